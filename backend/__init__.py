@@ -1,0 +1,1 @@
+"""What Deskarena knows: records, rules and the web. Never imports `worker`."""

@@ -1,0 +1,142 @@
+"""How episodes and attempts live and end: states, outcomes and the moves that are legal."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import TypeVar
+
+from backend.domain.errors import FailureClass, IllegalMove
+
+_S = TypeVar("_S", bound=StrEnum)
+
+
+class EndedBy(StrEnum):
+    """What stopped the agent. Every value is followed by an evaluation of the state it left."""
+
+    DONE = "done"
+    INFEASIBLE = "infeasible"
+    STEPS = "steps"
+    TIME = "time"
+    TOKENS = "tokens"
+    MONEY = "money"
+    INVALID = "invalid"
+    AGENT_ERROR = "agent_error"
+
+
+class Outcome(StrEnum):
+    """What an ended episode counts as."""
+
+    SCORED = "scored"
+    LOST = "lost"
+    CANCELLED = "cancelled"
+
+
+class EpisodeState(StrEnum):
+    """Where an episode is. `not_runnable` is set at submission, with a reason, and is no outcome."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    SCORED = "scored"
+    LOST = "lost"
+    CANCELLED = "cancelled"
+    NOT_RUNNABLE = "not_runnable"
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """The outcome of an ended episode, None for one that is not ended."""
+        return Outcome(self.value) if self.value in set(Outcome) else None
+
+
+class AttemptState(StrEnum):
+    """Where an attempt is: reset and set-up, the agent's loop, evaluation, or ended."""
+
+    PREPARING = "preparing"
+    RUNNING = "running"
+    EVALUATING = "evaluating"
+    SCORED = "scored"
+    LOST = "lost"
+    CANCELLED = "cancelled"
+
+    @property
+    def ended(self) -> bool:
+        """True once nothing more may be written to the attempt."""
+        return self.value in set(Outcome)
+
+
+class RunState(StrEnum):
+    """Where a run is. An *open* run stays `running` until it is closed, even with no episode left."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    PAUSED = "paused"
+    COMPLETED = "completed"
+    CANCELLED = "cancelled"
+
+
+_E, _A, _R = EpisodeState, AttemptState, RunState
+
+EPISODE_MOVES: Mapping[EpisodeState, frozenset[EpisodeState]] = {
+    _E.WAITING: frozenset({_E.RUNNING, _E.CANCELLED, _E.NOT_RUNNABLE}),
+    _E.RUNNING: frozenset({_E.WAITING, _E.SCORED, _E.LOST, _E.CANCELLED}),
+    _E.SCORED: frozenset(),
+    _E.LOST: frozenset({_E.WAITING}),  # `run retry`
+    _E.CANCELLED: frozenset(),
+    _E.NOT_RUNNABLE: frozenset({_E.WAITING}),  # the missing application was installed, `run retry`
+}
+ATTEMPT_MOVES: Mapping[AttemptState, frozenset[AttemptState]] = {
+    _A.PREPARING: frozenset({_A.RUNNING, _A.LOST, _A.CANCELLED}),
+    _A.RUNNING: frozenset({_A.EVALUATING, _A.LOST, _A.CANCELLED}),
+    _A.EVALUATING: frozenset({_A.SCORED, _A.LOST, _A.CANCELLED}),
+    _A.SCORED: frozenset(),
+    _A.LOST: frozenset(),
+    _A.CANCELLED: frozenset(),
+}
+RUN_MOVES: Mapping[RunState, frozenset[RunState]] = {
+    _R.QUEUED: frozenset({_R.RUNNING, _R.PAUSED, _R.CANCELLED, _R.COMPLETED}),
+    _R.RUNNING: frozenset({_R.PAUSED, _R.COMPLETED, _R.CANCELLED}),
+    _R.PAUSED: frozenset({_R.QUEUED, _R.RUNNING, _R.CANCELLED, _R.COMPLETED}),
+    _R.COMPLETED: frozenset({_R.RUNNING}),  # `run retry`, or an episode added to a reopened run
+    _R.CANCELLED: frozenset(),
+}
+
+
+def check_move(moves: Mapping[_S, frozenset[_S]], old: _S, new: _S) -> None:
+    """Raises IllegalMove unless `old -> new` is in the table.
+
+    Args:
+        moves: one of EPISODE_MOVES, ATTEMPT_MOVES, RUN_MOVES.
+        old: the state it is in.
+        new: the state it should go to.
+    """
+    if new not in moves[old]:
+        allowed = ", ".join(sorted(moves[old])) or "nothing: it has ended"
+        raise IllegalMove(
+            f"{type(old).__name__} cannot go from {old} to {new}", hint=f"From {old} it can go to {allowed}."
+        )
+
+
+# How often an episode may be tried again after a loss of each class, beyond its first attempt.
+RETRIES: Mapping[FailureClass, int] = {
+    FailureClass.MODEL_API: 5,
+    FailureClass.TASK_SETUP: 1,
+    FailureClass.GUEST: 2,
+    FailureClass.CLUSTER: 5,
+    FailureClass.EVALUATOR: 2,  # Only the evaluation is repeated, inside the same attempt.
+}
+
+
+def may_retry(failure: FailureClass, losses_of_class: int) -> bool:
+    """Whether an episode that has now been lost `losses_of_class` times in this class gets another attempt.
+
+    An `evaluator` loss has used up its repeats inside the attempt: the desktop is gone, so a new attempt would
+    measure the agent twice. It stays lost until a person re-scores or retries it.
+    """
+    if failure is FailureClass.EVALUATOR:
+        return False
+    return losses_of_class <= RETRIES[failure]
+
+
+def retry_delay(failure: FailureClass, losses_of_class: int) -> float:
+    """Seconds to wait before the next attempt: none for a lost machine, growing for a model API (at most 5 minutes)."""
+    if failure is FailureClass.MODEL_API:
+        return min(300.0, 5.0 * 2.0 ** max(0, losses_of_class - 1))
+    return 0.0

@@ -1,0 +1,164 @@
+"""Every error that crosses a module boundary, with its HTTP status and what to do next.
+
+Two families. `DeskarenaError`s are told to a person or a program that asked for something. `Lost` errors are the
+machine's failures during an attempt: each carries its failure class and never becomes a score.
+"""
+
+from enum import StrEnum
+
+
+class FailureClass(StrEnum):
+    """Why an attempt was lost. A closed set; an agent's failure is never in it."""
+
+    MODEL_API = "model_api"
+    TASK_SETUP = "task_setup"
+    GUEST = "guest"
+    CLUSTER = "cluster"
+    EVALUATOR = "evaluator"
+
+
+class DeskarenaError(Exception):
+    """Base of all our errors.
+
+    Attributes:
+        status: HTTP status code that the edge answers with.
+        code: stable machine-readable name, used as the problem's type.
+        hint: what the reader can do about it, one sentence; may be empty.
+    """
+
+    status = 500
+    code = "internal"
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class NotFound(DeskarenaError):
+    """The named thing does not exist (404)."""
+
+    status = 404
+    code = "not_found"
+
+
+class Invalid(DeskarenaError):
+    """The request or file is wrong (422). `path` says where: a file, a key, a field."""
+
+    status = 422
+    code = "invalid"
+
+    def __init__(self, message: str, *, path: str = "", hint: str = "") -> None:
+        super().__init__(f"{path}: {message}" if path else message, hint=hint)
+        self.path = path
+
+
+class Conflict(DeskarenaError):
+    """The state forbids it (409): an illegal move, a used idempotency key with another body."""
+
+    status = 409
+    code = "conflict"
+
+
+class NotAllowed(DeskarenaError):
+    """Wrong or missing token, foreign Host or Origin (403)."""
+
+    status = 403
+    code = "not_allowed"
+
+
+class Unavailable(DeskarenaError):
+    """A server we depend on is away for now (503); asking again later may work."""
+
+    status = 503
+    code = "unavailable"
+
+
+class UnknownPlugin(Invalid):
+    """A name that no plug-in of that kind has (422). Says the nearest known names."""
+
+    code = "unknown_plugin"
+
+
+class IllegalMove(Conflict):
+    """A state change that the domain does not allow (409)."""
+
+    code = "illegal_move"
+
+
+class Lost(DeskarenaError):
+    """The machine failed during an attempt. Ends the attempt, never scores it.
+
+    Attributes:
+        failure_class: which retry policy applies.
+    """
+
+    code = "lost"
+    failure_class: FailureClass = FailureClass.CLUSTER
+
+
+class ModelApiFailed(Lost):
+    """The model's API refused, was over its limits or broken."""
+
+    failure_class = FailureClass.MODEL_API
+
+
+class TaskSetupFailed(Lost):
+    """A set-up or post-configuration step failed. `step` counts from 1."""
+
+    failure_class = FailureClass.TASK_SETUP
+
+    def __init__(self, message: str, *, step: int | None = None, hint: str = "") -> None:
+        super().__init__(f"set-up step {step}: {message}" if step is not None else message, hint=hint)
+        self.step = step
+
+
+class GuestLost(Lost):
+    """The desktop or its guest API died, froze or broke its protocol."""
+
+    failure_class = FailureClass.GUEST
+
+
+class ClusterLost(Lost):
+    """A worker, node, lease or server of ours went away."""
+
+    failure_class = FailureClass.CLUSTER
+
+
+class LeaseLost(ClusterLost):
+    """Our lease has expired or was taken over: whatever we know must not be written any more."""
+
+
+class EvaluatorFailed(Lost):
+    """The evaluation could not come to a verdict. Only the evaluation is repeated."""
+
+    failure_class = FailureClass.EVALUATOR
+
+
+class GuestRefused(DeskarenaError):
+    """The guest answered and said no: file not found, command failed to start, bad path. The guest itself is well.
+
+    Set-up turns it into `TaskSetupFailed`, a getter into "absent" evidence.
+
+    Attributes:
+        kind: the guest's typed error name, for example `not_found`, `too_large`, `timeout`.
+    """
+
+    status = 502
+    code = "guest_refused"
+
+    def __init__(self, message: str, *, kind: str = "error", hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.kind = kind
+
+
+class AgentFailed(DeskarenaError):
+    """The agent's own code failed. The episode ends by `agent_error` and is evaluated on the state it left."""
+
+    code = "agent_error"
+
+
+class Cancelled(DeskarenaError):
+    """Somebody cancelled the run; the attempt stops where it is."""
+
+    code = "cancelled"

@@ -1,0 +1,364 @@
+"""The ports: what the core needs of the world, as Protocols. A port's docstring is the specification.
+
+Every implementation passes the port's contract suite in `tests/contract/`, the fakes in `tests/fakes/` included.
+All calls are synchronous and bounded in time. All may raise the errors named; nothing else may pass.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+from pydantic import BaseModel
+
+from backend.domain.run import Screen
+from backend.domain.score import Blob, MetricValue
+from backend.domain.task import Frozen, LoadedBenchmark, Task
+from backend.domain.trajectory import Action, Decision, Frame, Observation, StepRecord, Window
+
+
+class ExecResult(Frozen):
+    """What a command in the guest did. `output` and `error` are cut to a limit, and say so."""
+
+    returncode: int
+    output: str = ""
+    error: str = ""
+
+
+class Probe(Frozen):
+    """What the guest says of itself.
+
+    Attributes:
+        api: version of the guest API.
+        platform: `Linux` or `Windows`.
+        capabilities: names of what works there (`a11y`, `recording`, ...).
+        clock: the guest's time, seconds since 1970.
+    """
+
+    api: str
+    platform: str
+    screen: Screen
+    capabilities: tuple[str, ...] = ()
+    clock: float = 0.0
+
+
+@runtime_checkable
+class Desktop(Protocol):
+    """A running machine with a screen, reached through the guest API. The loop never knows which provider made it.
+
+    Every method raises GuestLost when the desktop is dead, frozen (no answer within the method's deadline) or
+    breaks its protocol, and GuestRefused when it is well but says no. Nothing a guest returns is trusted: sizes
+    are bounded (GuestRefused kind `too_large`).
+    """
+
+    @property
+    def screen(self) -> Screen:
+        """Size in pixels."""
+        ...
+
+    def probe(self) -> Probe:
+        """Asks the guest who it is. Safe to call at any time."""
+        ...
+
+    def frame(self, *, quality: int = 85) -> Frame:
+        """The screen now, as JPEG, with the pointer. Fast: about 10 ms at 1920x1080."""
+        ...
+
+    def screenshot(self) -> Frame:
+        """The screen now, lossless PNG, with the pointer."""
+        ...
+
+    def accessibility_tree(self) -> str:
+        """The accessibility tree as OSWorld's XML; bounded in nodes, depth and time (cut, never failing, above)."""
+        ...
+
+    def windows(self) -> Sequence[Window]:
+        """Top-level windows, bottom to top."""
+        ...
+
+    def clipboard(self) -> str:
+        """The clipboard's text, empty if it holds none."""
+        ...
+
+    def perform(self, action: Action) -> Mapping[str, Any]:
+        """Carries out one typed action (not WAIT, DONE, FAIL) and returns when the input has been delivered.
+
+        Returns:
+            What the guest says of it: for PYTHON `{returncode, output, error}`, else empty.
+
+        Raises:
+            GuestRefused: the guest understood and could not, for example an unknown key name.
+        """
+        ...
+
+    def wait_stable(self, *, quiet: float, timeout: float) -> float:
+        """Waits until the screen has not changed for `quiet` seconds, at most `timeout`. Returns seconds waited."""
+        ...
+
+    def execute(self, command: str | Sequence[str], *, shell: bool = False, timeout: float = 120.0) -> ExecResult:
+        """Runs a command in the guest's session and waits for it."""
+        ...
+
+    def run_python(self, code: str, *, timeout: float = 30.0) -> ExecResult:
+        """Runs Python source in the guest (system python3 with pyautogui)."""
+        ...
+
+    def launch(self, command: str | Sequence[str], *, shell: bool = False) -> None:
+        """Starts a program in the guest's session and does not wait for it."""
+        ...
+
+    def open_file(self, path: str) -> None:
+        """Opens a file with its default application and waits for its window."""
+        ...
+
+    def activate_window(self, name: str, *, strict: bool = False, by_class: bool = False) -> None:
+        """Raises and focuses the first window whose title (or class) matches. GuestRefused `not_found` if none does."""
+        ...
+
+    def close_window(self, name: str, *, strict: bool = False, by_class: bool = False) -> None:
+        """Asks the first matching window to close."""
+        ...
+
+    def read_file(self, path: str, *, max_bytes: int = 256 * 2**20) -> bytes:
+        """A file of the guest. GuestRefused `not_found` if absent."""
+        ...
+
+    def write_file(self, path: str, data: bytes) -> None:
+        """Writes a file in the guest, making parent folders."""
+        ...
+
+    def call(self, method: str, route: str, payload: Mapping[str, Any] | None = None) -> Any:
+        """Any other route of the guest API; returns the decoded JSON."""
+        ...
+
+
+class DesktopSpec(Frozen):
+    """What kind of desktop an attempt wants."""
+
+    screen: Screen = Screen()
+    image: str = "default"
+
+
+class Availability(Frozen):
+    """Whether a provider can work here.
+
+    Attributes:
+        ok: desktops can be made.
+        reason: why not, and what to install; or which limits are in force.
+        programs: commands found on its desktops (`mousepad`, `localc`, ...): decides which tasks are runnable.
+    """
+
+    ok: bool
+    reason: str = ""
+    programs: tuple[str, ...] = ()
+
+
+class OpenDesktop(Protocol):
+    """A desktop together with what its provider knows of it.
+
+    Attributes:
+        desktop: the guest API client.
+        details: for the record: how the home was made, which limits hold, seconds by phase.
+    """
+
+    desktop: Desktop
+    details: Mapping[str, Any]
+
+    def alive(self) -> bool:
+        """False once the machine is known to be gone; `why_dead` then says why (for example `memory limit`)."""
+        ...
+
+    def why_dead(self) -> str:
+        """Empty while alive."""
+        ...
+
+    def stream_address(self) -> tuple[str, str]:
+        """(address of the guest API, secret): for the live pump of the same worker."""
+        ...
+
+    def close(self) -> None:
+        """Destroys the desktop and returns when every process, mount and file of it is gone. Safe to call twice."""
+        ...
+
+
+class Provider(Protocol):
+    """Makes desktops. One instance per worker; calls may come from several threads."""
+
+    name: str
+
+    def availability(self) -> Availability:
+        """What can run here and why not. Cached; cheap."""
+        ...
+
+    def open(self, slot: int, spec: DesktopSpec) -> OpenDesktop:
+        """A pristine desktop in that slot, ready for its first observation. Cleans up after itself if it fails.
+
+        Raises:
+            ClusterLost: the machine could not be made here (no memory, sandbox refused).
+            GuestLost: it started but its guest API never became ready.
+        """
+        ...
+
+    def prepare(self, slot: int, spec: DesktopSpec) -> None:
+        """Starts making the slot's next desktop ahead, in the background, if there is room. May do nothing."""
+        ...
+
+    def close(self) -> None:
+        """Destroys everything this provider made. Safe to call twice."""
+        ...
+
+
+class AgentContext(Frozen):
+    """What an agent is told at the start of an episode.
+
+    Attributes:
+        instruction: the task's text. All that a measured agent may know of the task.
+        task: the whole task; for `oracle` and validation agents only, None for all others.
+        seed: this episode's own seed.
+        trajectory: recorded decisions, for `replay`.
+    """
+
+    instruction: str
+    screen: Screen
+    max_steps: int
+    seed: int
+    task: Task | None = None
+    trajectory: tuple[Decision, ...] = ()
+
+
+class Agent(Protocol):
+    """A policy. One instance per attempt.
+
+    A plug-in class has also: `Params`, a pydantic model of its parameters (its fields' descriptions are the form's
+    help texts), `observation`, the name of its default observation space, `action_space` likewise, `about`, one
+    sentence for the form, and `privileged`, True when it must see the task (then it is never ranked).
+    """
+
+    Params: type[BaseModel]
+    observation: str
+    action_space: str
+    about: str
+    privileged: bool
+
+    def __init__(self, params: Any) -> None: ...
+
+    def reset(self, context: AgentContext) -> None:
+        """Called once before the first observation."""
+        ...
+
+    def act(self, observation: Observation) -> Decision:
+        """Chooses the next actions.
+
+        Raises:
+            ModelApiFailed: the episode is held and tried again.
+            AgentFailed: it ends by `agent_error`; any other exception counts as this one.
+        """
+        ...
+
+    def close(self) -> None:
+        """Called once at the end, whatever happened."""
+        ...
+
+
+class ObservationSpace(Protocol):
+    """Which parts of the desktop an agent sees."""
+
+    def observe(self, desktop: Desktop, index: int) -> Observation:
+        """Captures one observation. Always with a frame: the trajectory keeps one picture per step."""
+        ...
+
+
+class SetupContext(Protocol):
+    """What a set-up step may use: the desktop and the task set's own assets."""
+
+    desktop: Desktop
+    task: Task
+
+    def asset(self, name: str) -> bytes:
+        """Bytes of an asset of the task set. Raises TaskSetupFailed if it is missing."""
+        ...
+
+
+class Step(Protocol):
+    """A set-up step type."""
+
+    def check(self, parameters: Mapping[str, Any]) -> None:
+        """Raises Invalid with the parameter's path if they are wrong. Needs no desktop; used by `lint`."""
+        ...
+
+    def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
+        """Does it and returns when its effect is there. Raises TaskSetupFailed, GuestRefused or GuestLost."""
+        ...
+
+
+class Getter(Protocol):
+    """Fetches what a metric looks at, in two halves so that scoring again needs no desktop."""
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
+        """In the worker: raw bytes through the guest port only. Absence is a Blob without data, not an error."""
+        ...
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
+        """In the child process: those bytes as the value that metrics take, often a path under `folder`; None if absent.
+
+        Raises:
+            EvaluatorFailed: it cannot say; never guesses.
+        """
+        ...
+
+
+class Metric(Protocol):
+    """Compares. A plain function; positional `result` and, if the task gives one, `expected`; options by keyword."""
+
+    def __call__(self, *args: Any, **options: Any) -> MetricValue:
+        """Damaged or absent results are verdicts with reasons; raising means the evaluator failed."""
+        ...
+
+
+class BenchmarkReader(Protocol):
+    """Reads one published benchmark's files into tasks."""
+
+    kind: str
+
+    def load(self, path: Path) -> LoadedBenchmark:
+        """Reads all. Raises Invalid naming file, key and what was expected, for the first broken file."""
+        ...
+
+
+class ArtifactStore(Protocol):
+    """Content-addressed bytes."""
+
+    def put(self, data: bytes, media_type: str) -> str:
+        """Stores and returns the sha256 (hex). Safe to call twice. Raises Unavailable when there is no room."""
+        ...
+
+    def get(self, sha256: str) -> bytes:
+        """The bytes. Raises NotFound."""
+        ...
+
+    def delete(self, sha256: str) -> None:
+        """Removes; absent is fine."""
+        ...
+
+
+class Recorder(Protocol):
+    """Where the loop's steps go. Every call raises LeaseLost once the lease is no longer ours."""
+
+    def step(self, record: StepRecord) -> None:
+        """Keeps one step, durably, before the next begins."""
+        ...
+
+    def cancelled(self) -> bool:
+        """True when somebody cancelled the run. Cheap: asked before every step."""
+        ...
+
+
+class Clock(Protocol):
+    """Time, so that tests need not wait."""
+
+    def now(self) -> float:
+        """Monotonic seconds."""
+        ...
+
+    def sleep(self, seconds: float) -> None:
+        """Waits."""
+        ...

@@ -1,0 +1,91 @@
+"""Where plug-ins are found by name.
+
+A plug-in registers itself with a decorator in the file that bears its name; `load()` imports those files once at
+start-up. The key is (kind, dialect, name): a task's dialect is asked first, then `common`.
+"""
+
+import difflib
+import importlib
+import pkgutil
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Any, TypeVar
+
+from backend.domain.errors import UnknownPlugin
+
+COMMON = "common"
+T = TypeVar("T")
+
+
+class Kind(StrEnum):
+    """The kinds of plug-in and, by value, the package under `backend.domain` (or `worker`) that holds them."""
+
+    BENCHMARK = "benchmarks"
+    SETUP = "setup"
+    GETTER = "evaluators.getters"
+    METRIC = "evaluators.metrics"
+    OBSERVATION = "observations"
+    ACTION_SPACE = "actions"
+    AGENT = "agents"
+    PROVIDER = "providers"
+    MODEL = "models"
+
+
+_plugins: dict[tuple[Kind, str, str], Any] = {}
+_DOMAIN_KINDS = tuple(kind for kind in Kind if kind not in {Kind.PROVIDER, Kind.MODEL})
+
+
+def register(kind: Kind, name: str, *, dialect: str = COMMON) -> Callable[[T], T]:
+    """Registers the decorated class or function under (kind, dialect, name).
+
+    Raises:
+        ValueError: another plug-in has that key already. A programming error, so it stops the start-up.
+    """
+
+    def enter(plugin: T) -> T:
+        key = (kind, dialect, name)
+        known = _plugins.get(key)
+        if known is not None and known.__module__ != getattr(plugin, "__module__", None):
+            raise ValueError(f"{kind.name.lower()} {name!r} ({dialect}) is registered twice")
+        _plugins[key] = plugin
+        return plugin
+
+    return enter
+
+
+def lookup(kind: Kind, name: str, dialect: str = COMMON) -> Any:
+    """The plug-in called `name`, in the task's dialect if it has its own, else the common one.
+
+    Raises:
+        UnknownPlugin: no such name; the message lists the nearest known ones.
+    """
+    for where in (dialect, COMMON):
+        if (kind, where, name) in _plugins:
+            return _plugins[kind, where, name]
+    word = kind.name.lower().replace("_", " ")
+    near = difflib.get_close_matches(name, names(kind, dialect), n=3)
+    hint = f"Did you mean {', '.join(near)}?" if near else f"Known: {', '.join(names(kind, dialect)) or 'none'}."
+    raise UnknownPlugin(f"there is no {word} called {name!r}", hint=hint)
+
+
+def names(kind: Kind, dialect: str | None = None) -> list[str]:
+    """Sorted names of a kind; with `dialect`, those that a task of that dialect can use."""
+    return sorted(
+        {n for (k, d, n) in _plugins if k is kind and (dialect is None or d in {dialect, COMMON})},
+    )
+
+
+def entries(kind: Kind) -> dict[tuple[str, str], Any]:
+    """All plug-ins of a kind, keyed by (dialect, name); for contract suites and documentation checks."""
+    return {(d, n): plugin for (k, d, n), plugin in _plugins.items() if k is kind}
+
+
+def load(*packages: str) -> None:
+    """Imports every plug-in file of the domain, and of `packages` (for example `worker.providers`).
+
+    Safe to call twice. An import error is a broken installation and is not hidden.
+    """
+    for root in (*(f"backend.domain.{kind.value}" for kind in _DOMAIN_KINDS), *packages):
+        package = importlib.import_module(root)
+        for module in pkgutil.walk_packages(package.__path__, f"{root}."):
+            importlib.import_module(module.name)

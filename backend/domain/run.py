@@ -1,0 +1,65 @@
+"""What a run is asked to do: the frozen configuration that is pinned with its results."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field
+
+from backend.domain.task import Frozen
+
+
+class Screen(Frozen):
+    """Size of the desktop in pixels."""
+
+    width: int = Field(default=1920, ge=320, le=7680)
+    height: int = Field(default=1080, ge=240, le=4320)
+
+
+class Budget(Frozen):
+    """When an episode ends whatever the agent says. Time counts the agent's part only, not reset and set-up.
+
+    Attributes:
+        max_steps: None = the task's own budget, or 30 where it has none.
+        max_seconds: of the agent's loop.
+        max_invalid: consecutive invalid actions before the episode ends by `invalid`.
+        max_tokens, max_usd: None = no limit.
+    """
+
+    max_steps: int | None = Field(default=None, ge=1, le=1000)
+    max_seconds: float = Field(default=1800.0, gt=0, le=86400)
+    max_invalid: int = Field(default=5, ge=1, le=100)
+    max_tokens: int | None = Field(default=None, ge=1)
+    max_usd: float | None = Field(default=None, gt=0)
+
+
+class Settle(Frozen):
+    """How long the screen must be still before the next observation: `quiet` seconds, waited for at most `timeout`."""
+
+    quiet: float = Field(default=0.2, ge=0, le=10)
+    timeout: float = Field(default=2.0, ge=0, le=60)
+
+
+class RunConfig(Frozen):
+    """Everything that decides what a run measures; stored with the run and hashed.
+
+    Attributes:
+        agent: registered agent name; `params` are validated by the agent's own schema.
+        provider: registered provider name.
+        observation: registered observation space; None = the agent's default.
+        action_space: registered action space; None = the agent's default.
+        tasks: glob patterns over `domain/name`; empty = all.
+        repeats: episodes per task.
+        seed: base seed; an episode's seed is derived from it, its task and its repeat.
+    """
+
+    agent: str
+    params: Mapping[str, Any] = Field(default_factory=dict)
+    provider: str = "local"
+    observation: str | None = None
+    action_space: str | None = None
+    tasks: tuple[str, ...] = ()
+    repeats: int = Field(default=1, ge=1, le=100)
+    seed: int = 0
+    screen: Screen = Screen()
+    budget: Budget = Budget()
+    settle: Settle = Settle()

@@ -1,0 +1,99 @@
+"""What an evaluation says: verdict, measures, reasons; and the rules that join metrics to one score."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import Field
+
+from backend.domain.episode import EndedBy
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.task import EvaluatorSpec, Frozen
+
+SOLVED_TOLERANCE = 1e-9
+EVALUATOR_VERSION = "1"
+
+
+class MetricValue(Frozen):
+    """What one metric found: a value in [0, 1] and why, in words."""
+
+    value: float = Field(ge=0.0, le=1.0)
+    reasons: tuple[str, ...] = ()
+
+
+class Blob(Frozen):
+    """Raw bytes that a getter collected; `data` None = the thing was absent, which is itself evidence.
+
+    Attributes:
+        name: what it is, for example the guest path.
+        note: why it is absent, or where it came from.
+    """
+
+    name: str
+    data: bytes | None = Field(default=None, repr=False)
+    media_type: str = "application/octet-stream"
+    note: str = ""
+
+
+class MetricEvidence(Frozen):
+    """One metric call with its outcome, as stored and shown."""
+
+    func: str
+    value: float
+    reasons: tuple[str, ...] = ()
+    result: Any = None  # short JSON form of what was read
+    expected: Any = None
+
+
+class Evaluation(Frozen):
+    """The verdict of one evaluator version on one attempt.
+
+    Attributes:
+        score: in [0, 1].
+        measures: named numbers, `score` among them.
+        metrics: evidence per metric call, in the task's order; empty where a rule decided without grading.
+        rule: the rule that decided without grading, or empty.
+    """
+
+    score: float = Field(ge=0.0, le=1.0)
+    measures: Mapping[str, float]
+    metrics: tuple[MetricEvidence, ...] = ()
+    rule: str = ""
+    version: str = EVALUATOR_VERSION
+
+    @property
+    def solved(self) -> bool:
+        """Score 1, to 1e-9."""
+        return is_solved(self.score)
+
+
+def is_solved(score: float) -> bool:
+    """True for score 1 (to 1e-9). Protocols reference, section 1."""
+    return score >= 1.0 - SOLVED_TOLERANCE
+
+
+def score_by_rule(spec: EvaluatorSpec, ended_by: EndedBy) -> Evaluation | None:
+    """What FAIL and infeasibility decide without grading; None when the end state must be looked at.
+
+    An infeasible task is right only if the agent said so; a feasible one that it gave up is 0.
+    Benchmark-formats reference, section 1.1.
+    """
+    said_fail = ended_by is EndedBy.INFEASIBLE
+    if spec.infeasible:
+        rule = "the task is infeasible and the agent " + ("said so" if said_fail else "did not say so")
+        return Evaluation(score=float(said_fail), measures={"score": float(said_fail)}, rule=rule)
+    if said_fail:
+        return Evaluation(score=0.0, measures={"score": 0.0}, rule="the task is feasible and the agent gave it up")
+    return None
+
+
+def join(conj: str, values: Sequence[float]) -> float:
+    """One score from the metrics' values. `and`: any 0 gives 0, else the mean; `or`: any 1 gives 1, else the largest.
+
+    Raises:
+        EvaluatorFailed: there is nothing to join.
+    """
+    if not values:
+        raise EvaluatorFailed("the evaluator has no metric")
+    if conj == "or":
+        return max(values)
+    return 0.0 if min(values) <= 0.0 else sum(values) / len(values)
