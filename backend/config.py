@@ -1,0 +1,51 @@
+"""Every setting of the service, read once from the environment. Documented in docs/settings.md (a test holds it)."""
+
+from functools import lru_cache
+from pathlib import Path
+
+from pydantic import AliasChoices, Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+def default_data_dir() -> Path:
+    """The data folder where none is named: under XDG_DATA_HOME, as other programs do."""
+    import os
+
+    base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(base) / "deskarena"
+
+
+class Settings(BaseSettings):
+    """Settings of API and workers. Variables are `DESKARENA_<NAME>`, except DATABASE_URL and REDIS_URL."""
+
+    model_config = SettingsConfigDict(env_prefix="DESKARENA_", frozen=True, extra="ignore")
+
+    database_url: SecretStr = Field(
+        default=SecretStr(""),
+        validation_alias=AliasChoices("DATABASE_URL", "DESKARENA_DATABASE_URL"),
+        description="PostgreSQL, as postgresql+psycopg://user:password@host/name.",
+    )
+    redis_url: SecretStr = Field(
+        default=SecretStr(""),
+        validation_alias=AliasChoices("REDIS_URL", "DESKARENA_REDIS_URL"),
+        description="Redis or Valkey, as redis://:password@host:port/0 or redis+socket:///path.",
+    )
+    data: Path = Field(default_factory=default_data_dir, description="Data folder: artifacts, logs, embedded servers.")
+    host: str = Field(default="127.0.0.1", description="Address the API listens on; anything but loopback needs a token.")
+    port: int = Field(default=8000, ge=1, le=65535, description="Port the API listens on.")
+    token: SecretStr | None = Field(default=None, description="Bearer token that every request must carry, if set.")
+    allowed_hosts: tuple[str, ...] = Field(
+        default=(), description="Further Host names (JSON list) that requests may name, for a reverse proxy."
+    )
+    slots: int = Field(default=2, ge=0, le=256, description="Desktops that this machine's worker runs at once.")
+    poll_seconds: float = Field(default=2.0, gt=0, description="How often a worker looks for work on its own.")
+    heartbeat_seconds: float = Field(default=2.0, gt=0, description="How often a worker renews its leases.")
+    lease_seconds: float = Field(default=10.0, gt=0, description="Age of a heartbeat after which a lease is lost.")
+    live_fps: float = Field(default=5.0, gt=0, le=30, description="Frame rate of the live view while somebody watches.")
+    log_level: str = Field(default="INFO", description="Log level of API and workers.")
+
+
+@lru_cache(maxsize=1)
+def get_settings() -> Settings:
+    """The settings of this process; read on first use."""
+    return Settings()
