@@ -31,7 +31,7 @@ class Settings(BaseSettings):
         description="Redis or Valkey, as redis://:password@host:port/0 or redis+socket:///path.",
     )
     data: Path = Field(default_factory=default_data_dir, description="Data folder: artifacts, logs, embedded servers.")
-    host: str = Field(default="127.0.0.1", description="Address the API listens on; anything but loopback needs a token.")
+    host: str = Field(default="127.0.0.1", description="Listening address; anything but loopback needs a token.")
     port: int = Field(default=8000, ge=1, le=65535, description="Port the API listens on.")
     token: SecretStr | None = Field(default=None, description="Bearer token that every request must carry, if set.")
     allowed_hosts: tuple[str, ...] = Field(

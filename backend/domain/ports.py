@@ -298,7 +298,7 @@ class Getter(Protocol):
         ...
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
-        """In the child process: those bytes as the value that metrics take, often a path under `folder`; None if absent.
+        """In the child process: the value that metrics take, often a path under `folder`; None if absent.
 
         Raises:
             EvaluatorFailed: it cannot say; never guesses.
