@@ -1,0 +1,1 @@
+"""Action spaces, one file each: what a model writes -> typed Actions."""

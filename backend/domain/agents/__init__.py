@@ -1,0 +1,1 @@
+"""Agents, one file each: a policy from observations to actions."""

@@ -1,0 +1,1 @@
+"""Benchmark readers, one file each: a published benchmark's files -> Tasks."""

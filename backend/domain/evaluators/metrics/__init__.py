@@ -1,0 +1,1 @@
+"""Metrics, one file each: plain functions that compare and say why."""

@@ -1,0 +1,40 @@
+"""Runs set-up steps by name."""
+
+from collections.abc import Mapping, Sequence
+
+from backend.domain import registry
+from backend.domain.errors import GuestRefused, Invalid, TaskSetupFailed
+from backend.domain.ports import SetupContext, Step
+from backend.domain.registry import Kind
+from backend.domain.task import JSON, SetupStep
+
+
+def find_step(name: str, dialect: str) -> Step:
+    """The step type called `name`, in that dialect or common. Raises UnknownPlugin."""
+    plugin = registry.lookup(Kind.SETUP, name, dialect)
+    step: Step = plugin() if isinstance(plugin, type) else plugin
+    return step
+
+
+def run_step(context: SetupContext, name: str, parameters: Mapping[str, JSON]) -> None:
+    """Checks and runs one step. Raises TaskSetupFailed, GuestRefused or GuestLost."""
+    try:
+        step = find_step(name, context.task.dialect)
+        step.check(parameters)
+    except Invalid as error:
+        raise TaskSetupFailed(error.message, hint=error.hint) from error
+    step.run(context, parameters)
+
+
+def run_steps(context: SetupContext, steps: Sequence[SetupStep]) -> None:
+    """Runs a task's set-up in order; every step's effect is there when it returns.
+
+    Raises:
+        TaskSetupFailed: a step failed or was refused; says which, counted from 1.
+        GuestLost: the desktop is gone.
+    """
+    for number, step in enumerate(steps, start=1):
+        try:
+            run_step(context, step.type, step.parameters)
+        except (TaskSetupFailed, GuestRefused) as error:
+            raise TaskSetupFailed(f"{step.type}: {error.message}", step=number, hint=error.hint) from error
