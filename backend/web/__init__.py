@@ -1,0 +1,1 @@
+"""The web edge: REST API, pages, live streams. Commits; nothing below it does."""

@@ -1,0 +1,326 @@
+"""What the REST API takes and gives: one model per object. Benchmarks, tasks, boards, workers: `schemas_catalog`.
+
+Times are UTC, in ISO 8601. Ids are UUIDs. Scores and rates lie in [0, 1]; `null` where there is nothing to divide by.
+"""
+
+from datetime import datetime
+from typing import Any, Generic, TypeVar
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from backend.domain.episode import AttemptState, EndedBy, EpisodeState, Outcome, RunState
+from backend.domain.errors import FailureClass
+from backend.domain.run import Budget, Screen, Settle
+from backend.domain.task import Difficulty
+
+T = TypeVar("T")
+Interval = tuple[float, float]
+"""Lower and upper end."""
+
+
+class Body(BaseModel):
+    """A request body: an unknown field is an error, so that a typo is never silently ignored."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class View(BaseModel):
+    """An answer."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+class FieldProblem(View):
+    """One field of a request that is wrong."""
+
+    path: str = Field(examples=["budget.max_steps"])
+    message: str = Field(examples=["Input should be greater than or equal to 1"])
+
+
+class Problem(View):
+    """An error, as `application/problem+json` (RFC 9457)."""
+
+    type: str = Field(examples=["urn:deskarena:unknown_plugin"])
+    title: str = Field(examples=["Unprocessable Content"])
+    status: int = Field(examples=[422])
+    code: str = Field(description="Stable name of the error.", examples=["unknown_plugin"])
+    detail: str = Field(examples=["agent: there is no agent called 'gpt'"])
+    hint: str = Field(default="", description="What to do about it.", examples=["Known: noop, oracle, random."])
+    path: str = Field(default="", description="The field, file or key that is wrong.", examples=["agent"])
+    errors: list[FieldProblem] = []
+
+
+class Page(View, Generic[T]):
+    """A part of a list. `next` is the address of the following part, or null."""
+
+    items: list[T]
+    next: str | None = Field(default=None, examples=["/api/v1/runs?limit=50&cursor=eyJ..."])
+
+
+class Counts(View):
+    """Episodes by where they are; the six add up to all episodes of the run."""
+
+    scored: int = 0
+    lost: int = 0
+    cancelled: int = 0
+    not_runnable: int = 0
+    waiting: int = 0
+    running: int = 0
+
+
+class RateInterval(View):
+    """The intervals of both rates and how they were computed."""
+
+    level: float = Field(default=0.95, examples=[0.95])
+    success_rate: Interval | None = None
+    mean_score: Interval | None = None
+    words: str = Field(examples=["95 %: Wilson score interval; mean score: bootstrap over tasks"])
+
+
+class Summary(View):
+    """What a run or a part of it comes to. Rates are over scored episodes; nothing lost is hidden.
+
+    `lower_bound_*` count every lost episode as 0.
+    """
+
+    episodes: int
+    counts: Counts
+    outcomes: dict[str, int] = Field(description="Ended episodes by outcome.", examples=[{"scored": 22, "lost": 2}])
+    lost: dict[str, int] = Field(description="Lost episodes by failure class.", examples=[{"guest": 2}])
+    solved: int = 0
+    success_rate: float | None = Field(examples=[0.75])
+    success_interval: Interval | None = Field(examples=[[0.55, 0.88]])
+    mean_score: float | None = Field(examples=[0.79])
+    mean_interval: Interval | None = Field(examples=[[0.62, 0.93]])
+    interval: RateInterval
+    lower_bound_success: float | None = Field(examples=[0.69])
+    lower_bound_mean: float | None = Field(examples=[0.72])
+    denominator_words: str = Field(examples=["22 scored of 24 episodes; 2 lost (guest 2)"])
+
+
+class TaskSetRef(View):
+    """The version of a benchmark that a run is pinned to."""
+
+    id: UUID
+    version: int = Field(examples=[1])
+    content_hash: str = Field(description="sha256 of all tasks and assets.")
+
+
+class RunSubmit(Body):
+    """A run to start. Only `benchmark` and `agent` are needed."""
+
+    benchmark: str = Field(min_length=1, max_length=100, examples=["starter"])
+    agent: str = Field(min_length=1, max_length=100, examples=["oracle"])
+    params: dict[str, Any] = Field(default={}, description="The agent's parameters, by its own schema.", examples=[{}])
+    name: str = Field(default="", max_length=200, examples=["nightly"])
+    provider: str = Field(default="local", min_length=1, max_length=100)
+    observation: str | None = Field(default=None, max_length=100)
+    action_space: str | None = Field(default=None, max_length=100)
+    tasks: list[str] = Field(
+        default=[],
+        max_length=10_000,
+        description="Glob patterns over domain/name; empty = all.",
+        examples=[["files/*"]],
+    )
+    repeats: int = Field(default=1, ge=1, le=100)
+    seed: int = Field(default=0, ge=0, le=2**53)
+    screen: Screen = Screen()
+    budget: Budget = Budget()
+    settle: Settle = Settle()
+    open: bool = Field(default=False, description="Stays running until closed, so that episodes can be added.")
+
+
+class Forecast(View):
+    """What a run would cost and could tell, before it is submitted."""
+
+    episodes: int = Field(description="Episodes that would run.", examples=[24])
+    tasks: int = Field(examples=[24])
+    not_runnable: list["NotRunnable"] = []
+    slots: int = Field(description="Desktops that work at the same time for this provider.", examples=[2])
+    seconds: float | None = Field(description="Expected wall time; null where nothing comparable has run.")
+    seconds_words: str = Field(examples=["about 4 min on 2 slots, from 48 earlier episodes of this agent"])
+    detectable_difference: float | None = Field(
+        description="Smallest difference of two success rates that two such runs would show (80 % power, 5 % level).",
+        examples=[0.28],
+    )
+    problems: list[FieldProblem] = Field(default=[], description="Why it cannot be submitted as it stands.")
+
+
+class NotRunnable(View):
+    """A task that cannot run here, and why."""
+
+    task: str = Field(examples=["calc/sum-column"])
+    reason: str = Field(examples=["localc is not installed"])
+
+
+class Episode(View):
+    """One (task, repeat) of a run: what the leaderboard counts."""
+
+    id: UUID
+    run_id: UUID
+    task_id: UUID
+    task: str = Field(description="domain/name", examples=["files/rename-report"])
+    domain: str = Field(examples=["files"])
+    difficulty: Difficulty | None = None
+    level: str | None = None
+    repeat: int = Field(examples=[1])
+    seed: int
+    state: EpisodeState
+    reason: str = Field(default="", description="Why it waits or is not runnable.")
+    outcome: Outcome | None = None
+    ended_by: EndedBy | None = None
+    failure_class: FailureClass | None = None
+    failure_message: str = ""
+    score: float | None = Field(default=None, ge=0, le=1)
+    solved: bool | None = None
+    steps: int = Field(default=0, description="Steps of the attempt that counts.")
+    attempts: int = Field(default=0, description="How many attempts were made.", examples=[1])
+    seconds: dict[str, float] = Field(
+        default={},
+        description="Seconds by phase of the newest attempt.",
+        examples=[{"reset": 0.8, "setup": 1.2, "agent": 6.0, "evaluation": 0.3}],
+    )
+    flagged: bool = False
+    flag_reason: str = ""
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+
+
+class Run(View):
+    """One submitted experiment. `episodes` only with `?include=episodes`."""
+
+    id: UUID
+    name: str
+    status: RunState
+    benchmark: str = Field(examples=["starter"])
+    task_set: TaskSetRef
+    agent: str = Field(examples=["oracle"])
+    params: dict[str, Any]
+    provider: str = Field(examples=["local"])
+    config: dict[str, Any] = Field(description="The whole frozen configuration.")
+    purpose: str = Field(description="measure, validate or demo", examples=["measure"])
+    open: bool = False
+    actor: str = ""
+    counts: Counts
+    summary: Summary
+    created_at: datetime
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    episodes: list[Episode] | None = None
+
+
+class RetryBody(Body):
+    """Which ended episodes to try again: lost ones, or those that could not run here."""
+
+    failure_classes: list[FailureClass] = Field(default=[], description="Empty = every class.")
+    not_runnable: bool = Field(default=True, description="Also those that were not runnable here.")
+
+
+class AddEpisodesBody(Body):
+    """Further episodes for an open run."""
+
+    tasks: list[str] = Field(default=[], max_length=10_000, examples=[["files/*"]])
+    repeats: int = Field(default=1, ge=1, le=100)
+
+
+class Changed(View):
+    """How many episodes a command touched."""
+
+    run: UUID
+    status: RunState
+    episodes: int = Field(description="Episodes that changed.", examples=[3])
+
+
+class Evidence(View):
+    """What a verdict rests on: raw bytes that a getter collected, or that they were absent."""
+
+    position: int
+    role: str = Field(examples=["result"])
+    getter: str = Field(examples=["vm_file"])
+    blob_name: str
+    sha256: str | None
+    url: str | None = Field(description="Where the bytes are; null = absent.")
+    note: str = ""
+
+
+class Evaluation(View):
+    """One scoring of one attempt by one evaluator version."""
+
+    id: UUID
+    version: str
+    score: float
+    rule: str
+    metrics: list[dict[str, Any]]
+    measures: dict[str, float] = {}
+    evidence: list[Evidence] = []
+    current: bool
+    seconds: float | None = None
+    created_at: datetime
+
+
+class Attempt(View):
+    """One try at an episode on one desktop."""
+
+    id: UUID
+    episode_id: UUID
+    number: int = Field(examples=[1])
+    state: AttemptState
+    controller: str = Field(description="agent or person", examples=["agent"])
+    worker: str | None = None
+    slot: str | None = Field(default=None, examples=["machine-1 · local 0"])
+    ended_by: EndedBy | None = None
+    failure_class: FailureClass | None = None
+    failure_message: str = ""
+    seconds: dict[str, float] = {}
+    desktop: dict[str, Any] = {}
+    current_step: int = 0
+    live: bool = False
+    started_at: datetime | None = None
+    first_observation_at: datetime | None = None
+    ended_at: datetime | None = None
+    evaluations: list[Evaluation] = []
+
+
+class Artifact(View):
+    """Where bytes are; they are read through the episode they belong to."""
+
+    sha256: str
+    url: str
+    media_type: str = ""
+    width: int | None = None
+    height: int | None = None
+
+
+class Step(View):
+    """One observation, the agent's words, its actions and their timing."""
+
+    id: UUID
+    attempt_id: UUID
+    index: int
+    frame: Artifact | None = None
+    a11y: Artifact | None = None
+    windows: list[dict[str, Any]] | None = None
+    words: str = ""
+    reply: str = ""
+    actions: list[dict[str, Any]] = []
+    results: list[dict[str, Any]] = []
+    invalid: str = ""
+    usage: dict[str, Any] = {}
+    timing: dict[str, Any] = {}
+    created_at: datetime
+
+
+class Event(View):
+    """One thing that happened to a run; `seq` counts from 1 without gaps."""
+
+    seq: int
+    kind: str = Field(examples=["episode_state"])
+    run_id: UUID
+    episode_id: UUID | None = None
+    attempt_id: UUID | None = None
+    data: dict[str, Any] = {}
+    created_at: datetime
+
+
+Forecast.model_rebuild()
