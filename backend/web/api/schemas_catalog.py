@@ -24,7 +24,7 @@ class BenchmarkView(View):
     tasks: int = Field(default=0, examples=[24])
     domains: dict[str, int] = Field(default={}, examples=[{"files": 5}])
     difficulties: dict[str, int] = Field(default={}, examples=[{"easy": 9, "unlabelled": 1}])
-    warnings: list[str] = []
+    warnings: list[str] = Field(default=[])
 
 
 class ImportResult(View):
@@ -32,7 +32,7 @@ class ImportResult(View):
 
     benchmark: BenchmarkView
     created: bool
-    warnings: list[str] = []
+    warnings: list[str] = Field(default=[])
 
 
 class LintFinding(View):
@@ -51,7 +51,7 @@ class LintReport(View):
     benchmark: str
     ok: bool
     tasks: int
-    findings: list[LintFinding] = []
+    findings: list[LintFinding] = Field(default=[])
 
 
 class Validation(View):
@@ -76,7 +76,7 @@ class ValidationReport(View):
     sound: int = 0
     unsound: int = 0
     not_runnable: int = 0
-    tasks: list[Validation] = []
+    tasks: list[Validation] = Field(default=[])
 
 
 class TaskView(View):
@@ -94,8 +94,8 @@ class TaskView(View):
     level: str | None = None
     os: str = "linux"
     feasible: bool = True
-    apps: list[str] = []
-    requires: list[str] = []
+    apps: list[str] = Field(default=[])
+    requires: list[str] = Field(default=[])
     quarantined: str = Field(default="", description="Why it is in quarantine; empty = it is not.")
 
 
@@ -114,14 +114,14 @@ class LeaderboardRow(View):
     rank: int | None = None
     tie_group: int | None = Field(default=None, description="Rows of one group cannot be told apart.")
     agent: str
-    params: dict[str, Any] = {}
+    params: dict[str, Any] = Field(default={})
     mark: str = Field(default="", description="floor, privileged or empty")
-    runs: list[UUID] = []
+    runs: list[UUID] = Field(default=[])
     summary: Summary
     tasks: int = 0
     missing_tasks: int = Field(default=0, description="Tasks of the task set that this row has no scored episode of.")
-    by_domain: dict[str, Summary] = {}
-    by_difficulty: dict[str, Summary] = {}
+    by_domain: dict[str, Summary] = Field(default={})
+    by_difficulty: dict[str, Summary] = Field(default={})
 
 
 class Leaderboard(View):
@@ -130,7 +130,7 @@ class Leaderboard(View):
     benchmark: str
     task_set: TaskSetRef
     tasks: int
-    rows: list[LeaderboardRow] = []
+    rows: list[LeaderboardRow] = Field(default=[])
 
 
 class SlotView(View):
@@ -154,8 +154,8 @@ class WorkerView(View):
     pid: int
     version: str = ""
     state: str = Field(description="online, offline or draining", examples=["online"])
-    capabilities: dict[str, Any] = {}
-    slots: list[SlotView] = []
+    capabilities: dict[str, Any] = Field(default={})
+    slots: list[SlotView] = Field(default=[])
     started_at: datetime
     heartbeat_at: datetime
 
