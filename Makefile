@@ -34,7 +34,7 @@ run: setup ## Start everything on http://127.0.0.1:8000 (Ctrl-C stops it)
 .PHONY: test
 test: ## Run the tests, with seeded samples of the long parts (SEED=n); at most 25 minutes on two cores
 	@$(PREPARE) --tests
-	@$(PYTEST) -m "not long" $(TESTS)
+	@$(PYTEST) $(TESTS)
 
 .PHONY: test-all
 test-all: ## Run every test, the long ones in full, with all applications installed

@@ -1,0 +1,90 @@
+"""Documentation is tested: what the product has, docs/ names."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from backend.config import Settings
+from backend.domain import registry
+from backend.domain.registry import Kind
+from tests.architecture.plugins import ENTRIES
+from tests.architecture.tree import ROOT
+
+DOCS = ROOT / "docs"
+LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#]+)")
+PAGES = sorted([ROOT / "README.md", *DOCS.rglob("*.md")])
+
+
+def variables() -> list[str]:
+    """The environment variable of every setting."""
+    named = {"database_url": "DATABASE_URL", "redis_url": "REDIS_URL"}
+    return [named.get(field, f"DESKARENA_{field.upper()}") for field in Settings.model_fields]
+
+
+def commands() -> list[str]:
+    """Every command of the command line, as it is typed."""
+    import typer
+
+    from backend.cli.main import app
+
+    def below(command: object, words: str) -> list[str]:
+        inner = getattr(command, "commands", None)
+        return [words] if inner is None else [line for name in inner for line in below(inner[name], f"{words} {name}")]
+
+    return below(typer.main.get_command(app), "deskarena")
+
+
+def page_addresses() -> list[str]:
+    """The path of every HTML page, with its parameters' names left out."""
+    from backend.web.app import create_app
+
+    routes = [route for route in create_app().routes if getattr(route, "endpoint", None) is not None]
+    pages = [route for route in routes if route.endpoint.__module__.startswith("backend.web.pages")]
+    return sorted({re.sub(r"\{[^}]*\}", "{}", route.path) for route in pages})
+
+
+def text_of(name: str) -> str:
+    return (DOCS / name).read_text()
+
+
+class TestSettings:
+    @pytest.mark.parametrize("variable", variables())
+    def test_settings_page_names_it(self, variable: str) -> None:
+        assert f"`{variable}`" in text_of("settings.md")
+
+    def test_the_page_names_no_setting_that_is_gone(self) -> None:
+        named = set(re.findall(r"^\| `([A-Z_]+)`", text_of("settings.md"), re.MULTILINE))
+        assert named - set(variables()) == set()
+
+
+class TestPlugins:
+    @pytest.mark.parametrize(("kind", "dialect", "name"), ENTRIES)
+    def test_plugin_page_names_it(self, kind: Kind, dialect: str, name: str) -> None:
+        assert registry.entries(kind)
+        heading = kind.name.lower().replace("_", " ")
+        part = text_of("plugins.md").lower().split(f"## {heading}", 1)
+        assert len(part) == 2, f"docs/plugins.md has no part '## {heading}'"
+        assert f"`{name.lower()}`" in part[1].split("\n## ")[0]
+
+
+class TestCommands:
+    def test_command_page_names_every_command(self) -> None:
+        found = commands()
+        assert len(found) > 5
+        assert [command for command in found if f"`{command}" not in text_of("cli.md")] == []
+
+
+class TestPages:
+    def test_page_list_names_every_address(self) -> None:
+        documented = {re.sub(r"\{[^}]*\}", "{}", path) for path in re.findall(r"`(/[^`]*)`", text_of("pages.md"))}
+        found = page_addresses()
+        assert found
+        assert [path for path in found if path not in documented] == []
+
+
+class TestLinks:
+    @pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+    def test_every_relative_link_leads_somewhere(self, page: Path) -> None:
+        broken = [target for target in LINK.findall(page.read_text()) if not (page.parent / target.strip()).exists()]
+        assert broken == []

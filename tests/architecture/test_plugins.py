@@ -1,0 +1,28 @@
+"""One plug-in, one file, one name."""
+
+import pytest
+
+from backend.domain import registry
+from backend.domain.registry import COMMON, Kind
+from tests.architecture.plugins import ENTRIES, MODULES
+
+
+class TestNames:
+    @pytest.mark.parametrize(("kind", "dialect", "name"), ENTRIES)
+    def test_the_file_bears_the_registered_name(self, kind: Kind, dialect: str, name: str) -> None:
+        plugin = registry.entries(kind)[dialect, name]
+        file = plugin.__module__.rsplit(".", 1)[1]
+        allowed = {name} if dialect == COMMON else {name, f"{name}_{dialect}"}
+        assert file in allowed, f"{kind.name.lower()} {name!r} ({dialect}) lives in {plugin.__module__}"
+
+    def test_there_are_plugins_of_each_kind_that_a_run_needs(self) -> None:
+        found = {kind for kind, _, _ in ENTRIES}
+        needed = {Kind.BENCHMARK, Kind.SETUP, Kind.GETTER, Kind.METRIC, Kind.OBSERVATION, Kind.ACTION_SPACE, Kind.AGENT}
+        assert needed <= found
+
+
+class TestFiles:
+    @pytest.mark.parametrize("module", MODULES)
+    def test_every_plugin_file_registers_its_plugin(self, module: str) -> None:
+        registered = {plugin.__module__ for kind in Kind for plugin in registry.entries(kind).values()}
+        assert module in registered, f"{module} registers nothing; a shared helper starts with an underscore"

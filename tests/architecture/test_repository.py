@@ -1,0 +1,65 @@
+"""The files around the code: locks, tracked files, decisions, the README."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from scripts import check_tracked
+from tests.architecture.tree import ROOT
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+DECISIONS = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
+LOCKS = {
+    "requirements.txt": PROJECT["project"]["dependencies"],
+    "requirements-dev.txt": [*PROJECT["dependency-groups"]["dev"], *PROJECT["dependency-groups"]["build"]],
+    "requirements-bootstrap.txt": PROJECT["dependency-groups"]["bootstrap"],
+    "requirements-guest.txt": PROJECT["dependency-groups"]["guest"],
+}
+
+
+def bare_name(requirement: str) -> str:
+    """`psycopg[binary]>=3` as `psycopg`."""
+    return re.split(r"[\[<>=!~; ]", requirement)[0].lower()
+
+
+class TestLocks:
+    @pytest.mark.parametrize("lock", LOCKS)
+    def test_pins_every_declared_package(self, lock: str) -> None:
+        pinned = set(re.findall(r"^([a-z0-9._-]+)(?:\[[^]]*\])?==", (ROOT / lock).read_text(), re.MULTILINE))
+        missing = {bare_name(requirement) for requirement in LOCKS[lock]} - pinned
+        assert not missing, f"{lock} does not pin {sorted(missing)}; run `make lock`"
+
+    @pytest.mark.parametrize("lock", LOCKS)
+    def test_every_pin_has_a_hash(self, lock: str) -> None:
+        pins = re.split(r"^(?=[a-z0-9])", (ROOT / lock).read_text(), flags=re.MULTILINE)[1:]
+        assert all("--hash=sha256:" in pin for pin in pins)
+
+
+class TestTrackedFiles:
+    def test_name_no_package_host_and_no_machine_path(self) -> None:
+        assert check_tracked.check() == []
+
+
+class TestMakefile:
+    def test_the_readme_names_every_target(self) -> None:
+        targets = re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(), re.MULTILINE)
+        readme = (ROOT / "README.md").read_text()
+        assert targets
+        assert [name for name in targets if f"make {name}" not in readme] == []
+
+
+class TestDecisions:
+    def test_there_are_some(self) -> None:
+        assert DECISIONS
+
+    @pytest.mark.parametrize("path", DECISIONS, ids=lambda path: path.name)
+    def test_each_is_short_and_says_what_why_and_at_what_price(self, path: Path) -> None:
+        text = path.read_text()
+        assert len(text.splitlines()) <= 40
+        assert [part for part in ("## Context", "## Decision", "## Consequences") if part not in text] == []
+
+    def test_the_index_names_each(self) -> None:
+        index = (ROOT / "docs" / "decisions" / "README.md").read_text()
+        assert [path.name for path in DECISIONS if path.name not in index] == []
