@@ -260,7 +260,13 @@ class Agent(Protocol):
 
 
 class ObservationSpace(Protocol):
-    """Which parts of the desktop an agent sees."""
+    """Which parts of the desktop an agent sees.
+
+    Attributes:
+        shows_frame: False for spaces without a picture: it is kept in the trajectory but not shown to the agent.
+    """
+
+    shows_frame: bool
 
     def observe(self, desktop: Desktop, index: int) -> Observation:
         """Captures one observation. Always with a frame: the trajectory keeps one picture per step."""

@@ -50,6 +50,8 @@ class RunConfig(Frozen):
         tasks: glob patterns over `domain/name`; empty = all.
         repeats: episodes per task.
         seed: base seed; an episode's seed is derived from it, its task and its repeat.
+        settle: what is waited for after actions, before the next observation.
+        wait: what the agent's own WAIT waits for.
     """
 
     agent: str
@@ -63,3 +65,4 @@ class RunConfig(Frozen):
     screen: Screen = Screen()
     budget: Budget = Budget()
     settle: Settle = Settle()
+    wait: Settle = Settle(quiet=0.5, timeout=5.0)

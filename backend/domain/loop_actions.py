@@ -1,0 +1,127 @@
+"""How the loop carries out what an agent decided: which actions make sense, doing them, waiting for the page."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from backend.domain.episode import EndedBy
+from backend.domain.errors import GuestLost, GuestRefused
+from backend.domain.ports import Clock, Desktop
+from backend.domain.run import Screen, Settle
+from backend.domain.trajectory import Action, ActionType, Decision
+
+_ENDINGS: Mapping[ActionType, EndedBy] = {ActionType.DONE: EndedBy.DONE, ActionType.FAIL: EndedBy.INFEASIBLE}
+_ONE_KEY = frozenset({ActionType.PRESS, ActionType.KEY_DOWN, ActionType.KEY_UP})
+_NEEDS_POINT = frozenset({ActionType.MOVE_TO, ActionType.DRAG_TO})
+_NEEDS_TEXT = frozenset({ActionType.TYPING, ActionType.PYTHON})
+
+
+def complaint(action: Action, screen: Screen) -> str:
+    """Why the action cannot be carried out on that screen, in words for the agent; empty if it can be tried.
+
+    Args:
+        action: one typed action.
+        screen: size of the desktop in pixels; a point must lie on it.
+    """
+    return _about_point(action, screen) or _about_content(action)
+
+
+def _about_point(action: Action, screen: Screen) -> str:
+    if (action.x is None) != (action.y is None):
+        return f"{action.type} has only one of x and y"
+    if action.x is None or action.y is None:
+        return f"{action.type} needs x and y" if action.type in _NEEDS_POINT else ""
+    if 0 <= action.x < screen.width and 0 <= action.y < screen.height:
+        return ""
+    return f"({action.x}, {action.y}) is outside the screen of {screen.width}x{screen.height}"
+
+
+def _about_content(action: Action) -> str:
+    if action.type in _ONE_KEY and len(action.keys) != 1:
+        return f"{action.type} needs exactly one key, it has {len(action.keys)}"
+    if action.type is ActionType.HOTKEY and not action.keys:
+        return "HOTKEY needs at least one key"
+    if action.type in _NEEDS_TEXT and not action.text:
+        return f"{action.type} needs a text"
+    return ""
+
+
+class Work:
+    """The actions of one decision and what came of them.
+
+    Attributes:
+        results: one per action, in order: what the guest says, `{"error": ...}`, or `{"skipped": ...}`.
+        invalid: why an action could not be carried out; the ones after it are skipped, as they were meant to follow it.
+        ended_by: set by DONE and FAIL; what comes after them in the same decision is not carried out.
+        carried_out: an action has been handed to the desktop.
+        action_seconds: until the input was delivered.
+        settle_seconds: until the page stood still, WAIT's waiting included.
+    """
+
+    def __init__(self, desktop: Desktop, clock: Clock, settle: Settle, wait: Settle) -> None:
+        self._desktop = desktop
+        self._clock = clock
+        self._after = settle
+        self._wait = wait
+        self.results: list[Mapping[str, Any]] = []
+        self.invalid = ""
+        self.ended_by: EndedBy | None = None
+        self.carried_out = False
+        self.action_seconds = 0.0
+        self.settle_seconds = 0.0
+
+    def carry_out(self, decision: Decision, on_first: Callable[[], None]) -> None:
+        """Does what the decision says. An answer that could not be understood is not half carried out.
+
+        Args:
+            decision: the agent's answer.
+            on_first: called before the first action is handed to the desktop.
+
+        Raises:
+            GuestLost: the desktop is gone.
+        """
+        if decision.invalid:
+            self.results = [{"skipped": "the answer was invalid"} for _ in decision.actions]
+            return
+        moving = False
+        for action in decision.actions:
+            if self.invalid or self.ended_by:
+                self.results.append({"skipped": "after an invalid action" if self.invalid else "after the end"})
+                continue
+            self.results.append(self._one(action, on_first))
+            if not self.invalid and not self.ended_by:
+                moving = action.type is not ActionType.WAIT
+        if moving:
+            self._settle(self._after)
+
+    def _one(self, action: Action, on_first: Callable[[], None]) -> Mapping[str, Any]:
+        if action.type in _ENDINGS:
+            self.ended_by = _ENDINGS[action.type]
+            return {}
+        self.invalid = complaint(action, self._desktop.screen)
+        if self.invalid:
+            return {"error": self.invalid}
+        if not self.carried_out:
+            on_first()
+        self.carried_out = True
+        if action.type is ActionType.WAIT:
+            return {"waited": round(self._settle(self._wait), 3)}
+        return self._perform(action)
+
+    def _perform(self, action: Action) -> Mapping[str, Any]:
+        before = self._clock.now()
+        try:
+            return self._desktop.perform(action)
+        except GuestRefused as error:
+            self.invalid = f"{action.type}: {error.message}"
+            return {"error": error.message, "kind": error.kind}
+        finally:
+            self.action_seconds += self._clock.now() - before
+
+    def _settle(self, wait: Settle) -> float:
+        before = self._clock.now()
+        try:
+            return self._desktop.wait_stable(quiet=wait.quiet, timeout=wait.timeout)
+        except GuestRefused as error:
+            raise GuestLost(f"the desktop could not say whether its screen is still: {error.message}") from error
+        finally:
+            self.settle_seconds += self._clock.now() - before

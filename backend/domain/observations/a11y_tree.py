@@ -1,0 +1,19 @@
+"""`a11y_tree`: the accessibility tree and the windows, without a picture."""
+
+from backend.domain.ports import Desktop
+from backend.domain.registry import Kind, register
+from backend.domain.trajectory import Observation
+
+
+@register(Kind.OBSERVATION, "a11y_tree")
+class A11yTree:
+    """The raw tree in OSWorld's XML. A picture is taken for the trajectory; the agent does not see it."""
+
+    shows_frame = False
+
+    def observe(self, desktop: Desktop, index: int) -> Observation:
+        """One frame, then the tree and the windows that belong to it."""
+        frame = desktop.frame()
+        return Observation(
+            index=index, frame=frame, a11y_tree=desktop.accessibility_tree(), windows=tuple(desktop.windows())
+        )
