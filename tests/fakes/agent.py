@@ -1,0 +1,53 @@
+"""An agent that says what it was told to say."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pydantic import BaseModel
+
+from backend.domain.ports import AgentContext
+from backend.domain.trajectory import Action, ActionType, Decision, Observation
+
+Answer = Decision | Exception | Callable[[Observation], Decision]
+
+
+class ScriptedAgent:
+    """Answers from a list: a Decision, an exception to raise, or a function of the observation; after it, DONE.
+
+    Attributes:
+        seen: observations it was shown.
+        context: what it was told at the start; None before.
+        closed: how often it was closed.
+    """
+
+    class Params(BaseModel):
+        """None."""
+
+    observation = "screenshot"
+    action_space = "computer_13"
+    about = "Answers from a list."
+    privileged = False
+
+    def __init__(
+        self, params: Any = None, *, answers: Sequence[Answer] = (), on_reset: Exception | None = None
+    ) -> None:
+        self._answers = list(answers)
+        self._on_reset = on_reset
+        self.seen: list[Observation] = []
+        self.context: AgentContext | None = None
+        self.closed = 0
+
+    def reset(self, context: AgentContext) -> None:
+        self.context = context
+        if self._on_reset is not None:
+            raise self._on_reset
+
+    def act(self, observation: Observation) -> Decision:
+        self.seen.append(observation)
+        answer = self._answers.pop(0) if self._answers else Decision(actions=(Action(type=ActionType.DONE),))
+        if isinstance(answer, Exception):
+            raise answer
+        return answer if isinstance(answer, Decision) else answer(observation)
+
+    def close(self) -> None:
+        self.closed += 1

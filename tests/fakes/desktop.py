@@ -1,0 +1,258 @@
+"""A desktop in memory: windows with text, files, a clipboard and a pointer, drawn into real pictures.
+
+Enough of a machine that the loop, set-up, getters and agents can be tried without one: typing goes to the focused
+window, Ctrl+S writes its file, clicks raise windows, commands run from a table, and it can die.
+"""
+
+import io
+import shlex
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from xml.sax.saxutils import quoteattr
+
+from PIL import Image, ImageDraw
+
+from backend.domain.errors import GuestLost, GuestRefused
+from backend.domain.ports import ExecResult, Probe
+from backend.domain.run import Screen
+from backend.domain.trajectory import Action, ActionType, Frame, Window
+from tests.fakes.clock import FakeClock
+
+Command = Callable[[Sequence[str]], ExecResult]
+_KEYS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789") | {
+    "alt", "backspace", "ctrl", "delete", "down", "end", "enter", "esc", "f4", "home", "left", "return", "right",
+    "shift", "space", "tab", "up", "win",
+}  # fmt: skip
+_TYPED = {"enter": "\n", "return": "\n", "space": " ", "tab": "\t"}
+
+
+@dataclass
+class FakeWindow:
+    """An open window; `path` is the file that Ctrl+S writes."""
+
+    title: str
+    wm_class: str = "fake"
+    x: int = 40
+    y: int = 40
+    width: int = 400
+    height: int = 200
+    text: str = ""
+    path: str = ""
+
+
+class FakeDesktop:
+    """A machine that lives in this object.
+
+    Attributes:
+        files: path to bytes.
+        open_windows: bottom to top; the last one has the focus.
+        performed: actions that were carried out.
+        commands: program name to what it does; `echo`, `cat`, `true`, `false` and `rm` are there.
+        on_perform: called with each action before it is carried out; may raise, or kill the desktop.
+        still_moving: seconds for which the screen goes on changing after an action.
+    """
+
+    def __init__(self, screen: Screen | None = None, clock: FakeClock | None = None) -> None:
+        self._screen = screen or Screen(width=640, height=480)
+        self.clock = clock or FakeClock()
+        self.files: dict[str, bytes] = {}
+        self.open_windows: list[FakeWindow] = []
+        self.performed: list[Action] = []
+        self.pointer = (self._screen.width // 2, self._screen.height // 2)
+        self.clipboard_text = ""
+        self.still_moving = 0.0
+        self.on_perform: Callable[[Action], None] | None = None
+        self.commands: dict[str, Command] = {
+            "echo": lambda words: ExecResult(returncode=0, output=" ".join(words) + "\n"),
+            "cat": self._cat,
+            "rm": self._rm,
+            "true": lambda _: ExecResult(returncode=0),
+            "false": lambda _: ExecResult(returncode=1),
+        }
+        self.dead = ""
+
+    def die(self, reason: str = "killed") -> None:
+        """From now on nothing answers."""
+        self.dead = reason
+
+    @property
+    def screen(self) -> Screen:
+        return self._screen
+
+    def probe(self) -> Probe:
+        self._alive()
+        return Probe(api="1", platform="Linux", screen=self._screen, capabilities=("a11y",), clock=time.time())
+
+    def frame(self, *, quality: int = 85) -> Frame:
+        return self._picture("JPEG", "image/jpeg", quality=quality)
+
+    def screenshot(self) -> Frame:
+        return self._picture("PNG", "image/png")
+
+    def accessibility_tree(self) -> str:
+        self._alive()
+        nodes = "".join(
+            f"<application name={quoteattr(w.wm_class)}><frame name={quoteattr(w.title)}>"
+            f"<text name={quoteattr(w.text)}/></frame></application>"
+            for w in self.open_windows
+        )
+        return f"<desktop-frame>{nodes}</desktop-frame>"
+
+    def windows(self) -> Sequence[Window]:
+        self._alive()
+        return [
+            Window(
+                title=w.title, wm_class=w.wm_class, x=w.x, y=w.y, width=w.width, height=w.height,
+                active=w is self.open_windows[-1],
+            )
+            for w in self.open_windows
+        ]  # fmt: skip
+
+    def clipboard(self) -> str:
+        self._alive()
+        return self.clipboard_text
+
+    def perform(self, action: Action) -> Mapping[str, Any]:
+        self._alive()
+        if self.on_perform is not None:
+            self.on_perform(action)
+            self._alive()
+        self._check_keys(action)
+        self.performed.append(action)
+        if action.x is not None and action.y is not None:
+            self.pointer = (action.x, action.y)
+        if action.type is ActionType.PYTHON:
+            return self.run_python(action.text).model_dump()
+        self._input(action)
+        return {}
+
+    def wait_stable(self, *, quiet: float, timeout: float) -> float:
+        self._alive()
+        waited = min(timeout, self.still_moving + quiet)
+        self.still_moving = max(0.0, self.still_moving - waited)
+        self.clock.sleep(waited)
+        return waited
+
+    def execute(self, command: str | Sequence[str], *, shell: bool = False, timeout: float = 120.0) -> ExecResult:
+        self._alive()
+        words = shlex.split(command) if isinstance(command, str) else list(command)
+        if not words or words[0] not in self.commands:
+            raise GuestRefused(f"no such program: {words[:1]}", kind="not_found")
+        return self.commands[words[0]](words[1:])
+
+    def run_python(self, code: str, *, timeout: float = 30.0) -> ExecResult:
+        self._alive()
+        if "python" not in self.commands:
+            return ExecResult(returncode=0)
+        return self.commands["python"]([code])
+
+    def launch(self, command: str | Sequence[str], *, shell: bool = False) -> None:
+        self._alive()
+        words = shlex.split(command) if isinstance(command, str) else list(command)
+        if len(words) > 1 and words[1] in self.files:
+            self.open_file(words[1])
+        else:
+            self.open_windows.append(FakeWindow(title=words[0].rsplit("/", 1)[-1], wm_class=words[0]))
+
+    def open_file(self, path: str) -> None:
+        text = self.read_file(path).decode(errors="replace")
+        self.open_windows.append(FakeWindow(title=path.rsplit("/", 1)[-1], wm_class="editor", text=text, path=path))
+
+    def activate_window(self, name: str, *, strict: bool = False, by_class: bool = False) -> None:
+        window = self._find(name, strict=strict, by_class=by_class)
+        self.open_windows.remove(window)
+        self.open_windows.append(window)
+
+    def close_window(self, name: str, *, strict: bool = False, by_class: bool = False) -> None:
+        self.open_windows.remove(self._find(name, strict=strict, by_class=by_class))
+
+    def read_file(self, path: str, *, max_bytes: int = 256 * 2**20) -> bytes:
+        self._alive()
+        if path not in self.files:
+            raise GuestRefused(f"no such file: {path}", kind="not_found")
+        if len(self.files[path]) > max_bytes:
+            raise GuestRefused(f"{path} is larger than {max_bytes} bytes", kind="too_large")
+        return self.files[path]
+
+    def write_file(self, path: str, data: bytes) -> None:
+        self._alive()
+        self.files[path] = data
+
+    def call(self, method: str, route: str, payload: Mapping[str, Any] | None = None) -> Any:
+        self._alive()
+        if (method, route) == ("GET", "/platform"):
+            return "Linux"
+        raise GuestRefused(f"no route {method} {route}", kind="not_found")
+
+    def _alive(self) -> None:
+        if self.dead:
+            raise GuestLost(f"the desktop is gone: {self.dead}")
+
+    @staticmethod
+    def _check_keys(action: Action) -> None:
+        unknown = [key for key in action.keys if key.lower() not in _KEYS]
+        if unknown:
+            raise GuestRefused(f"unknown key {unknown[0]!r}", kind="unknown_key")
+
+    def _input(self, action: Action) -> None:
+        window = self.open_windows[-1] if self.open_windows else None
+        if action.type is ActionType.CLICK and self._under_pointer() is not None:
+            self.activate_window(self._under_pointer().title, strict=True)  # type: ignore[union-attr]
+        elif window is None:
+            return
+        elif action.type is ActionType.TYPING:
+            window.text += action.text
+        elif action.type is ActionType.PRESS:
+            key = action.keys[0].lower()
+            window.text = window.text[:-1] if key == "backspace" else window.text + _TYPED.get(key, "")
+        elif action.type is ActionType.HOTKEY:
+            self._hotkey(window, tuple(key.lower() for key in action.keys))
+
+    def _hotkey(self, window: FakeWindow, keys: tuple[str, ...]) -> None:
+        if keys == ("ctrl", "s") and window.path:
+            self.files[window.path] = window.text.encode()
+        elif keys == ("ctrl", "c"):
+            self.clipboard_text = window.text
+        elif keys == ("ctrl", "v"):
+            window.text += self.clipboard_text
+        elif keys == ("alt", "f4"):
+            self.open_windows.remove(window)
+
+    def _under_pointer(self) -> FakeWindow | None:
+        x, y = self.pointer
+        over = [w for w in self.open_windows if w.x <= x < w.x + w.width and w.y <= y < w.y + w.height]
+        return over[-1] if over else None
+
+    def _find(self, name: str, *, strict: bool, by_class: bool) -> FakeWindow:
+        self._alive()
+        for window in self.open_windows:
+            shown = window.wm_class if by_class else window.title
+            if shown == name or (not strict and name.lower() in shown.lower()):
+                return window
+        raise GuestRefused(f"no window called {name!r}", kind="not_found")
+
+    def _picture(self, form: str, media_type: str, **options: Any) -> Frame:
+        self._alive()
+        image = Image.new("RGB", (self._screen.width, self._screen.height), (30, 60, 90))
+        pen = ImageDraw.Draw(image)
+        for window in self.open_windows:
+            box = (window.x, window.y, window.x + window.width, window.y + window.height)
+            pen.rectangle(box, fill=(240, 240, 240), outline=(0, 0, 0))
+            pen.text((window.x + 6, window.y + 4), f"{window.title}\n{window.text}"[:2000], fill=(0, 0, 0))
+        x, y = self.pointer
+        pen.ellipse((x - 3, y - 3, x + 3, y + 3), fill=(255, 0, 0))
+        out = io.BytesIO()
+        image.save(out, form, **options)
+        return Frame(data=out.getvalue(), media_type=media_type, width=image.width, height=image.height)
+
+    def _cat(self, words: Sequence[str]) -> ExecResult:
+        missing = [path for path in words if path not in self.files]
+        if missing:
+            return ExecResult(returncode=1, error=f"cat: {missing[0]}: No such file or directory\n")
+        return ExecResult(returncode=0, output="".join(self.files[path].decode(errors="replace") for path in words))
+
+    def _rm(self, words: Sequence[str]) -> ExecResult:
+        known = [path for path in words if self.files.pop(path, None) is not None]
+        return ExecResult(returncode=0 if len(known) == len(words) else 1)

@@ -1,0 +1,73 @@
+"""A provider whose desktops live in memory."""
+
+from collections.abc import Callable, Mapping
+from threading import Lock
+from typing import Any
+
+from backend.domain.errors import Lost
+from backend.domain.ports import Availability, DesktopSpec
+from tests.fakes.desktop import FakeDesktop
+
+
+class FakeOpenDesktop:
+    """A FakeDesktop with what its provider knows of it."""
+
+    def __init__(self, desktop: FakeDesktop, slot: int) -> None:
+        self.desktop = desktop
+        self.details: Mapping[str, Any] = {"provider": "fake", "slot": slot}
+        self.closed = 0
+
+    def alive(self) -> bool:
+        return not self.desktop.dead
+
+    def why_dead(self) -> str:
+        return self.desktop.dead
+
+    def stream_address(self) -> tuple[str, str]:
+        return "http://127.0.0.1:9", "no-stream"
+
+    def close(self) -> None:
+        self.closed += 1
+        self.desktop.die("closed")
+
+
+class FakeProvider:
+    """Makes FakeDesktops.
+
+    Attributes:
+        opened: every desktop it made, in order.
+        prepared: (slot, spec) of every call of `prepare`.
+        broken: raised by `open`, if set.
+        on_open: called with each new desktop, to furnish it.
+    """
+
+    name = "fake"
+
+    def __init__(self) -> None:
+        self.opened: list[FakeOpenDesktop] = []
+        self.prepared: list[tuple[int, DesktopSpec]] = []
+        self.broken: Lost | None = None
+        self.on_open: Callable[[FakeDesktop], None] | None = None
+        self._lock = Lock()
+
+    def availability(self) -> Availability:
+        return Availability(ok=True, programs=("mousepad",))
+
+    def open(self, slot: int, spec: DesktopSpec) -> FakeOpenDesktop:
+        if self.broken is not None:
+            raise self.broken
+        desktop = FakeDesktop(spec.screen)
+        if self.on_open is not None:
+            self.on_open(desktop)
+        made = FakeOpenDesktop(desktop, slot)
+        with self._lock:
+            self.opened.append(made)
+        return made
+
+    def prepare(self, slot: int, spec: DesktopSpec) -> None:
+        with self._lock:
+            self.prepared.append((slot, spec))
+
+    def close(self) -> None:
+        for made in list(self.opened):
+            made.close()
