@@ -114,18 +114,16 @@ def make_venv() -> list[Path]:
     """Makes `.venv` with the Python that runs this script."""
     stale = (STAMPS / "venv.json").exists()  # made elsewhere, or by a Python that is gone
     arguments = ["--clear"] if stale else []
-    try:
-        run([sys.executable, "-m", "venv", *arguments, str(VENV)])
-    except PreparationError as error:
-        package = f"python3.{sys.version_info.minor}-venv"
-        if not ensurepip_missing():
-            raise
-        if not install_system([package]):
-            shutil.rmtree(VENV, ignore_errors=True)
-            hint = f"this Python cannot make environments; install its package: sudo apt-get install {package}"
-            raise PreparationError(hint) from error
-        run([sys.executable, "-m", "venv", "--clear", str(VENV)])
+    if ensurepip_missing():
+        hint = f"this Python cannot make environments; please run: sudo apt-get install {venv_package()}"
+        raise PreparationError(hint)
+    run([sys.executable, "-m", "venv", *arguments, str(VENV)])
     return [PYTHON]
+
+
+def venv_package() -> str:
+    """The Debian package that lets this Python make environments."""
+    return f"python3.{sys.version_info.minor}-venv"
 
 
 def ensurepip_missing() -> bool:
@@ -277,9 +275,13 @@ def install_system(names: list[str]) -> bool:
 
 def prepare_system(lists: list[str]) -> bool:
     """Installs the system packages that are missing, or prints the command that would."""
-    missing = missing_packages(wanted_packages(lists))
+    wanted = wanted_packages(lists)
+    if not PYTHON.exists() and ensurepip_missing():
+        wanted.insert(0, venv_package())
+    missing = missing_packages(wanted)
     if not missing:
         return False
+    worked = False
     refused = STAMPS / "refused.json"
     tried = json.loads(refused.read_text()) if refused.exists() else []
     untried = [name for name in missing if name not in tried]
@@ -289,9 +291,10 @@ def prepare_system(lists: list[str]) -> bool:
         missing = missing_packages(missing)
         # Not asked for again, so that the next call is quick; `make clean` forgets it.
         refused.write_text(json.dumps(missing))
+        worked = True
     if missing:
         tell_missing(missing)
-    return bool(untried)
+    return worked
 
 
 def tell_missing(names: list[str]) -> None:
@@ -332,7 +335,7 @@ def prepare(options: argparse.Namespace) -> bool:
     with (STAMPS / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         lists = ["base", *(["full"] if options.apps == "full" else []), *(["test"] if options.tests else [])]
-        # The desktops' packages come first: python3-venv's index is then fresh, and both can run unattended.
+        # System packages come first: the one that makes environments may be among them.
         worked = prepare_system(lists)
         worked |= prepare_python()
         if options.lint:
