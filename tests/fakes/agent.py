@@ -11,6 +11,10 @@ from backend.domain.trajectory import Action, ActionType, Decision, Observation
 Answer = Decision | Exception | Callable[[Observation], Decision]
 
 
+class NoParams(BaseModel):
+    """An agent without parameters."""
+
+
 class ScriptedAgent:
     """Answers from a list: a Decision, an exception to raise, or a function of the observation; after it, DONE.
 
@@ -20,9 +24,7 @@ class ScriptedAgent:
         closed: how often it was closed.
     """
 
-    class Params(BaseModel):
-        """None."""
-
+    Params: type[BaseModel] = NoParams
     observation = "screenshot"
     action_space = "computer_13"
     about = "Answers from a list."

@@ -1,0 +1,312 @@
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from backend.domain.episode import EndedBy
+from backend.domain.errors import AgentFailed, Cancelled, GuestLost, LeaseLost, ModelApiFailed
+from backend.domain.loop import OutOfTime, Parts, Progress, Rules, run_episode
+from backend.domain.observations.a11y_tree import A11yTree
+from backend.domain.observations.screenshot import Screenshot
+from backend.domain.ports import AgentContext, ObservationSpace
+from backend.domain.run import Budget, RunConfig, Screen
+from backend.domain.task import EvaluatorSpec, Task, TaskKey
+from backend.domain.trajectory import Action, ActionType, Decision, Observation, StepRecord, Usage
+from tests.fakes.agent import Answer, ScriptedAgent
+from tests.fakes.desktop import FakeDesktop
+from tests.fakes.recorder import MemoryRecorder
+
+SCREEN = Screen(width=640, height=480)
+WAIT = Decision(actions=(Action(type=ActionType.WAIT),))
+TYPE = Decision(actions=(Action(type=ActionType.TYPING, text="a"),))
+DONE = Decision(actions=(Action(type=ActionType.DONE),))
+BAD = Decision(actions=(Action(type=ActionType.PRESS, keys=("hyperdrive",)),))
+
+
+class Episode:
+    """One call of run_episode with fakes all around it."""
+
+    def __init__(self, *answers: Answer, on_reset: Exception | None = None, max_steps: int = 10, **budget: Any) -> None:
+        self.agent = ScriptedAgent(answers=answers, on_reset=on_reset)
+        self.desktop = FakeDesktop(SCREEN)
+        self.clock = self.desktop.clock
+        self.recorder = MemoryRecorder()
+        self.progress = Progress()
+        self.space: ObservationSpace = Screenshot()
+        self.thinking: Callable[[Callable[[], Any], float], Any] = lambda call, _: call()
+        config = RunConfig(agent="scripted", budget=Budget(max_steps=max_steps, **budget))
+        self.rules = Rules.of(config, TASK)
+
+    def run(self) -> EndedBy:
+        parts = Parts(self.agent, self.desktop, self.space, self.recorder, self.clock, self.thinking)
+        context = AgentContext(instruction="do it", screen=SCREEN, max_steps=self.rules.max_steps, seed=1)
+        return run_episode(parts, context, self.rules, self.progress)
+
+    @property
+    def steps(self) -> list[StepRecord]:
+        """Kept steps without the final observation."""
+        return [step for step in self.recorder.steps if not self.is_final(step)]
+
+    @property
+    def last(self) -> StepRecord:
+        return self.recorder.steps[-1]
+
+    @staticmethod
+    def is_final(step: StepRecord) -> bool:
+        return any(result.get("final") for result in step.results)
+
+
+TASK = Task(
+    key=TaskKey(domain="d", name="t"), dialect="starter", instruction="do it", evaluator=EvaluatorSpec(calls=())
+)
+
+
+class TestRules:
+    def test_the_runs_budget_comes_first(self) -> None:
+        config = RunConfig(agent="a", budget=Budget(max_steps=3))
+        assert Rules.of(config, TASK.model_copy(update={"max_steps": 7})).max_steps == 3
+
+    def test_then_the_tasks_own(self) -> None:
+        assert Rules.of(RunConfig(agent="a"), TASK.model_copy(update={"max_steps": 7})).max_steps == 7
+
+    def test_then_thirty(self) -> None:
+        assert Rules.of(RunConfig(agent="a"), TASK).max_steps == 30
+
+
+class TestEnds:
+    def test_done(self) -> None:
+        episode = Episode(TYPE, DONE)
+        assert episode.run() is EndedBy.DONE
+        assert [step.index for step in episode.steps] == [0, 1]
+        assert episode.progress.steps == 2
+
+    def test_infeasible(self) -> None:
+        assert Episode(Decision(actions=(Action(type=ActionType.FAIL),))).run() is EndedBy.INFEASIBLE
+
+    def test_steps(self) -> None:
+        episode = Episode(*[TYPE] * 20, max_steps=3)
+        assert episode.run() is EndedBy.STEPS
+        assert len(episode.steps) == 3
+        assert len(episode.agent.seen) == 3
+
+    def test_the_last_allowed_step_may_be_done(self) -> None:
+        assert Episode(TYPE, DONE, max_steps=2).run() is EndedBy.DONE
+
+    def test_tokens(self) -> None:
+        costly = TYPE.model_copy(update={"usage": Usage(input_tokens=60, output_tokens=10)})
+        episode = Episode(*[costly] * 9, max_tokens=100)
+        assert episode.run() is EndedBy.TOKENS
+        assert episode.progress.usage == Usage(input_tokens=120, output_tokens=20)
+
+    def test_money(self) -> None:
+        costly = TYPE.model_copy(update={"usage": Usage(usd=0.4)})
+        episode = Episode(*[costly] * 9, max_usd=1.0)
+        assert episode.run() is EndedBy.MONEY
+        assert len(episode.steps) == 3
+
+    def test_empty_answers_waste_steps_and_are_not_invalid(self) -> None:
+        episode = Episode(*[Decision()] * 9, max_steps=7)
+        assert episode.run() is EndedBy.STEPS
+
+
+class TestTime:
+    def test_the_agents_thinking_counts(self) -> None:
+        episode = Episode(max_seconds=10.0)
+
+        def slow(_: Observation) -> Decision:
+            episode.clock.advance(4.0)
+            return TYPE
+
+        episode.agent._answers = [slow] * 9
+        assert episode.run() is EndedBy.TIME
+        assert len(episode.steps) == 3
+
+    def test_an_answer_that_came_too_late_is_kept_but_not_carried_out(self) -> None:
+        episode = Episode(max_seconds=10.0)
+
+        def slow(_: Observation) -> Decision:
+            episode.clock.advance(11.0)
+            return TYPE
+
+        episode.agent._answers = [slow]
+        assert episode.run() is EndedBy.TIME
+        assert episode.desktop.performed == []
+        assert episode.steps[0].decision == TYPE
+
+    def test_our_own_part_does_not_count(self) -> None:
+        episode = Episode(*[TYPE] * 3, DONE, max_seconds=10.0)
+        keep = episode.recorder.step
+
+        def slowly(record: StepRecord) -> None:
+            episode.clock.advance(60.0)
+            keep(record)
+
+        episode.recorder.step = slowly  # type: ignore[method-assign]
+        assert episode.run() is EndedBy.DONE
+        assert episode.progress.seconds()["record"] == pytest.approx(240.0)
+
+    def test_an_agent_that_never_answers_runs_out_of_time(self) -> None:
+        episode = Episode(TYPE, max_seconds=10.0)
+        given: list[float] = []
+
+        def never(call: Callable[[], Any], seconds: float) -> Any:
+            given.append(seconds)
+            if len(given) == 2:
+                raise OutOfTime
+            return call()
+
+        episode.thinking = never
+        assert episode.run() is EndedBy.TIME
+        assert given[1] == 10.0
+        assert len(episode.recorder.steps) == 1
+
+
+class TestInvalid:
+    def test_the_agent_is_told_in_its_next_observation(self) -> None:
+        episode = Episode(BAD, DONE)
+        assert episode.run() is EndedBy.DONE
+        assert "unknown key 'hyperdrive'" in episode.agent.seen[1].note
+        assert "unknown key" in episode.steps[1].observation.note
+
+    def test_the_note_is_told_once(self) -> None:
+        episode = Episode(BAD, TYPE, DONE)
+        episode.run()
+        assert episode.agent.seen[2].note == ""
+
+    def test_too_many_in_a_row_end_the_episode(self) -> None:
+        episode = Episode(*[BAD] * 9, max_invalid=3)
+        assert episode.run() is EndedBy.INVALID
+        assert len(episode.steps) == 3
+
+    def test_a_valid_action_between_them_starts_the_count_again(self) -> None:
+        episode = Episode(BAD, BAD, TYPE, BAD, BAD, DONE, max_invalid=3)
+        assert episode.run() is EndedBy.DONE
+
+    def test_replies_that_were_not_understood_count_too(self) -> None:
+        episode = Episode(Decision(invalid="no code block"), BAD, Decision(invalid="x"), max_invalid=3)
+        assert episode.run() is EndedBy.INVALID
+        assert "no code block" in episode.agent.seen[1].note
+
+
+class TestAgentError:
+    @pytest.mark.parametrize(
+        "error", [AgentFailed("no idea"), ValueError("no idea"), TimeoutError("no idea"), KeyError("no idea")]
+    )
+    def test_whatever_the_agent_raises_ends_the_episode(self, error: Exception) -> None:
+        episode = Episode(TYPE, error)
+        assert episode.run() is EndedBy.AGENT_ERROR
+        assert "no idea" in episode.progress.note
+        assert len(episode.steps) == 1
+        assert "no idea" in episode.last.results[0]["note"]
+
+    def test_also_at_the_start(self) -> None:
+        episode = Episode(on_reset=ValueError("bad start"))
+        assert episode.run() is EndedBy.AGENT_ERROR
+        assert episode.steps == []
+        assert len(episode.recorder.steps) == 1
+
+    def test_an_answer_of_another_kind_is_the_agents_error(self) -> None:
+        episode = Episode(lambda _: "click there")  # type: ignore[arg-type,return-value]
+        assert episode.run() is EndedBy.AGENT_ERROR
+        assert "str" in episode.progress.note
+
+
+class TestLost:
+    def test_a_model_api_failure_passes(self) -> None:
+        episode = Episode(TYPE, ModelApiFailed("429"))
+        with pytest.raises(ModelApiFailed):
+            episode.run()
+        assert episode.agent.closed == 1
+
+    def test_a_lost_lease_passes_and_nothing_is_kept(self) -> None:
+        episode = Episode(TYPE, TYPE)
+        episode.recorder.lost = True
+        with pytest.raises(LeaseLost):
+            episode.run()
+        assert episode.recorder.steps == []
+
+    def test_cancel_passes_before_the_next_step(self) -> None:
+        episode = Episode(TYPE)
+
+        def cancel(_: Observation) -> Decision:
+            episode.recorder.is_cancelled = True
+            return TYPE
+
+        episode.agent._answers.append(cancel)
+        with pytest.raises(Cancelled):
+            episode.run()
+        assert len(episode.steps) == 2
+
+    def test_a_desktop_that_dies_at_an_action_says_so(self) -> None:
+        episode = Episode(TYPE, TYPE)
+        episode.desktop.on_perform = lambda _: episode.desktop.die("memory limit")
+        with pytest.raises(GuestLost, match="memory limit"):
+            episode.run()
+        assert episode.progress.acted
+
+    def test_a_desktop_that_dies_while_the_agent_thinks_after_an_action(self) -> None:
+        episode = Episode(TYPE)
+
+        def die(_: Observation) -> Decision:
+            episode.desktop.die()
+            return TYPE
+
+        episode.agent._answers.append(die)
+        with pytest.raises(GuestLost):
+            episode.run()
+        assert episode.progress.acted
+
+    def test_a_desktop_that_was_never_touched_died_by_itself(self) -> None:
+        episode = Episode(Decision())
+
+        def die(_: Observation) -> Decision:
+            episode.desktop.die()
+            return Decision()
+
+        episode.agent._answers.append(die)
+        with pytest.raises(GuestLost):
+            episode.run()
+        assert not episode.progress.acted
+
+
+class TestRecord:
+    def test_what_the_agent_left_is_kept_at_the_end(self) -> None:
+        episode = Episode(TYPE, Decision(actions=(*TYPE.actions, *DONE.actions)))
+        episode.run()
+        assert episode.is_final(episode.last)
+        assert episode.last.index == 2
+        assert episode.last.decision == Decision()
+        assert episode.last.observation.frame is not None
+        assert episode.last.results[0]["ended_by"] == "done"
+
+    def test_a_step_is_kept_before_the_next_observation(self) -> None:
+        episode = Episode()
+        kept: list[int] = []
+
+        def look(_: Observation) -> Decision:
+            kept.append(len(episode.recorder.steps))
+            return TYPE
+
+        episode.agent._answers = [look, look, look]
+        episode.run()
+        assert kept == [0, 1, 2]
+
+    def test_seconds_are_parted(self) -> None:
+        episode = Episode(TYPE, DONE)
+        episode.desktop.still_moving = 0.3
+        episode.run()
+        assert episode.steps[0].timing.settle == pytest.approx(0.5)
+        assert episode.steps[0].timing.overhead == pytest.approx(0.0)
+
+    def test_a_picture_is_kept_that_the_agent_must_not_see(self) -> None:
+        episode = Episode(DONE)
+        episode.space = A11yTree()
+        episode.run()
+        assert episode.agent.seen[0].frame is None
+        assert episode.agent.seen[0].a11y_tree is not None
+        assert episode.steps[0].observation.frame is not None
+
+    def test_the_agent_is_closed_once(self) -> None:
+        episode = Episode(DONE)
+        episode.run()
+        assert episode.agent.closed == 1
