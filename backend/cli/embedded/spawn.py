@@ -148,12 +148,16 @@ class GuardedProcess:
     def stop(self) -> Exit:
         """End it, wait until nothing of it is left, at most as long as the spec's deadlines say. Safe to call twice."""
         self.request_stop()
-        patience = sum(seconds for _, seconds in self.spec.stop) + self.spec.orphan_seconds + 10.0
-        ended = self.wait(patience)
+        ended = self.wait(self.patience)
         if ended is None:
             self._guard.kill()  # The child asked to die with its guard.
             ended = self.wait(10.0) or Exit(code=None, signal=None)
         return ended
+
+    @property
+    def patience(self) -> float:
+        """Seconds after which the guard must have ended a child that was asked to stop."""
+        return sum(seconds for _, seconds in self.spec.stop) + self.spec.orphan_seconds + 10.0
 
     @property
     def _stdin(self) -> Any:

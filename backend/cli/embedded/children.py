@@ -1,0 +1,128 @@
+"""What the children of the embedded stack are started with: arguments and environments, made by pure functions."""
+
+import signal
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import backend
+from backend.cli.embedded.spawn import ChildSpec
+
+ROOT = Path(backend.__file__).resolve().parent.parent
+# Of the caller's environment only these, and our own settings, reach a child.
+INHERITED = ("PATH", "HOME", "TZ", "TMPDIR", "SSL_CERT_FILE")
+FALLBACK_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+API_ONLY = ("DESKARENA_HOST", "DESKARENA_PORT", "DESKARENA_TOKEN", "DESKARENA_ALLOWED_HOSTS")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What all children are told.
+
+    Args:
+        data: Data folder.
+        host: Address the API listens on.
+        port: Port the API listens on.
+        slots: Desktops at once; 0 = no worker.
+        database_url: SQLAlchemy URL, with password.
+        redis_url: Broker's URL, with password.
+    """
+
+    data: Path
+    host: str
+    port: int
+    slots: int
+    database_url: str
+    redis_url: str
+
+
+def environment(settings: Settings, outer: Mapping[str, str]) -> dict[str, str]:
+    """The whole environment of API, workers and migrations.
+
+    Args:
+        settings: What this stack decides itself.
+        outer: The caller's environment; its DESKARENA_ variables are passed on.
+    """
+    ours = {name: value for name, value in outer.items() if name.startswith("DESKARENA_")}
+    return {
+        "PATH": FALLBACK_PATH,
+        **{name: outer[name] for name in INHERITED if name in outer},
+        **ours,
+        "LANG": "C.UTF-8",
+        "PYTHONPATH": str(ROOT),
+        "PYTHONUNBUFFERED": "1",
+        "DATABASE_URL": settings.database_url,
+        "REDIS_URL": settings.redis_url,
+        "DESKARENA_DATA": str(settings.data),
+        "DESKARENA_HOST": settings.host,
+        "DESKARENA_PORT": str(settings.port),
+        "DESKARENA_SLOTS": str(settings.slots),
+    }
+
+
+def without(env: Mapping[str, str], names: tuple[str, ...]) -> dict[str, str]:
+    """The environment but for some variables."""
+    return {name: value for name, value in env.items() if name not in names}
+
+
+def migrations(settings: Settings, env: Mapping[str, str]) -> ChildSpec:
+    """Bring the database to the newest schema and end."""
+    return ChildSpec(
+        name="migrations",
+        argv=_python("-m", "alembic", "-c", str(ROOT / "alembic.ini"), "upgrade", "head"),
+        env=without(env, API_ONLY),
+        cwd=ROOT,
+        log=settings.data / "logs" / "migrations.log",
+        stop=((signal.SIGTERM, 5.0),),
+        orphan_seconds=1.0,
+    )
+
+
+def api(settings: Settings, env: Mapping[str, str], listener: int) -> ChildSpec:
+    """Serve API and pages on the listening socket with descriptor `listener`."""
+    return ChildSpec(
+        name="api",
+        argv=_python("-m", "backend.cli.embedded.api_server", str(listener)),
+        env=dict(env),
+        cwd=settings.data,
+        log=settings.data / "logs" / "api.log",
+        pass_fds=(listener,),
+        stop=((signal.SIGTERM, 8.0),),
+        orphan_seconds=2.0,
+    )
+
+
+def worker(settings: Settings, env: Mapping[str, str]) -> ChildSpec:
+    """Run attempts on this machine's slots; its keeper may need a moment to take desktops down."""
+    return ChildSpec(
+        name="worker",
+        argv=_celery("worker", "--pool", "threads", "--concurrency", str(settings.slots + 2)),
+        env=without(env, API_ONLY),
+        cwd=settings.data,
+        log=settings.data / "logs" / "worker.log",
+        stop=((signal.SIGTERM, 10.0), (signal.SIGQUIT, 5.0)),
+        orphan_seconds=10.0,
+    )
+
+
+def beat(settings: Settings, env: Mapping[str, str]) -> ChildSpec:
+    """Send the periodic messages."""
+    return ChildSpec(
+        name="beat",
+        argv=_celery("beat", "--schedule", str(settings.data / "beat-schedule"), "--pidfile", ""),
+        env=without(env, API_ONLY),
+        cwd=settings.data,
+        log=settings.data / "logs" / "beat.log",
+        stop=((signal.SIGTERM, 5.0),),
+        orphan_seconds=1.0,
+    )
+
+
+def _python(*arguments: str) -> tuple[str, ...]:
+    # -P: the working folder is data and must not be searched for modules.
+    return (sys.executable, "-P", *arguments)
+
+
+def _celery(*arguments: str) -> tuple[str, ...]:
+    return _python("-m", "celery", "-A", "worker.app", *arguments, "--loglevel", "INFO")

@@ -1,0 +1,69 @@
+"""Servers that DATABASE_URL and REDIS_URL name: asked before anything is started, so that a typo is one clear line."""
+
+import socket
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+from backend.cli.embedded.errors import StackError, UsageError
+
+SECONDS = 10.0
+DATABASE_SCHEMES = {"postgresql+psycopg", "postgresql", "postgres"}
+BROKER_PORT = 6379
+
+
+def check(outer: Mapping[str, str]) -> None:
+    """Ask the servers that the environment names, if it names any.
+
+    Raises:
+        UsageError: If a URL has the wrong form.
+        StackError: If a server does not answer.
+    """
+    if url := database_url(outer):
+        check_database(url)
+    if url := redis_url(outer):
+        check_broker(url)
+
+
+def database_url(outer: Mapping[str, str]) -> str:
+    """The database that the environment names, empty if none."""
+    return outer.get("DATABASE_URL") or outer.get("DESKARENA_DATABASE_URL", "")
+
+
+def redis_url(outer: Mapping[str, str]) -> str:
+    """The broker that the environment names, empty if none."""
+    return outer.get("REDIS_URL") or outer.get("DESKARENA_REDIS_URL", "")
+
+
+def check_database(url: str) -> None:
+    """Connect once. The message never repeats the URL: it holds a password."""
+    import psycopg
+
+    scheme, _, rest = url.partition("://")
+    if scheme not in DATABASE_SCHEMES:
+        raise UsageError("DATABASE_URL must begin with postgresql+psycopg://")
+    try:
+        psycopg.connect(f"postgresql://{rest}", connect_timeout=int(SECONDS)).close()
+    except psycopg.OperationalError as error:
+        reason = str(error).strip().splitlines()[-1]
+        raise StackError(
+            f"The database that DATABASE_URL names does not answer: {reason} "
+            "Correct the variable, or unset it to use the embedded database."
+        ) from None
+
+
+def check_broker(url: str) -> None:
+    """Open a connection; passwords are the worker's business."""
+    parts = urlsplit(url)
+    if parts.scheme not in {"redis", "rediss", "redis+socket"}:
+        raise UsageError("REDIS_URL must begin with redis://, rediss:// or redis+socket://")
+    try:
+        if parts.scheme == "redis+socket":
+            with socket.socket(socket.AF_UNIX) as connection:
+                connection.connect(parts.path)
+        else:
+            socket.create_connection((parts.hostname, parts.port or BROKER_PORT), SECONDS).close()
+    except OSError as error:
+        raise StackError(
+            f"The broker that REDIS_URL names does not answer: {error}. "
+            "Correct the variable, or unset it to use the embedded broker."
+        ) from None

@@ -1,0 +1,93 @@
+"""The address the API listens on: taken before anything is started, and kept while the API restarts."""
+
+import contextlib
+import errno
+import ipaddress
+import socket
+
+import psutil
+
+from backend.cli.embedded.errors import StackError, UsageError
+
+BACKLOG = 512
+NEXT_PORTS = 50
+
+
+def is_loopback(host: str) -> bool:
+    """Says whether only this machine can reach `host`."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def check_exposure(host: str, *, has_token: bool) -> None:
+    """Refuse to listen for other machines without a token.
+
+    Raises:
+        UsageError: If `host` is not loopback and no token is set.
+    """
+    if not has_token and not is_loopback(host):
+        raise UsageError(
+            f"--host {host} can be reached from other machines, so a token is needed: set DESKARENA_TOKEN, "
+            "or listen on 127.0.0.1."
+        )
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Bind and listen; port 0 takes a free one.
+
+    Raises:
+        StackError: If the port is taken or the address is not this machine's.
+    """
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except socket.gaierror as error:
+        raise UsageError(f"--host {host} is no address: {error.strerror}.") from None
+    listener = socket.socket(family, kind, protocol)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(address)
+        listener.listen(BACKLOG)
+    except OSError as error:
+        listener.close()
+        raise StackError(_why_not(host, port, error)) from None
+    return listener
+
+
+def url_of(listener: socket.socket) -> str:
+    """The URL at which this machine reaches the listener."""
+    host, port = listener.getsockname()[:2]
+    if ipaddress.ip_address(host).is_unspecified:
+        host = "::1" if ":" in host else "127.0.0.1"
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _why_not(host: str, port: int, error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return (
+            f"Port {port} on {host} is taken{_holder(port)}. Choose another one: `--port {_free_after(host, port)}` "
+            "is free. Nothing was started."
+        )
+    if error.errno == errno.EACCES:
+        return f"Port {port} on {host} is root's; choose one above 1023 with --port. Nothing was started."
+    return f"Cannot listen on {host} port {port}: {error.strerror}. Choose with --host and --port. Nothing was started."
+
+
+def _holder(port: int) -> str:
+    # Other people's connections cannot be seen by an ordinary user: then the message does without.
+    with contextlib.suppress(psutil.Error):
+        for connection in psutil.net_connections("tcp"):
+            if connection.status == psutil.CONN_LISTEN and connection.laddr[1:] == (port,) and connection.pid:
+                return f" by process {connection.pid} ({psutil.Process(connection.pid).name()})"
+    return ""
+
+
+def _free_after(host: str, port: int) -> int:
+    for candidate in range(port + 1, min(port + NEXT_PORTS, 65536)):
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe, contextlib.suppress(OSError):
+            probe.bind((host, candidate))
+            return candidate
+    return 0

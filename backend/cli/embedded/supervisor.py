@@ -1,0 +1,135 @@
+"""Keeps the children of the embedded stack running, and ends them in order."""
+
+import selectors
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from backend.cli.embedded.errors import StackError
+from backend.cli.embedded.spawn import Exit, GuardedProcess, crash_message
+
+FIRST_DELAY, LONGEST_DELAY = 1.0, 30.0
+HEALTHY_SECONDS = 60.0
+STOP_LOOK_SECONDS = 0.1
+
+
+def restart_delay(failures: int) -> float:
+    """Seconds to wait before the next start after that many failures in a row: 1, 2, 4, ... at most 30."""
+    return min(LONGEST_DELAY, FIRST_DELAY * 2.0 ** max(0, failures - 1))
+
+
+@dataclass
+class Service:
+    """One child that is to run for ever.
+
+    Args:
+        name: Name in messages.
+        start: Starts it and returns it once it is ready (or raises StackError); also used to start it again.
+        stage: Higher stages use lower ones and are ended first; all of one stage are ended together.
+    """
+
+    name: str
+    start: Callable[[], GuardedProcess]
+    stage: int = 0
+    process: GuardedProcess | None = None
+    failures: int = 0
+    started_at: float = 0.0
+    restart_at: float = 0.0
+
+    def launch(self) -> None:
+        """Start it now."""
+        self.process = self.start()
+        self.started_at = time.monotonic()
+
+    def note_failure(self) -> float:
+        """Count a failure and plan the next start; returns the delay. A long healthy life forgives earlier failures."""
+        now = time.monotonic()
+        self.failures = 1 if self.process and now - self.started_at > HEALTHY_SECONDS else self.failures + 1
+        self.process = None
+        delay = restart_delay(self.failures)
+        self.restart_at = now + delay
+        return delay
+
+
+class Supervisor:
+    """Starts services in order, starts crashed ones again, stops them in the opposite order.
+
+    Args:
+        say: Where messages for the person at the terminal go.
+    """
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self.services: list[Service] = []
+        self._say = say
+
+    def add(self, service: Service) -> None:
+        """Start a service and keep it running from now on.
+
+        Raises:
+            StackError: If this first start fails; later ones are repeated.
+        """
+        self.services.append(service)
+        service.launch()
+
+    def watch(self, stop_fd: int | None = None) -> None:
+        """Start crashed services again until `stop_fd` becomes readable, or for ever (a signal's exception ends it)."""
+        while True:
+            with selectors.DefaultSelector() as selector:
+                if stop_fd is not None:
+                    selector.register(stop_fd, selectors.EVENT_READ, None)
+                for service in self.services:
+                    if service.process is not None:
+                        selector.register(service.process, selectors.EVENT_READ, service)
+                events = selector.select(self._seconds_to_next_start())
+            if any(key.data is None for key, _ in events):
+                return
+            self._look_after([key.data for key, _ in events])
+
+    def stop(self, in_a_hurry: Callable[[], bool] = lambda: False) -> None:
+        """End everything, highest stage first, and return when nothing of it is left. Safe to call twice.
+
+        Args:
+            in_a_hurry: Asked again and again; once true, everything is killed instead of waited for.
+        """
+        for stage in sorted({service.stage for service in self.services}, reverse=True):
+            _end(
+                [service.process for service in self.services if service.process and service.stage == stage], in_a_hurry
+            )
+        self.services.clear()
+
+    def _seconds_to_next_start(self) -> float | None:
+        planned = [service.restart_at for service in self.services if service.process is None]
+        return max(0.0, min(planned) - time.monotonic()) if planned else None
+
+    def _look_after(self, readable: Sequence[Service]) -> None:
+        for service in readable:
+            ended = service.process and service.process.wait(0)
+            if service.process and ended:
+                self._tell_crash(service, service.process, ended)
+        for service in self.services:
+            if service.process is None and service.restart_at <= time.monotonic():
+                self._start_again(service)
+
+    def _tell_crash(self, service: Service, process: GuardedProcess, ended: Exit) -> None:
+        message = crash_message(service.name, ended, process.spec.log)
+        self._say(f"{message}\n    Starting it again in {service.note_failure():g} s.")
+
+    def _start_again(self, service: Service) -> None:
+        try:
+            service.launch()
+        except StackError as error:
+            self._say(f"{error}\n    Next try to start {service.name} in {service.note_failure():g} s.")
+        else:
+            self._say(f"{service.name} runs again.")
+
+
+def _end(processes: list[GuardedProcess], in_a_hurry: Callable[[], bool]) -> None:
+    for process in processes:
+        process.request_stop()
+    for process in processes:
+        # The guard keeps the deadlines; this one is for a guard that hangs.
+        deadline = time.monotonic() + process.patience
+        while process.wait(STOP_LOOK_SECONDS) is None and time.monotonic() < deadline:
+            if in_a_hurry():
+                process.kill()
+        process.stop()
