@@ -1,0 +1,57 @@
+"""One file per table; importing this package makes all of them known to `Base.metadata`."""
+
+from backend.db.models.actor import Actor
+from backend.db.models.agent import Agent
+from backend.db.models.artifact import Artifact
+from backend.db.models.attempt import Attempt
+from backend.db.models.base import Base
+from backend.db.models.benchmark import Benchmark
+from backend.db.models.episode import Episode
+from backend.db.models.evaluation import Evaluation
+from backend.db.models.event import Event
+from backend.db.models.evidence import Evidence
+from backend.db.models.lease import Lease
+from backend.db.models.measure import Measure
+from backend.db.models.node import Node
+from backend.db.models.project import Project
+from backend.db.models.quarantine import Quarantine
+from backend.db.models.reported_result import ReportedResult
+from backend.db.models.rollup import Rollup
+from backend.db.models.run import Run
+from backend.db.models.slot import Slot
+from backend.db.models.step import Step
+from backend.db.models.task import Task
+from backend.db.models.task_asset import TaskAsset
+from backend.db.models.task_set import TaskSet
+from backend.db.models.task_validation import TaskValidation
+from backend.db.models.task_variant import TaskVariant
+from backend.db.models.worker import Worker
+
+__all__ = [
+    "Actor",
+    "Agent",
+    "Artifact",
+    "Attempt",
+    "Base",
+    "Benchmark",
+    "Episode",
+    "Evaluation",
+    "Event",
+    "Evidence",
+    "Lease",
+    "Measure",
+    "Node",
+    "Project",
+    "Quarantine",
+    "ReportedResult",
+    "Rollup",
+    "Run",
+    "Slot",
+    "Step",
+    "Task",
+    "TaskAsset",
+    "TaskSet",
+    "TaskValidation",
+    "TaskVariant",
+    "Worker",
+]

@@ -1,0 +1,23 @@
+"""Actors: who did something."""
+
+from uuid import UUID
+
+from sqlalchemy import UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column
+
+from backend.db.models import words
+from backend.db.models.base import Base, Created, Id, ref
+from backend.db.types import one_of
+
+
+class Actor(Base):
+    """A person or program that acts in a project."""
+
+    __tablename__ = "actor"
+    __table_args__ = (UniqueConstraint("project_id", "name"), one_of("kind", words.ActorKind))
+
+    id: Mapped[Id]
+    project_id: Mapped[UUID] = mapped_column(ref("project"))
+    name: Mapped[str]
+    kind: Mapped[str] = mapped_column(default=words.ActorKind.PERSON)
+    created_at: Mapped[Created]

@@ -1,0 +1,17 @@
+"""Artifacts: what the database knows of stored bytes."""
+
+from sqlalchemy.orm import Mapped, mapped_column
+
+from backend.db.models.base import Base, Created
+
+
+class Artifact(Base):
+    """Bytes in the artifact store. `touched_at` is the last time somebody stored them: collection counts from it."""
+
+    __tablename__ = "artifact"
+
+    sha256: Mapped[str] = mapped_column(primary_key=True)
+    size: Mapped[int]
+    media_type: Mapped[str]
+    created_at: Mapped[Created]
+    touched_at: Mapped[Created]

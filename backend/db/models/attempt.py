@@ -1,0 +1,52 @@
+"""Attempts."""
+
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import CheckConstraint, Index, UniqueConstraint, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from backend.db.models import words
+from backend.db.models.base import Base, Created, Id, Json, ref
+from backend.db.types import one_of
+from backend.domain.episode import AttemptState, EndedBy
+from backend.domain.errors import FailureClass
+
+
+class Attempt(Base):
+    """One try at an episode on one desktop. `live` until it has ended; an episode and a lease have one live at most."""
+
+    __tablename__ = "attempt"
+    __table_args__ = (
+        UniqueConstraint("episode_id", "number"),
+        one_of("state", AttemptState),
+        one_of("controller", words.Controller),
+        one_of("ended_by", EndedBy, optional=True),
+        one_of("failure_class", FailureClass, optional=True),
+        CheckConstraint("live = (state IN ('preparing', 'running', 'evaluating'))", name="live_until_ended"),
+        CheckConstraint("(state = 'lost') = (failure_class IS NOT NULL)", name="class_when_lost"),
+        Index("ix_attempt_lease", "lease_id"),
+        Index("uq_attempt_live_episode", "episode_id", unique=True, postgresql_where=text("live")),
+        Index("uq_attempt_live_lease", "lease_id", unique=True, postgresql_where=text("live")),
+    )
+
+    id: Mapped[Id]
+    episode_id: Mapped[UUID] = mapped_column(ref("episode"))
+    number: Mapped[int]
+    state: Mapped[str] = mapped_column(default=AttemptState.PREPARING)
+    live: Mapped[bool] = mapped_column(default=True)
+    controller: Mapped[str] = mapped_column(default=words.Controller.AGENT)
+    worker_id: Mapped[UUID] = mapped_column(ref("worker"))
+    slot_id: Mapped[UUID] = mapped_column(ref("slot"))
+    lease_id: Mapped[UUID] = mapped_column(ref("lease"))
+    fencing_token: Mapped[int]
+    ended_by: Mapped[str | None]
+    failure_class: Mapped[str | None]
+    failure_message: Mapped[str] = mapped_column(default="")
+    after_action: Mapped[bool] = mapped_column(default=False)
+    seconds: Mapped[Json] = mapped_column(default=dict)
+    desktop: Mapped[Json] = mapped_column(default=dict)
+    current_step: Mapped[int] = mapped_column(default=0)
+    started_at: Mapped[Created]
+    first_observation_at: Mapped[datetime | None]
+    ended_at: Mapped[datetime | None]

@@ -1,0 +1,63 @@
+"""Episodes."""
+
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import CheckConstraint, Index, UniqueConstraint, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from backend.db.models.base import Base, Created, Id, ref
+from backend.db.types import one_of
+from backend.domain.episode import EndedBy, EpisodeState, Outcome
+from backend.domain.errors import FailureClass
+
+
+class Episode(Base):
+    """One (task, repeat) of a run: what leaderboards count.
+
+    `retries_from` is the number of attempts at the last `run retry`: losses before it are forgiven.
+    """
+
+    __tablename__ = "episode"
+    __table_args__ = (
+        UniqueConstraint("run_id", "task_id", "repeat"),
+        one_of("state", EpisodeState),
+        one_of("ended_by", EndedBy, optional=True),
+        one_of("outcome", Outcome, optional=True),
+        one_of("failure_class", FailureClass, optional=True),
+        CheckConstraint("outcome IS NULL OR outcome = state", name="outcome_is_state"),
+        CheckConstraint(
+            "(outcome IS NOT DISTINCT FROM 'scored') = (score IS NOT NULL) AND (score IS NULL) = (solved IS NULL)",
+            name="score_when_scored",
+        ),
+        CheckConstraint("(outcome IS NOT DISTINCT FROM 'lost') = (failure_class IS NOT NULL)", name="class_when_lost"),
+        Index("ix_episode_claim", "run_id", text("priority DESC"), "id", postgresql_where=text("state = 'waiting'")),
+        Index("ix_episode_running", "run_id", postgresql_where=text("state = 'running'")),
+        Index("ix_episode_run_page", "run_id", "id"),
+        Index("ix_episode_task", "task_id", "id"),
+        CheckConstraint("score BETWEEN 0 AND 1", name="score_range"),
+    )
+
+    id: Mapped[Id]
+    run_id: Mapped[UUID] = mapped_column(ref("run"))
+    task_id: Mapped[UUID] = mapped_column(ref("task"))
+    repeat: Mapped[int] = mapped_column(default=0)
+    seed: Mapped[int]
+    state: Mapped[str] = mapped_column(default=EpisodeState.WAITING)
+    reason: Mapped[str] = mapped_column(default="")
+    priority: Mapped[int] = mapped_column(default=0)
+    available_at: Mapped[Created]
+    ended_by: Mapped[str | None]
+    outcome: Mapped[str | None]
+    failure_class: Mapped[str | None]
+    failure_message: Mapped[str] = mapped_column(default="")
+    score: Mapped[float | None]
+    solved: Mapped[bool | None]
+    steps: Mapped[int] = mapped_column(default=0)
+    flagged: Mapped[bool] = mapped_column(default=False)
+    flag_reason: Mapped[str] = mapped_column(default="")
+    attempts_count: Mapped[int] = mapped_column(default=0)
+    retries_from: Mapped[int] = mapped_column(default=0)
+    created_at: Mapped[Created]
+    started_at: Mapped[datetime | None]
+    ended_at: Mapped[datetime | None]

@@ -1,0 +1,28 @@
+"""Evaluations of an attempt."""
+
+from uuid import UUID
+
+from sqlalchemy import CheckConstraint, Index, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from backend.db.models.base import Base, Created, Id, JsonList, ref
+
+
+class Evaluation(Base):
+    """One scoring of one attempt by one evaluator version; one of an attempt's evaluations is current."""
+
+    __tablename__ = "evaluation"
+    __table_args__ = (
+        CheckConstraint("score BETWEEN 0 AND 1", name="score_range"),
+        Index("uq_evaluation_current", "attempt_id", unique=True, postgresql_where=text("current")),
+    )
+
+    id: Mapped[Id]
+    attempt_id: Mapped[UUID] = mapped_column(ref("attempt"), index=True)
+    version: Mapped[str]
+    score: Mapped[float]
+    rule: Mapped[str] = mapped_column(default="")
+    metrics: Mapped[JsonList] = mapped_column(default=list)
+    current: Mapped[bool] = mapped_column(default=True)
+    seconds: Mapped[float] = mapped_column(default=0.0)
+    created_at: Mapped[Created]

@@ -1,0 +1,30 @@
+"""Leases."""
+
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import Index, Sequence, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from backend.db.models.base import Base, Created, Id, ref
+
+FENCING_TOKENS = Sequence("fencing_token")
+
+
+class Lease(Base):
+    """A worker's fenced hold on a slot; live until released. Every lease has a larger token than all before it."""
+
+    __tablename__ = "lease"
+    __table_args__ = (
+        Index("ix_lease_worker_live", "worker_id", postgresql_where=text("released_at IS NULL")),
+        Index("uq_lease_live", "slot_id", unique=True, postgresql_where=text("released_at IS NULL")),
+    )
+
+    id: Mapped[Id]
+    slot_id: Mapped[UUID] = mapped_column(ref("slot"))
+    worker_id: Mapped[UUID] = mapped_column(ref("worker"))
+    fencing_token: Mapped[int] = mapped_column(FENCING_TOKENS, unique=True)
+    acquired_at: Mapped[Created]
+    heartbeat_at: Mapped[Created]
+    released_at: Mapped[datetime | None]
+    release_reason: Mapped[str] = mapped_column(default="")

@@ -1,0 +1,41 @@
+"""Roll-ups: the counts of a run by dimension."""
+
+from uuid import UUID
+
+from sqlalchemy.orm import Mapped, mapped_column
+
+from backend.db.models import words
+from backend.db.models.base import Base, Created, Json, ref
+from backend.db.types import one_of
+
+
+class Rollup(Base):
+    """One cell of a run's cube. The whole cube is recomputed at a change, never incremented.
+
+    `key` is the value of the dimension, empty for `all`; `domain_difficulty` joins both by a slash. The intervals
+    are those of `backend.domain.statistics`, None where nothing is scored.
+    """
+
+    __tablename__ = "rollup"
+    __table_args__ = (one_of("dimension", words.Dimension),)
+
+    run_id: Mapped[UUID] = mapped_column(ref("run"), primary_key=True)
+    dimension: Mapped[str] = mapped_column(primary_key=True)
+    key: Mapped[str] = mapped_column(primary_key=True)
+    tasks: Mapped[int]
+    episodes: Mapped[int]
+    scored: Mapped[int]
+    solved: Mapped[int]
+    score_sum: Mapped[float]
+    score_sq_sum: Mapped[float]
+    lost: Mapped[Json] = mapped_column(default=dict)
+    cancelled: Mapped[int]
+    not_runnable: Mapped[int]
+    waiting: Mapped[int]
+    running: Mapped[int]
+    steps_sum: Mapped[int]
+    success_low: Mapped[float | None]
+    success_high: Mapped[float | None]
+    mean_low: Mapped[float | None]
+    mean_high: Mapped[float | None]
+    computed_at: Mapped[Created]

@@ -1,0 +1,52 @@
+"""Runs."""
+
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import Index, UniqueConstraint, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from backend.db.models import words
+from backend.db.models.base import Base, Created, Id, Json, ref
+from backend.db.types import one_of
+from backend.domain.episode import RunState
+
+
+class Run(Base):
+    """One submitted experiment. Its row lock orders everything that happens to its episodes and attempts.
+
+    `next_event_seq` is written by `repositories.events` only. `rollup_stale` says that an episode changed since the
+    run's cube was last computed. `condition_hash` is `config_hash` without the selection, repeats and seed: runs
+    that share it measure the same thing on perhaps different tasks.
+    """
+
+    __tablename__ = "run"
+    __table_args__ = (
+        UniqueConstraint("project_id", "idempotency_key"),
+        one_of("state", RunState),
+        one_of("purpose", words.Purpose),
+        Index("ix_run_active", "id", postgresql_where=text("state IN ('queued', 'running')")),
+        Index("ix_run_stale", "id", postgresql_where=text("rollup_stale")),
+        Index("ix_run_task_set", "task_set_id", "id"),
+    )
+
+    id: Mapped[Id]
+    project_id: Mapped[UUID] = mapped_column(ref("project"))
+    actor_id: Mapped[UUID] = mapped_column(ref("actor"))
+    task_set_id: Mapped[UUID] = mapped_column(ref("task_set"))
+    agent_id: Mapped[UUID] = mapped_column(ref("agent"))
+    provider: Mapped[str]
+    config: Mapped[Json]
+    config_hash: Mapped[str]
+    condition_hash: Mapped[str]
+    name: Mapped[str] = mapped_column(default="")
+    state: Mapped[str] = mapped_column(default=RunState.QUEUED)
+    open: Mapped[bool] = mapped_column(default=False)
+    purpose: Mapped[str] = mapped_column(default=words.Purpose.MEASURE)
+    next_event_seq: Mapped[int] = mapped_column(default=1)
+    rollup_stale: Mapped[bool] = mapped_column(default=True)
+    idempotency_key: Mapped[str | None]
+    request_hash: Mapped[str]
+    created_at: Mapped[Created]
+    started_at: Mapped[datetime | None]
+    ended_at: Mapped[datetime | None]

@@ -1,0 +1,37 @@
+"""Steps of an attempt."""
+
+from uuid import UUID
+
+from sqlalchemy import ForeignKey, Index, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column
+
+from backend.db.models.base import Base, Created, Id, Json, JsonList, ref
+
+
+class Step(Base):
+    """One observation, the agent's words, its actions and what came of them; pictures and trees by hash."""
+
+    __tablename__ = "step"
+    __table_args__ = (
+        UniqueConstraint("attempt_id", "index"),
+        Index("ix_step_frame", "frame_sha256"),
+        Index("ix_step_a11y", "a11y_sha256"),
+    )
+
+    id: Mapped[Id]
+    attempt_id: Mapped[UUID] = mapped_column(ref("attempt"))
+    index: Mapped[int]
+    frame_sha256: Mapped[str | None] = mapped_column(ForeignKey("artifact.sha256", ondelete="RESTRICT"))
+    frame_media_type: Mapped[str | None]
+    width: Mapped[int | None]
+    height: Mapped[int | None]
+    a11y_sha256: Mapped[str | None] = mapped_column(ForeignKey("artifact.sha256", ondelete="RESTRICT"))
+    windows: Mapped[JsonList] = mapped_column(default=list)
+    words: Mapped[str] = mapped_column(default="")
+    reply: Mapped[str] = mapped_column(default="")
+    actions: Mapped[JsonList] = mapped_column(default=list)
+    results: Mapped[JsonList] = mapped_column(default=list)
+    invalid: Mapped[str] = mapped_column(default="")
+    usage: Mapped[Json] = mapped_column(default=dict)
+    timing: Mapped[Json] = mapped_column(default=dict)
+    created_at: Mapped[Created]

@@ -1,0 +1,43 @@
+"""Tasks of a task set."""
+
+from uuid import UUID
+
+from sqlalchemy import UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column
+
+from backend.db.models.base import Base, Id, Json, JsonList, ref
+from backend.db.types import one_of
+from backend.domain.task import Difficulty, DifficultySource
+
+
+class Task(Base):
+    """One task. `spec` is the whole domain object; the other columns are what pages filter and count by."""
+
+    __tablename__ = "task"
+    __table_args__ = (
+        UniqueConstraint("task_set_id", "domain", "name"),
+        one_of("difficulty", Difficulty, optional=True),
+        one_of("difficulty_source", DifficultySource, optional=True),
+        one_of("os", ("linux", "windows")),
+    )
+
+    id: Mapped[Id]
+    task_set_id: Mapped[UUID] = mapped_column(ref("task_set"))
+    domain: Mapped[str]
+    name: Mapped[str]
+    dialect: Mapped[str]
+    instruction: Mapped[str]
+    spec: Mapped[Json]
+    content_hash: Mapped[str]
+    difficulty: Mapped[str | None]
+    difficulty_source: Mapped[str | None]
+    level: Mapped[str | None]
+    os: Mapped[str] = mapped_column(default="linux")
+    feasible: Mapped[bool] = mapped_column(default=True)
+    apps: Mapped[JsonList] = mapped_column(default=list)
+    requires: Mapped[JsonList] = mapped_column(default=list)
+
+    @property
+    def key(self) -> str:
+        """`domain/name`, as pages and selections write it."""
+        return f"{self.domain}/{self.name}"

@@ -1,0 +1,71 @@
+"""Closed sets of words that columns hold besides the domain's own states."""
+
+from enum import StrEnum
+
+
+class Purpose(StrEnum):
+    """Why a run was made. Only `measure` and `demo` runs enter leaderboards."""
+
+    MEASURE = "measure"
+    VALIDATE = "validate"
+    DEMO = "demo"
+
+
+class Controller(StrEnum):
+    """Who acts in an attempt."""
+
+    AGENT = "agent"
+    PERSON = "person"
+
+
+class WorkerState(StrEnum):
+    """Whether a worker can be given work."""
+
+    ONLINE = "online"
+    OFFLINE = "offline"
+    DRAINING = "draining"
+
+
+class NodeState(StrEnum):
+    """Whether a node's slots may be leased."""
+
+    READY = "ready"
+    DRAINING = "draining"
+
+
+class SlotState(StrEnum):
+    """Whether a slot may be leased; `free` says nothing about a lease on it."""
+
+    FREE = "free"
+    BROKEN = "broken"
+    DRAINING = "draining"
+
+
+class EvidenceRole(StrEnum):
+    """Which side of a metric a blob was collected for."""
+
+    RESULT = "result"
+    EXPECTED = "expected"
+
+
+class ActorKind(StrEnum):
+    """Who acts on the service."""
+
+    PERSON = "person"
+    PROGRAM = "program"
+    SYSTEM = "system"
+
+
+class Dimension(StrEnum):
+    """What a roll-up groups a run's episodes by."""
+
+    ALL = "all"
+    DOMAIN = "domain"
+    DIFFICULTY = "difficulty"
+    DOMAIN_DIFFICULTY = "domain_difficulty"
+    LEVEL = "level"
+    APP = "app"
+
+
+VALIDATION_AGENTS = ("oracle", "noop", "always_fail")
+"""The built-in agents whose scores say whether a task is sound."""

@@ -1,0 +1,100 @@
+"""Engines, sessions and the unit of work: one transaction, then what had to wait for its commit."""
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from sqlalchemy import Engine, create_engine
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.orm import Session, sessionmaker
+
+from backend.db.types import dump_json
+from backend.domain.errors import Unavailable
+
+logger = logging.getLogger(__name__)
+
+SessionFactory = sessionmaker[Session]
+_HOOKS = "after_commit"
+
+# A frozen process must not hold a run's lock for ever, and a vanished server must not hold a process.
+_SERVER_OPTIONS = (
+    "-c timezone=UTC -c lock_timeout=15000 -c statement_timeout=60000 -c idle_in_transaction_session_timeout=30000"
+)
+
+
+def psycopg_url(url: str) -> URL:
+    """`url` for SQLAlchemy with psycopg 3, whichever of the usual spellings of PostgreSQL it begins with.
+
+    Raises:
+        Unavailable: it is empty, which means that nobody has said where the database is.
+    """
+    if not url:
+        raise Unavailable("no database is configured", hint="Set DATABASE_URL, or use `deskarena up`.")
+    return make_url(url).set(drivername="postgresql+psycopg")
+
+
+def make_engine(url: str, *, pool_size: int = 10) -> Engine:
+    """An engine with a pool of checked connections. Connecting happens at first use, not here.
+
+    Args:
+        url: `postgresql://user:password@host:port/name`, sockets as `?host=/folder`.
+        pool_size: connections kept open; as many again may be opened for a while.
+    """
+    return create_engine(
+        psycopg_url(url),
+        pool_size=pool_size,
+        max_overflow=pool_size,
+        pool_pre_ping=True,
+        pool_timeout=15,
+        json_serializer=dump_json,
+        connect_args={
+            "options": _SERVER_OPTIONS,
+            "connect_timeout": 5,
+            "keepalives_idle": 5,
+            "keepalives_interval": 2,
+            "keepalives_count": 3,
+            "tcp_user_timeout": 15000,
+        },
+    )
+
+
+def session_factory(engine: Engine) -> SessionFactory:
+    """Sessions whose objects stay readable after the commit."""
+    return sessionmaker(engine, expire_on_commit=False)
+
+
+def after_commit(session: Session, key: str, hook: Callable[[], None]) -> None:
+    """Queues `hook` to run once after this transaction's commit; a later one with the same key replaces it."""
+    session.info.setdefault(_HOOKS, {})[key] = hook
+
+
+@contextmanager
+def unit_of_work(factory: SessionFactory) -> Iterator[Session]:
+    """One transaction: commits at the end and then runs the queued hooks; an error rolls back and forgets them.
+
+    Hooks tell others what is already true (a broker message, a file to remove), so one that fails is logged and
+    hurts nothing.
+
+    Raises:
+        Unavailable: the database is away, or too busy to give a lock in time. Whether the commit happened may then
+            be unknown: everything in `backend.services` may be asked twice.
+    """
+    with factory() as session:
+        try:
+            yield session
+            session.commit()
+        except (OperationalError, InterfaceError) as error:
+            raise Unavailable(
+                f"the database did not answer: {_first_line(error)}", hint="Ask again in a few seconds."
+            ) from error
+        hooks: dict[str, Callable[[], None]] = session.info.pop(_HOOKS, {})
+    for hook in hooks.values():
+        try:
+            hook()
+        except Exception:
+            logger.exception("a hook after the commit failed")
+
+
+def _first_line(error: Exception) -> str:
+    return str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
