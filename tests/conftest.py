@@ -1,10 +1,15 @@
 """Fixtures and rules that all tests share."""
 
 import random
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Engine
+from sqlalchemy.orm import Session
 
+from backend.db.session import make_engine
+from tests import databases
 from tests.sampling import runs_everything, seed
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -38,3 +43,67 @@ def shared_dir() -> Path:
     if not (folder / "benchmarks").is_dir():
         pytest.skip(f"needs {folder.parent.name}/shared/benchmarks: the published benchmark files, beside the checkout")
     return folder
+
+
+@pytest.fixture(scope="session")
+def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a private PostgreSQL of this test process; nothing is in it but the migrated template."""
+    from backend.cli.embedded.postgres import start_postgres
+
+    server = start_postgres(tmp_path_factory.mktemp("postgres"), durable=False)
+    try:
+        databases.make_template(server.url)
+        yield server.url
+    finally:
+        server.stop()
+
+
+@pytest.fixture(scope="session")
+def postgres_url(postgres_server: str) -> Iterator[str]:
+    """A migrated database of this test process, for tests that roll back what they do (see `session`)."""
+    with databases.copied(postgres_server) as url:
+        yield url
+
+
+@pytest.fixture
+def fresh_database(postgres_server: str) -> Iterator[str]:
+    """A migrated database of this test's own: for tests that commit, or that start processes."""
+    with databases.copied(postgres_server) as url:
+        yield url
+
+
+@pytest.fixture
+def empty_database(postgres_server: str) -> Iterator[str]:
+    """A database of this test's own without a table: for tests of the migrations."""
+    with databases.empty(postgres_server) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def db_engine(postgres_url: str) -> Iterator[Engine]:
+    """An engine on the database of this test process."""
+    engine = make_engine(postgres_url)
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def session(db_engine: Engine) -> Iterator[Session]:
+    """A session whose commits and rollbacks are real to the code under test and undone after the test."""
+    with db_engine.connect() as connection:
+        outer = connection.begin()
+        with Session(connection, join_transaction_mode="create_savepoint", expire_on_commit=False) as inner:
+            yield inner
+        outer.rollback()
+
+
+@pytest.fixture(scope="session")
+def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a private broker of this test process; tests use keys or channels of their own."""
+    from backend.cli.embedded.broker import start_broker
+
+    server = start_broker(tmp_path_factory.mktemp("broker"))
+    try:
+        yield server.url
+    finally:
+        server.stop()
