@@ -1,0 +1,71 @@
+"""The process that reads evidence and runs metrics: `python -m worker.evaluation.child`.
+
+It has no environment, no database, no network and limits on everything; it reads one request from its standard input
+and writes one JSON object to its standard output: an Evaluation, or `{"failed": why}`.
+"""
+
+import argparse
+import io
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from worker.evaluation.limits import Limits, apply, forbid_network
+
+
+def main() -> int:
+    """Gives up rights, waits for the request, answers. Returns the exit code: 0 with an answer of either kind."""
+    options = _options()
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # What a library prints must not end up in the answer.
+    apply(Limits(**json.loads(options.limits)), options.uid)
+    # Importing takes most of a second: it happens while the worker still gathers the evidence.
+    from backend.domain import registry
+    from backend.domain.errors import DeskarenaError
+
+    registry.load()
+    forbid_network()
+    text = sys.stdin.buffer.read()
+    if not text:
+        return 0  # The worker decided without us.
+    try:
+        answer = _answer(text, options.evidence)
+    except DeskarenaError as error:
+        answer = json.dumps({"failed": error.message})
+    answers.write(answer)
+    answers.close()
+    return 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--evidence", type=Path, required=True)
+    parser.add_argument("--limits", default="{}")
+    parser.add_argument("--uid", type=int, default=None)
+    return parser.parse_args()
+
+
+def _answer(text: bytes, evidence_folder: Path) -> str:
+    if text == b"probe":
+        return json.dumps(_probe())
+    from backend.domain.evaluators.evaluate import evaluate
+    from worker.evaluation.wire import unpack
+
+    task, evidence = unpack(text, evidence_folder)
+    with tempfile.TemporaryDirectory() as folder:
+        return evaluate(task, evidence, Path(folder)).model_dump_json()
+
+
+def _probe() -> dict[str, object]:
+    """What holds for this process; asked once when the worker starts."""
+    import socket
+
+    networks = [name for _, name in socket.if_nameindex() if name != "lo"]
+    return {"uid": os.getuid(), "networks": networks}
+
+
+if __name__ == "__main__":
+    sys.stdin = io.TextIOWrapper(sys.stdin.buffer)
+    sys.exit(main())

@@ -1,0 +1,135 @@
+"""The command line that starts a child with as few rights as this machine can take from it."""
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from pathlib import Path
+
+import backend
+import worker
+from worker.evaluation.limits import OWN_UID, Limits
+
+INSIDE = "/evidence"
+TEMP = "/tmp"  # noqa: S108 - a file system of the child's own.
+
+
+class Sandbox(StrEnum):
+    """Ways to fence the child in, best first. `doctor` and the worker's row say which one holds.
+
+    - `bwrap_own_user`: the worker is root: namespaces for all but users, a user number of its own, no capability.
+    - `bwrap`: namespaces for everything, users included.
+    - `unshare`: no network and no other processes to see, but the worker's view of files.
+    - `limits`: resource limits, and Python code that connects is refused. Nothing better can be had here.
+    """
+
+    BWRAP_OWN_USER = "bwrap_own_user"
+    BWRAP = "bwrap"
+    UNSHARE = "unshare"
+    LIMITS = "limits"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the child's code lies; every path is bound read-only under its own name.
+
+    Attributes:
+        python: the interpreter.
+        code: the folder that holds our packages.
+        readable: folders that the child may read, in the order in which they are bound.
+    """
+
+    python: str
+    code: Path
+    readable: tuple[Path, ...]
+
+
+def here() -> Place:
+    """This process's own interpreter and packages."""
+    packages = [Path(next(iter(package.__path__))).resolve() for package in (backend, worker)]
+    prefixes = [Path(sys.base_prefix).resolve(), Path(sys.prefix).resolve(), Path(sys.executable).resolve().parent]
+    outside = [prefix for prefix in prefixes if not prefix.is_relative_to("/usr")]
+    return Place(sys.executable, packages[0].parent, tuple(dict.fromkeys([*outside, *packages])))
+
+
+def candidates() -> tuple[Sandbox, ...]:
+    """What to try on this machine, best first."""
+    if os.geteuid() == 0:
+        return tuple(Sandbox)
+    return tuple(sandbox for sandbox in Sandbox if sandbox is not Sandbox.BWRAP_OWN_USER)
+
+
+def command(sandbox: Sandbox, place: Place, blobs: Path, limits: Limits, *, root: bool) -> list[str]:
+    """The whole command. Pure, but for which of the system's folders are links.
+
+    Args:
+        sandbox: how to fence it in.
+        place: interpreter and code.
+        blobs: folder with the evidence.
+        limits: put on by the child itself, before it reads anything.
+        root: the worker is root.
+    """
+    if sandbox in {Sandbox.BWRAP, Sandbox.BWRAP_OWN_USER}:
+        own = sandbox is Sandbox.BWRAP_OWN_USER
+        return [*_bwrap(place, blobs, own_user=own), *_child(place, INSIDE, limits, OWN_UID if own else None)]
+    # Without a view of its own the child keeps the worker's user, so that it can read code and evidence.
+    child = _child(place, str(blobs), limits, None)
+    if sandbox is Sandbox.UNSHARE:
+        return ["unshare", "--net", "--ipc", "--pid", "--fork", "--kill-child", *([] if root else ["-Ur"]), *child]
+    return child
+
+
+def _child(place: Place, evidence: str, limits: Limits, uid: int | None) -> list[str]:
+    user = [] if uid is None else ["--uid", str(uid)]
+    named = ["--evidence", evidence, "--limits", json.dumps(asdict(limits))]
+    return [place.python, "-P", "-m", "worker.evaluation.child", *named, *user]
+
+
+def _bwrap(place: Place, blobs: Path, *, own_user: bool) -> list[str]:
+    if own_user:
+        unshare = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
+        rights = ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+    else:
+        unshare, rights = ["--unshare-all"], ["--cap-drop", "ALL"]
+    return [
+        *("bwrap", *unshare, *rights, "--die-with-parent", "--new-session", "--clearenv"),
+        *(word for name, value in _variables(place).items() for word in ("--setenv", name, value)),
+        *(*_system(), "--dev", "/dev", "--perms", "1777", "--size", str(2**30), "--tmpfs", TEMP),
+        *_parents(place.readable),
+        *(word for path in place.readable for word in ("--ro-bind", str(path), str(path))),
+        *("--ro-bind", str(blobs), INSIDE, "--chdir", "/", "--"),
+    ]
+
+
+def _variables(place: Place) -> dict[str, str]:
+    return {**environment(place), "HOME": TEMP, "TMPDIR": TEMP}
+
+
+def _parents(paths: Sequence[Path]) -> list[str]:
+    """Folders on the way to what is bound: left to itself, bubblewrap makes them for its own user alone."""
+    above = {parent for path in paths for parent in path.parents if parent != Path("/")}
+    return [word for folder in sorted(above) for word in ("--perms", "0755", "--dir", str(folder))]
+
+
+def _system() -> list[str]:
+    words = ["--ro-bind", "/usr", "/usr", "--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"]
+    for name in ("bin", "lib", "lib64", "lib32"):
+        folder = Path("/", name)
+        if folder.is_symlink():
+            words += ["--symlink", str(folder.readlink()), str(folder)]
+        elif folder.is_dir():
+            words += ["--ro-bind", str(folder), str(folder)]
+    return words
+
+
+def environment(place: Place) -> dict[str, str]:
+    """All that a child without bubblewrap finds in its environment."""
+    return {
+        "PYTHONPATH": str(place.code),
+        "OPENBLAS_NUM_THREADS": "1",
+        "LANG": "C.UTF-8",
+        "PATH": "/usr/bin:/bin:/usr/sbin:/sbin",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }

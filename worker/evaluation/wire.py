@@ -1,0 +1,66 @@
+"""How a task and its evidence reach the child: one JSON text, and a folder with a file per blob."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.evaluators.evaluate import CallEvidence
+from backend.domain.score import Blob
+from backend.domain.task import Task
+
+
+def pack(task: Task, evidence: Sequence[CallEvidence], folder: Path) -> bytes:
+    """Writes the blobs into `folder` and returns the text that names them."""
+    calls = [
+        {
+            "result": _write(call.result, folder, f"{position}-result"),
+            "expected": _write(call.expected, folder, f"{position}-expected"),
+            "notes": list(call.notes),
+        }
+        for position, call in enumerate(evidence)
+    ]
+    return json.dumps({"task": task.model_dump(mode="json"), "evidence": calls}).encode()
+
+
+def _write(blobs: tuple[Blob, ...] | None, folder: Path, stem: str) -> list[dict[str, Any]] | None:
+    if blobs is None:
+        return None
+    described = []
+    for part, blob in enumerate(blobs):
+        file = None
+        if blob.data is not None:
+            file = f"{stem}-{part}"
+            path = folder / file
+            path.write_bytes(blob.data)
+            path.chmod(0o644)
+        described.append({"name": blob.name, "media_type": blob.media_type, "note": blob.note, "file": file})
+    return described
+
+
+def unpack(text: bytes, folder: Path) -> tuple[Task, list[CallEvidence]]:
+    """The other way round, in the child."""
+    request = json.loads(text)
+    calls = [
+        CallEvidence(
+            result=_read(call["result"], folder),
+            expected=_read(call["expected"], folder),
+            notes=tuple(call["notes"]),
+        )
+        for call in request["evidence"]
+    ]
+    return Task.model_validate(request["task"]), calls
+
+
+def _read(described: list[dict[str, Any]] | None, folder: Path) -> tuple[Blob, ...] | None:
+    if described is None:
+        return None
+    return tuple(
+        Blob(
+            name=blob["name"],
+            media_type=blob["media_type"],
+            note=blob["note"],
+            data=None if blob["file"] is None else (folder / blob["file"]).read_bytes(),
+        )
+        for blob in described
+    )
