@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain import registry
-from backend.domain.errors import EvaluatorFailed, GuestRefused, TaskSetupFailed
+from backend.domain.errors import EvaluatorFailed, GuestRefused, Invalid, TaskSetupFailed
 from backend.domain.ports import Getter, Metric, SetupContext
 from backend.domain.registry import Kind
 from backend.domain.score import Blob, Evaluation, MetricEvidence, join
-from backend.domain.setup.steps import run_step
+from backend.domain.setup import run_step
 from backend.domain.task import JSON, Frozen, MetricCall, Task
 
 MAX_SHOWN = 2000  # characters of a value that are kept beside the verdict
@@ -92,8 +92,8 @@ def _gather(context: SetupContext, task: Task, spec: Mapping[str, JSON] | None) 
     getter, parameters = _getter(task, spec)
     try:
         return tuple(getter.collect(context, parameters))
-    except TaskSetupFailed as error:
-        raise EvaluatorFailed(error.message, hint=error.hint) from error
+    except (TaskSetupFailed, GuestRefused, Invalid) as error:
+        raise EvaluatorFailed(f"getter {spec.get('type')}: {error.message}", hint=error.hint) from error
 
 
 def _getter(task: Task, spec: Mapping[str, JSON]) -> tuple[Getter, Mapping[str, JSON]]:

@@ -1,12 +1,15 @@
-"""Runs set-up steps by name."""
+"""Runs set-up steps by name, and what several step types share."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from backend.domain import registry
 from backend.domain.errors import GuestRefused, Invalid, TaskSetupFailed
-from backend.domain.ports import SetupContext, Step
+from backend.domain.ports import Desktop, SetupContext, Step
 from backend.domain.registry import Kind
 from backend.domain.task import JSON, SetupStep
+
+LOOKS = 60  # how often a step looks again for what it waits for
+PAUSE = 0.25  # seconds that it gives the screen in between, at most
 
 
 def find_step(name: str, dialect: str) -> Step:
@@ -16,13 +19,18 @@ def find_step(name: str, dialect: str) -> Step:
     return step
 
 
+def check_step(step: SetupStep, dialect: str) -> None:
+    """Raises UnknownPlugin or Invalid if the step could never run."""
+    find_step(step.type, dialect).check(step.parameters)
+
+
 def run_step(context: SetupContext, name: str, parameters: Mapping[str, JSON]) -> None:
     """Checks and runs one step. Raises TaskSetupFailed, GuestRefused or GuestLost."""
     try:
         step = find_step(name, context.task.dialect)
         step.check(parameters)
     except Invalid as error:
-        raise TaskSetupFailed(error.message, hint=error.hint) from error
+        raise TaskSetupFailed(str(error), hint=error.hint) from error
     step.run(context, parameters)
 
 
@@ -38,3 +46,21 @@ def run_steps(context: SetupContext, steps: Sequence[SetupStep]) -> None:
             run_step(context, step.type, step.parameters)
         except (TaskSetupFailed, GuestRefused) as error:
             raise TaskSetupFailed(f"{step.type}: {error.message}", step=number, hint=error.hint) from error
+
+
+def look_again(desktop: Desktop, look: Callable[[], bool], *, looks: int = LOOKS) -> bool:
+    """Looks until it sees it, giving the screen time in between. False when it never came (about 15 s)."""
+    for _ in range(looks):
+        if look():
+            return True
+        desktop.wait_stable(quiet=PAUSE, timeout=PAUSE)
+    return look()
+
+
+def find_window(desktop: Desktop, name: str, *, strict: bool, by_class: bool) -> bool:
+    """Whether a window with that title (or class) is there; not strict = it contains the name, in any case."""
+    for window in desktop.windows():
+        value = window.wm_class if by_class else window.title
+        if value == name if strict else name.lower() in value.lower():
+            return True
+    return False

@@ -1,0 +1,32 @@
+"""`always_fail`: calls every task infeasible. What it scores can be had without looking at the screen."""
+
+from typing import Any
+
+from backend.domain.parameters import Parameters
+from backend.domain.ports import AgentContext
+from backend.domain.registry import Kind, register
+from backend.domain.trajectory import Action, ActionType, Decision, Observation
+
+
+@register(Kind.AGENT, "always_fail")
+class AlwaysFail:
+    """Says FAIL at its first step."""
+
+    Params = Parameters
+    observation = "screenshot"
+    action_space = "computer_13"
+    about = "Calls every task infeasible: scores on the infeasible ones only, and shows what that is worth."
+    privileged = False
+
+    def __init__(self, params: Any) -> None:
+        self.params = params
+
+    def reset(self, context: AgentContext) -> None:
+        """Nothing to prepare."""
+
+    def act(self, observation: Observation) -> Decision:  # noqa: ARG002
+        """See the port."""
+        return Decision(actions=(Action(type=ActionType.FAIL),), words="I say that it cannot be done.")
+
+    def close(self) -> None:
+        """Nothing to release."""

@@ -1,0 +1,32 @@
+"""`noop`: does nothing and says it is done. What a task is worth to it, it is worth to nobody."""
+
+from typing import Any
+
+from backend.domain.parameters import Parameters
+from backend.domain.ports import AgentContext
+from backend.domain.registry import Kind, register
+from backend.domain.trajectory import Action, ActionType, Decision, Observation
+
+
+@register(Kind.AGENT, "noop")
+class Noop:
+    """Says DONE at its first step."""
+
+    Params = Parameters
+    observation = "screenshot"
+    action_space = "computer_13"
+    about = "Does nothing and says it is done: the floor that every task must score 0."
+    privileged = False
+
+    def __init__(self, params: Any) -> None:
+        self.params = params
+
+    def reset(self, context: AgentContext) -> None:
+        """Nothing to prepare."""
+
+    def act(self, observation: Observation) -> Decision:  # noqa: ARG002
+        """See the port."""
+        return Decision(actions=(Action(type=ActionType.DONE),), words="I do nothing and call it done.")
+
+    def close(self) -> None:
+        """Nothing to release."""

@@ -1,0 +1,43 @@
+"""`replay`: repeats the actions of a recorded trajectory."""
+
+from typing import Any
+
+from backend.domain.errors import AgentFailed
+from backend.domain.parameters import Parameters
+from backend.domain.ports import AgentContext
+from backend.domain.registry import Kind, register
+from backend.domain.trajectory import Action, ActionType, Decision, Observation, Usage
+
+
+@register(Kind.AGENT, "replay")
+class Replay:
+    """Takes one recorded decision per step, as it was, whatever the screen shows; then says DONE.
+
+    It is privileged, so never ranked: what it repeats was found by another agent.
+    """
+
+    Params = Parameters
+    observation = "screenshot"
+    action_space = "computer_13"
+    about = "Repeats the actions of a recorded episode, to see whether they still work."
+    privileged = True
+
+    def __init__(self, params: Any) -> None:
+        self.params = params
+        self._left: list[Decision] = []
+
+    def reset(self, context: AgentContext) -> None:
+        """Takes the recorded decisions. Raises AgentFailed if there are none."""
+        if not context.trajectory:
+            raise AgentFailed("there is no recorded trajectory to replay", hint="Choose an episode that has steps.")
+        self._left = list(context.trajectory)
+
+    def act(self, observation: Observation) -> Decision:  # noqa: ARG002
+        """See the port."""
+        if not self._left:
+            return Decision(actions=(Action(type=ActionType.DONE),), words="The recording is over.")
+        # Nothing is asked of a model this time, so that nothing is charged again.
+        return self._left.pop(0).model_copy(update={"usage": Usage()})
+
+    def close(self) -> None:
+        """Nothing to release."""

@@ -1,0 +1,1 @@
+"""Readers of document formats, shared by getters, metrics and agents."""

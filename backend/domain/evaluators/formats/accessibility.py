@@ -1,0 +1,119 @@
+"""Reads the accessibility tree (OSWorld's XML) into a flat list of widgets.
+
+The element's tag is the role, `name` its name, its text the content; states, rectangle and value are attributes in
+namespaces that differ between projects and versions, so only the local part of a name counts.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from xml.etree.ElementTree import Element, ParseError
+
+from defusedxml import DefusedXmlException
+from defusedxml.ElementTree import fromstring
+
+from backend.domain.errors import Invalid
+
+WINDOW_ROLES = frozenset({"frame", "dialog", "alert", "window", "file-chooser", "color-chooser", "font-chooser"})
+_PAIR = re.compile(r"\(\s*(-?\d+)\s*,\s*(-?\d+)\s*\)")
+_FAR = 30000  # widgets that are scrolled out of a table report coordinates far outside of any screen
+
+
+@dataclass(frozen=True)
+class Widget:
+    """One element of the tree.
+
+    Attributes:
+        role: as in the tree, with dashes: `push-button`.
+        text: its content, for example of an entry or label.
+        states: names such as `showing`, `sensitive`, `checked`.
+        rect: (x, y, width, height) in screen pixels, None if it has none.
+        value: of a slider or spin button.
+        app: name of its application.
+        windows: names of the windows around it, outermost first.
+        in_active: True inside the active window.
+    """
+
+    role: str
+    name: str
+    text: str
+    states: frozenset[str]
+    rect: tuple[int, int, int, int] | None
+    value: float | None
+    app: str
+    windows: tuple[str, ...]
+    in_active: bool
+
+    @property
+    def on_screen(self) -> bool:
+        """True when it is shown somewhere that can be clicked."""
+        return (
+            self.rect is not None
+            and "showing" in self.states
+            and self.rect[2] > 0
+            and self.rect[3] > 0
+            and 0 <= self.rect[0] < _FAR
+            and 0 <= self.rect[1] < _FAR
+        )
+
+
+@dataclass(frozen=True)
+class _Place:
+    app: str = ""
+    windows: tuple[str, ...] = ()
+    active: bool = False
+    depth: int = field(default=0, compare=False)
+
+
+def widgets(xml: str) -> list[Widget]:
+    """All widgets in document order.
+
+    Raises:
+        Invalid: it is not XML, or XML that tries something (entities).
+    """
+    try:
+        root = fromstring(xml)
+    except (ParseError, DefusedXmlException, ValueError) as error:
+        raise Invalid(f"the accessibility tree cannot be read: {error}") from error
+    return list(_walk(root, _Place()))
+
+
+def _walk(element: Element, place: _Place) -> Iterator[Widget]:
+    values = {_local(key): value for key, value in element.attrib.items()}
+    role, name = _local(element.tag), values.get("name", "")
+    states = frozenset(key for key, value in values.items() if value == "true" and key != "name")
+    if role == "application":
+        place = _Place(app=name, depth=place.depth)
+    elif role in WINDOW_ROLES:
+        place = _Place(place.app, (*place.windows, name), place.active or "active" in states, place.depth)
+    yield Widget(
+        role=role,
+        name=name,
+        text=element.text or "",
+        states=states,
+        rect=_rect(values),
+        value=_number(values.get("value")),
+        app=place.app,
+        windows=place.windows,
+        in_active=place.active,
+    )
+    for child in element:
+        yield from _walk(child, place)
+
+
+def _local(name: str) -> str:
+    return name.rsplit("}", 1)[-1]
+
+
+def _rect(values: dict[str, str]) -> tuple[int, int, int, int] | None:
+    corner, size = _PAIR.search(values.get("screencoord", "")), _PAIR.search(values.get("size", ""))
+    if corner is None or size is None:
+        return None
+    return int(corner[1]), int(corner[2]), int(size[1]), int(size[2])
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return None

@@ -1,0 +1,31 @@
+"""`accessibility_tree`: what is on the screen at the end, as the accessibility tree."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+
+@register(Kind.GETTER, "accessibility_tree")
+class AccessibilityTree:
+    """No parameters. The value is the tree in OSWorld's XML."""
+
+    def check(self, parameters: Mapping[str, Any]) -> None:
+        """Raises Invalid if the parameters are wrong."""
+        Parameters.of(parameters)
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
+        """See the port. A guest that refuses its tree breaks the evaluation, not the agent."""
+        tree = context.desktop.accessibility_tree()
+        return [Blob(name="accessibility tree", data=tree.encode(), media_type="application/xml")]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        if len(blobs) != 1 or blobs[0].data is None:
+            raise EvaluatorFailed("no accessibility tree was gathered")
+        return blobs[0].data.decode(errors="replace")

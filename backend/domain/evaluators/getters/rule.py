@@ -1,0 +1,31 @@
+"""`rule`: what the task file itself says is expected."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+
+class _Rule(Parameters):
+    rules: Any
+
+
+@register(Kind.GETTER, "rule")
+class Rule:
+    """`rules`: any JSON; it is the value."""
+
+    def check(self, parameters: Mapping[str, Any]) -> None:
+        """Raises Invalid if the parameters are wrong."""
+        _Rule.of(parameters)
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
+        """Nothing to gather."""
+        return []
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        return _Rule.of(parameters).rules

@@ -1,0 +1,42 @@
+"""How our own metrics come from single goals to a value."""
+
+from collections.abc import Iterable
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.score import MetricValue
+
+Goal = tuple[bool, str]
+"""Whether it is met, and in words what was found."""
+
+
+def verdict(met: object, reason: str) -> MetricValue:
+    """1 or 0 with one reason."""
+    return MetricValue(value=float(bool(met)), reasons=(reason,))
+
+
+def reached(goals: Iterable[Goal], *, partial: bool, kept: Iterable[Goal] = ()) -> MetricValue:
+    """The share of goals that are met (`partial`), or 1 only if all are. A kept condition that is broken makes it 0.
+
+    Args:
+        goals: what was to be reached; not met when nothing is done.
+        partial: whether some of the goals are worth something.
+        kept: what must not have been broken on the way.
+
+    Raises:
+        EvaluatorFailed: a task without goals cannot be judged.
+    """
+    goals, broken = list(goals), [words for fine, words in kept if not fine]
+    if not goals:
+        raise EvaluatorFailed("the metric was given nothing to look for", hint="Look at the task's `expected.rules`.")
+    met = sum(fine for fine, _ in goals)
+    reasons = tuple(f"{'met' if fine else 'not met'}: {words}" for fine, words in goals)
+    reasons += tuple(f"broken: {words}" for words in broken)
+    if broken:
+        return MetricValue(value=0.0, reasons=reasons)
+    return MetricValue(value=met / len(goals) if partial else float(met == len(goals)), reasons=reasons)
+
+
+def short(value: object, most: int = 120) -> str:
+    """A value in words, cut to `most` characters."""
+    text = repr(value)
+    return text if len(text) <= most else f"{text[:most]} ..."

@@ -1,0 +1,45 @@
+"""`bookmark_saved` (ours): Chromium has a bookmark."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from backend.domain.evaluators.formats.text import read_text
+from backend.domain.evaluators.metrics._verdicts import reached, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "bookmark_saved")
+def bookmark_saved(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
+    """1 if a bookmark ends with `url` and, where given, is called `name` and lies in a folder called `folder`.
+
+    Args:
+        result: path of the profile's `Bookmarks` file.
+        rules: `url`, `name`, `folder`.
+    """
+    text, reason = read_text(result)
+    if text is None:
+        return verdict(met=False, reason=f"there are no bookmarks: {reason}")
+    try:
+        found = list(_bookmarks(json.loads(text).get("roots"), ""))
+    except (ValueError, AttributeError, RecursionError):
+        return verdict(met=False, reason="the file of bookmarks is damaged")
+    ours = [(name, folder) for url, name, folder in found if url.endswith(rules["url"])]
+    goals = [(bool(ours), f"a bookmark of {rules['url']} among {len(found)}")]
+    if "name" in rules:
+        goals.append((any(name == rules["name"] for name, _ in ours), f"called {rules['name']!r}: {ours}"))
+    if "folder" in rules:
+        goals.append((any(folder == rules["folder"] for _, folder in ours), f"in folder {rules['folder']!r}: {ours}"))
+    return reached(goals, partial=bool(rules.get("partial")))
+
+
+def _bookmarks(node: Any, folder: str) -> Iterator[tuple[str, str, str]]:
+    if not isinstance(node, dict):
+        return
+    if node.get("type") == "url":
+        yield str(node.get("url", "")), str(node.get("name", "")), folder
+    below = node.get("children")
+    inside = str(node.get("name", folder)) if isinstance(below, list) else folder
+    for child in below if isinstance(below, list) else node.values():
+        yield from _bookmarks(child, inside)

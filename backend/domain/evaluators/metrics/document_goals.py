@@ -1,0 +1,60 @@
+"""`document_goals` (ours): paragraphs of a Word document."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.evaluators.formats.packages import check_package
+from backend.domain.evaluators.metrics._verdicts import Goal, reached, short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "document_goals")
+def document_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
+    """Goals about a .docx file.
+
+    Args:
+        result: its path.
+        rules: `paragraphs`: regular expressions, each matches some whole paragraph; `without`: each matches none;
+            `bold`: texts, all of whose characters are bold; `styles`: text of a paragraph -> its style's name;
+            `keeps`: regular expressions of paragraphs that must still be there; `partial`: the share of goals counts.
+    """
+    reason = check_package(result)
+    if reason:
+        return verdict(met=False, reason=reason)
+    try:
+        from docx import Document
+
+        paragraphs = list(Document(str(result)).paragraphs)
+    except Exception as error:  # noqa: BLE001 - python-docx raises whatever a damaged file makes it stumble over.
+        return verdict(met=False, reason=f"the document is damaged: {type(error).__name__}")
+    texts = [paragraph.text.strip() for paragraph in paragraphs]
+
+    def some(pattern: str) -> bool:
+        return any(re.fullmatch(pattern, text) for text in texts)
+
+    goals: list[Goal] = [(some(one), f"a paragraph {short(one)}") for one in rules.get("paragraphs", ())]
+    goals += [(not some(one), f"no paragraph {short(one)}") for one in rules.get("without", ())]
+    goals += [(_bold(paragraphs, text), f"{short(text)} in bold") for text in rules.get("bold", ())]
+    goals += [_styled(paragraphs, text, style) for text, style in rules.get("styles", {}).items()]
+    kept = [(some(one), f"the paragraph {short(one)} is gone") for one in rules.get("keeps", ())]
+    return reached(goals, partial=bool(rules.get("partial")), kept=kept)
+
+
+def _bold(paragraphs: list[Any], text: str) -> bool:
+    """Whether some occurrence of the text is bold from its first to its last character."""
+    for paragraph in paragraphs:
+        marks = "".join("b" * len(run.text) if run.bold else "-" * len(run.text) for run in paragraph.runs)
+        whole = "".join(run.text for run in paragraph.runs)
+        start = whole.find(text)
+        if start >= 0 and set(marks[start : start + len(text)]) == {"b"}:
+            return True
+    return False
+
+
+def _styled(paragraphs: list[Any], text: str, style: str) -> Goal:
+    found = [
+        paragraph.style.name if paragraph.style else "" for paragraph in paragraphs if paragraph.text.strip() == text
+    ]
+    return style in found, f"{short(text)} has style {short(found)}, wanted {style!r}"

@@ -1,0 +1,15 @@
+"""`exact_match`: the value equals the rule's."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "exact_match")
+def exact_match(result: Any, rules: Mapping[str, Any]) -> MetricValue:
+    """1 if `result == rules["expected"]`."""
+    expected = rules["expected"]
+    return verdict(result == expected, f"expected {short(expected)}, found {short(result)}")

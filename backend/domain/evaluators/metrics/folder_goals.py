@@ -1,0 +1,62 @@
+"""`folder_goals` (ours): which files a folder must have, with what content."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from backend.domain.evaluators.metrics._verdicts import Goal, reached, short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+Contents = Mapping[str, Mapping[str, str]]
+
+
+@register(Kind.METRIC, "folder_goals")
+def folder_goals(result: Contents | None, rules: Mapping[str, Any]) -> MetricValue:
+    """Goals about the files of a folder, from the getter `folder_contents`.
+
+    Args:
+        result: relative path -> `{mode, sha256}`; folders end in `/`.
+        rules: `goals` and `keeps`, lists of conditions; `partial`: the share of goals counts. A condition has
+            `present` (a path or a list of which one is enough), `absent` (a path or a list of which all are), and for
+            what is present `content` (text), `sha256` or `mode` (for example `0o755`; `executable`: the owner may).
+    """
+    if result is None:
+        return verdict(met=False, reason="the folder is not there")
+    goals = [_condition(result, condition) for condition in rules.get("goals", ())]
+    kept = [_condition(result, condition) for condition in rules.get("keeps", ())]
+    return reached(goals, partial=bool(rules.get("partial")), kept=kept)
+
+
+def _condition(contents: Contents, condition: Mapping[str, Any]) -> Goal:
+    present, absent = _paths(condition.get("present")), _paths(condition.get("absent"))
+    words = []
+    fine = True
+    if present:
+        here = [path for path in present if path in contents]
+        right = [path for path in here if _as_wanted(contents[path], condition)]
+        fine = bool(right)
+        words.append(f"{' or '.join(present)} is {'there' if right else 'other than expected' if here else 'missing'}")
+    left = [path for path in absent if path in contents]
+    if absent:
+        fine = fine and not left
+        words.append(f"{short(left)} still there" if left else f"{short(list(absent))} gone")
+    return fine, ", ".join(words)
+
+
+def _as_wanted(entry: Mapping[str, str], condition: Mapping[str, Any]) -> bool:
+    wanted = condition.get("sha256")
+    if "content" in condition:
+        wanted = hashlib.sha256(str(condition["content"]).encode()).hexdigest()
+    if wanted is not None and entry.get("sha256") != wanted:
+        return False
+    mode = entry.get("mode", "")
+    if condition.get("executable") and not (mode.startswith("0o") and int(mode, 8) & 0o100):
+        return False
+    return "mode" not in condition or mode == condition["mode"]
+
+
+def _paths(value: str | Sequence[str] | None) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    return (value,) if isinstance(value, str) else tuple(value)

@@ -1,0 +1,11 @@
+"""`infeasible`: marks a task that cannot be done."""
+
+from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "infeasible")
+def infeasible(*_: object, **__: object) -> MetricValue:
+    """Never grades a state: how the agent ended decides, before any metric is asked (`score_by_rule`)."""
+    return verdict(met=False, reason="the task is infeasible: only saying so is right")

@@ -1,0 +1,40 @@
+"""`json_fields` (ours): fields of a JSON file have the wanted values."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.evaluators.formats.text import read_text
+from backend.domain.evaluators.metrics._verdicts import Goal, reached, short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+_ABSENT = object()
+
+
+@register(Kind.METRIC, "json_fields")
+def json_fields(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
+    """Goals about a JSON file.
+
+    Args:
+        result: its path.
+        rules: `expected`: dotted path -> value (a list of values: one of them); `partial`: the share of fields counts.
+    """
+    text, reason = read_text(result)
+    if text is None:
+        return verdict(met=False, reason=reason)
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError):
+        return verdict(met=False, reason="the file is no JSON")
+    goals = [_field(data, path, wanted) for path, wanted in rules.get("expected", {}).items()]
+    return reached(goals, partial=bool(rules.get("partial")))
+
+
+def _field(data: Any, path: str, wanted: Any) -> Goal:
+    value = data
+    for part in path.split("."):
+        value = value.get(part, _ABSENT) if isinstance(value, dict) else _ABSENT
+    choices = wanted if isinstance(wanted, list) else [wanted]
+    found = "missing" if value is _ABSENT else short(value)
+    return value in choices, f"{path} is {found}, wanted {short(wanted)}"

@@ -1,0 +1,25 @@
+"""`number_in_text` (ours): a text says one number, the right one."""
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+_NUMBER = re.compile(r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?")
+
+
+@register(Kind.METRIC, "number_in_text")
+def number_in_text(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
+    """1 if the text holds exactly one number (`1,234.5` is one) and it is `expected`, within `tolerance` (1e-9)."""
+    if result is None:
+        return verdict(met=False, reason="there is no text")
+    found = [float(number.replace(",", "")) for number in _NUMBER.findall(result[:100_000])]
+    if len(found) != 1:
+        return verdict(met=False, reason=f"expected one number, found {len(found)} in {short(result)}")
+    wanted, tolerance = float(rules["expected"]), float(rules.get("tolerance", 1e-9))
+    right = math.isclose(found[0], wanted, rel_tol=0.0, abs_tol=tolerance)
+    return verdict(right, f"expected {wanted:g}, found {found[0]:g}")

@@ -1,0 +1,33 @@
+"""`same_picture` (ours): two pictures show the same, pixel by pixel."""
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.pictures import read_picture
+from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "same_picture")
+def same_picture(result: str | None, expected: str | None, *, tolerance: int = 16, share: float = 0.99) -> MetricValue:
+    """1 if the sizes are equal and at least `share` of the pixels differ by `tolerance` of 255 or less.
+
+    Transparent parts count as white; the file format does not matter.
+    """
+    import numpy as np
+    from PIL import Image
+
+    wanted, reason = read_picture(expected)
+    if wanted is None:
+        raise EvaluatorFailed(f"the picture to compare with: {reason}")
+    found, reason = read_picture(result)
+    if found is None:
+        return verdict(met=False, reason=reason)
+    if found.size != wanted.size:
+        return verdict(met=False, reason=f"its size is {found.size}, expected {wanted.size}")
+    planes = []
+    for picture in (found, wanted):
+        solid = Image.new("RGBA", picture.size, "white")
+        solid.alpha_composite(picture.convert("RGBA"))
+        planes.append(np.asarray(solid.convert("RGB"), dtype=np.int16))
+    close = float((np.abs(planes[0] - planes[1]).max(axis=2) <= tolerance).mean())
+    return verdict(close >= share, f"{close:.2%} of the pixels are as expected, {share:.0%} are needed")

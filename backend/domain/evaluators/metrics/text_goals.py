@@ -1,0 +1,34 @@
+"""`text_goals` (ours): what a text file must say, line by line."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.evaluators.formats.text import read_text
+from backend.domain.evaluators.metrics._verdicts import reached, short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "text_goals")
+def text_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
+    """Goals about single lines; blanks at the ends of a line do not count.
+
+    Args:
+        result: path of the text file.
+        rules: `lines`: regular expressions, each a goal that some whole line matches; `without`: regular expressions,
+            each a goal that no line matches; `keeps`: regular expressions of lines that must still be there;
+            `partial`: the share of goals counts.
+    """
+    text, reason = read_text(result)
+    if text is None:
+        return verdict(met=False, reason=reason)
+    lines = [line.strip() for line in text.split("\n")]
+
+    def some(pattern: str) -> bool:
+        return any(re.fullmatch(pattern, line) for line in lines)
+
+    goals = [(some(pattern), f"a line {short(pattern)}") for pattern in rules.get("lines", ())]
+    goals += [(not some(pattern), f"no line {short(pattern)}") for pattern in rules.get("without", ())]
+    kept = [(some(pattern), f"a line {short(pattern)} is gone") for pattern in rules.get("keeps", ())]
+    return reached(goals, partial=bool(rules.get("partial")), kept=kept)

@@ -1,0 +1,45 @@
+"""`widget_value` (ours): what a widget on the screen shows at the end."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed, Invalid
+from backend.domain.evaluators.formats.accessibility import Widget, widgets
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "widget_value")
+def widget_value(result: str, rules: Mapping[str, Any]) -> MetricValue:
+    """1 if a shown widget of that application has the wanted content.
+
+    Args:
+        result: the accessibility tree.
+        rules: `app` and `role` of the widget; `text`, its content without blanks in any case, or `number` with
+            `tolerance` (default 1e-9).
+    """
+    try:
+        found = [one for one in widgets(result) if one.app == rules["app"] and one.role == rules["role"]]
+    except Invalid as error:
+        raise EvaluatorFailed(error.message) from error
+    shown = [one for one in found if "showing" in one.states]
+    if not shown:
+        return verdict(met=False, reason=f"no {rules['role']} of {rules['app']} is on the screen")
+    texts = [_content(one) for one in shown]
+    return verdict(any(_right(text, rules) for text in texts), f"it shows {short(texts)}, wanted {short(dict(rules))}")
+
+
+def _content(widget: Widget) -> str:
+    return "".join((widget.text or widget.name).split())
+
+
+def _right(text: str, rules: Mapping[str, Any]) -> bool:
+    if "text" in rules:
+        return text.lower() == "".join(str(rules["text"]).split()).lower()
+    try:
+        number = float(text.replace(",", "").replace("\N{MINUS SIGN}", "-"))
+    except ValueError:
+        return False
+    return math.isclose(number, float(rules["number"]), rel_tol=0.0, abs_tol=float(rules.get("tolerance", 1e-9)))

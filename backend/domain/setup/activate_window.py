@@ -1,0 +1,36 @@
+"""`activate_window`: waits for a window and brings it to the front."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.errors import GuestRefused, TaskSetupFailed
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.setup._steps import look_again
+from backend.domain.setup._windows import WindowName
+
+
+@register(Kind.SETUP, "activate_window")
+class ActivateWindow:
+    """`window_name`, `strict`, `by_class`. Where upstream fails if the window is late, this waits for it (15 s)."""
+
+    def check(self, parameters: Mapping[str, Any]) -> None:
+        """See the port."""
+        WindowName.of(parameters)
+
+    def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
+        """See the port."""
+        wanted = WindowName.of(parameters)
+
+        def activated() -> bool:
+            try:
+                context.desktop.activate_window(wanted.window_name, strict=wanted.strict, by_class=wanted.by_class)
+            except GuestRefused as error:
+                if error.kind != "not_found":
+                    raise
+                return False
+            return True
+
+        if not look_again(context.desktop, activated):
+            shown = ", ".join(window.title for window in context.desktop.windows()) or "none"
+            raise TaskSetupFailed(f"no window called {wanted.window_name!r} appeared; there are: {shown}")

@@ -1,0 +1,30 @@
+"""`close_window`: asks a window to close and waits until it is gone."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.errors import TaskSetupFailed
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.setup._steps import find_window, look_again
+from backend.domain.setup._windows import WindowName
+
+
+@register(Kind.SETUP, "close_window")
+class CloseWindow:
+    """`window_name`, `strict`, `by_class`. A window that asks back and stays is a failure."""
+
+    def check(self, parameters: Mapping[str, Any]) -> None:
+        """See the port."""
+        WindowName.of(parameters)
+
+    def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
+        """See the port."""
+        wanted, desktop = WindowName.of(parameters), context.desktop
+        desktop.close_window(wanted.window_name, strict=wanted.strict, by_class=wanted.by_class)
+
+        def gone() -> bool:
+            return not find_window(desktop, wanted.window_name, strict=wanted.strict, by_class=wanted.by_class)
+
+        if not look_again(desktop, gone):
+            raise TaskSetupFailed(f"the window {wanted.window_name!r} did not close")

@@ -1,0 +1,27 @@
+"""`create_file`: writes a text file."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+
+
+class _File(Parameters):
+    path: str
+    content: str = ""
+
+
+@register(Kind.SETUP, "create_file")
+class CreateFile:
+    """`path`, `content` (UTF-8). The folder is made if need be."""
+
+    def check(self, parameters: Mapping[str, Any]) -> None:
+        """See the port."""
+        _File.of(parameters)
+
+    def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
+        """See the port."""
+        file = _File.of(parameters)
+        context.desktop.write_file(file.path, file.content.encode())

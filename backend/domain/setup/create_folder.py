@@ -1,0 +1,29 @@
+"""`create_folder`: makes a folder and those above it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.errors import TaskSetupFailed
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+
+
+class _Folder(Parameters):
+    path: str
+
+
+@register(Kind.SETUP, "create_folder")
+class CreateFolder:
+    """`path`. A folder that is there already is fine."""
+
+    def check(self, parameters: Mapping[str, Any]) -> None:
+        """See the port."""
+        _Folder.of(parameters)
+
+    def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
+        """See the port."""
+        path = _Folder.of(parameters).path
+        done = context.desktop.run_python(f"import os; os.makedirs(os.path.expanduser({path!r}), exist_ok=True)")
+        if done.returncode != 0:
+            raise TaskSetupFailed(f"the folder {path!r} could not be made: {done.error.strip()[-300:]}")

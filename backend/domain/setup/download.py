@@ -1,0 +1,32 @@
+"""`download`: puts files into the desktop."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.parameters import Parameters, asset_name
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+
+
+class _File(Parameters):
+    url: str
+    path: str
+
+
+class _Download(Parameters):
+    files: tuple[_File, ...]
+
+
+@register(Kind.SETUP, "download")
+class Download:
+    """`files`: a list of `{url, path}`; a url is `asset:NAME`, an asset of the task set."""
+
+    def check(self, parameters: Mapping[str, Any]) -> None:
+        """See the port."""
+        for number, file in enumerate(_Download.of(parameters).files):
+            asset_name(file.url, f"files.{number}.url")
+
+    def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
+        """See the port."""
+        for file in _Download.of(parameters).files:
+            context.desktop.write_file(file.path, context.asset(asset_name(file.url, "url")))

@@ -1,0 +1,25 @@
+"""`open`: opens a file with its default application."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+
+
+class _Open(Parameters):
+    path: str
+
+
+@register(Kind.SETUP, "open")
+class Open:
+    """`path`: a file of the desktop. Returns when its window is there."""
+
+    def check(self, parameters: Mapping[str, Any]) -> None:
+        """See the port."""
+        _Open.of(parameters)
+
+    def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
+        """See the port."""
+        context.desktop.open_file(_Open.of(parameters).path)

@@ -1,0 +1,28 @@
+"""`sleep`: lets time pass, where a published task asks for it. Our own tasks wait for windows instead."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field
+
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+
+
+class _Sleep(Parameters):
+    seconds: float = Field(ge=0, le=600)
+
+
+@register(Kind.SETUP, "sleep")
+class Sleep:
+    """`seconds`, 600 at most. They pass inside the desktop, whose clock it is about."""
+
+    def check(self, parameters: Mapping[str, Any]) -> None:
+        """See the port."""
+        _Sleep.of(parameters)
+
+    def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
+        """See the port."""
+        seconds = _Sleep.of(parameters).seconds
+        context.desktop.run_python(f"import time; time.sleep({seconds})", timeout=seconds + 30.0)

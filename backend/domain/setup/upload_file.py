@@ -1,0 +1,31 @@
+"""`upload_file`: the same as `download` for files that lie with the task set."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+
+
+class _File(Parameters):
+    local_path: str
+    path: str
+
+
+class _Upload(Parameters):
+    files: tuple[_File, ...]
+
+
+@register(Kind.SETUP, "upload_file")
+class UploadFile:
+    """`files`: a list of `{local_path, path}`; `local_path` names an asset, never a file of the service's machine."""
+
+    def check(self, parameters: Mapping[str, Any]) -> None:
+        """See the port."""
+        _Upload.of(parameters)
+
+    def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
+        """See the port."""
+        for file in _Upload.of(parameters).files:
+            context.desktop.write_file(file.path, context.asset(file.local_path))
