@@ -1,0 +1,147 @@
+"""The examples of docs/adding/ are complete: each is written out as its file, loaded, and used."""
+
+import importlib.util
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from backend.domain import registry
+from backend.domain.errors import Invalid
+from backend.domain.ports import AgentContext
+from backend.domain.registry import Kind
+from backend.domain.run import Screen
+from backend.domain.task import EvaluatorSpec, Task, TaskKey
+from backend.domain.trajectory import ActionType, Observation
+from tests.architecture.tree import ROOT
+from tests.fakes.desktop import FakeDesktop
+
+ADDING = ROOT / "docs" / "adding"
+EXAMPLE = re.compile(r"^```python\n(# (\S+\.py)\n.*?)^```", re.MULTILINE | re.DOTALL)
+KINDS = {
+    "action": Kind.ACTION_SPACE,
+    "agent": Kind.AGENT,
+    "benchmark": Kind.BENCHMARK,
+    "metric": Kind.METRIC,
+    "observation": Kind.OBSERVATION,
+    "provider": Kind.PROVIDER,
+    "setup": Kind.SETUP,
+}
+
+
+def example(page: str) -> tuple[str, Path]:
+    """The example's text and the file that it says it is."""
+    found = EXAMPLE.search((ADDING / f"{page}.md").read_text())
+    assert found, f"docs/adding/{page}.md has no example that begins with its file's name"
+    return found[1], Path(found[2])
+
+
+def loaded(page: str, folder: Path) -> ModuleType:
+    """The example as a module; it registers itself."""
+    text, path = example(page)
+    file = folder / path.name
+    file.write_text(text)
+    spec = importlib.util.spec_from_file_location(f"{'.'.join(path.parts[:-1])}.{path.stem}", file)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def plugin(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]:
+    """The plug-in of the page that the test names, taken out of the registry afterwards."""
+    before, modules = dict(registry._plugins), set(sys.modules)
+    module = loaded(request.param, tmp_path)
+    _, path = example(request.param)
+    try:
+        yield registry.entries(KINDS[request.param])[registry.COMMON, path.stem]
+    finally:
+        registry._plugins.clear()
+        registry._plugins.update(before)
+        for name in set(sys.modules) - modules:
+            if sys.modules[name] is module:
+                del sys.modules[name]
+
+
+class Context:
+    """What a set-up step may use."""
+
+    def __init__(self, desktop: FakeDesktop) -> None:
+        self.desktop = desktop
+        self.task = Task(
+            key=TaskKey(domain="d", name="n"), dialect="common", instruction="i", evaluator=EvaluatorSpec(calls=())
+        )
+
+    def asset(self, name: str) -> bytes:
+        return name.encode()
+
+
+class TestPages:
+    def test_there_is_one_per_kind(self) -> None:
+        assert {path.stem for path in ADDING.glob("*.md")} == set(KINDS)
+
+    @pytest.mark.parametrize("page", KINDS)
+    def test_its_file_does_not_exist_so_that_it_stays_an_example(self, page: str) -> None:
+        _, path = example(page)
+        assert (ROOT / path.parent).is_dir()
+        assert not (ROOT / path).exists()
+
+
+class TestExamples:
+    @pytest.mark.parametrize("plugin", ["agent"], indirect=True)
+    def test_agent(self, plugin: Any) -> None:
+        agent = plugin({"key": "enter", "times": 1})
+        agent.reset(AgentContext(instruction="press", screen=Screen(), max_steps=5, seed=1))
+        assert [action.keys for action in agent.act(Observation(index=0)).actions] == [("enter",)]
+        assert [action.type for action in agent.act(Observation(index=1)).actions] == [ActionType.DONE]
+
+    @pytest.mark.parametrize("plugin", ["metric"], indirect=True)
+    def test_metric(self, plugin: Any, tmp_path: Path) -> None:
+        file = tmp_path / "list.txt"
+        file.write_text("a\n\nb\n")
+        assert plugin(str(file), {"lines": 2}).value == 1.0
+        assert plugin(str(file), {"lines": 3}).value == 0.0
+        assert plugin(None, {"lines": 3}).value == 0.0
+
+    @pytest.mark.parametrize("plugin", ["observation"], indirect=True)
+    def test_observation(self, plugin: Any) -> None:
+        desktop = FakeDesktop()
+        desktop.launch("editor")
+        seen = plugin().observe(desktop, 3)
+        assert (seen.index, [window.title for window in seen.windows]) == (3, ["editor"])
+        assert seen.frame.media_type == "image/jpeg"
+
+    @pytest.mark.parametrize("plugin", ["action"], indirect=True)
+    def test_action_space(self, plugin: Any) -> None:
+        parsed = plugin().parse("click 3 4\ntype hello\nDONE\n")
+        assert [action.type for action in parsed] == [ActionType.CLICK, ActionType.TYPING, ActionType.DONE]
+        with pytest.raises(Invalid, match="line 2"):
+            plugin().parse("DONE\nclick here")
+
+    @pytest.mark.parametrize("plugin", ["setup"], indirect=True)
+    def test_setup_step(self, plugin: Any) -> None:
+        desktop = FakeDesktop()
+        desktop.write_file("/home/user/list.txt", b"milk")
+        context: Any = Context(desktop)
+        step = plugin()
+        step.check({"path": "/home/user/list.txt", "line": "eggs"})
+        step.run(context, {"path": "/home/user/list.txt", "line": "eggs"})
+        assert desktop.read_file("/home/user/list.txt") == b"milk\neggs\n"
+        with pytest.raises(Invalid):
+            step.check({"path": "/home/user/list.txt"})
+
+    @pytest.mark.parametrize("plugin", ["benchmark"], indirect=True)
+    def test_benchmark(self, plugin: Any, tmp_path: Path) -> None:
+        (tmp_path / "files.txt").write_text("one: make a file => /home/user/a.txt\n")
+        benchmark = plugin().load(tmp_path)
+        assert [str(task.key) for task in benchmark.tasks] == ["files/one"]
+        (tmp_path / "files.txt").write_text("one: make a file\n")
+        with pytest.raises(Invalid, match=r"files\.txt, line 1"):
+            plugin().load(tmp_path)
