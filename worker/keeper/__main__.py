@@ -1,0 +1,35 @@
+"""Starts a keeper: `python -m worker.keeper FD WORKER JSON`. Only a worker does this; see client.py."""
+
+import json
+import socket
+import sys
+from pathlib import Path
+
+from worker.keeper import wire
+from worker.keeper.server import Config, Keeper
+
+
+def main() -> int:
+    """Runs until the worker is gone. Returns the exit status."""
+    connection = socket.socket(fileno=int(sys.argv[1]))
+    connection.set_inheritable(False)
+    options = json.loads(sys.argv[3])
+    config = Config(
+        cache=Path(options["cache"]),
+        server=Path(options["server"]),
+        site=Path(options["site"]),
+        private=tuple(Path(each) for each in options["private"]),
+        overlay=options["overlay"],
+        groups=options["groups"],
+    )
+    try:
+        keeper = Keeper(connection, config, int(sys.argv[2]))
+    except (OSError, ValueError, RuntimeError) as error:
+        wire.send(connection, {"event": "failed", "error": f"{type(error).__name__}: {error}"})
+        return 1
+    keeper.run()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,296 @@
+"""The worker's side of the keeper. Safe for threads."""
+
+import contextlib
+import itertools
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from worker.keeper import wire
+from worker.local.limits import Limits
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+_START_SECONDS = 150.0
+"""The first start on a machine compiles the guest server."""
+_STOP_SECONDS = 15.0
+
+
+class KeeperError(Exception):
+    """The keeper could not do what was asked.
+
+    Attributes:
+        kind: `cluster` if this machine could not make the desktop, `guest` if the desktop itself failed.
+    """
+
+    def __init__(self, message: str, kind: str = "cluster") -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class KeeperLost(KeeperError):
+    """The keeper died, and every desktop with it."""
+
+
+@dataclass
+class Kept:
+    """A desktop that the keeper holds.
+
+    Attributes:
+        socket: path of the guest API's unix socket.
+        pid: host process id of its first process.
+        user: its user number outside, None if it shares the keeper's.
+        home, limits, notes, seconds: how it was made, for the record.
+        said: what the session said when it was ready.
+    """
+
+    name: str
+    socket: str
+    pid: int
+    user: int | None
+    home: str
+    limits: dict[str, str]
+    notes: list[str]
+    seconds: float
+    said: dict[str, Any]
+    usage: dict[str, Any] = field(default_factory=dict)
+    dead: str = ""
+
+
+@dataclass(frozen=True)
+class KeeperOptions:
+    """How to start a keeper.
+
+    Attributes:
+        cache: folder in which the compiled guest server is kept.
+        server, site: the guest_server package; the third-party packages of the desktop's Python.
+        private: folders that no desktop may see.
+        prefix: command words before the keeper's own, for example to change the user.
+        checkout, python: where `worker` is imported from, and by which interpreter.
+        overlay, groups: False = do without overlay homes or control groups even where they can be had.
+    """
+
+    cache: Path
+    server: Path = CHECKOUT / "vm_images" / "guest_server"
+    site: Path = CHECKOUT / ".guest-site"
+    private: tuple[Path, ...] = (CHECKOUT,)
+    prefix: tuple[str, ...] = ()
+    checkout: Path = CHECKOUT
+    python: str = sys.executable
+    overlay: bool = True
+    groups: bool = True
+
+    def command(self, fd: int) -> list[str]:
+        """The keeper's command line; `fd` is its end of the socket pair."""
+        told = {
+            "cache": str(self.cache),
+            "server": str(self.server),
+            "site": str(self.site),
+            "private": [str(path) for path in (*self.private, self.cache)],
+            "overlay": self.overlay,
+            "groups": self.groups,
+        }
+        # -S: the keeper needs nothing but the standard library, and starts faster for it.
+        return [*self.prefix, self.python, "-S", "-m", "worker.keeper", str(fd), str(os.getpid()), json.dumps(told)]
+
+
+class KeeperClient:
+    """One keeper process and the conversation with it."""
+
+    def __init__(self, options: KeeperOptions) -> None:
+        """Starts the keeper and waits until it serves.
+
+        Raises:
+            KeeperError: it could not start; the message says why.
+        """
+        self._ids = itertools.count(1)
+        self._lock = threading.Lock()
+        self._pending: dict[int, Future[dict[str, Any]]] = {}
+        self._desktops: dict[str, Kept] = {}
+        self._lost = ""
+        self._started: Future[dict[str, Any]] = Future()
+        self._connection, theirs = socket.socketpair()
+        with theirs:
+            # A cleared environment: nothing of the worker's, above all no secret, is handed on.
+            environment = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "PYTHONPATH": str(options.checkout)}
+            if "TMPDIR" in os.environ:
+                environment["TMPDIR"] = os.environ["TMPDIR"]
+            self._process = subprocess.Popen(
+                options.command(theirs.fileno()),
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                env=environment,
+                cwd="/",
+                start_new_session=True,
+            )
+        self._reader = threading.Thread(target=self._read, name="keeper", daemon=True)
+        self._reader.start()
+        self.about = self._wait_started()
+
+    def _wait_started(self) -> dict[str, Any]:
+        try:
+            return self._started.result(_START_SECONDS)
+        except (KeeperError, TimeoutError) as error:
+            self.close()
+            raise KeeperError(f"the keeper did not start: {error}") from error
+
+    @property
+    def pid(self) -> int:
+        """The keeper's process id."""
+        return self._process.pid
+
+    def alive(self) -> bool:
+        """False once it is known to be gone."""
+        return not self._lost
+
+    # ---- what a worker can ask
+
+    def spawn(
+        self,
+        *,
+        secret: str,
+        screen: tuple[int, int],
+        limits: Limits,
+        timeout: float,
+        command: Sequence[str] = (),
+    ) -> Kept:
+        """Starts a desktop and waits until its guest API answers.
+
+        Args:
+            screen: width and height in pixels.
+            limits: what it may use up.
+            secret: what requests to its guest API must carry.
+            timeout: seconds until it must be ready.
+            command: what runs inside instead of the guest server's session.
+
+        Raises:
+            KeeperError: it could not be made or never became ready; nothing of it is left.
+            KeeperLost: the keeper died.
+        """
+        request = {
+            "op": "spawn",
+            "secret": secret,
+            "screen": list(screen),
+            "limits": limits.to_json(),
+            "ready_timeout": timeout,
+            "command": list(command),
+        }
+        kept: Kept = self._ask(request, timeout + 15.0)["kept"]
+        return kept
+
+    def destroy(self, desktop: Kept) -> dict[str, Any]:
+        """Ends a desktop; returns what it used when every process, mount and file is gone. Safe to call twice.
+
+        Raises:
+            KeeperError: it would not go.
+        """
+        if not self.alive():
+            return desktop.usage
+        with contextlib.suppress(KeeperLost):
+            desktop.usage = (
+                self._ask({"op": "destroy", "desktop": desktop.name}, _STOP_SECONDS)["usage"] or desktop.usage
+            )
+        return desktop.usage
+
+    def status(self) -> dict[str, Any]:
+        """Name to `{ready, pid, memory, hits}` of every desktop. Raises KeeperError."""
+        found: dict[str, Any] = self._ask({"op": "status"}, 5.0)["desktops"]
+        return found
+
+    def close(self) -> None:
+        """Stops the keeper; returns when it and all its desktops are gone. Safe to call twice."""
+        with contextlib.suppress(OSError):
+            wire.send(self._connection, {"op": "stop"})
+        try:
+            self._process.wait(_STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._reader.join(_STOP_SECONDS)
+        self._connection.close()
+
+    # ---- the conversation
+
+    def _ask(self, request: dict[str, Any], timeout: float) -> dict[str, Any]:
+        answer: Future[dict[str, Any]] = Future()
+        number = next(self._ids)
+        with self._lock:
+            if self._lost:
+                raise KeeperLost(self._lost)
+            self._pending[number] = answer
+            try:
+                wire.send(self._connection, request | {"id": number})
+            except OSError as error:
+                self._pending.pop(number)
+                raise KeeperLost(f"the keeper is gone: {error}") from error
+        try:
+            return answer.result(timeout)
+        except TimeoutError as error:
+            raise KeeperError(f"the keeper did not answer {request['op']!r} in {timeout:.0f} s") from error
+        finally:
+            with self._lock:
+                self._pending.pop(number, None)
+
+    def _read(self) -> None:
+        """The reader thread: hands answers to whoever waits and notes which desktops have died."""
+        decoder = wire.Decoder()
+        try:
+            while data := self._connection.recv(65536):
+                for message in decoder.feed(data):
+                    self._take(message)
+        except (OSError, ValueError, wire.ProtocolError):
+            pass
+        self._lose("the keeper died, and its desktops with it")
+
+    def _take(self, message: dict[str, Any]) -> None:
+        event = message.get("event")
+        if event == "started":
+            self._started.set_result(message)
+        elif event == "failed":
+            self._started.set_exception(KeeperError(message["error"]))
+        elif event == "gone":
+            self._note_gone(message)
+        elif event is None:
+            self._resolve(message)
+
+    def _note_gone(self, message: dict[str, Any]) -> None:
+        with self._lock:
+            desktop = self._desktops.pop(message["desktop"], None)
+        if desktop is not None:
+            desktop.usage, desktop.dead = message["usage"], message["why"]
+
+    def _resolve(self, message: dict[str, Any]) -> None:
+        with self._lock:
+            waiting = self._pending.get(message["id"])
+            if message["ok"] and "desktop" in message:
+                # Noted here, in the reader's order: news of its end may be the very next message.
+                message["kept"] = self._desktops[message["desktop"]] = _kept(message)
+        if waiting is None:
+            return
+        if message["ok"]:
+            waiting.set_result(message)
+        else:
+            waiting.set_exception(KeeperError(message["error"], message["kind"]))
+
+    def _lose(self, why: str) -> None:
+        with self._lock:
+            self._lost = why
+            pending, desktops = list(self._pending.values()), list(self._desktops.values())
+            self._desktops.clear()
+        for desktop in desktops:
+            desktop.dead = desktop.dead or why
+        for waiting in (self._started, *pending):
+            if not waiting.done():
+                waiting.set_exception(KeeperLost(why))
+
+
+def _kept(message: dict[str, Any]) -> Kept:
+    names = ("socket", "pid", "user", "home", "limits", "notes", "seconds", "said")
+    return Kept(message["desktop"], *(message[name] for name in names))

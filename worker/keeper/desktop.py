@@ -1,0 +1,291 @@
+"""One desktop as its keeper sees it: a forked stage that becomes bubblewrap, four pipes, and how it ends."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from worker.local import stage, watchdog
+from worker.local.cgroups import Group
+from worker.local.limits import MIB, Limits
+
+PIPES = ("report", "status", "stdout", "stderr")
+"""What we read of a desktop: the stage's report, bubblewrap's status, the session's two outputs."""
+_TAIL = 4096
+_MAX_REPORT = 64 * 1024
+
+
+@dataclass
+class KeptDesktop:
+    """A desktop and all that must be gone after it.
+
+    Attributes:
+        name: unique in this keeper.
+        folder: private folder with the socket of the guest API.
+        group: its control groups, None where none can be made.
+        user: its own user number outside, None if it shares the keeper's.
+        outer: bubblewrap's process; 0 once it is reaped.
+        inner: process 1 of its process namespace, in the host's numbers; 0 until known.
+        inner_handle: a pidfd of `inner`; -1 once it is gone.
+        ready, gone: how far it is. `stopping` says why we ended it, if we did.
+    """
+
+    name: str
+    folder: Path
+    limits: Limits
+    user: int | None
+    deadline: float
+    group: Group | None = None
+    started: float = field(default_factory=time.monotonic)
+    pipes: dict[str, int] = field(default_factory=lambda: dict.fromkeys(PIPES, -1))
+    outer: int = 0
+    inner: int = 0
+    inner_handle: int = -1
+    ready: bool = False
+    gone: bool = False
+    stopping: str = ""
+    home: str = ""
+    notes: list[str] = field(default_factory=list)
+    error: str = ""
+    exit_status: int | None = None
+    peak_memory: int = 0
+    buffers: dict[str, bytearray] = field(default_factory=lambda: {name: bytearray() for name in PIPES})
+    said: dict[str, Any] = field(default_factory=dict)
+    awaited: bool = False
+    verdict: str = ""
+    usage: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def socket_path(self) -> Path:
+        """Where the worker reaches the guest API."""
+        return self.folder / "api"
+
+    def start(self, spec: "StartSpec") -> None:
+        """Forks the stage. Raises OSError."""
+        self.folder.mkdir(mode=0o700)
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        theirs: dict[str, int] = {}
+        try:
+            listener.bind(str(self.socket_path))
+            listener.listen(64)
+            for name in PIPES:
+                self.pipes[name], theirs[name] = os.pipe()
+                os.set_blocking(self.pipes[name], False)
+            theirs["stdin"], secret = os.pipe()
+            with os.fdopen(secret, "wb") as pipe:
+                pipe.write(spec.secret.encode() + b"\n")
+            self._fork(spec, theirs, listener.fileno())
+        finally:
+            listener.close()
+            for fd in theirs.values():
+                os.close(fd)
+
+    def _fork(self, spec: "StartSpec", theirs: dict[str, int], listener: int) -> None:
+        entering = stage.StageSpec(
+            title=spec.title,
+            bwrap=spec.bwrap,
+            entrances=tuple(self.group.entrances()) if self.group else (),
+            user=None if self.user is None else (self.user, self.user),
+            template=spec.template,
+            guest=spec.guest,
+            hide=spec.hide,
+            limits=self.limits,
+            memory_group=self.bounded_by_group("memory"),
+            screen=spec.screen,
+            stdin=theirs["stdin"],
+            stdout=theirs["stdout"],
+            stderr=theirs["stderr"],
+            listener=listener,
+            status=theirs["status"],
+            overlay=spec.overlay,
+            command=spec.command,
+        )
+        self.outer = os.fork()
+        if self.outer == 0:
+            stage.enter(entering, theirs["report"])
+
+    def bounded_by_group(self, controller: str) -> bool:
+        """Whether a control group bounds this for the whole desktop."""
+        return self.group is not None and controller in self.group.folders
+
+    def feed(self, name: str) -> bool:
+        """Reads what came through a pipe. False at its end. Never blocks."""
+        try:
+            data = os.read(self.pipes[name], 65536)
+        except BlockingIOError:
+            return True
+        buffer = self.buffers[name]
+        buffer += data
+        if name == "stderr" or self.ready:
+            del buffer[:-_TAIL]
+        elif len(buffer) > _MAX_REPORT:
+            self.error = f"the session wrote {len(buffer)} bytes before it was ready"
+            self.kill(self.error)
+        self._understand(name)
+        return bool(data)
+
+    def _understand(self, name: str) -> None:
+        """Takes complete JSON lines (or, of the stage's report, objects) out of a pipe's buffer."""
+        if name == "report":
+            self._take_report()
+        elif name == "status":
+            for value in self._lines(name):
+                if "child-pid" in value and not self.inner:
+                    self._meet(int(value["child-pid"]))
+        elif name == "stdout" and not self.ready:
+            for value in self._lines(name):
+                if value.get("ready") is True:
+                    self.ready, self.said = True, value
+
+    def _take_report(self) -> None:
+        text, decoder = self.buffers["report"].decode(errors="replace"), json.JSONDecoder()
+        while text:
+            value, end = decoder.raw_decode(text)
+            text = text[end:].lstrip()
+            self.home, self.notes = value.get("home", self.home), value.get("notes", self.notes)
+            self.error = value.get("error", self.error)
+
+    def _lines(self, name: str) -> list[dict[str, Any]]:
+        *lines, rest = bytes(self.buffers[name]).split(b"\n")
+        self.buffers[name] = bytearray(rest)
+        values = []
+        for line in lines:
+            try:
+                value = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(value, dict):
+                values.append(value)
+        return values
+
+    def _meet(self, pid: int) -> None:
+        """Notes process 1 of the namespace, by a handle that cannot come to mean another process."""
+        try:
+            self.inner_handle = os.pidfd_open(pid)
+        except ProcessLookupError:
+            return
+        self.inner = pid
+
+    def kill(self, why: str) -> None:
+        """Ends every process, at once; the first reason is kept. Safe to call twice."""
+        self.stopping = self.stopping or why
+        if self.inner_handle >= 0:
+            _ignore_gone(lambda: signal.pidfd_send_signal(self.inner_handle, signal.SIGKILL))
+        if self.outer:
+            _ignore_gone(lambda: os.kill(self.outer, signal.SIGKILL))
+
+    def close_inner(self) -> None:
+        """Lets go of the handle of process 1, which has ended."""
+        os.close(self.inner_handle)
+        self.inner_handle = -1
+
+    def close_pipe(self, name: str) -> None:
+        """Closes our end of a pipe; safe to call twice."""
+        if self.pipes[name] >= 0:
+            os.close(self.pipes[name])
+            self.pipes[name] = -1
+
+    def measure(self) -> watchdog.Sample | None:
+        """What it holds now; None if it is not that far, or gone. Keeps the peak."""
+        if not self.inner or self.inner_handle < 0:
+            return None
+        try:
+            if self.group is not None and self.bounded_by_group("memory"):
+                found = watchdog.Sample(self.group.memory(), 0)
+            else:
+                found = watchdog.sample(self.inner, self.limits.memory)
+        except (OSError, ValueError):
+            # It ended while we looked; its end is seen and told by other means.
+            return None
+        self.peak_memory = max(self.peak_memory, found.memory)
+        return found
+
+    def hits(self) -> dict[str, int]:
+        """How often a limit of its control groups was reached: killed processes, refused processes."""
+        found: dict[str, int] = {}
+        if self.group is not None and not self.gone:
+            if self.bounded_by_group("memory"):
+                found["memory"] = self.group.memory_kills()
+            if self.bounded_by_group("pids"):
+                found["processes"] = self.group.processes_refused()
+        return found
+
+    def why(self) -> str:
+        """Why it ended, for people."""
+        if self.error:
+            return self.error
+        if self.stopping:
+            return self.stopping
+        memory_kills = self.hits().get("memory", 0)
+        if memory_kills:
+            limit = self.limits.memory // MIB
+            return f"memory limit: the kernel ended {memory_kills} of its processes at {limit} MiB"
+        return f"its session ended with status {self.exit_status}. {self.last_words()}".strip()
+
+    def last_words(self) -> str:
+        """The end of what its session wrote to stderr. Anything inside may have written it: for people only."""
+        return self.buffers["stderr"].decode(errors="replace").strip()[-1000:]
+
+    def state(self) -> dict[str, Any]:
+        """What it is doing now, as JSON."""
+        found = self.measure()
+        memory = 0 if found is None else found.memory
+        return {"ready": self.ready, "pid": self.inner, "memory": memory, "hits": self.hits()}
+
+    def facts(self) -> dict[str, Any]:
+        """What the worker needs to know of a ready desktop, as JSON."""
+        return {
+            "desktop": self.name,
+            "socket": str(self.socket_path),
+            "pid": self.inner,
+            "user": self.user,
+            "home": self.home,
+            "notes": self.notes,
+            "seconds": round(time.monotonic() - self.started, 4),
+            "said": self.said,
+        }
+
+    def conclude(self) -> None:
+        """Writes down why it ended and what it used, while its control groups can still be asked."""
+        if not self.verdict:
+            self.verdict = self.why()
+            self.usage = {"peak_memory": self.peak_memory, "hits": self.hits()}
+
+    def refused_by_sandbox(self) -> bool:
+        """Whether it failed before its own session began: the machine's failure, not the guest's."""
+        return bool(self.error) or b"bwrap: " in self.buffers["stderr"]
+
+    def clean(self) -> None:
+        """Removes files and pipes. Every process is gone by now; mounts went with the last one."""
+        for name in PIPES:
+            self.close_pipe(name)
+        if self.folder.exists():
+            shutil.rmtree(self.folder)
+        self.gone = True
+
+
+@dataclass(frozen=True)
+class StartSpec:
+    """What `KeptDesktop.start` needs beyond the desktop itself."""
+
+    title: str
+    bwrap: str
+    template: Path
+    guest: Path
+    hide: tuple[str, ...]
+    screen: tuple[int, int]
+    secret: str
+    overlay: bool = True
+    command: tuple[str, ...] = ()
+
+
+def _ignore_gone(action: Any) -> None:
+    try:
+        action()
+    except ProcessLookupError:
+        return

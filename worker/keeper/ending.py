@@ -1,0 +1,67 @@
+"""How a desktop ends: every process gone, then control groups, then files, and only then it is `gone`."""
+
+import time
+from collections.abc import Callable
+
+from worker.keeper import folders
+from worker.keeper.desktop import PIPES, KeptDesktop
+from worker.keeper.loop import Loop
+
+_RETRY = 0.005
+_REMOVE_SECONDS = 5.0
+
+
+class Ending:
+    """Follows desktops to their end, however it comes."""
+
+    def __init__(self, loop: Loop, keeper: str, gone: Callable[[KeptDesktop], None]) -> None:
+        """Args: loop: the keeper's; keeper: its name; gone: called once per desktop, when nothing of it is left."""
+        self._loop, self._keeper, self._gone = loop, keeper, gone
+
+    def expect(self, desktop: KeptDesktop) -> None:
+        """Listens for the end of the desktop's first process, as soon as it is known. Safe to call often."""
+        if desktop.inner_handle < 0 or desktop.awaited:
+            return
+        desktop.awaited = True
+        self._loop.listen(desktop.inner_handle, lambda: self._inner_ended(desktop))
+        if desktop.stopping:
+            desktop.kill(desktop.stopping)
+
+    def _inner_ended(self, desktop: KeptDesktop) -> None:
+        """Process 1 has ended, and with it, the kernel promises, every process of the namespace."""
+        self._loop.forget(desktop.inner_handle)
+        desktop.close_inner()
+        self.check(desktop)
+
+    def check(self, desktop: KeptDesktop) -> None:
+        """Goes on with the end of a desktop if bubblewrap has ended; called whenever something may have changed."""
+        if desktop.outer or desktop.gone:
+            return
+        for name in PIPES:
+            # Its last words may say why it ended, or name a process to wait for.
+            if desktop.pipes[name] >= 0:
+                desktop.feed(name)
+        self.expect(desktop)
+        if desktop.inner_handle >= 0:
+            desktop.kill(desktop.why())
+            return
+        orphans = [] if desktop.inner else folders.processes_of(self._keeper, desktop.name)
+        if orphans:
+            # Ended in the moment of its birth, before bubblewrap could say whom it had started.
+            folders.kill(orphans)
+            self._loop.later(_RETRY, lambda: self.check(desktop))
+            return
+        self._remove(desktop, time.monotonic() + _REMOVE_SECONDS)
+
+    def _remove(self, desktop: KeptDesktop, deadline: float) -> None:
+        """Removes control groups and files. The kernel empties a group a moment after its last process."""
+        if desktop.gone:
+            return
+        desktop.conclude()
+        if desktop.group is not None and not desktop.group.remove() and time.monotonic() < deadline:
+            self._loop.later(_RETRY, lambda: self._remove(desktop, deadline))
+            return
+        for name in PIPES:
+            self._loop.forget(desktop.pipes[name])
+        desktop.clean()
+        self._gone(desktop)

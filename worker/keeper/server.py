@@ -1,0 +1,283 @@
+"""The keeper itself: hears the worker, makes and ends desktops, and goes when the worker goes."""
+
+import os
+import shutil
+import signal
+import socket
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from worker.keeper import folders, watch, wire
+from worker.keeper.desktop import PIPES, KeptDesktop, StartSpec
+from worker.keeper.ending import Ending
+from worker.keeper.loop import Loop
+from worker.local import cgroups, guest_tree, home, kernel
+from worker.local.layout import hidden_folders
+from worker.local.limits import Limits
+from worker.local.uids import UserNumbers
+
+_FLOOD_PAUSE = 0.05
+"""Seconds between two looks into a pipe of a running desktop: whoever floods it waits, not the keeper."""
+_END_SECONDS = 8.0
+
+
+@dataclass(frozen=True)
+class Config:
+    """Where the keeper finds and puts things.
+
+    Attributes:
+        cache: folder that survives; the compiled guest server lies there.
+        server: the guest_server package.
+        site: third-party packages of the desktop's Python.
+        private: folders of ours that no desktop may see.
+        overlay: False = homes are always copies.
+        groups: False = control groups are not used.
+    """
+
+    cache: Path
+    server: Path
+    site: Path
+    private: tuple[Path, ...] = ()
+    overlay: bool = True
+    groups: bool = True
+
+
+class Keeper:
+    """Starts, watches and ends desktops for one worker."""
+
+    def __init__(self, connection: socket.socket, config: Config, worker: int) -> None:
+        """Sweeps after dead keepers and gets ready to serve.
+
+        Args:
+            connection: to the worker.
+            config: where things are.
+            worker: the worker's process id.
+
+        Raises:
+            OSError, ValueError: this machine or installation cannot have desktops; the message says why.
+        """
+        kernel.adopt_orphans()
+        self._connection, self._config = connection, config
+        self._decoder, self._loop = wire.Decoder(), Loop()
+        self._serial, self._running = 0, True
+        self._swept = folders.sweep(folders.base_folder())
+        self._folder = folders.KeeperFolder()
+        found = cgroups.here() if config.groups else {}
+        self._groups = cgroups.Cgroups(f"deskarena-{self._folder.name}", found)
+        self._folder.note_groups(self._groups.folders())
+        self._numbers = UserNumbers()
+        self._desktops: dict[str, KeptDesktop] = {}
+        self._ending = Ending(self._loop, self._folder.name, self._gone)
+        self._waiting: dict[str, list[dict[str, Any]]] = {}
+        self._guest = guest_tree.prepare(config.cache, config.server, config.site)
+        self._hide = hidden_folders([*config.private, self._folder.path])
+        self._bwrap = shutil.which("bwrap", path="/usr/bin:/bin:/usr/local/bin")
+        self._watch_worker(worker)
+        self._watch_signals()
+
+    def _watch_worker(self, worker: int) -> None:
+        """Its end of the connection, and its process: a child of it that lives on may hold the connection open."""
+        self._loop.listen(self._connection.fileno(), self._hear)
+        self._loop.listen(os.pidfd_open(worker), self._stop)
+        if os.getppid() != worker:
+            self._stop()
+
+    def _watch_signals(self) -> None:
+        read, write = os.pipe()
+        os.set_blocking(read, False)
+        os.set_blocking(write, False)
+        signal.set_wakeup_fd(write, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.signal(signal.SIGTERM, lambda *_: self._stop())
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        self._loop.listen(read, lambda: self._reap(read))
+
+    def _stop(self) -> None:
+        self._running = False
+
+    def run(self) -> None:
+        """Serves until the worker is gone or says stop, then takes every desktop along."""
+        about = {"keeper": self._folder.name, "swept": self._swept, "limits": self._limits()}
+        self._tell({"event": "started", **about})
+        self._look()
+        try:
+            while self._running:
+                self._loop.turn(60.0)
+        finally:
+            self._end()
+
+    def _look(self) -> None:
+        self._loop.later(watch.look(list(self._desktops.values())), self._look)
+
+    def _end(self) -> None:
+        """Ends all desktops, waits for them, removes everything that is ours."""
+        for desktop in self._desktops.values():
+            desktop.kill("the keeper was stopped")
+        deadline = time.monotonic() + _END_SECONDS
+        while self._desktops and time.monotonic() < deadline:
+            self._loop.turn(0.05)
+        self._groups.remove()
+        self._folder.remove()
+        self._tell({"event": "stopped", "left": sorted(self._desktops)})
+
+    # ---- talking with the worker
+
+    def _hear(self) -> None:
+        try:
+            data = self._connection.recv(65536)
+            messages = self._decoder.feed(data)
+        except (OSError, ValueError, wire.ProtocolError):
+            data, messages = b"", []
+        if not data:
+            self._loop.forget(self._connection.fileno())
+            self._stop()
+        for message in messages:
+            self._answer(message)
+
+    def _tell(self, message: dict[str, Any]) -> None:
+        try:
+            wire.send(self._connection, message)
+        except OSError:
+            self._stop()
+
+    def _answer(self, message: dict[str, Any]) -> None:
+        """Does what one request asks. Spawn and destroy are answered later, by the event they wait for."""
+        operation = message.get("op")
+        if operation == "spawn":
+            self._spawn(message)
+        elif operation == "destroy":
+            self._destroy(message)
+        elif operation == "status":
+            states = {name: desktop.state() for name, desktop in self._desktops.items()}
+            self._tell({"id": message["id"], "ok": True, "desktops": states})
+        elif operation == "stop":
+            self._stop()
+        else:
+            self._refuse(message, f"unknown operation {operation!r}")
+
+    def _refuse(self, message: dict[str, Any], why: str, *, kind: str = "cluster") -> None:
+        self._tell({"id": message.get("id"), "ok": False, "kind": kind, "error": why})
+
+    def _limits(self) -> dict[str, str]:
+        """What bounds a desktop here, in words."""
+        by_group = self._groups.versions()
+        return {
+            "memory": by_group.get("memory", "watchdog"),
+            "processes": by_group.get("pids", "RLIMIT_NPROC in its own user namespace"),
+            "cpu": by_group.get("cpu", "none"),
+            "user": "own number" if os.getuid() == 0 else "user namespace",
+        }
+
+    # ---- making desktops
+
+    def _spawn(self, message: dict[str, Any]) -> None:
+        try:
+            desktop = self._new(message)
+        except (OSError, RuntimeError, ValueError, KeyError, TypeError) as error:
+            self._refuse(message, f"{type(error).__name__}: {error}")
+            return
+        self._waiting[desktop.name] = [message]
+        try:
+            if self._groups.bases:
+                desktop.group = self._groups.create(desktop.name, desktop.limits)
+            desktop.start(self._start_spec(desktop, message))
+        except (OSError, ValueError) as error:
+            desktop.error = f"{type(error).__name__}: {error}"
+            self._ending.check(desktop)
+            return
+        for name in PIPES:
+            self._listen(desktop, name)
+        self._loop.later(desktop.deadline - time.monotonic(), lambda: self._too_late(desktop))
+
+    def _new(self, message: dict[str, Any]) -> KeptDesktop:
+        if self._bwrap is None:
+            raise FileNotFoundError("bubblewrap is not installed: install the package `bubblewrap`")
+        limits = Limits.from_json(message["limits"])
+        deadline = time.monotonic() + float(message["ready_timeout"])
+        self._serial += 1
+        name = f"d{self._serial}"
+        user = self._numbers.take() if os.getuid() == 0 else None
+        desktop = KeptDesktop(name, self._folder.path / name, limits, user, deadline)
+        self._desktops[name] = desktop
+        return desktop
+
+    def _start_spec(self, desktop: KeptDesktop, message: dict[str, Any]) -> StartSpec:
+        user, group = (os.getuid(), os.getgid()) if desktop.user is None else (desktop.user, desktop.user)
+        width, height = message["screen"]
+        return StartSpec(
+            title=folders.title(self._folder.name, desktop.name),
+            bwrap=str(self._bwrap),
+            template=home.template_for(self._folder.path, user, group),
+            guest=self._guest,
+            hide=self._hide,
+            screen=(int(width), int(height)),
+            secret=str(message["secret"]),
+            overlay=self._config.overlay,
+            command=tuple(str(word) for word in message.get("command", ())),
+        )
+
+    def _listen(self, desktop: KeptDesktop, name: str) -> None:
+        fd = desktop.pipes[name]
+        if fd >= 0:
+            self._loop.listen(fd, lambda: self._read(desktop, name))
+
+    def _read(self, desktop: KeptDesktop, name: str) -> None:
+        was_ready, fd = desktop.ready, desktop.pipes[name]
+        more = desktop.feed(name)
+        if not more or was_ready:
+            self._loop.forget(fd)
+        if not more:
+            desktop.close_pipe(name)
+        elif was_ready:
+            self._loop.later(_FLOOD_PAUSE, lambda: self._listen(desktop, name))
+        self._ending.expect(desktop)
+        if desktop.ready and not was_ready:
+            self._ready(desktop)
+
+    def _ready(self, desktop: KeptDesktop) -> None:
+        facts = desktop.facts() | {"ok": True, "limits": self._limits()}
+        for message in self._waiting.pop(desktop.name, []):
+            self._tell({"id": message["id"], **facts})
+
+    def _too_late(self, desktop: KeptDesktop) -> None:
+        if not desktop.ready and not desktop.gone:
+            desktop.kill(f"its guest API was not ready in time. {desktop.last_words()}".strip())
+
+    # ---- ending desktops
+
+    def _destroy(self, message: dict[str, Any]) -> None:
+        desktop = self._desktops.get(str(message.get("desktop")))
+        if desktop is None:
+            self._tell({"id": message["id"], "ok": True, "usage": {}})
+            return
+        self._waiting.setdefault(desktop.name, []).append(message)
+        desktop.kill("destroyed")
+
+    def _reap(self, wakeup: int) -> None:
+        """Collects ended children: bubblewraps, and orphans that came to us."""
+        os.read(wakeup, 4096)
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            for desktop in list(self._desktops.values()):
+                if desktop.outer == pid:
+                    desktop.outer, desktop.exit_status = 0, os.waitstatus_to_exitcode(status)
+                    self._ending.check(desktop)
+
+    def _gone(self, desktop: KeptDesktop) -> None:
+        """Nothing of it is left: says so to whoever waits."""
+        if desktop.user is not None:
+            self._numbers.give_back(desktop.user)
+        del self._desktops[desktop.name]
+        for message in self._waiting.pop(desktop.name, []):
+            if message["op"] == "spawn":
+                self._refuse(message, desktop.verdict, kind="cluster" if desktop.refused_by_sandbox() else "guest")
+            else:
+                self._tell({"id": message["id"], "ok": True, "usage": desktop.usage})
+        self._tell({"event": "gone", "desktop": desktop.name, "why": desktop.verdict, "usage": desktop.usage})

@@ -1,0 +1,251 @@
+"""Memory, process and processor limits by control groups, version 1 or 2, where this process may make them.
+
+A keeper makes one group of its own under the group it runs in, and below it one per desktop. Nothing outside the
+keeper's group is changed, except that version 2 may need a controller switched on for the parent's children.
+"""
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from worker.local.limits import Limits
+
+CONTROLLERS = ("memory", "pids", "cpu")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where groups of one controller can be made: version 1 or 2, and the parent folder."""
+
+    version: int
+    parent: Path
+
+
+def _unescape(text: str) -> str:
+    return text.replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\")
+
+
+def places(mountinfo: str, membership: str) -> dict[str, list[Place]]:
+    """Candidate parents per controller, from the texts of /proc/self/mountinfo and /proc/self/cgroup.
+
+    Version 1 has one folder per controller: the one this process is in. In version 2 a group with processes cannot
+    hand controllers to its children, so the groups above it are candidates too, nearest first.
+    """
+    own = {}
+    for line in membership.splitlines():
+        _, names, path = line.split(":", 2)
+        for name in names.split(",") if names else [""]:
+            own[name] = path
+    found: dict[str, list[Place]] = {name: [] for name in CONTROLLERS}
+    for line in mountinfo.splitlines():
+        before, _, after = line.partition(" - ")
+        fields, (kind, _, options) = before.split(" "), after.split(" ", 2)
+        root, target = _unescape(fields[3]), Path(_unescape(fields[4]))
+        if kind == "cgroup":
+            for name in set(options.split(",")) & set(CONTROLLERS) & set(own):
+                found[name].append(Place(1, _under(target, root, own[name])))
+        elif kind == "cgroup2" and "" in own:
+            nearest = _under(target, root, own[""])
+            chain = [nearest, *(each for each in nearest.parents if each == target or target in each.parents)]
+            for name in CONTROLLERS:
+                found[name] += [Place(2, each) for each in chain]
+    return found
+
+
+def _under(target: Path, root: str, own: str) -> Path:
+    """The folder of group `own` where the mount at `target` shows the hierarchy from `root` on."""
+    relative = own.removeprefix(root) if root != "/" and own.startswith(root) else own
+    return target / relative.lstrip("/")
+
+
+def _write(path: Path, value: str | int) -> None:
+    path.write_text(str(value))
+
+
+def _number(path: Path, key: str = "") -> int:
+    """A number from a control file; with `key`, the one after that word. 0 if the file has no such line."""
+    text = path.read_text()
+    if not key:
+        return int(text)
+    return next((int(line.split()[1]) for line in text.splitlines() if line.split()[:1] == [key]), 0)
+
+
+@dataclass
+class Group:
+    """One desktop's groups: controller to (version, folder)."""
+
+    limits: Limits
+    folders: dict[str, tuple[int, Path]] = field(default_factory=dict)
+
+    def entrances(self) -> list[str]:
+        """The files into which a process writes its id to enter."""
+        return sorted({str(folder / "cgroup.procs") for _, folder in self.folders.values()})
+
+    def memory(self) -> int:
+        """Bytes held now."""
+        version, folder = self.folders["memory"]
+        return _number(folder / ("memory.current" if version == 2 else "memory.usage_in_bytes"))  # noqa: PLR2004
+
+    def memory_kills(self) -> int:
+        """How many processes the kernel has ended because the memory limit was reached."""
+        version, folder = self.folders["memory"]
+        return _number(folder / ("memory.events" if version == 2 else "memory.oom_control"), "oom_kill")  # noqa: PLR2004
+
+    def processes_refused(self) -> int:
+        """How often a new process was refused."""
+        return _number(self.folders["pids"][1] / "pids.events", "max")
+
+    def remove(self) -> bool:
+        """Removes the folders; False while the kernel is still emptying one of them. Safe to call again."""
+        left = False
+        for _, folder in set(self.folders.values()):
+            left |= not _remove_folder(folder)
+        return not left
+
+
+def _remove_folder(folder: Path) -> bool:
+    try:
+        folder.rmdir()
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return True
+
+
+class Cgroups:
+    """The keeper's own groups."""
+
+    def __init__(self, name: str, found: dict[str, list[Place]]) -> None:
+        """Makes the keeper's group of every controller that can be had here.
+
+        Args:
+            name: name of the keeper's group, unique on this machine.
+            found: candidates from `places`.
+        """
+        self.name = name
+        self.bases: dict[str, tuple[int, Path]] = {}
+        for controller, candidates in found.items():
+            base = next(filter(None, (self._try(controller, place) for place in candidates)), None)
+            if base is not None:
+                self.bases[controller] = base
+
+    def _try(self, controller: str, place: Place) -> tuple[int, Path] | None:
+        """Makes the keeper's group under `place`, if that gives working limits of this controller."""
+        folder = place.parent / self.name
+        existed = folder.is_dir()
+        try:
+            if place.version == 2:  # noqa: PLR2004
+                self._switch_on(place.parent, controller)
+            folder.mkdir(exist_ok=True)
+            if place.version == 2:  # noqa: PLR2004
+                self._switch_on(folder, controller)
+            self._probe(folder, controller)
+        except OSError:
+            if not existed:
+                _remove_folder(folder)
+            return None
+        return place.version, folder
+
+    @staticmethod
+    def _switch_on(folder: Path, controller: str) -> None:
+        file = folder / "cgroup.subtree_control"
+        if controller not in file.read_text().split():
+            _write(file, f"+{controller}")
+
+    @staticmethod
+    def _probe(folder: Path, controller: str) -> None:
+        """Checks that a child group has the limit's file and may be written. Raises OSError."""
+        child = folder / "probe"
+        child.mkdir(exist_ok=True)
+        try:
+            limits = {"memory": ("memory.max", "memory.limit_in_bytes"), "pids": ("pids.max",)}
+            names = limits.get(controller, ("cpu.weight", "cpu.shares"))
+            file = next((child / name for name in names if (child / name).exists()), None)
+            if file is None or not os.access(file, os.W_OK) or not os.access(child / "cgroup.procs", os.W_OK):
+                raise PermissionError(f"{child} has no limit of {controller} that could be set")
+        finally:
+            child.rmdir()
+
+    def versions(self) -> dict[str, str]:
+        """Controller to `cgroup v1` or `cgroup v2`, for those in force."""
+        return {controller: f"cgroup v{version}" for controller, (version, _) in self.bases.items()}
+
+    def folders(self) -> list[str]:
+        """The keeper's own groups, for whoever sweeps after it."""
+        return sorted({str(folder) for _, folder in self.bases.values()})
+
+    def create(self, name: str, limits: Limits) -> Group:
+        """A desktop's groups with their limits set. Raises OSError."""
+        group = Group(limits)
+        for controller, (version, base) in self.bases.items():
+            folder = base / name
+            folder.mkdir(exist_ok=True)
+            group.folders[controller] = (version, folder)
+            _SETTERS[controller](folder, version, limits)
+        return group
+
+    def remove(self, timeout: float = 2.0) -> bool:
+        """Removes the keeper's own groups; they must be empty. False if the kernel holds on to one."""
+        removed = [remove_tree(Path(folder), timeout) for folder in self.folders()]
+        return all(removed)
+
+
+def _set_memory(folder: Path, version: int, limits: Limits) -> None:
+    if version == 2:  # noqa: PLR2004
+        _write(folder / "memory.max", limits.memory)
+        if (folder / "memory.swap.max").exists():
+            _write(folder / "memory.swap.max", 0)
+        return
+    _write(folder / "memory.limit_in_bytes", limits.memory)
+    if (folder / "memory.memsw.limit_in_bytes").exists():
+        _write(folder / "memory.memsw.limit_in_bytes", limits.memory)
+
+
+def _set_processes(folder: Path, _version: int, limits: Limits) -> None:
+    _write(folder / "pids.max", limits.processes)
+
+
+def _set_cpu(folder: Path, version: int, limits: Limits) -> None:
+    if version == 2:  # noqa: PLR2004
+        _write(folder / "cpu.weight", limits.cpu_weight)
+    else:
+        _write(folder / "cpu.shares", max(2, limits.cpu_weight * 1024 // 100))
+
+
+_SETTERS: dict[str, Callable[[Path, int, Limits], None]] = {
+    "memory": _set_memory,
+    "pids": _set_processes,
+    "cpu": _set_cpu,
+}
+
+
+def here() -> dict[str, list[Place]]:
+    """The candidates of this process."""
+    return places(Path("/proc/self/mountinfo").read_text(), Path("/proc/self/cgroup").read_text())
+
+
+def members(folder: Path) -> list[int]:
+    """Process ids in a group and the groups below it; none if it is gone."""
+    found: list[int] = []
+    for file in (folder / "cgroup.procs", *folder.glob("*/cgroup.procs")):
+        try:
+            found += [int(word) for word in file.read_text().split()]
+        except FileNotFoundError:
+            continue
+    return found
+
+
+def remove_tree(folder: Path, timeout: float) -> bool:
+    """Removes a keeper's group with the groups below it, waiting for the kernel to let go of them."""
+    deadline = time.monotonic() + timeout
+    while folder.is_dir():
+        for child in [*(each for each in folder.glob("*/") if each.is_dir()), folder]:
+            _remove_folder(child)
+        if time.monotonic() > deadline:
+            return False
+        if folder.is_dir():
+            time.sleep(0.005)
+    return True

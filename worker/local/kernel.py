@@ -1,0 +1,68 @@
+"""The few system calls that Python 3.11 has no function for."""
+
+import ctypes
+import os
+from pathlib import Path
+
+CLONE_NEWNS = 0x00020000
+CLONE_NEWIPC = 0x08000000
+CLONE_NEWUSER = 0x10000000
+MS_RDONLY = 0x1
+MS_NOSUID = 0x2
+MS_NODEV = 0x4
+MS_REMOUNT = 0x20
+MS_BIND = 0x1000
+MS_REC = 0x4000
+MS_PRIVATE = 0x40000
+MNT_DETACH = 2
+_PR_SET_PDEATHSIG = 1
+_PR_SET_NO_NEW_PRIVS = 38
+_PR_SET_CHILD_SUBREAPER = 36
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def _checked(result: int, what: str) -> None:
+    if result != 0:
+        code = ctypes.get_errno()
+        raise OSError(code, f"{what}: {os.strerror(code)}")
+
+
+def unshare(flags: int) -> None:
+    """Leaves the namespaces named by `flags`. Raises OSError."""
+    _checked(_libc.unshare(flags), f"unshare({flags:#x})")
+
+
+def mount(source: str, target: str | Path, kind: str = "", flags: int = 0, options: str = "") -> None:
+    """Mounts `source` at `target`. Raises OSError naming target and type."""
+    result = _libc.mount(
+        source.encode(),
+        str(target).encode(),
+        kind.encode() or None,
+        ctypes.c_ulong(flags),
+        options.encode() or None,
+    )
+    _checked(result, f"mount {kind or 'bind'} on {target}")
+
+
+def unmount(target: str | Path) -> None:
+    """Detaches a mount. Raises OSError."""
+    _checked(_libc.umount2(str(target).encode(), MNT_DETACH), f"unmount {target}")
+
+
+def die_with_parent(signal_number: int) -> None:
+    """Asks for a signal when the thread that started this process ends. Forgotten when credentials change."""
+    _checked(_libc.prctl(_PR_SET_PDEATHSIG, signal_number, 0, 0, 0), "PR_SET_PDEATHSIG")
+
+
+def forbid_new_privileges() -> None:
+    """From here on no set-uid program gives this process anything."""
+    _checked(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "PR_SET_NO_NEW_PRIVS")
+
+
+def adopt_orphans() -> None:
+    """Makes this process the parent of its orphaned descendants, so that it can reap them.
+
+    Without it they go to the host's process 1, which in many containers reaps nobody.
+    """
+    _checked(_libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "PR_SET_CHILD_SUBREAPER")

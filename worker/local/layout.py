@@ -1,0 +1,201 @@
+"""What a desktop sees: the bubblewrap command, as a pure function of a plan.
+
+Everything is an allow-list. A path of the host that is not named here does not exist in a desktop.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from worker.local.limits import Limits, prlimit_command
+
+STAGE = PurePosixPath("/tmp")  # noqa: S108 - a private file system of the stage's own mount namespace lies there.
+"""Where the stage mounts what it prepares: every system has this folder, and the sandbox never sees this view."""
+
+USER_ID = 1000
+"""The user's number inside. Outside it is another one, without any right."""
+
+ENVIRONMENT = {
+    "HOME": "/home/user",
+    "USER": "user",
+    "LOGNAME": "user",
+    "LANG": "C.UTF-8",
+    "PATH": "/usr/bin:/bin:/usr/games",
+    "XDG_RUNTIME_DIR": "/run/user",
+    "PYTHONPATH": "/opt/guest:/opt/guest/site",
+}
+
+ROOT_LINKS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
+"""Folders of the root that are links into /usr on a merged system, else folders of their own."""
+
+ETC = (
+    "ImageMagick-6",
+    "X11",
+    "alternatives",
+    "bash.bashrc",
+    "dconf",
+    "debian_version",
+    "fonts",
+    "ghostscript",
+    "glvnd",
+    "gtk-2.0",
+    "gtk-3.0",
+    "gtk-4.0",
+    "host.conf",
+    "inputrc",
+    "java-17-openjdk",
+    "ld.so.cache",
+    "ld.so.conf",
+    "ld.so.conf.d",
+    "libpaper.d",
+    "libreoffice",
+    "locale.alias",
+    "magic",
+    "magic.mime",
+    "mailcap",
+    "mime.types",
+    "os-release",
+    "papersize",
+    "protocols",
+    "pulse",
+    "python3",
+    "python3.11",
+    "services",
+    "sgml",
+    "ssl/certs",
+    "terminfo",
+    "vim",
+    "vulkan",
+    "xdg",
+    "xml",
+)
+"""Settings of the system that desktop programs read. None of them holds a secret or names a person."""
+
+VAR = (
+    "cache/fontconfig",
+    "lib/aspell",
+    "lib/ghostscript",
+    "lib/libreoffice",
+    "lib/xkb",
+    "spool/libreoffice",
+)
+"""Variable data that programs of /usr link to."""
+
+HIDDEN = ("/usr/local", "/usr/src")
+"""Parts of /usr that belong to the machine's administrator, not to the distribution."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that decides one sandbox.
+
+    Attributes:
+        links: root folder to link target, for those that are links on this host; the others are bound.
+        etc: names of the generated files under `STAGE/etc`.
+        hide: host folders that must stay invisible although they lie inside a bound one.
+        width, height: the screen in pixels.
+        data_limit: bound each process's private memory (no memory cgroup on this host).
+        status_fd: bubblewrap writes its child's process id there.
+        seccomp_fd: holds the filter; None = no filter on this architecture.
+        command: what runs inside.
+    """
+
+    links: dict[str, str]
+    etc: tuple[str, ...]
+    limits: Limits
+    width: int
+    height: int
+    data_limit: bool
+    status_fd: int
+    seccomp_fd: int | None
+    command: tuple[str, ...] = ("/usr/bin/python3", "-m", "guest_server.session")
+    hide: tuple[str, ...] = HIDDEN
+
+
+def _namespaces() -> list[str]:
+    """Own user, network, process, host name and cgroup namespace; the stage has made the IPC namespace already."""
+    return [
+        *("--unshare-user", "--disable-userns", "--uid", str(USER_ID), "--gid", str(USER_ID)),
+        *("--unshare-net", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try"),
+        *("--hostname", "desktop", "--die-with-parent", "--new-session", "--cap-drop", "ALL"),
+    ]
+
+
+def _system(links: dict[str, str], hide: Sequence[str]) -> list[str]:
+    """The distribution's programs and settings, read-only, and nothing of the administrator's."""
+    words = []
+    # Made here with their permissions: folders that bubblewrap makes on the way are its user's alone.
+    for folder in ("/etc", "/etc/ssl", "/home", "/opt", "/var"):
+        words += ["--perms", "0755", "--dir", folder]
+    words += ["--ro-bind", "/usr", "/usr"]
+    for name in ROOT_LINKS:
+        if name in links:
+            words += ["--symlink", links[name], f"/{name}"]
+        else:
+            words += ["--ro-bind-try", f"/{name}", f"/{name}"]
+    for folder in ("etc", "var"):
+        for name in ETC if folder == "etc" else VAR:
+            words += ["--ro-bind-try", f"/{folder}/{name}", f"/{folder}/{name}"]
+    for path in hide:
+        words += ["--size", "4096", "--tmpfs", path, "--remount-ro", path]
+    return words
+
+
+def _generated(names: Sequence[str]) -> list[str]:
+    """The files of /etc that are a desktop's own."""
+    words: list[str] = []
+    for name in names:
+        words += ["--ro-bind", str(STAGE / "etc" / name), f"/etc/{name}"]
+    return [*words, "--symlink", "/usr/share/zoneinfo/Etc/UTC", "/etc/localtime"]
+
+
+def _writable(limits: Limits) -> list[str]:
+    """Everything that can be written, each with its size; then the rest is closed."""
+    return [
+        *("--proc", "/proc", "--dev", "/dev"),
+        *("--perms", "1777", "--size", str(limits.shm), "--tmpfs", "/dev/shm"),  # noqa: S108 - inside
+        *("--perms", "1777", "--size", str(limits.tmp), "--tmpfs", "/tmp"),  # noqa: S108 - inside
+        *("--perms", "0755", "--size", str(limits.run), "--tmpfs", "/run", "--perms", "0700", "--dir", "/run/user"),
+        *("--symlink", "/tmp", "/var/tmp", "--symlink", "/run", "/var/run"),  # noqa: S108 - inside
+        *("--bind", str(STAGE / "home"), "/home/user"),
+        *("--ro-bind", str(STAGE / "guest"), "/opt/guest"),
+        *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/home/user"),
+    ]
+
+
+def bwrap_command(plan: Plan) -> list[str]:
+    """The whole argument list after `bwrap`.
+
+    The order matters: later mounts cover earlier ones, and the root is closed last.
+    """
+    words = [*_namespaces(), "--json-status-fd", str(plan.status_fd)]
+    if plan.seccomp_fd is not None:
+        words += ["--seccomp", str(plan.seccomp_fd)]
+    environment = ENVIRONMENT | {"DESKARENA_SCREEN": f"{plan.width}x{plan.height}", "DESKARENA_LISTEN_FD": "3"}
+    words.append("--clearenv")
+    for name, value in environment.items():
+        words += ["--setenv", name, value]
+    words += [*_system(plan.links, plan.hide), *_generated(plan.etc), *_writable(plan.limits)]
+    return [*words, "--", *prlimit_command(plan.limits, data=plan.data_limit), *plan.command]
+
+
+def root_links(root: Path = Path("/")) -> dict[str, str]:
+    """Which of ROOT_LINKS are links on this host, and where they lead."""
+    return {name: str((root / name).readlink()) for name in ROOT_LINKS if (root / name).is_symlink()}
+
+
+def hidden_folders(private: Sequence[Path]) -> tuple[str, ...]:
+    """The folders inside bound ones that must be covered: the administrator's, and private ones of ours.
+
+    Raises:
+        ValueError: a bound folder lies inside a private one, so that hiding it would hide the system.
+    """
+    bound = [Path("/usr"), *(Path("/etc") / name for name in ETC), *(Path("/var") / name for name in VAR)]
+    hidden = [path for path in HIDDEN if Path(path).is_dir() and not Path(path).is_symlink()]
+    for folder in private:
+        real = folder.resolve()
+        if any(each == real or real in each.parents for each in bound):
+            raise ValueError(f"{real} holds parts of the operating system that desktops need: put it elsewhere")
+        if any(each in real.parents for each in bound) and not any(Path(path) in real.parents for path in hidden):
+            hidden.append(str(real))
+    return tuple(hidden)

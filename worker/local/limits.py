@@ -1,0 +1,69 @@
+"""What one desktop may use up."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+MIB = 2**20
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds of one desktop. Sizes are bytes.
+
+    The file systems together must stay below `memory`: they live in memory, and the kernel cannot free them by
+    ending a process.
+
+    Attributes:
+        memory: everything the desktop holds in memory, its file systems included.
+        processes: processes and threads.
+        home, tmp, run, shm: sizes of the file systems that can be written.
+        file_size: largest single file.
+        open_files: per process.
+        cpu_weight: 100 = a desktop counts as much as one ordinary process of the host.
+    """
+
+    memory: int = 2048 * MIB
+    processes: int = 1024
+    home: int = 512 * MIB
+    tmp: int = 256 * MIB
+    run: int = 32 * MIB
+    shm: int = 256 * MIB
+    file_size: int = 512 * MIB
+    open_files: int = 4096
+    cpu_weight: int = 100
+
+    def __post_init__(self) -> None:
+        if self.home + self.tmp + self.run + self.shm >= self.memory:
+            raise ValueError("the file systems of a desktop must together be smaller than its memory limit")
+
+    def to_json(self) -> dict[str, int]:
+        """As a JSON object, for the keeper's protocol."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> "Limits":
+        """The reverse of `to_json`."""
+        return cls(**{key: int(number) for key, number in value.items()})
+
+
+def prlimit_command(limits: Limits, *, data: bool) -> list[str]:
+    """The command prefix that sets the limits which processes inherit.
+
+    It runs inside the sandbox's own user namespace, because the kernel counts RLIMIT_NPROC per user and namespace:
+    set outside, it would count the host user's other processes too.
+
+    Args:
+        limits: the desktop's.
+        data: also bound each process's private memory, for hosts where no cgroup bounds the whole desktop.
+    """
+    bounds = {
+        "nproc": limits.processes,
+        "nofile": limits.open_files,
+        "fsize": limits.file_size,
+        "core": 0,
+        "msgqueue": 819200,
+        "memlock": 64 * 1024,
+    }
+    if data:
+        bounds["data"] = limits.memory
+    return ["/usr/bin/prlimit", *(f"--{name}={value}:{value}" for name, value in bounds.items()), "--"]

@@ -1,0 +1,212 @@
+"""The stage: what a forked child of the keeper does between fork and bubblewrap.
+
+It enters the control groups, makes a private mount namespace with one size-limited memory file system, prepares the
+home on it, gives up every right of the host's root, and becomes bubblewrap. All mounts lie in that namespace, so
+that they vanish with the desktop's last process, however that ends.
+"""
+
+import contextlib
+import dataclasses
+import fcntl
+import json
+import os
+import resource
+import signal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from worker.local import etc, kernel, seccomp
+from worker.local.layout import STAGE, Plan, bwrap_command, root_links
+from worker.local.limits import Limits
+from worker.local.overlay import make_home
+
+_STAGE = Path(STAGE)
+_OOM_SCORE = 800
+"""Where the host itself runs out of memory, its kernel takes desktops before databases and workers."""
+_SHARED_MEMORY_SEGMENTS = 256
+_MESSAGE_QUEUES = 64
+_HIGH_FD = 200
+
+
+@dataclass(frozen=True)
+class StageSpec:
+    """All that the child needs.
+
+    Attributes:
+        title: argument zero of the sandbox's processes, by which a later keeper finds them.
+        bwrap: the program.
+        entrances: control group files to enter by.
+        user: (uid, gid) to become; None = stay who we are, inside a user namespace of our own.
+        template, guest: folders of the host.
+        stdin, stdout, stderr, listener, status: file descriptors for the sandbox and its status.
+        overlay: False = the home is a copy even where an overlay could be had.
+        command: what runs inside; empty = the guest server's session.
+    """
+
+    title: str
+    bwrap: str
+    entrances: tuple[str, ...]
+    user: tuple[int, int] | None
+    template: Path
+    guest: Path
+    hide: tuple[str, ...]
+    limits: Limits
+    memory_group: bool
+    screen: tuple[int, int]
+    stdin: int
+    stdout: int
+    stderr: int
+    listener: int
+    status: int
+    overlay: bool = True
+    command: tuple[str, ...] = ()
+
+
+def enter(spec: StageSpec, report: int) -> NoReturn:
+    """Becomes the sandbox; never returns. Runs in a freshly forked, single-threaded child.
+
+    Args:
+        spec: what to become.
+        report: a pipe for one JSON object: how the home was made, or the error. It closes when bubblewrap starts.
+    """
+    report = fcntl.fcntl(report, fcntl.F_DUPFD_CLOEXEC, _HIGH_FD)
+    try:
+        keeper = os.getppid()
+        os.umask(0o022)
+        _reset_signals()
+        _join(spec.entrances)
+        home, notes = _prepare(spec)
+        os.write(report, json.dumps({"home": home, "notes": notes}).encode())
+        if spec.user is not None:
+            _become(*spec.user)
+        _bind_to(keeper)
+        _execute(spec)
+    except BaseException as error:  # noqa: BLE001 - this is the child's outermost frame: whatever it was is reported.
+        os.write(report, json.dumps({"error": f"{type(error).__name__}: {error}"[:2000]}).encode())
+    os._exit(127)
+
+
+def _reset_signals() -> None:
+    """Undoes the keeper's own handling: a program expects its signals to work."""
+    signal.set_wakeup_fd(-1)
+    for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
+        signal.signal(number, signal.SIG_DFL)
+
+
+def _join(entrances: Sequence[str]) -> None:
+    for entrance in entrances:
+        Path(entrance).write_text("0")
+    Path("/proc/self/oom_score_adj").write_text(str(_OOM_SCORE))
+
+
+def _prepare(spec: StageSpec) -> tuple[str, list[str]]:
+    """Makes the namespaces and fills the stage. Returns how the home was made, and what could not be bounded."""
+    _unshare(own_user=spec.user is None)
+    notes = _bound_ipc(spec.limits)
+    kernel.mount("none", "/", flags=kernel.MS_REC | kernel.MS_PRIVATE)
+    # Opened before the stage's file system may cover them. Python closes both at exec.
+    template = os.open(spec.template, os.O_PATH | os.O_DIRECTORY)
+    guest = os.open(spec.guest, os.O_PATH | os.O_DIRECTORY)
+    inodes = max(10_000, spec.limits.home // 4096)
+    flags = kernel.MS_NOSUID | kernel.MS_NODEV
+    kernel.mount("tmpfs", _STAGE, "tmpfs", flags, f"size={spec.limits.home},nr_inodes={inodes},mode=755")
+    _write_etc()
+    (_STAGE / "guest").mkdir()
+    kernel.mount(f"/proc/self/fd/{guest}", _STAGE / "guest", flags=kernel.MS_BIND)
+    return make_home(template, spec.user, overlay=spec.overlay), notes
+
+
+def _unshare(*, own_user: bool) -> None:
+    """Own mounts and IPC; for an ordinary user with a user namespace, in which these are allowed."""
+    uid, gid = os.getuid(), os.getgid()
+    kernel.unshare(kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC | (kernel.CLONE_NEWUSER if own_user else 0))
+    if own_user:
+        Path("/proc/self/setgroups").write_text("deny")
+        Path("/proc/self/uid_map").write_text(f"0 {uid} 1")
+        Path("/proc/self/gid_map").write_text(f"0 {gid} 1")
+
+
+def _bound_ipc(limits: Limits) -> list[str]:
+    """Bounds System V shared memory, which no process needs to have mapped. Kernels before 5.19 refuse it to users."""
+    settings = {
+        "shmall": limits.shm // resource.getpagesize(),
+        "shmmni": _SHARED_MEMORY_SEGMENTS,
+        "msgmni": _MESSAGE_QUEUES,
+    }
+    try:
+        for name, value in settings.items():
+            Path("/proc/sys/kernel", name).write_text(str(value))
+    except PermissionError:
+        return ["System V shared memory is not bounded here (needs Linux 5.19 for ordinary users)"]
+    return []
+
+
+def _write_etc() -> None:
+    for name, text in etc.generated().items():
+        file = _STAGE / "etc" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        file.chmod(0o644)
+
+
+def _become(uid: int, gid: int) -> None:
+    """Drops root for good: with the user number go all capabilities."""
+    os.setgroups([])
+    os.setresgid(gid, gid, gid)
+    os.setresuid(uid, uid, uid)
+
+
+def _bind_to(keeper: int) -> None:
+    """From here on this process dies with the keeper; if that has died already, at once."""
+    kernel.forbid_new_privileges()
+    kernel.die_with_parent(signal.SIGKILL)
+    if os.getppid() != keeper:
+        os._exit(1)
+
+
+def _execute(spec: StageSpec) -> NoReturn:
+    """Arranges the file descriptors and becomes bubblewrap."""
+    program = seccomp.program_here(memfd=spec.memory_group)
+    plan = Plan(
+        links=root_links(),
+        etc=tuple(etc.generated()),
+        limits=spec.limits,
+        width=spec.screen[0],
+        height=spec.screen[1],
+        data_limit=not spec.memory_group,
+        status_fd=_out_of_the_way(spec.status),
+        seccomp_fd=None if program is None else _memory_file(program),
+        hide=spec.hide,
+    )
+    if spec.command:
+        plan = dataclasses.replace(plan, command=spec.command)
+    # First all out of the way, then into place: a source may have one of the numbers 0 to 3.
+    sources = [_out_of_the_way(fd) for fd in (spec.stdin, spec.stdout, spec.stderr, spec.listener)]
+    for number, source in enumerate(sources):
+        os.dup2(source, number)
+    _keep_only({0, 1, 2, 3, plan.status_fd, plan.seccomp_fd})
+    os.execve(spec.bwrap, [spec.title, *bwrap_command(plan)], {})  # noqa: S606 - no shell is wanted
+
+
+def _out_of_the_way(fd: int) -> int:
+    """A duplicate with a high number that survives exec."""
+    return fcntl.fcntl(fd, fcntl.F_DUPFD, _HIGH_FD)
+
+
+def _keep_only(wanted: set[int | None]) -> None:
+    """Closes every other descriptor at exec. One that slipped through would be a way out of the sandbox."""
+    for entry in list(Path("/proc/self/fd").iterdir()):
+        if int(entry.name) not in wanted:
+            # The descriptor of this very listing is closed by now.
+            with contextlib.suppress(OSError):
+                os.set_inheritable(int(entry.name), False)
+
+
+def _memory_file(data: bytes) -> int:
+    """A file descriptor that holds `data` and survives exec."""
+    handle = os.memfd_create("filter")
+    os.write(handle, data)
+    os.lseek(handle, 0, os.SEEK_SET)
+    return _out_of_the_way(handle)

@@ -1,0 +1,87 @@
+"""Measures a desktop from outside, for hosts where no control group bounds it.
+
+All processes of a desktop descend from its first one: in a process namespace orphans go to the namespace's own
+process 1, never to the host's.
+"""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+WRITABLE = ("tmp", "run", "dev/shm", "home/user")
+_INODE_BYTES = 1024
+"""Kernel memory of one file in a memory file system, roughly; many empty files use memory too."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What a desktop holds: bytes of memory, number of processes."""
+
+    memory: int
+    processes: int
+
+
+def descendants(pid: int) -> list[int]:
+    """`pid` and all its living descendants. Those that end meanwhile are left out."""
+    found, queue = [], [pid]
+    while queue:
+        parent = queue.pop()
+        found.append(parent)
+        try:
+            for task in os.scandir(f"/proc/{parent}/task"):
+                queue += [int(word) for word in Path(task.path, "children").read_text().split()]
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+    return found
+
+
+def file_systems(root: Path) -> int:
+    """Bytes that the desktop's writable file systems hold, counting each file's own kernel memory."""
+    total = 0
+    for name in WRITABLE:
+        state = os.statvfs(root / name)
+        total += (state.f_blocks - state.f_bfree) * state.f_frsize + (state.f_files - state.f_ffree) * _INODE_BYTES
+    return total
+
+
+def quick_memory(pids: Sequence[int]) -> int:
+    """An upper estimate of the processes' own memory: pages that several share are counted for each."""
+    keys = ("RssAnon:", "RssShmem:", "VmPTE:")
+    return sum(_sum_of(f"/proc/{pid}/status", keys) for pid in pids)
+
+
+def exact_memory(pids: Sequence[int]) -> int:
+    """The same with shared pages counted once. Slower: the kernel walks every page table."""
+    keys = ("Pss_Anon:", "Pss_Shmem:")
+    return sum(_sum_of(f"/proc/{pid}/smaps_rollup", keys) for pid in pids)
+
+
+def _sum_of(path: str, keys: tuple[str, ...]) -> int:
+    try:
+        lines = Path(path).read_text().splitlines()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith(keys))
+
+
+def sample(pid: int, limit: int) -> Sample:
+    """Measures the desktop whose first process is `pid`.
+
+    The exact and slow measure is taken only when the quick upper estimate is above `limit` (bytes).
+
+    Raises:
+        FileNotFoundError: it is gone.
+    """
+    pids = descendants(pid)
+    files = file_systems(Path(f"/proc/{pid}/root"))
+    memory = quick_memory(pids) + files
+    if memory > limit:
+        memory = exact_memory(pids) + files
+    return Sample(memory, len(pids))
+
+
+def host_memory() -> tuple[int, int]:
+    """(bytes available without swapping, bytes in all) on this host."""
+    fields = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
+    return int(fields["MemAvailable"].split()[0]) * 1024, int(fields["MemTotal"].split()[0]) * 1024

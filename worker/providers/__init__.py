@@ -1,0 +1,1 @@
+"""One file per provider; each makes desktops and implements the Provider port."""
