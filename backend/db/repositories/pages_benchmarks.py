@@ -1,0 +1,150 @@
+"""Queries of the pages about benchmarks and tasks."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from sqlalchemy import Select, and_, func, or_, select
+from sqlalchemy.orm import Session
+
+from backend.db.models import Agent, Benchmark, Episode, Quarantine, Run, Task, TaskSet, TaskValidation
+from backend.db.repositories.pages_common import AnyRow
+
+MEASURED = ("measure", "demo")
+
+
+def benchmarks(session: Session) -> Sequence[AnyRow]:
+    """Every benchmark with its newest task set and the number of its runs."""
+    newest = (
+        select(func.max(TaskSet.version)).where(TaskSet.benchmark_id == Benchmark.id).correlate(Benchmark)
+    ).scalar_subquery()
+    runs = (
+        select(func.count(Run.id))
+        .join(TaskSet, TaskSet.id == Run.task_set_id)
+        .where(TaskSet.benchmark_id == Benchmark.id, Run.purpose.in_(MEASURED))
+        .correlate(Benchmark)
+    ).scalar_subquery()
+    query = (
+        select(Benchmark, TaskSet, runs.label("runs"))
+        .outerjoin(TaskSet, and_(TaskSet.benchmark_id == Benchmark.id, TaskSet.version == newest))
+        .order_by(Benchmark.name)
+    )
+    return session.execute(query).all()
+
+
+def counts(session: Session, task_set_id: UUID) -> Sequence[AnyRow]:
+    """(domain, difficulty, tasks)."""
+    query = (
+        select(Task.domain, Task.difficulty, func.count().label("n"))
+        .where(Task.task_set_id == task_set_id)
+        .group_by(Task.domain, Task.difficulty)
+    )
+    return session.execute(query).all()
+
+
+def task_set(session: Session, name: str, version: int | None) -> AnyRow | None:
+    """A benchmark with one of its task sets, the newest unless `version` says which."""
+    query = select(Benchmark, TaskSet).join(TaskSet, TaskSet.benchmark_id == Benchmark.id).where(Benchmark.name == name)
+    if version is not None:
+        query = query.where(TaskSet.version == version)
+    return session.execute(query.order_by(TaskSet.version.desc()).limit(1)).one_or_none()
+
+
+def versions(session: Session, benchmark_id: UUID) -> Sequence[AnyRow]:
+    """All task sets, newest first, with their number of tasks."""
+    tasks = select(func.count(Task.id)).where(Task.task_set_id == TaskSet.id).correlate(TaskSet).scalar_subquery()
+    query = select(TaskSet, tasks.label("tasks")).where(TaskSet.benchmark_id == benchmark_id)
+    return session.execute(query.order_by(TaskSet.version.desc())).all()
+
+
+def _results() -> Select[UUID, int, int, int]:
+    """Per task: scored, solved and lost episodes of agents that are measured."""
+    return (
+        select(
+            Episode.task_id.label("task_id"),
+            func.count().filter(Episode.outcome == "scored").label("scored"),
+            func.count().filter(Episode.solved.is_(True)).label("solved"),
+            func.count().filter(Episode.outcome == "lost").label("lost"),
+        )
+        .join(Run, Run.id == Episode.run_id)
+        .join(Agent, Agent.id == Run.agent_id)
+        .where(Run.purpose.in_(MEASURED), ~Agent.privileged)
+        .group_by(Episode.task_id)
+    )
+
+
+def tasks(
+    session: Session, task_set_id: UUID, filters: dict[str, str], after: tuple[str, str] | None, limit: int
+) -> Sequence[AnyRow]:
+    """Tasks by domain and name: (Task, quarantine reason, scored, solved, lost)."""
+    results = _results().subquery("results")
+    query = (
+        select(Task, Quarantine.reason.label("quarantined"), results.c.scored, results.c.solved, results.c.lost)
+        .outerjoin(results, results.c.task_id == Task.id)
+        .outerjoin(Quarantine, and_(Quarantine.task_id == Task.id, Quarantine.lifted_at.is_(None)))
+        .where(Task.task_set_id == task_set_id)
+        .order_by(Task.domain, Task.name)
+        .limit(limit)
+    )
+    if filters.get("domain"):
+        query = query.where(Task.domain == filters["domain"])
+    if filters.get("difficulty"):
+        wanted = filters["difficulty"]
+        query = query.where(Task.difficulty.is_(None) if wanted == "unlabelled" else Task.difficulty == wanted)
+    if filters.get("q"):
+        columns = (Task.name, Task.domain, Task.instruction)
+        query = query.where(or_(*(column.icontains(filters["q"], autoescape=True) for column in columns)))
+    if after is not None:
+        query = query.where(or_(Task.domain > after[0], and_(Task.domain == after[0], Task.name > after[1])))
+    return session.execute(query).all()
+
+
+def validations(session: Session, task_ids: Sequence[UUID]) -> Sequence[TaskValidation]:
+    """The newest result of each validation agent per task."""
+    query = (
+        select(TaskValidation)
+        .where(TaskValidation.task_id.in_(task_ids))
+        .distinct(TaskValidation.task_id, TaskValidation.agent)
+        .order_by(TaskValidation.task_id, TaskValidation.agent, TaskValidation.created_at.desc())
+    )
+    return session.scalars(query).all()
+
+
+def task_facts(session: Session, task_set_id: UUID) -> Sequence[AnyRow]:
+    """(id, feasible, requires) of every task, for the benchmark's health."""
+    query = select(Task.id, Task.feasible, Task.requires).where(Task.task_set_id == task_set_id)
+    return session.execute(query).all()
+
+
+def quarantined(session: Session, task_set_id: UUID) -> int:
+    """Tasks of a task set that are in quarantine."""
+    query = (
+        select(func.count(Quarantine.id))
+        .join(Task, Task.id == Quarantine.task_id)
+        .where(Task.task_set_id == task_set_id, Quarantine.lifted_at.is_(None))
+    )
+    return session.scalar(query) or 0
+
+
+def task(session: Session, task_id: UUID) -> AnyRow | None:
+    """One task with its benchmark, version and quarantine."""
+    query = (
+        select(Task, Benchmark.name.label("benchmark"), TaskSet, Quarantine.reason.label("quarantined"))
+        .join(TaskSet, TaskSet.id == Task.task_set_id)
+        .join(Benchmark, Benchmark.id == TaskSet.benchmark_id)
+        .outerjoin(Quarantine, and_(Quarantine.task_id == Task.id, Quarantine.lifted_at.is_(None)))
+        .where(Task.id == task_id)
+    )
+    return session.execute(query).one_or_none()
+
+
+def history(session: Session, task_id: UUID, limit: int) -> Sequence[AnyRow]:
+    """Newest episodes of a task: (Episode, Run, agent, privileged)."""
+    query = (
+        select(Episode, Run, Agent.name.label("agent"), Agent.privileged)
+        .join(Run, Run.id == Episode.run_id)
+        .join(Agent, Agent.id == Run.agent_id)
+        .where(Episode.task_id == task_id)
+        .order_by(Episode.id.desc())
+        .limit(limit)
+    )
+    return session.execute(query).all()

@@ -1,0 +1,77 @@
+"""What the queries of several pages share: the look of an episode in SQL, and roll-up cells of many runs."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, Row, Select, case, func, literal, select
+from sqlalchemy.orm import Session
+
+from backend.db.models import Agent, Attempt, Benchmark, Episode, Rollup, Run, Step, Task, TaskSet
+from backend.domain.score import SOLVED_TOLERANCE
+
+AnyRow = Row[*tuple[Any, ...]]
+
+
+def look() -> ColumnElement[str]:
+    """The look of an episode (backend.services.pages_looks), so that bars are counted by the database."""
+    stopped = Episode.ended_by.not_in(["done", "infeasible"])
+    return case(
+        (Episode.state == "not_runnable", literal("notrunnable")),
+        (Episode.state != "scored", Episode.state),
+        (Episode.score >= 1.0 - SOLVED_TOLERANCE, literal("pass")),
+        (Episode.score > 0, literal("partial")),
+        (stopped, literal("agent")),
+        else_=literal("fail"),
+    )
+
+
+def run_columns() -> Select[*tuple[Any, ...]]:
+    """A run with the names of what it measures."""
+    return (
+        select(Run, Agent, Benchmark.name.label("benchmark"), TaskSet.version.label("version"))
+        .join(Agent, Agent.id == Run.agent_id)
+        .join(TaskSet, TaskSet.id == Run.task_set_id)
+        .join(Benchmark, Benchmark.id == TaskSet.benchmark_id)
+    )
+
+
+def looks_by_run(session: Session, run_ids: Sequence[UUID]) -> Sequence[Row[UUID, str, int]]:
+    """(run, look, episodes)."""
+    query = (
+        select(Episode.run_id, look().label("look"), func.count())
+        .where(Episode.run_id.in_(run_ids))
+        .group_by(Episode.run_id, look())
+    )
+    return session.execute(query).all()
+
+
+def cells(session: Session, run_ids: Sequence[UUID], dimension: str = "all") -> Sequence[Rollup]:
+    """Roll-up cells of one dimension."""
+    query = select(Rollup).where(Rollup.run_id.in_(run_ids), Rollup.dimension == dimension)
+    return session.scalars(query).all()
+
+
+def live_attempts(session: Session, *, run_id: UUID | None = None, limit: int = 64) -> Sequence[AnyRow]:
+    """Attempts that are going on, each with its episode, task, run, agent and newest recorded frame."""
+    newest = (
+        select(Step.frame_sha256, Step.created_at)
+        .where(Step.attempt_id == Attempt.id)
+        .order_by(Step.index.desc())
+        .limit(1)
+        .lateral("newest")
+    )
+    query = (
+        select(Attempt, Episode, Task, Run, Agent.name.label("agent"), newest.c.frame_sha256, newest.c.created_at)
+        .join(Episode, Episode.id == Attempt.episode_id)
+        .join(Task, Task.id == Episode.task_id)
+        .join(Run, Run.id == Episode.run_id)
+        .join(Agent, Agent.id == Run.agent_id)
+        .outerjoin(newest, literal(value=True))
+        .where(Attempt.live)
+        .order_by(Attempt.started_at, Attempt.id)
+        .limit(limit)
+    )
+    if run_id is not None:
+        query = query.where(Run.id == run_id)
+    return session.execute(query).all()

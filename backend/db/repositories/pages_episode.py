@@ -1,0 +1,88 @@
+"""Queries of an episode's page."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from backend.db.models import (
+    Agent,
+    Artifact,
+    Attempt,
+    Benchmark,
+    Episode,
+    Evaluation,
+    Evidence,
+    Measure,
+    Node,
+    Run,
+    Slot,
+    Step,
+    Task,
+    TaskSet,
+    Worker,
+)
+from backend.db.repositories.pages_common import AnyRow
+
+
+def episode(session: Session, episode_id: UUID) -> AnyRow | None:
+    """An episode with its task, run and names."""
+    query = (
+        select(Episode, Task, Run, Agent.name.label("agent"), Benchmark.name.label("benchmark"), TaskSet.version)
+        .join(Task, Task.id == Episode.task_id)
+        .join(Run, Run.id == Episode.run_id)
+        .join(Agent, Agent.id == Run.agent_id)
+        .join(TaskSet, TaskSet.id == Run.task_set_id)
+        .join(Benchmark, Benchmark.id == TaskSet.benchmark_id)
+        .where(Episode.id == episode_id)
+    )
+    return session.execute(query).one_or_none()
+
+
+def neighbours(session: Session, run_id: UUID, episode_id: UUID) -> tuple[UUID | None, UUID | None]:
+    """The episodes before and after this one in its run."""
+    same = select(Episode.id).where(Episode.run_id == run_id)
+    before = session.scalar(same.where(Episode.id < episode_id).order_by(Episode.id.desc()).limit(1))
+    after = session.scalar(same.where(Episode.id > episode_id).order_by(Episode.id).limit(1))
+    return before, after
+
+
+def attempts(session: Session, episode_id: UUID) -> Sequence[AnyRow]:
+    """All attempts, first to last, with worker and slot."""
+    query = (
+        select(Attempt, Worker.name.label("worker"), Node.name.label("node"), Slot.provider, Slot.index)
+        .join(Worker, Worker.id == Attempt.worker_id)
+        .join(Slot, Slot.id == Attempt.slot_id)
+        .join(Node, Node.id == Slot.node_id)
+        .where(Attempt.episode_id == episode_id)
+        .order_by(Attempt.number)
+    )
+    return session.execute(query).all()
+
+
+def steps(session: Session, attempt_id: UUID) -> Sequence[Step]:
+    """All steps of an attempt."""
+    return session.scalars(select(Step).where(Step.attempt_id == attempt_id).order_by(Step.index)).all()
+
+
+def evaluations(session: Session, attempt_id: UUID) -> Sequence[Evaluation]:
+    """All evaluations, the current one first."""
+    query = select(Evaluation).where(Evaluation.attempt_id == attempt_id)
+    return session.scalars(query.order_by(Evaluation.current.desc(), Evaluation.id.desc())).all()
+
+
+def measures(session: Session, evaluation_id: UUID) -> Sequence[Measure]:
+    """Named numbers of an evaluation."""
+    return session.scalars(select(Measure).where(Measure.evaluation_id == evaluation_id).order_by(Measure.name)).all()
+
+
+def evidence(session: Session, evaluation_id: UUID) -> Sequence[AnyRow]:
+    """What was collected, with its size."""
+    query = (
+        select(Evidence, Artifact.size, Artifact.media_type)
+        .outerjoin(Artifact, Artifact.sha256 == Evidence.sha256)
+        .where(Evidence.evaluation_id == evaluation_id)
+        .order_by(Evidence.position, Evidence.role, Evidence.part)
+    )
+    return session.execute(query).all()

@@ -1,0 +1,123 @@
+"""Queries of the list of runs and of one run's page."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, Double, String, cast, func, literal, or_, select
+from sqlalchemy.orm import Session
+
+from backend.db.models import Actor, Agent, Attempt, Benchmark, Episode, Event, Run, Task
+from backend.db.repositories.pages_common import AnyRow, look, run_columns
+
+RunFilter = dict[str, str]
+
+
+def _conditions(filters: RunFilter) -> list[ColumnElement[bool]]:
+    exact = {"benchmark": Benchmark.name, "agent": Agent.name, "status": Run.state, "purpose": Run.purpose}
+    found = [column == filters[name] for name, column in exact.items() if filters.get(name)]
+    words = filters.get("q", "").strip()
+    if words:
+        columns = (Run.name, Agent.name, Benchmark.name)
+        found.append(or_(*(column.icontains(words, autoescape=True) for column in columns)))
+    return found
+
+
+def runs(session: Session, filters: RunFilter, before: UUID | None, limit: int) -> Sequence[AnyRow]:
+    """Runs newest first, those made before `before`."""
+    query = run_columns().where(*_conditions(filters)).order_by(Run.id.desc()).limit(limit)
+    if before is not None:
+        query = query.where(Run.id < before)
+    return session.execute(query).all()
+
+
+def names(session: Session) -> tuple[Sequence[str], Sequence[str]]:
+    """Benchmarks and agents that have runs, for the filters."""
+    agents = session.scalars(select(Agent.name).distinct().order_by(Agent.name)).all()
+    return session.scalars(select(Benchmark.name).order_by(Benchmark.name)).all(), agents
+
+
+def run(session: Session, run_id: UUID) -> AnyRow | None:
+    """One run with its names."""
+    query = run_columns().add_columns(Actor.name.label("actor")).join(Actor, Actor.id == Run.actor_id)
+    return session.execute(query.where(Run.id == run_id)).one_or_none()
+
+
+def matrix(session: Session, run_id: UUID) -> Sequence[AnyRow]:
+    """(domain, difficulty, look, episodes, scored, score sum)."""
+    query = (
+        select(Task.domain, Task.difficulty, look().label("look"), func.count().label("n"))
+        .join(Task, Task.id == Episode.task_id)
+        .where(Episode.run_id == run_id)
+        .group_by(Task.domain, Task.difficulty, look())
+    )
+    return session.execute(query).all()
+
+
+def phases(session: Session, run_id: UUID) -> Sequence[AnyRow]:
+    """(phase, seconds, attempts) over all attempts of a run."""
+    pairs = func.jsonb_each_text(Attempt.seconds).table_valued("key", "value").lateral("pairs")
+    query = (
+        select(pairs.c.key, func.sum(cast(pairs.c.value, Double)).label("seconds"), func.count().label("n"))
+        .select_from(Attempt)
+        .join(Episode, Episode.id == Attempt.episode_id)
+        .join(pairs, literal(value=True))
+        .where(Episode.run_id == run_id)
+        .group_by(pairs.c.key)
+    )
+    return session.execute(query).all()
+
+
+def losses(session: Session, run_id: UUID, limit: int) -> Sequence[AnyRow]:
+    """Lost attempts by class and the first line of the reason: (class, reason, attempts, episodes, one episode)."""
+    reason = func.left(func.split_part(Attempt.failure_message, "\n", 1), 160)
+    query = (
+        select(
+            Attempt.failure_class,
+            reason.label("reason"),
+            func.count().label("attempts"),
+            func.count(Episode.id.distinct()).label("episodes"),
+            func.count(Episode.id.distinct()).filter(Episode.state == "lost").label("lost"),
+            func.min(cast(Episode.id, String)).label("example"),
+        )
+        .join(Episode, Episode.id == Attempt.episode_id)
+        .where(Episode.run_id == run_id, Attempt.state == "lost")
+        .group_by(Attempt.failure_class, reason)
+        .order_by(func.count().desc())
+        .limit(limit)
+    )
+    return session.execute(query).all()
+
+
+def not_runnable(session: Session, run_id: UUID) -> Sequence[AnyRow]:
+    """(reason, episodes) of what could not run here."""
+    query = (
+        select(Episode.reason, func.count().label("n"))
+        .where(Episode.run_id == run_id, Episode.state == "not_runnable")
+        .group_by(Episode.reason)
+        .order_by(func.count().desc())
+    )
+    return session.execute(query).all()
+
+
+def episodes(
+    session: Session, run_id: UUID, filters: dict[str, Any], after: UUID | None, limit: int
+) -> Sequence[AnyRow]:
+    """Episodes of a run in the order of submission: (Episode, Task)."""
+    query = select(Episode, Task).join(Task, Task.id == Episode.task_id).where(Episode.run_id == run_id)
+    if filters.get("domain"):
+        query = query.where(Task.domain == filters["domain"])
+    if filters.get("difficulty"):
+        wanted = filters["difficulty"]
+        query = query.where(Task.difficulty.is_(None) if wanted == "unlabelled" else Task.difficulty == wanted)
+    if filters.get("look"):
+        query = query.where(look() == filters["look"])
+    if after is not None:
+        query = query.where(Episode.id > after)
+    return session.execute(query.order_by(Episode.id).limit(limit)).all()
+
+
+def events(session: Session, run_id: UUID, limit: int) -> Sequence[Event]:
+    """The newest events of a run, newest first."""
+    query = select(Event).where(Event.run_id == run_id).order_by(Event.seq.desc()).limit(limit)
+    return session.scalars(query).all()

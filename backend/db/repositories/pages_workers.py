@@ -1,0 +1,45 @@
+"""Queries of the page about workers."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import and_, func, or_, select
+from sqlalchemy.orm import Session
+
+from backend.db.models import Attempt, Episode, Lease, Node, Slot, Task, Worker
+from backend.db.repositories.pages_common import AnyRow
+
+
+def workers(session: Session) -> Sequence[AnyRow]:
+    """Workers that are there, and those that went away in the last day: (Worker, node name, age of heartbeat)."""
+    recent = func.now() - func.make_interval(0, 0, 0, 1)
+    age = func.extract("epoch", func.now() - Worker.heartbeat_at)
+    query = (
+        select(Worker, Node.name.label("node"), age.label("age"))
+        .join(Node, Node.id == Worker.node_id)
+        .where(or_(Worker.state != "offline", Worker.heartbeat_at > recent))
+        .order_by(Worker.state == "offline", Node.name, Worker.heartbeat_at.desc())
+        .limit(200)
+    )
+    return session.execute(query).all()
+
+
+def slots(session: Session) -> Sequence[AnyRow]:
+    """Every slot with its node and, where it is leased, what runs there."""
+    query = (
+        select(Slot, Node, Lease, Worker.name.label("worker"), Attempt, Episode.id.label("episode_id"), Task)
+        .join(Node, Node.id == Slot.node_id)
+        .outerjoin(Lease, and_(Lease.slot_id == Slot.id, Lease.released_at.is_(None)))
+        .outerjoin(Worker, Worker.id == Lease.worker_id)
+        .outerjoin(Attempt, and_(Attempt.lease_id == Lease.id, Attempt.live))
+        .outerjoin(Episode, Episode.id == Attempt.episode_id)
+        .outerjoin(Task, Task.id == Episode.task_id)
+        .order_by(Node.name, Slot.provider, Slot.index)
+        .limit(2000)
+    )
+    return session.execute(query).all()
+
+
+def capabilities(session: Session) -> Sequence[AnyRow]:
+    """(name, capabilities) of every worker that can be given work."""
+    query = select(Worker.name, Worker.node_id, Worker.capabilities).where(Worker.state == "online")
+    return session.execute(query.order_by(Worker.name)).all()

@@ -1,0 +1,112 @@
+"""What this installation can run now, joined from what its online workers say of themselves."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from backend.db.repositories import pages_workers as repository
+
+
+@dataclass(frozen=True)
+class ProviderView:
+    """A kind of desktop. `ok` when at least one online worker can make it; `reason` says why not, or its limits."""
+
+    name: str
+    ok: bool
+    reason: str
+    programs: frozenset[str]
+    workers: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class AgentView:
+    """An agent that workers offer, with the schema of its parameters."""
+
+    name: str
+    about: str
+    schema: Mapping[str, Any]
+    observation: str
+    action_space: str
+    privileged: bool
+
+
+@dataclass(frozen=True)
+class Abilities:
+    """Everything that can be chosen for a run."""
+
+    providers: list[ProviderView]
+    agents: list[AgentView]
+    observations: list[str]
+    action_spaces: list[str]
+    models: Mapping[str, Any]
+    workers: int
+
+    def provider(self, name: str) -> ProviderView | None:
+        """The provider of that name, if any worker knows it."""
+        return next((found for found in self.providers if found.name == name), None)
+
+    def why_not(self, provider: str, requires: Sequence[str]) -> str:
+        """Why a task with these requirements cannot run on that provider's desktops; empty if it can."""
+        found = self.provider(provider)
+        if found is None:
+            return f"no worker offers {provider} desktops"
+        if not found.ok:
+            return found.reason or f"{provider} desktops do not work here"
+        missing = [name for name in requires if name not in found.programs]
+        return f"not installed: {', '.join(missing)}" if missing else ""
+
+
+def abilities(session: Session) -> Abilities:
+    """Asks the online workers' records."""
+    rows = repository.capabilities(session)
+    said = [(row.name, row.capabilities) for row in rows]
+    return Abilities(
+        providers=_providers(said),
+        agents=_agents(said),
+        observations=_names(said, "observations"),
+        action_spaces=_names(said, "action_spaces"),
+        models={name: model for _, able in said for name, model in (able.get("models") or {}).items()},
+        workers=len(rows),
+    )
+
+
+def _names(said: Sequence[tuple[str, Mapping[str, Any]]], key: str) -> list[str]:
+    return sorted({str(name) for _, able in said for name in able.get(key) or ()})
+
+
+def _providers(said: Sequence[tuple[str, Mapping[str, Any]]]) -> list[ProviderView]:
+    offers: dict[str, list[tuple[str, Mapping[str, Any]]]] = {}
+    for worker, able in said:
+        for name, offer in (able.get("providers") or {}).items():
+            offers.setdefault(name, []).append((worker, offer))
+    return [_provider(name, found) for name, found in sorted(offers.items())]
+
+
+def _provider(name: str, offers: Sequence[tuple[str, Mapping[str, Any]]]) -> ProviderView:
+    good = [(worker, offer) for worker, offer in offers if offer.get("ok")]
+    reasons = [str(offer.get("reason") or "") for _, offer in (good or offers)]
+    return ProviderView(
+        name=name,
+        ok=bool(good),
+        reason=next((reason for reason in reasons if reason), ""),
+        programs=frozenset(str(program) for _, offer in good for program in offer.get("programs") or ()),
+        workers=tuple(worker for worker, _ in good),
+    )
+
+
+def _agents(said: Sequence[tuple[str, Mapping[str, Any]]]) -> list[AgentView]:
+    found = {name: offer for _, able in said for name, offer in (able.get("agents") or {}).items()}
+    views = [
+        AgentView(
+            name=name,
+            about=str(offer.get("about") or ""),
+            schema=offer.get("schema") or {},
+            observation=str(offer.get("observation") or ""),
+            action_space=str(offer.get("action_space") or ""),
+            privileged=bool(offer.get("privileged")),
+        )
+        for name, offer in found.items()
+    ]
+    return sorted(views, key=lambda agent: (agent.privileged, agent.name))

@@ -1,0 +1,61 @@
+"""An agent's actions in words, and where on the screen they went."""
+
+from collections.abc import Mapping
+from typing import Any
+
+MOST = 160
+
+
+def short(text: str, most: int = MOST) -> str:
+    """`text`, cut with an ellipsis."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def action_words(action: Mapping[str, Any]) -> str:
+    """One action on one line: `click 412, 88`, `type "hello"`, `press ctrl+s`."""
+    kind = str(action.get("type", ""))
+    at = _at(action)
+    button = action.get("button", "left")
+    if kind == "CLICK":
+        times = {2: "double-", 3: "triple-"}.get(int(action.get("clicks", 1)), "")
+        side = "" if button == "left" else f"{button} "
+        return f"{side}{times}click{at}"
+    if kind in {"TYPING", "PYTHON"}:
+        return f"{'type' if kind == 'TYPING' else 'python'} {short(str(action.get('text', '')))!r}"
+    if kind in {"PRESS", "HOTKEY", "KEY_DOWN", "KEY_UP"}:
+        verb = {"KEY_DOWN": "hold", "KEY_UP": "let go"}.get(kind, "press")
+        return f"{verb} {'+'.join(str(key) for key in action.get('keys', ()))}"
+    if kind == "SCROLL":
+        return f"scroll {_scrolled(action)}{at}"
+    plain = {
+        "MOVE_TO": "move to",
+        "DRAG_TO": "drag to",
+        "MOUSE_DOWN": "button down",
+        "MOUSE_UP": "button up",
+        "WAIT": "wait",
+        "DONE": "done",
+        "FAIL": "cannot be done",
+    }
+    return f"{plain.get(kind, kind.lower())}{at}"
+
+
+def _at(action: Mapping[str, Any]) -> str:
+    x, y = action.get("x"), action.get("y")
+    return "" if x is None or y is None else f" {x}, {y}"
+
+
+def _scrolled(action: Mapping[str, Any]) -> str:
+    dx, dy = int(action.get("dx") or 0), int(action.get("dy") or 0)
+    parts = [f"{'up' if dy > 0 else 'down'} {abs(dy)}"] if dy else []
+    if dx:
+        parts.append(f"{'right' if dx > 0 else 'left'} {abs(dx)}")
+    return ", ".join(parts) or "0"
+
+
+def pointer_path(actions: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Where the pointer went: one mark per action with a place, `{x, y, kind}`, in screen pixels."""
+    return [
+        {"x": action["x"], "y": action["y"], "kind": str(action.get("type", "")).lower()}
+        for action in actions
+        if action.get("x") is not None and action.get("y") is not None
+    ]

@@ -1,0 +1,202 @@
+"""View objects that several pages share: rates with their denominators, rows of runs, tiles of live screens."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row
+from sqlalchemy.orm import Session
+
+from backend.db.models import Rollup
+from backend.db.repositories import pages_common as repository
+from backend.db.repositories.pages_common import AnyRow
+from backend.services.pages_looks import Look, Split
+
+DEFAULT_STEPS = 30
+"""Step budget where neither run nor task names one (backend.domain.run)."""
+
+
+@dataclass(frozen=True)
+class Rate:
+    """Both rates of some episodes with intervals and lower bounds; None where nothing is scored."""
+
+    episodes: int
+    tasks: int
+    scored: int
+    solved: int
+    lost: Mapping[str, int]
+    other: Mapping[str, int]
+    success: float | None
+    success_interval: tuple[float, float] | None
+    mean: float | None
+    mean_interval: tuple[float, float] | None
+    lower_success: float | None
+    lower_mean: float | None
+
+    @property
+    def lost_total(self) -> int:
+        """Lost episodes of every class."""
+        return sum(self.lost.values())
+
+    @property
+    def denominator(self) -> str:
+        """What the rates are divided by, and what is missing from it, in words."""
+        parts = [f"{self.scored} scored of {self.episodes} episode{'' if self.episodes == 1 else 's'}"]
+        if self.lost_total:
+            classes = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in sorted(self.lost.items()))
+            parts.append(f"{self.lost_total} lost ({classes})")
+        parts += [f"{count} {name}" for name, count in self.other.items() if count]
+        return "; ".join(parts)
+
+
+def _over(part: float, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+def _pair(low: float | None, high: float | None) -> tuple[float, float] | None:
+    return None if low is None or high is None else (low, high)
+
+
+def rate_of(cell: Rollup) -> Rate:
+    """The rate of one roll-up cell."""
+    lost = {str(name): int(count) for name, count in cell.lost.items() if count}
+    counted = cell.scored + sum(lost.values())
+    return Rate(
+        episodes=cell.episodes,
+        tasks=cell.tasks,
+        scored=cell.scored,
+        solved=cell.solved,
+        lost=lost,
+        other={
+            "cancelled": cell.cancelled,
+            "not runnable here": cell.not_runnable,
+            "waiting": cell.waiting,
+            "running": cell.running,
+        },
+        success=_over(cell.solved, cell.scored),
+        success_interval=_pair(cell.success_low, cell.success_high),
+        mean=_over(cell.score_sum, cell.scored),
+        mean_interval=_pair(cell.mean_low, cell.mean_high),
+        lower_success=_over(cell.solved, counted),
+        lower_mean=_over(cell.score_sum, counted),
+    )
+
+
+def splits(rows: Iterable[Row[UUID, str, int]]) -> dict[UUID, Split]:
+    """Bars by run, from (run, look, episodes)."""
+    found: dict[UUID, dict[Look, int]] = defaultdict(dict)
+    for run_id, look, count in rows:
+        found[run_id][Look(look)] = count
+    return {run_id: Split(counts) for run_id, counts in found.items()}
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """One run in a list."""
+
+    id: UUID
+    name: str
+    status: str
+    benchmark: str
+    version: int
+    agent: str
+    params: Mapping[str, Any]
+    provider: str
+    purpose: str
+    repeats: int
+    split: Split
+    rate: Rate | None
+    created_at: datetime
+    started_at: datetime | None
+    ended_at: datetime | None
+
+    @property
+    def title(self) -> str:
+        """Its name, or what it measures where it has none."""
+        return self.name or f"{self.agent} on {self.benchmark}"
+
+    @property
+    def seconds(self) -> float | None:
+        """How long it took, or has taken until now."""
+        if self.started_at is None:
+            return None
+        return ((self.ended_at or datetime.now(UTC)) - self.started_at).total_seconds()
+
+
+def run_rows(session: Session, rows: Sequence[AnyRow]) -> list[RunRow]:
+    """Rows of `repositories.pages_common.run_columns` with their bars and rates."""
+    ids = [row.Run.id for row in rows]
+    bars = splits(repository.looks_by_run(session, ids))
+    rates = {cell.run_id: rate_of(cell) for cell in repository.cells(session, ids)}
+    return [_run_row(row, bars.get(row.Run.id, Split({})), rates.get(row.Run.id)) for row in rows]
+
+
+def _run_row(row: AnyRow, split: Split, rate: Rate | None) -> RunRow:
+    run = row.Run
+    return RunRow(
+        id=run.id,
+        name=run.name,
+        status=run.state,
+        benchmark=row.benchmark,
+        version=row.version,
+        agent=row.Agent.name,
+        params=row.Agent.params,
+        provider=run.provider,
+        purpose=run.purpose,
+        repeats=int(run.config.get("repeats", 1)),
+        split=split,
+        rate=rate,
+        created_at=run.created_at,
+        started_at=run.started_at,
+        ended_at=run.ended_at,
+    )
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One live screen of the wall."""
+
+    attempt_id: UUID
+    episode_id: UUID
+    run_id: UUID
+    task: str
+    agent: str
+    state: str
+    number: int
+    step: int
+    max_steps: int
+    frame: str | None
+    frame_at: datetime | None
+    started_at: datetime
+
+
+def max_steps_of(config: Mapping[str, Any], spec: Mapping[str, Any]) -> int:
+    """The step budget that holds for a task in a run."""
+    budget = config.get("budget") or {}
+    return int(budget.get("max_steps") or spec.get("max_steps") or DEFAULT_STEPS)
+
+
+def tiles(session: Session, *, run_id: UUID | None = None, limit: int = 64) -> list[Tile]:
+    """The live screens, oldest attempt first, so that a screen keeps its place on the wall."""
+    return [_tile(row) for row in repository.live_attempts(session, run_id=run_id, limit=limit)]
+
+
+def _tile(row: AnyRow) -> Tile:
+    attempt = row.Attempt
+    return Tile(
+        attempt_id=attempt.id,
+        episode_id=row.Episode.id,
+        run_id=row.Run.id,
+        task=row.Task.key,
+        agent=row.agent,
+        state=attempt.state,
+        number=attempt.number,
+        step=attempt.current_step,
+        max_steps=max_steps_of(row.Run.config, row.Task.spec),
+        frame=row.frame_sha256,
+        frame_at=row.created_at,
+        started_at=attempt.started_at,
+    )

@@ -1,0 +1,260 @@
+"""One episode: what does the agent do now, or what did it do?"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.models import Attempt, Step
+from backend.db.repositories import pages_episode as repository
+from backend.db.repositories.pages_common import AnyRow
+from backend.domain.errors import NotFound
+from backend.services.pages_actions import action_words, pointer_path
+from backend.services.pages_common import max_steps_of
+from backend.services.pages_looks import ENDED_WORDS, State, state_of
+from backend.services.pages_runs import PHASES, UNLABELLED, Phase
+
+
+@dataclass(frozen=True)
+class StepView:
+    """One step of the replay."""
+
+    index: int
+    frame: str | None
+    width: int
+    height: int
+    a11y: str | None
+    words: str
+    reply: str
+    actions: list[str]
+    marks: list[dict[str, Any]]
+    results: list[Any]
+    invalid: str
+    usage: Mapping[str, Any]
+    timing: Mapping[str, Any]
+    windows: list[Mapping[str, Any]]
+    at: datetime
+
+
+@dataclass(frozen=True)
+class AttemptView:
+    """One attempt, as the list of attempts shows it."""
+
+    id: UUID
+    number: int
+    state: str
+    live: bool
+    controller: str
+    worker: str
+    slot: str
+    ended_by: str
+    failure_class: str | None
+    failure_message: str
+    current_step: int
+    started_at: datetime
+    ended_at: datetime | None
+    phases: list[Phase]
+    to_first_observation: float | None
+    desktop: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class EvidenceView:
+    """Something that the verdict rests on."""
+
+    position: int
+    role: str
+    getter: str
+    name: str
+    sha256: str | None
+    size: int | None
+    media_type: str | None
+    note: str
+
+
+@dataclass(frozen=True)
+class EvaluationView:
+    """The verdict of one attempt with its reasons."""
+
+    version: str
+    score: float
+    rule: str
+    metrics: list[Mapping[str, Any]]
+    measures: list[tuple[str, float]]
+    evidence: list[EvidenceView]
+    current: bool
+    seconds: float
+    created_at: datetime
+
+
+@dataclass(frozen=True)
+class EpisodePage:
+    """Everything on the page."""
+
+    id: UUID
+    run_id: UUID
+    run_title: str
+    benchmark: str
+    version: int
+    agent: str
+    task: str
+    task_id: UUID
+    domain: str
+    difficulty: str
+    instruction: str
+    feasible: bool
+    repeat: int
+    repeats: int
+    seed: int
+    state: State
+    reason: str
+    failure_message: str
+    ended_words: str
+    score: float | None
+    steps_used: int
+    max_steps: int
+    flagged: bool
+    flag_reason: str
+    before: UUID | None
+    after: UUID | None
+    attempts: list[AttemptView]
+    shown: AttemptView | None
+    steps: list[StepView]
+    evaluations: list[EvaluationView]
+
+
+def episode_page(session: Session, episode_id: UUID, number: int | None) -> EpisodePage:
+    """One episode with one of its attempts (the newest unless `number` says which). Raises NotFound."""
+    row = repository.episode(session, episode_id)
+    if row is None:
+        raise NotFound("there is no such episode", hint="Look for it in the list of its run.")
+    rows = repository.attempts(session, episode_id)
+    attempts = [_attempt(found) for found in rows]
+    shown = _chosen(attempts, number)
+    before, after = repository.neighbours(session, row.Run.id, episode_id)
+    episode, task, run = row.Episode, row.Task, row.Run
+    return EpisodePage(
+        id=episode.id,
+        run_id=run.id,
+        run_title=run.name or f"{row.agent} on {row.benchmark}",
+        benchmark=row.benchmark,
+        version=row.version,
+        agent=row.agent,
+        task=task.key,
+        task_id=task.id,
+        domain=task.domain,
+        difficulty=task.difficulty or UNLABELLED,
+        instruction=task.instruction,
+        feasible=task.feasible,
+        repeat=episode.repeat,
+        repeats=int(run.config.get("repeats", 1)),
+        seed=episode.seed,
+        state=state_of(episode.state, episode.score, episode.ended_by, episode.failure_class),
+        reason=episode.reason,
+        failure_message=episode.failure_message,
+        ended_words=ENDED_WORDS.get(episode.ended_by or "", ""),
+        score=episode.score,
+        steps_used=episode.steps,
+        max_steps=max_steps_of(run.config, task.spec),
+        flagged=episode.flagged,
+        flag_reason=episode.flag_reason,
+        before=before,
+        after=after,
+        attempts=attempts,
+        shown=shown,
+        steps=[_step(step) for step in repository.steps(session, shown.id)] if shown else [],
+        evaluations=_evaluations(session, shown.id) if shown else [],
+    )
+
+
+def _chosen(attempts: list[AttemptView], number: int | None) -> AttemptView | None:
+    if number is None:
+        return attempts[-1] if attempts else None
+    for attempt in attempts:
+        if attempt.number == number:
+            return attempt
+    raise NotFound(f"this episode has no attempt {number}")
+
+
+def phases_of(seconds: Mapping[str, Any]) -> list[Phase]:
+    """Seconds by phase, in the order in which they happen."""
+    values = {name: float(seconds.get(name) or 0.0) for name in PHASES}
+    total = sum(values.values())
+    return [Phase(name, PHASES[name], value, value / total) for name, value in values.items()] if total else []
+
+
+def _attempt(row: AnyRow) -> AttemptView:
+    attempt: Attempt = row.Attempt
+    first = attempt.first_observation_at
+    return AttemptView(
+        id=attempt.id,
+        number=attempt.number,
+        state=attempt.state,
+        live=attempt.live,
+        controller=attempt.controller,
+        worker=row.worker,
+        slot=f"{row.node}, {row.provider} {row.index}",
+        ended_by=ENDED_WORDS.get(attempt.ended_by or "", ""),
+        failure_class=attempt.failure_class,
+        failure_message=attempt.failure_message,
+        current_step=attempt.current_step,
+        started_at=attempt.started_at,
+        ended_at=attempt.ended_at,
+        phases=phases_of(attempt.seconds),
+        to_first_observation=(first - attempt.started_at).total_seconds() if first else None,
+        desktop=attempt.desktop,
+    )
+
+
+def _step(step: Step) -> StepView:
+    return StepView(
+        index=step.index,
+        frame=step.frame_sha256,
+        width=step.width or 1920,
+        height=step.height or 1080,
+        a11y=step.a11y_sha256,
+        words=step.words,
+        reply=step.reply,
+        actions=[action_words(action) for action in step.actions],
+        marks=pointer_path(step.actions),
+        results=[result for result in step.results if result],
+        invalid=step.invalid,
+        usage=step.usage,
+        timing=step.timing,
+        windows=step.windows,
+        at=step.created_at,
+    )
+
+
+def _evaluations(session: Session, attempt_id: UUID) -> list[EvaluationView]:
+    return [
+        EvaluationView(
+            version=found.version,
+            score=found.score,
+            rule=found.rule,
+            metrics=found.metrics,
+            measures=[(measure.name, measure.value) for measure in repository.measures(session, found.id)],
+            evidence=[_evidence(item) for item in repository.evidence(session, found.id)],
+            current=found.current,
+            seconds=found.seconds,
+            created_at=found.created_at,
+        )
+        for found in repository.evaluations(session, attempt_id)
+    ]
+
+
+def _evidence(row: AnyRow) -> EvidenceView:
+    item = row.Evidence
+    return EvidenceView(
+        position=item.position,
+        role=item.role,
+        getter=item.getter,
+        name=item.blob_name,
+        sha256=item.sha256,
+        size=row.size,
+        media_type=row.media_type,
+        note=item.note,
+    )

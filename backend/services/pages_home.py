@@ -1,0 +1,127 @@
+"""The home page: what is happening right now?"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.repositories import pages_home as repository
+from backend.db.repositories.pages_common import AnyRow
+from backend.services.pages_common import RunRow, Tile, run_rows, tiles
+
+LATEST = 8
+NEWS = 6
+
+
+@dataclass(frozen=True)
+class Slots:
+    """Desktops that can run at once."""
+
+    used: int
+    free: int
+    broken: int
+    draining: int
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return self.used + self.free + self.broken + self.draining
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Episodes that wait for one reason."""
+
+    reason: str
+    episodes: int
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """Something that a person should look at. `kind`: flagged, quarantine, worker or slot; `target` by kind."""
+
+    kind: str
+    title: str
+    text: str
+    at: datetime | None = None
+    target: UUID | None = None
+
+
+@dataclass(frozen=True)
+class Home:
+    """Everything on the page."""
+
+    tiles: list[Tile]
+    slots: Slots
+    queue: list[Wait]
+    ended_today: int
+    runs: list[RunRow]
+    alarms: list[Alarm]
+
+    @property
+    def waiting(self) -> int:
+        """Episodes in the queue."""
+        return sum(wait.episodes for wait in self.queue)
+
+
+def home(session: Session) -> Home:
+    """The whole page in ten queries, whatever its size."""
+    slots = _slots(repository.slots(session))
+    return Home(
+        tiles=tiles(session),
+        slots=slots,
+        queue=_queue(repository.waiting(session), slots),
+        ended_today=repository.ended_in_a_day(session),
+        runs=run_rows(session, repository.latest_runs(session, LATEST)),
+        alarms=_alarms(session),
+    )
+
+
+def _slots(rows: Sequence[AnyRow]) -> Slots:
+    found: Counter[str] = Counter()
+    for row in rows:
+        found["used" if row.leased else row.state] += row.n
+    return Slots(used=found["used"], free=found["free"], broken=found["broken"], draining=found["draining"])
+
+
+def wait_reason(row: AnyRow, slots: Slots) -> str:
+    """Why these episodes wait, in words."""
+    if row.run_state == "paused":
+        return "their run is paused"
+    if row.reason:
+        return str(row.reason)
+    if row.later:
+        return "a pause before the next attempt"
+    if slots.total == 0:
+        return f"no worker offers {row.provider} desktops"
+    return f"a free {row.provider} slot"
+
+
+def _queue(rows: Sequence[AnyRow], slots: Slots) -> list[Wait]:
+    found: Counter[str] = Counter()
+    for row in rows:
+        found[wait_reason(row, slots)] += row.n
+    return [Wait(reason, episodes) for reason, episodes in found.most_common()]
+
+
+def _alarms(session: Session) -> list[Alarm]:
+    flagged = [
+        Alarm("flagged", row.Task.key, row.Episode.flag_reason, row.Episode.ended_at, row.Episode.id)
+        for row in repository.flagged(session, NEWS)
+    ]
+    quarantined = [
+        Alarm("quarantine", row.Task.key, row.Quarantine.reason, row.Quarantine.created_at, row.Task.id)
+        for row in repository.quarantined(session, NEWS)
+    ]
+    workers = [
+        Alarm("worker", worker.name, "went away while it ran an attempt", worker.heartbeat_at)
+        for worker in repository.lost_workers(session)
+    ]
+    slots = [
+        Alarm("slot", f"{row.name}, {row.Slot.provider} {row.Slot.index}", row.Slot.reason or "the slot is broken")
+        for row in repository.broken_slots(session)
+    ]
+    return [*workers, *slots, *flagged, *quarantined]

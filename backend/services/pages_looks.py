@@ -1,0 +1,119 @@
+"""How an episode's end looks on a page: nine kinds, each with one word, one shape and one colour everywhere."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from backend.domain.episode import EndedBy, EpisodeState
+from backend.domain.score import is_solved
+
+
+class Look(StrEnum):
+    """The kinds, in the order of bars and legends."""
+
+    PASS = "pass"  # noqa: S105 - an outcome, no password
+    PARTIAL = "partial"
+    FAIL = "fail"
+    AGENT = "agent"
+    LOST = "lost"
+    RUNNING = "running"
+    WAITING = "waiting"
+    CANCELLED = "cancelled"
+    NOTRUNNABLE = "notrunnable"
+
+
+WORDS: Mapping[Look, str] = {
+    Look.PASS: "solved",
+    Look.PARTIAL: "partly solved",
+    Look.FAIL: "not solved",
+    Look.AGENT: "stopped by budget or agent error",
+    Look.LOST: "lost",
+    Look.RUNNING: "running",
+    Look.WAITING: "waiting",
+    Look.CANCELLED: "cancelled",
+    Look.NOTRUNNABLE: "not runnable here",
+}
+# Ways of ending that are neither the agent's decision nor the machine's failure.
+STOPPED: Mapping[str, str] = {
+    EndedBy.STEPS: "out of steps",
+    EndedBy.TIME: "out of time",
+    EndedBy.TOKENS: "out of tokens",
+    EndedBy.MONEY: "out of money",
+    EndedBy.INVALID: "too many invalid actions",
+    EndedBy.AGENT_ERROR: "agent error",
+}
+ENDED_WORDS: Mapping[str, str] = {
+    EndedBy.DONE: "the agent said it was done",
+    EndedBy.INFEASIBLE: "the agent said it cannot be done",
+    EndedBy.STEPS: "the step budget was used up",
+    EndedBy.TIME: "the time budget was used up",
+    EndedBy.TOKENS: "the token budget was used up",
+    EndedBy.MONEY: "the money budget was used up",
+    EndedBy.INVALID: "too many invalid actions in a row",
+    EndedBy.AGENT_ERROR: "the agent's own code failed",
+}
+
+
+@dataclass(frozen=True)
+class State:
+    """A state as it is shown: its look and its words."""
+
+    look: Look
+    words: str
+
+
+def look_of(state: str, score: float | None, ended_by: str | None) -> Look:
+    """The look of an episode from its three facts."""
+    plain = {
+        EpisodeState.LOST: Look.LOST,
+        EpisodeState.RUNNING: Look.RUNNING,
+        EpisodeState.WAITING: Look.WAITING,
+        EpisodeState.CANCELLED: Look.CANCELLED,
+        EpisodeState.NOT_RUNNABLE: Look.NOTRUNNABLE,
+    }
+    kind = EpisodeState(state)
+    if kind in plain:
+        return plain[kind]
+    if score is not None and is_solved(score):
+        return Look.PASS
+    if score:
+        return Look.PARTIAL
+    return Look.AGENT if ended_by in STOPPED else Look.FAIL
+
+
+def state_of(state: str, score: float | None, ended_by: str | None, failure_class: str | None = None) -> State:
+    """Look and words of one episode: `out of steps`, `partly solved, 0.50`, `lost (guest)`."""
+    look = look_of(state, score, ended_by)
+    if look is Look.AGENT:
+        return State(look, STOPPED[str(ended_by)])
+    if look is Look.PARTIAL:
+        return State(look, f"partly solved, {score:.2f}")
+    if look is Look.LOST and failure_class:
+        return State(look, f"lost ({failure_class.replace('_', ' ')})")
+    return State(look, WORDS[look])
+
+
+@dataclass(frozen=True)
+class Split:
+    """Episodes by look: what a progress bar draws and its legend says."""
+
+    counts: Mapping[Look, int]
+
+    @property
+    def total(self) -> int:
+        """All episodes."""
+        return sum(self.counts.values())
+
+    @property
+    def ended(self) -> int:
+        """Those that run or wait no more."""
+        return self.total - self.counts.get(Look.RUNNING, 0) - self.counts.get(Look.WAITING, 0)
+
+    @property
+    def parts(self) -> list[tuple[Look, str, int]]:
+        """(look, words, count) of those that are there, in the order of the kinds."""
+        return [(look, WORDS[look], self.counts[look]) for look in Look if self.counts.get(look)]
+
+    def words(self) -> str:
+        """The bar in one sentence, for those who do not see it."""
+        return ", ".join(f"{count} {words}" for _, words, count in self.parts) or "no episodes"

@@ -1,0 +1,231 @@
+"""The list of runs, and one run: how is it doing and can I trust it?"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.repositories import pages_runs as repository
+from backend.db.repositories.pages_common import AnyRow
+from backend.domain.errors import NotFound
+from backend.domain.task import Difficulty
+from backend.services.pages_common import RunRow, Tile, max_steps_of, run_rows, tiles
+from backend.services.pages_looks import Look, Split, State, state_of
+
+PAGE = 50
+EVENTS = 40
+REASONS = 12
+UNLABELLED = "unlabelled"
+DIFFICULTIES = (*Difficulty, UNLABELLED)
+PHASES: Mapping[str, str] = {
+    "reset": "reset of the desktop",
+    "setup": "the task's set-up",
+    "agent": "agent thinking",
+    "action": "actions",
+    "settle": "waiting for the screen to settle",
+    "record": "recording",
+    "evaluation": "evaluation",
+}
+
+
+@dataclass(frozen=True)
+class RunList:
+    """One part of the list, and what it can be filtered by."""
+
+    rows: list[RunRow]
+    next: UUID | None
+    benchmarks: Sequence[str]
+    agents: Sequence[str]
+
+
+def run_list(session: Session, filters: dict[str, str], before: UUID | None, limit: int = PAGE) -> RunList:
+    """Runs, newest first."""
+    found = repository.runs(session, filters, before, limit + 1)
+    rows = run_rows(session, found[:limit])
+    benchmarks, agents = repository.names(session)
+    return RunList(rows, rows[-1].id if len(found) > limit else None, benchmarks, agents)
+
+
+@dataclass(frozen=True)
+class EpisodeRow:
+    """One episode in a list."""
+
+    id: UUID
+    task: str
+    task_id: UUID
+    difficulty: str
+    repeat: int
+    state: State
+    reason: str
+    score: float | None
+    steps: int
+    max_steps: int
+    attempts: int
+    flagged: bool
+    seconds: float | None
+
+
+@dataclass(frozen=True)
+class EpisodeList:
+    """One part of a run's episodes."""
+
+    rows: list[EpisodeRow]
+    next: UUID | None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One field of the heat map."""
+
+    split: Split
+
+    @property
+    def solved(self) -> int:
+        """Solved episodes."""
+        return self.split.counts.get(Look.PASS, 0)
+
+    @property
+    def scored(self) -> int:
+        """Scored episodes: what the rate of the field is divided by."""
+        looks = (Look.PASS, Look.PARTIAL, Look.FAIL, Look.AGENT)
+        return sum(self.split.counts.get(look, 0) for look in looks)
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Episodes by domain and difficulty."""
+
+    domains: list[str]
+    difficulties: list[str]
+    cells: Mapping[tuple[str, str], Cell]
+
+
+@dataclass(frozen=True)
+class Phase:
+    """Seconds that all attempts of a run spent in one phase."""
+
+    name: str
+    words: str
+    seconds: float
+    share: float
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Lost attempts with the same reason."""
+
+    failure_class: str
+    reason: str
+    attempts: int
+    episodes: int
+    lost: int
+    example: str
+
+
+@dataclass(frozen=True)
+class EventRow:
+    """One event."""
+
+    seq: int
+    kind: str
+    at: datetime
+    episode_id: UUID | None
+    data: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class RunPage:
+    """Everything on a run's page."""
+
+    run: RunRow
+    actor: str
+    open: bool
+    config: Mapping[str, Any]
+    config_hash: str
+    tiles: list[Tile]
+    matrix: Matrix
+    phases: list[Phase]
+    losses: list[Loss]
+    not_runnable: list[tuple[str, int]]
+    episodes: EpisodeList
+    events: list[EventRow]
+
+
+def run_page(session: Session, run_id: UUID, filters: dict[str, Any], after: UUID | None) -> RunPage:
+    """One run. Raises NotFound."""
+    row = repository.run(session, run_id)
+    if row is None:
+        raise NotFound("there is no such run", hint="The list of runs is at /runs.")
+    return RunPage(
+        run=run_rows(session, [row])[0],
+        actor=row.actor,
+        open=row.Run.open,
+        config=row.Run.config,
+        config_hash=row.Run.config_hash,
+        tiles=tiles(session, run_id=run_id),
+        matrix=_matrix(repository.matrix(session, run_id)),
+        phases=_phases(repository.phases(session, run_id)),
+        losses=[_loss(loss) for loss in repository.losses(session, run_id, REASONS)],
+        not_runnable=[(item.reason, item.n) for item in repository.not_runnable(session, run_id)],
+        episodes=_episodes(row.Run.config, repository.episodes(session, run_id, filters, after, PAGE + 1)),
+        events=[
+            EventRow(event.seq, event.kind, event.created_at, event.episode_id, event.data)
+            for event in repository.events(session, run_id, EVENTS)
+        ],
+    )
+
+
+def _matrix(rows: Sequence[AnyRow]) -> Matrix:
+    found: dict[tuple[str, str], dict[Look, int]] = defaultdict(dict)
+    for row in rows:
+        found[row.domain, row.difficulty or UNLABELLED][Look(row.look)] = row.n
+    present = {difficulty for _, difficulty in found}
+    return Matrix(
+        domains=sorted({domain for domain, _ in found}),
+        difficulties=[str(difficulty) for difficulty in DIFFICULTIES if difficulty in present],
+        cells={key: Cell(Split(counts)) for key, counts in found.items()},
+    )
+
+
+def _phases(rows: Sequence[AnyRow]) -> list[Phase]:
+    seconds = {row.key: float(row.seconds) for row in rows}
+    total = sum(seconds.get(name, 0.0) for name in PHASES)
+    if total <= 0:
+        return []
+    return [
+        Phase(name, words, seconds.get(name, 0.0), seconds.get(name, 0.0) / total) for name, words in PHASES.items()
+    ]
+
+
+def _loss(row: AnyRow) -> Loss:
+    return Loss(row.failure_class, row.reason, row.attempts, row.episodes, row.lost, row.example)
+
+
+def _episodes(config: Mapping[str, Any], rows: Sequence[AnyRow]) -> EpisodeList:
+    shown = [episode_row(row, config) for row in rows[:PAGE]]
+    return EpisodeList(shown, shown[-1].id if len(rows) > PAGE else None)
+
+
+def episode_row(row: AnyRow, config: Mapping[str, Any]) -> EpisodeRow:
+    """(Episode, Task) as a row of a list."""
+    episode, task = row.Episode, row.Task
+    ended = episode.ended_at and episode.started_at
+    return EpisodeRow(
+        id=episode.id,
+        task=task.key,
+        task_id=task.id,
+        difficulty=task.difficulty or UNLABELLED,
+        repeat=episode.repeat,
+        state=state_of(episode.state, episode.score, episode.ended_by, episode.failure_class),
+        reason=episode.failure_message if episode.state == "lost" else episode.reason,
+        score=episode.score,
+        steps=episode.steps,
+        max_steps=max_steps_of(config, task.spec),
+        attempts=episode.attempts_count,
+        flagged=episode.flagged,
+        seconds=(episode.ended_at - episode.started_at).total_seconds() if ended else None,
+    )

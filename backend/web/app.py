@@ -1,0 +1,86 @@
+"""The web application: `app` for uvicorn, `create_app` for tests."""
+
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as package_version
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.responses import FileResponse
+
+from backend.config import Settings, get_settings
+from backend.db.session import SessionFactory
+from backend.domain.errors import Invalid
+from backend.domain.ports import ArtifactStore
+from backend.web import errors
+from backend.web.addresses import KnownHosts, is_loopback
+from backend.web.api import routes as api
+from backend.web.edge import Edge
+from backend.web.guard import Guard
+from backend.web.pages import routes as pages
+from backend.web.static_files import STATIC, VersionedFiles
+from backend.web.ws import routes as ws
+
+ABOUT = """Measures computer-use agents on real desktops.
+
+Lists come in parts: follow `next` until it is null. Errors are `application/problem+json` with a stable `code` and a
+`hint`. A repeated `POST /api/v1/runs` with the same `Idempotency-Key` gives the run that the first one made."""
+
+
+def own_version() -> str:
+    """The version of this package."""
+    try:
+        return package_version("deskarena")
+    except PackageNotFoundError:
+        return "0"
+
+
+def create_app(
+    settings: Settings | None = None, factory: SessionFactory | None = None, store: ArtifactStore | None = None
+) -> FastAPI:
+    """Builds the application. Opens no connection: those are made by the first request that needs one.
+
+    Args:
+        settings: those of the environment if None.
+        factory: makes sessions; by `settings.database_url` if None.
+        store: where artifacts lie; below `settings.data` if None.
+
+    Raises:
+        Invalid: the listening address is not loopback and no token is set.
+    """
+    settings = settings or get_settings()
+    token = settings.token.get_secret_value() if settings.token else None
+    if not is_loopback(settings.host) and not token:
+        raise Invalid(
+            f"listening on {settings.host} without a token would let anybody in",
+            path="DESKARENA_HOST",
+            hint="Set DESKARENA_TOKEN, or listen on 127.0.0.1.",
+        )
+    app = FastAPI(
+        title="Deskarena",
+        version=own_version(),
+        description=ABOUT,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/api/v1/openapi.json",
+    )
+    app.state.edge = Edge(settings, factory, store)
+    app.mount("/static", VersionedFiles(), name="static")
+    app.add_api_route("/favicon.ico", favicon, include_in_schema=False)
+    for router in (*api.ROUTERS, *pages.ROUTERS, *ws.ROUTERS):
+        app.include_router(router)
+    errors.install(app)
+    app.add_middleware(Guard, hosts=KnownHosts(settings.host, settings.allowed_hosts), token=token)
+    return app
+
+
+def favicon() -> FileResponse:
+    """The icon that browsers ask for unasked."""
+    return FileResponse(STATIC / "img" / "logo.svg", media_type="image/svg+xml")
+
+
+def __getattr__(name: str) -> Any:
+    """`app` is made when it is first asked for, so that importing this module reads no environment."""
+    if name == "app":
+        globals()["app"] = create_app()
+        return globals()["app"]
+    raise AttributeError(name)

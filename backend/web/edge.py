@@ -1,0 +1,82 @@
+"""What every endpoint is given: the session of its own transaction, the project, the actor, the store.
+
+The transaction is committed when the endpoint has returned and before the answer leaves (`scope="function"`), so
+whoever reads an answer can rely on what it says.
+"""
+
+from collections.abc import Iterator
+from threading import Lock
+from typing import Annotated, cast
+
+from fastapi import Depends, Request
+from sqlalchemy.orm import Session
+
+from backend.config import Settings
+from backend.db.models import Actor, Project
+from backend.db.session import SessionFactory, make_engine, session_factory, unit_of_work
+from backend.domain.ports import ArtifactStore
+
+
+class Edge:
+    """What the application holds for all requests. The engine is made at first use, not at import."""
+
+    def __init__(self, settings: Settings, factory: SessionFactory | None, store: ArtifactStore | None) -> None:
+        self.settings = settings
+        self._factory = factory
+        self._store = store
+        self._lock = Lock()
+
+    @property
+    def factory(self) -> SessionFactory:
+        """Makes sessions. Raises Unavailable if no database is configured."""
+        with self._lock:
+            if self._factory is None:
+                self._factory = session_factory(make_engine(self.settings.database_url.get_secret_value()))
+            return self._factory
+
+    @property
+    def store(self) -> ArtifactStore:
+        """Where artifacts lie."""
+        with self._lock:
+            if self._store is None:
+                from backend.services.artifacts import LocalStore
+
+                self._store = LocalStore(self.settings.data / "artifacts")
+            return self._store
+
+
+def edge_of(request: Request) -> Edge:
+    """The application's edge."""
+    return cast("Edge", request.app.state.edge)
+
+
+EdgeDep = Annotated[Edge, Depends(edge_of)]
+
+
+def open_session(edge: EdgeDep) -> Iterator[Session]:
+    """One transaction per request."""
+    with unit_of_work(edge.factory) as session:
+        yield session
+
+
+SessionDep = Annotated[Session, Depends(open_session, scope="function")]
+
+
+def find_project(session: SessionDep) -> Project:
+    """The project that everything belongs to; there is one."""
+    from backend.services.projects import default_project
+
+    return default_project(session)
+
+
+ProjectDep = Annotated[Project, Depends(find_project, scope="function")]
+
+
+def find_actor(session: SessionDep, project: ProjectDep) -> Actor:
+    """Who asks."""
+    from backend.services.projects import actor_for
+
+    return actor_for(session, project)
+
+
+ActorDep = Annotated[Actor, Depends(find_actor, scope="function")]

@@ -1,0 +1,123 @@
+"""Every error as `application/problem+json`, and for a person's browser as a calm page."""
+
+import logging
+from collections.abc import Sequence
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from starlette.exceptions import HTTPException
+
+from backend.domain.errors import DeskarenaError, Invalid, Unavailable
+from backend.web.api.schemas import FieldProblem, Problem
+from backend.web.headers import HEADERS
+
+log = logging.getLogger(__name__)
+MEDIA_TYPE = "application/problem+json"
+RETRY_SECONDS = "3"
+
+
+class TooLarge(DeskarenaError):
+    """The request's body is over the limit (413)."""
+
+    status = 413
+    code = "too_large"
+
+
+class NoSuchPage(DeskarenaError):
+    """An address, or a method on it, that does not exist."""
+
+    code = "no_such_page"
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message, hint="The API's addresses are listed at /docs.")
+        self.status = status
+
+
+def problem(error: DeskarenaError, errors: Sequence[FieldProblem] = ()) -> Problem:
+    """What is said of an error."""
+    return Problem(
+        type=f"urn:deskarena:{error.code}",
+        title=HTTPStatus(error.status).phrase,
+        status=error.status,
+        code=error.code,
+        detail=error.message,
+        hint=error.hint,
+        path=getattr(error, "path", ""),
+        errors=list(errors),
+    )
+
+
+def problem_response(error: DeskarenaError, errors: Sequence[FieldProblem] = ()) -> Response:
+    """The JSON form of an error."""
+    body = problem(error, errors).model_dump(mode="json")
+    headers = {"Retry-After": RETRY_SECONDS} if error.status == HTTPStatus.SERVICE_UNAVAILABLE else None
+    return JSONResponse(body, status_code=error.status, media_type=MEDIA_TYPE, headers=headers)
+
+
+def path_of(location: Sequence[Any]) -> str:
+    """`("body", "budget", "max_steps")` as `budget.max_steps`; other places keep their name: `query.limit`."""
+    parts = [str(part) for part in location]
+    return ".".join(parts[1:] if parts[:1] == ["body"] else parts)
+
+
+def from_validation(error: RequestValidationError) -> tuple[Invalid, list[FieldProblem]]:
+    """A request that does not fit its schema, with each wrong field named."""
+    fields = [FieldProblem(path=path_of(item["loc"]), message=str(item["msg"])) for item in error.errors()]
+    first = fields[0] if fields else FieldProblem(path="", message="the request is not valid")
+    return Invalid(first.message, path=first.path), fields
+
+
+def as_ours(error: Exception) -> DeskarenaError:
+    """Any error in our own terms. What we did not foresee is logged with its trace and told without details."""
+    if isinstance(error, DeskarenaError):
+        return error
+    if isinstance(error, HTTPException):
+        if error.status_code == TooLarge.status:
+            return TooLarge(str(error.detail))
+        return NoSuchPage(error.status_code, str(error.detail))
+    if isinstance(error, (OperationalError, InterfaceError, PoolTimeout)) or _lost_connection(error):
+        log.warning("the database is away: %s", str(error).splitlines()[0])
+        return Unavailable("the database is away", hint="It is tried again with every request; nothing is lost.")
+    log.error("unforeseen error", exc_info=error)
+    return DeskarenaError("something went wrong in the service itself", hint="The log of the server has the details.")
+
+
+def _lost_connection(error: Exception) -> bool:
+    return isinstance(error, DBAPIError) and error.connection_invalidated
+
+
+def wants_page(request: Request) -> bool:
+    """True for a person's browser on a page; programs and the API get JSON."""
+    if request.url.path.startswith(("/api/", "/healthz", "/static/")):
+        return False
+    return "text/html" in request.headers.get("accept", "")
+
+
+def install(app: FastAPI) -> None:
+    """Registers the handlers on an application."""
+
+    async def handle(request: Request, error: Exception) -> Response:
+        fields: list[FieldProblem] = []
+        if isinstance(error, RequestValidationError):
+            ours, fields = from_validation(error)
+        else:
+            ours = as_ours(error)  # type: ignore[assignment]
+        if wants_page(request):
+            from backend.web.templating import render
+
+            page = {"problem": problem(ours, fields), "title": HTTPStatus(ours.status).phrase}
+            response: Response = render(request, "error.html", page, status=ours.status)
+        else:
+            response = problem_response(ours, fields)
+        # An unforeseen error is answered outside the guard, which would have set these.
+        for name, value in HEADERS.items():
+            response.headers.setdefault(name, value)
+        return response
+
+    for kind in (DeskarenaError, HTTPException, RequestValidationError, DBAPIError, PoolTimeout, Exception):
+        app.add_exception_handler(kind, handle)

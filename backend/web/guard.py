@@ -1,0 +1,151 @@
+"""The guard in front of everything: Host, Origin, token, body size, and the headers of every answer.
+
+Plain ASGI, so that it covers HTTP, websockets and static files alike and never buffers a body.
+"""
+
+import hashlib
+import hmac
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+from urllib.parse import quote
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from backend.domain.errors import DeskarenaError, NotAllowed
+from backend.web.addresses import KnownHosts
+from backend.web.errors import TooLarge, problem_response
+from backend.web.headers import HEADERS
+
+COOKIE = "deskarena_session"
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+OPEN_PATHS = ("/healthz", "/login", "/static/", "/favicon.ico")
+BODY_LIMIT = 2**20
+UPLOAD_LIMIT = 512 * 2**20
+
+
+class TokenNeeded(NotAllowed):
+    """No token, or a wrong one (401)."""
+
+    status = 401
+    code = "token_needed"
+
+
+def session_value(token: str) -> str:
+    """What the browser's cookie holds: proof of the token, not the token itself."""
+    return hmac.new(token.encode(), b"deskarena browser session", hashlib.sha256).hexdigest()
+
+
+class Guard:
+    """Lets through what may pass; see the module's text."""
+
+    def __init__(self, app: ASGIApp, *, hosts: KnownHosts, token: str | None) -> None:
+        self._app = app
+        self._hosts = hosts
+        self._token = token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Checks one request or one websocket's opening."""
+        if scope["type"] not in {"http", "websocket"}:
+            await self._app(scope, receive, send)
+            return
+        answer = _with_headers(send) if scope["type"] == "http" else send
+        headers = Headers(scope=scope)
+        try:
+            self._check(scope, headers)
+            body = _bounded(scope, headers, receive)
+        except DeskarenaError as error:
+            await self._refuse(error, scope, receive, answer)
+            return
+        await self._app(scope, body, answer)
+
+    def _check(self, scope: Scope, headers: Headers) -> None:
+        host = headers.get("host", "")
+        if not self._hosts.knows(host):
+            raise NotAllowed(
+                f"this service does not answer to the name {host!r}",
+                hint="Open it by its own address, or list the name in DESKARENA_ALLOWED_HOSTS.",
+            )
+        if self._foreign(scope, headers, host):
+            raise NotAllowed("a page of another site may not do this", hint="Open Deskarena itself and do it there.")
+        if self._token and not scope["path"].startswith(OPEN_PATHS) and not self._has_token(headers):
+            raise TokenNeeded("this service needs its token", hint="Send it as 'Authorization: Bearer TOKEN'.")
+
+    def _foreign(self, scope: Scope, headers: Headers, host: str) -> bool:
+        """True when a browser says that another site's page asks for something that only our own pages may."""
+        guarded = (
+            scope["type"] == "websocket" or scope["method"] not in SAFE_METHODS or scope["path"].startswith("/api/")
+        )
+        if not guarded:
+            return False
+        origin = headers.get("origin")
+        if origin is not None:
+            return not self._hosts.same_origin(origin, host)
+        return headers.get("sec-fetch-site", "none") not in {"none", "same-origin"}
+
+    def _has_token(self, headers: Headers) -> bool:
+        token = self._token or ""
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer":
+            return hmac.compare_digest(given.strip().encode(), token.encode())
+        return hmac.compare_digest(_cookie(headers).encode(), session_value(token).encode())
+
+    async def _refuse(self, error: DeskarenaError, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            # Before the handshake is accepted this becomes an HTTP 403, so no stream ever opens.
+            await send({"type": "websocket.close", "code": 1008, "reason": error.message[:120]})
+            return
+        wants_page = "text/html" in Headers(scope=scope).get("accept", "") and scope["method"] == "GET"
+        if isinstance(error, TokenNeeded) and wants_page and not scope["path"].startswith("/api/"):
+            back = scope["path"] + (f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else "")
+            start = {"type": "http.response.start", "status": 303}
+            await send({**start, "headers": [(b"location", f"/login?next={quote(back)}".encode())]})
+            await send({"type": "http.response.body", "body": b""})
+            return
+        response = problem_response(error)
+        if isinstance(error, TokenNeeded):
+            response.headers["WWW-Authenticate"] = 'Bearer realm="deskarena"'
+        await response(scope, receive, send)
+
+
+def _cookie(headers: Headers) -> str:
+    try:
+        jar = SimpleCookie(headers.get("cookie", ""))
+    except CookieError:
+        return ""
+    return jar[COOKIE].value if COOKIE in jar else ""
+
+
+def _with_headers(send: Send) -> Send:
+    async def answer(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                headers.setdefault(name, value)
+        await send(message)
+
+    return answer
+
+
+def _bounded(scope: Scope, headers: Headers, receive: Receive) -> Receive:
+    """`receive`, with an end: a body over the limit is refused, whatever its Content-Length says."""
+    if scope["type"] != "http":
+        return receive
+    limit = UPLOAD_LIMIT if scope["path"].startswith("/api/v1/benchmarks") else BODY_LIMIT
+    stated = headers.get("content-length", "")
+    message = f"the request is larger than {limit // 2**20} MiB"
+    if stated.isdigit() and int(stated) > limit:
+        raise TooLarge(message)
+    seen = 0
+
+    async def read() -> dict[str, Any]:
+        nonlocal seen
+        part = await receive()
+        seen += len(part.get("body", b""))
+        if seen > limit:
+            # FastAPI lets this one through while it reads a body; any other it would call a broken body (400).
+            raise HTTPException(TooLarge.status, message)
+        return dict(part)
+
+    return read
