@@ -54,6 +54,10 @@ format: ## Rewrite the code in the common style
 	@$(BIN)/djlint frontend/templates --reformat --quiet || true
 	@node_modules/.bin/biome check --write frontend/static
 
+.PHONY: docs
+docs: setup ## Write docs/plugins.md from what the plug-ins say of themselves
+	@$(BIN)/python -m scripts.plugins_page
+
 .PHONY: bench-loop
 bench-loop: setup ## Measure lease to first observation, what we add to a step, the live view's age
 	@$(BIN)/python -m scripts.bench_loop $(ARGS)

@@ -1,10 +1,13 @@
 """One plug-in, one file, one name."""
 
+from pathlib import Path
+
 import pytest
 
 from backend.domain import registry
 from backend.domain.registry import COMMON, Kind
-from tests.architecture.plugins import ENTRIES, MODULES
+from tests.architecture.plugins import ENTRIES, MODULES, PACKAGES
+from tests.architecture.tree import imported, parsed
 
 
 class TestNames:
@@ -26,3 +29,12 @@ class TestFiles:
     def test_every_plugin_file_registers_its_plugin(self, module: str) -> None:
         registered = {plugin.__module__ for kind in Kind for plugin in registry.entries(kind).values()}
         assert module in registered, f"{module} registers nothing; a shared helper starts with an underscore"
+
+    @pytest.mark.parametrize("module", MODULES)
+    def test_a_plugin_never_imports_its_sibling(self, module: str) -> None:
+        """Shared code goes into a file that begins with an underscore, so that a plug-in can be removed alone."""
+        kind = next(package for package in PACKAGES if module.startswith(f"{package}."))
+        siblings = {other for other in MODULES if other.startswith(f"{kind}.") and other != module}
+        names = {name for _, name in imported(parsed(Path(*module.split(".")).with_suffix(".py")))}
+        found = sorted(name for name in names if name in siblings or name.rpartition(".")[0] in siblings)
+        assert found == []

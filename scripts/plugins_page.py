@@ -1,0 +1,80 @@
+"""Writes docs/plugins.md from the plug-ins' own words: `make docs`.
+
+The first sentence of a plug-in file's docstring is what the page says of it.
+"""
+
+import importlib
+import importlib.util
+import inspect
+import sys
+from pathlib import Path
+from typing import Any
+
+from backend.domain import registry
+from backend.domain.registry import COMMON, Kind
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "plugins.md"
+OUTSIDE_THE_DOMAIN = ("worker.providers", "worker.models")
+ABOUT = {
+    Kind.BENCHMARK: "Read a benchmark's files into tasks.",
+    Kind.AGENT: "Look at the screen and decide.",
+    Kind.OBSERVATION: "What an agent sees.",
+    Kind.ACTION_SPACE: "How an agent's answer is read.",
+    Kind.SETUP: "Prepare a desktop for a task.",
+    Kind.GETTER: "Collect what a metric looks at.",
+    Kind.METRIC: "Compare, and say why.",
+    Kind.PROVIDER: "Make desktops.",
+    Kind.MODEL: "Speak to a model's API.",
+}
+
+
+def load() -> None:
+    """Loads every plug-in that is there."""
+    registry.load(*(package for package in OUTSIDE_THE_DOMAIN if importlib.util.find_spec(package)))
+
+
+def words_of(plugin: Any) -> str:
+    """What the plug-in's file says of itself: its docstring's first paragraph, without the leading name."""
+    text = inspect.getdoc(importlib.import_module(plugin.__module__)) or ""
+    paragraph = " ".join(text.split("\n\n")[0].split())
+    said = paragraph.split(":", 1)[1] if paragraph.startswith("`") and ":" in paragraph else paragraph
+    return said.strip().replace("|", "\\|")
+
+
+def part(kind: Kind) -> list[str]:
+    """One kind's heading and table."""
+    title = kind.name.lower().replace("_", " ")
+    lines = [f"## {title[0].upper()}{title[1:]}", "", ABOUT[kind], ""]
+    entries = sorted(registry.entries(kind).items(), key=lambda entry: (entry[0][1], entry[0][0]))
+    if not entries:
+        return [*lines, "None yet.", ""]
+    rows = [
+        f"| `{name}` | {'every' if dialect == COMMON else f'`{dialect}`'} | {words_of(plugin)} |"
+        for (dialect, name), plugin in entries
+    ]
+    return [*lines, "| name | dialect | what it does |", "|---|---|---|", *rows, ""]
+
+
+def page() -> str:
+    """The whole page."""
+    head = [
+        "# Plug-ins",
+        "",
+        "Written by `make docs` from the first sentence of each plug-in's file. To add one, see",
+        "[the pages on adding](README.md). Names that exist in OSWorld or WAA mean here what they mean there; where",
+        "the two differ, a dialect has its own.",
+        "",
+    ]
+    return "\n".join([*head, *(line for kind in ABOUT for line in part(kind))]).rstrip() + "\n"
+
+
+def main() -> int:
+    """Writes the page."""
+    load()
+    PAGE.write_text(page())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
