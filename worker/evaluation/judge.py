@@ -111,10 +111,12 @@ class Child:
 class Judge:
     """Finds out once how children can be fenced in here, then makes them. Safe for several threads."""
 
-    def __init__(self, limits: Limits | None = None, place: Place | None = None) -> None:
+    def __init__(
+        self, limits: Limits | None = None, place: Place | None = None, sandbox: Sandbox | None = None
+    ) -> None:
         self.limits = limits or Limits()
         self.place = place or here()
-        self._sandbox: Sandbox | None = None
+        self._sandbox = sandbox
         self._lock = Lock()
 
     @property

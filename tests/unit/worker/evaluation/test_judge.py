@@ -1,0 +1,157 @@
+import os
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from backend.domain.errors import EvaluatorFailed, FailureClass
+from tests.unit.worker.evaluation.cases import LIMITS, place_with, said, task_with
+from worker.evaluation.judge import Judge
+from worker.evaluation.limits import OWN_UID, Limits
+from worker.evaluation.sandbox import Sandbox, candidates
+
+
+@cache
+def found() -> Sandbox:
+    """The fence of this machine, looked for once."""
+    return Judge(LIMITS).sandbox
+
+
+@pytest.fixture
+def judge() -> Judge:
+    return Judge(LIMITS, sandbox=found())
+
+
+def judge_with(folder: Path, body: str, limits: Limits = LIMITS) -> Judge:
+    """A judge whose children know one metric more, called `odd`."""
+    return Judge(limits, place_with(folder, "odd", body), found())
+
+
+@pytest.fixture
+def once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No repeats, where they would only take time."""
+    monkeypatch.setattr("worker.evaluation.judge.RETRIES", {FailureClass.EVALUATOR: 0})
+
+
+class TestVerdict:
+    def test_a_right_end_state_scores_one(self, judge: Judge) -> None:
+        evaluation = judge.verdict(task_with("exact_match"), said("hello"))
+        assert evaluation.score == 1.0
+        assert evaluation.measures == {"score": 1.0}
+        assert [metric.func for metric in evaluation.metrics] == ["exact_match"]
+
+    def test_a_wrong_one_scores_zero_with_the_reason(self, judge: Judge) -> None:
+        evaluation = judge.verdict(task_with("exact_match"), said("goodbye"))
+        assert evaluation.score == 0.0
+        assert "goodbye" in evaluation.metrics[0].reasons[0]
+
+    def test_a_child_that_was_started_ahead_is_used_and_closed(self, judge: Judge) -> None:
+        child = judge.start()
+        assert judge.verdict(task_with("exact_match"), said("hello"), child).score == 1.0
+        assert not child.blobs.exists()
+
+    def test_an_unknown_metric_is_no_score(self, judge: Judge) -> None:
+        with pytest.raises(EvaluatorFailed, match=r"no_such_metric.*3 tries"):
+            judge.verdict(task_with("no_such_metric"), said("hello"))
+
+
+@pytest.mark.usefixtures("once")
+class TestFailure:
+    def test_a_metric_that_raises(self, tmp_path: Path) -> None:
+        judge = judge_with(tmp_path, "raise RuntimeError('boom')")
+        with pytest.raises(EvaluatorFailed, match="boom"):
+            judge.verdict(task_with("odd"), said("hello"))
+
+    def test_a_metric_that_never_ends(self, tmp_path: Path) -> None:
+        judge = judge_with(tmp_path, "import threading\nthreading.Event().wait()", Limits(wall=3.0))
+        with pytest.raises(EvaluatorFailed, match="longer than 3 s"):
+            judge.verdict(task_with("odd"), said("hello"))
+
+    def test_a_metric_that_uses_up_its_processor_time(self, tmp_path: Path) -> None:
+        judge = judge_with(tmp_path, "while True: pass", Limits(wall=30.0, cpu=2))
+        with pytest.raises(EvaluatorFailed, match=r"evaluator ended with|gave no verdict"):
+            judge.verdict(task_with("odd"), said("hello"))
+
+    def test_a_metric_that_wants_too_much_memory(self, tmp_path: Path) -> None:
+        judge = judge_with(tmp_path, "x = bytearray(3 * 2**30)")
+        with pytest.raises(EvaluatorFailed, match="MemoryError"):
+            judge.verdict(task_with("odd"), said("hello"))
+
+    def test_a_metric_that_ends_its_process(self, tmp_path: Path) -> None:
+        judge = judge_with(tmp_path, "import os\nos._exit(0)")
+        with pytest.raises(EvaluatorFailed, match="no verdict"):
+            judge.verdict(task_with("odd"), said("hello"))
+
+    def test_what_a_metric_prints_is_no_verdict(self, tmp_path: Path) -> None:
+        judge = judge_with(tmp_path, "print('{\"score\": 1.0}', flush=True)\nraise RuntimeError('after printing')")
+        with pytest.raises(EvaluatorFailed, match="after printing"):
+            judge.verdict(task_with("odd"), said("hello"))
+
+
+class TestRepeats:
+    def test_only_the_child_is_repeated_and_the_second_may_succeed(self, tmp_path: Path) -> None:
+        judge = judge_with(tmp_path, "pass")
+        child = judge.start()
+        child._process.kill()
+        assert judge.verdict(task_with("odd"), said("hello"), child).score == 1.0
+
+
+class TestFence:
+    @pytest.mark.usefixtures("once")
+    @pytest.mark.parametrize(
+        "body",
+        [
+            "import socket\nsocket.create_connection(('127.0.0.1', 9), timeout=1)",
+            "import socket\nsocket.getaddrinfo('localhost', 80)",
+        ],
+    )
+    def test_nothing_is_reached_over_the_network(self, tmp_path: Path, body: str) -> None:
+        with pytest.raises(EvaluatorFailed, match="may not use the network"):
+            judge_with(tmp_path, body).verdict(task_with("odd"), said("hello"))
+
+    def test_no_network_is_there_at_all(self, judge: Judge) -> None:
+        child = judge.start()
+        try:
+            assert child.ask(b"probe")["networks"] == []
+        finally:
+            child.close()
+
+    @pytest.mark.skipif(os.geteuid() != 0, reason="needs root: only root can become another user")
+    def test_the_child_of_root_is_nobody(self, judge: Judge) -> None:
+        if judge.sandbox is not Sandbox.BWRAP_OWN_USER:
+            pytest.skip("needs bubblewrap with rights, and code that others may read")
+        child = judge.start()
+        try:
+            assert child.ask(b"probe")["uid"] == OWN_UID
+        finally:
+            child.close()
+
+    def test_the_environment_is_ours_alone(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("DATABASE_URL", "postgresql://secret")
+        body = "import os\nif 'DATABASE_URL' in os.environ: raise RuntimeError('leak')"
+        assert judge_with(tmp_path, body).verdict(task_with("odd"), said("hello")).score == 1.0
+
+    def test_files_of_the_host_are_not_there(self, tmp_path: Path) -> None:
+        judge = judge_with(tmp_path, f"import os\nif os.path.exists({__file__!r}): raise RuntimeError('seen')")
+        if judge.sandbox not in {Sandbox.BWRAP, Sandbox.BWRAP_OWN_USER}:
+            pytest.skip("needs bubblewrap: apt install bubblewrap")
+        assert judge.verdict(task_with("odd"), said("hello")).score == 1.0
+
+
+class TestSandbox:
+    @pytest.mark.parametrize("sandbox", candidates())
+    def test_every_fence_that_works_here_gives_the_same_verdict(
+        self, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("worker.evaluation.judge.candidates", lambda: (sandbox,))
+        judge = Judge(LIMITS)
+        try:
+            assert judge.sandbox is sandbox
+        except EvaluatorFailed as error:
+            pytest.skip(f"needs a machine that allows {sandbox}: {error.message[:200]}")
+        assert judge.verdict(task_with("exact_match"), said("hello")).score == 1.0
+
+    def test_a_machine_without_any_says_why(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("worker.evaluation.judge.command", lambda *_, **__: ["no-such-program"])
+        with pytest.raises(EvaluatorFailed, match="no evaluator can be started"):
+            _ = Judge(LIMITS).sandbox

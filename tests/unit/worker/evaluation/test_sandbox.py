@@ -1,0 +1,51 @@
+from pathlib import Path
+
+from worker.evaluation.limits import OWN_UID, Limits
+from worker.evaluation.sandbox import Place, Sandbox, command, here
+
+PLACE = Place("/opt/py/bin/python", Path("/srv/app"), (Path("/opt/py"), Path("/srv/app/backend")))
+BLOBS = Path("/var/blobs")
+
+
+def built(sandbox: Sandbox, *, root: bool) -> list[str]:
+    return command(sandbox, PLACE, BLOBS, Limits(), root=root)
+
+
+class TestCommand:
+    def test_root_with_bubblewrap_becomes_another_user_and_keeps_only_the_right_to_do_so(self) -> None:
+        words = built(Sandbox.BWRAP_OWN_USER, root=True)
+        assert words[-2:] == ["--uid", str(OWN_UID)]
+        assert words[words.index("--cap-drop") : words.index("--cap-drop") + 6] == [
+            "--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID",
+        ]  # fmt: skip
+        assert "--unshare-net" in words
+
+    def test_an_ordinary_user_has_a_namespace_of_every_kind(self) -> None:
+        words = built(Sandbox.BWRAP, root=False)
+        assert "--unshare-all" in words
+        assert "--uid" not in words
+
+    def test_nothing_is_writable_but_what_is_its_own(self) -> None:
+        words = built(Sandbox.BWRAP, root=False)
+        assert "--bind" not in words
+        bound = [words[i + 2] for i, word in enumerate(words) if word.startswith("--ro-bind")]
+        assert bound[-3:] == ["/opt/py", "/srv/app/backend", "/evidence"]
+
+    def test_the_environment_is_cleared(self) -> None:
+        assert "--clearenv" in built(Sandbox.BWRAP, root=False)
+
+    def test_without_bubblewrap_there_is_still_no_network(self) -> None:
+        assert built(Sandbox.UNSHARE, root=True)[:7] == [
+            "unshare", "--net", "--ipc", "--pid", "--fork", "--kill-child", "/opt/py/bin/python",
+        ]  # fmt: skip
+        assert "-Ur" in built(Sandbox.UNSHARE, root=False)
+
+    def test_the_last_resort_is_the_child_alone(self) -> None:
+        assert built(Sandbox.LIMITS, root=False)[:4] == ["/opt/py/bin/python", "-P", "-m", "worker.evaluation.child"]
+
+
+class TestHere:
+    def test_is_this_interpreter_with_our_two_packages(self) -> None:
+        place = here()
+        assert [path.name for path in place.readable[-2:]] == ["backend", "worker"]
+        assert place.code == place.readable[-1].parent

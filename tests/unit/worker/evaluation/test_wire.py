@@ -1,0 +1,24 @@
+from pathlib import Path
+
+from backend.domain.evaluators.evaluate import CallEvidence
+from backend.domain.score import Blob
+from tests.unit.worker.evaluation.cases import task_with
+from worker.evaluation.wire import pack, unpack
+
+
+class TestUnpack:
+    def test_gives_back_what_was_packed(self, tmp_path: Path) -> None:
+        evidence = [
+            CallEvidence(
+                result=(
+                    Blob(name="/a", data=b"\x00\xff"),
+                    Blob(name="/b", note="no such file"),
+                    Blob(name="/e", data=b""),
+                ),
+                expected=(),
+                notes=("post-configuration was refused",),
+            ),
+            CallEvidence(),
+        ]
+        task = task_with("exact_match")
+        assert unpack(pack(task, evidence, tmp_path), tmp_path) == (task, evidence)

@@ -1,0 +1,103 @@
+"""A worker's hold on a slot: whether it still holds, until when, and what is stopped when it does not."""
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Event, Lock, Thread
+from uuid import UUID
+
+from backend.domain.errors import DeskarenaError, LeaseLost
+from backend.domain.ports import OpenDesktop
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Ticket:
+    """What the database said about the lease when it was taken."""
+
+    lease_id: UUID
+    slot_index: int
+    provider: str
+
+
+class Hold:
+    """One lease as the worker sees it, used by the attempt's thread and those that watch over it.
+
+    It ends in two ways: `stop` (taken over, shutting down), or by itself when no heartbeat got through for the
+    lease's time: others may then take the slot, so we must behave as if they had.
+    """
+
+    def __init__(self, ticket: Ticket, seconds: float, now: Callable[[], float] = time.monotonic) -> None:
+        """Args: ticket: the lease; seconds: how long it lives without heartbeat; now: monotonic clock."""
+        self.ticket = ticket
+        self._seconds = seconds
+        self._now = now
+        self._valid_until = now() + seconds
+        self._stopped = Event()
+        self._error: DeskarenaError | None = None
+        self._desktop: OpenDesktop | None = None
+        self._lock = Lock()
+
+    def renewed(self, sent_at: float) -> None:
+        """A heartbeat got through that was sent at that moment of the monotonic clock."""
+        self._valid_until = max(self._valid_until, sent_at + self._seconds)
+
+    @property
+    def expired(self) -> bool:
+        """No heartbeat got through for the lease's time."""
+        return self._now() >= self._valid_until
+
+    @property
+    def error(self) -> DeskarenaError | None:
+        """Why it ended; None while it holds."""
+        if self._error is None and self.expired:
+            self.stop(LeaseLost("no heartbeat reached the database until the lease's end"))
+        return self._error
+
+    @property
+    def writable(self) -> bool:
+        """Whether anything may still be written: also while shutting down, but never once the lease is lost."""
+        return not isinstance(self.error, LeaseLost)
+
+    def check(self) -> None:
+        """Raises why the attempt must stop, if it must."""
+        if (error := self.error) is not None:
+            raise error
+
+    def pause(self, seconds: float) -> None:
+        """Waits, but not longer than the hold lasts."""
+        self._stopped.wait(seconds)
+
+    def stop(self, error: DeskarenaError) -> None:
+        """Ends it. The first reason stays; a lost lease overrides every other, as it forbids writing.
+
+        The desktop is destroyed at once, in a thread of its own: whatever the attempt waits for in it then fails.
+        """
+        with self._lock:
+            if self._error is None or (isinstance(error, LeaseLost) and not isinstance(self._error, LeaseLost)):
+                self._error = error
+            desktop, self._desktop = self._desktop, None
+            self._stopped.set()
+        if desktop is not None:
+            Thread(target=_close, args=(desktop,), name="close-desktop", daemon=True).start()
+
+    def attach(self, desktop: OpenDesktop) -> None:
+        """From now on the desktop is destroyed when the hold ends. Raises why it has ended already."""
+        with self._lock:
+            if self._error is None:
+                self._desktop = desktop
+        self.check()
+
+    def detach(self) -> None:
+        """The attempt has closed its desktop itself."""
+        with self._lock:
+            self._desktop = None
+
+
+def _close(desktop: OpenDesktop) -> None:
+    try:
+        desktop.close()
+    except Exception:
+        logger.exception("a desktop could not be destroyed")

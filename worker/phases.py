@@ -1,0 +1,30 @@
+"""Seconds of an attempt by phase."""
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+
+class Phases:
+    """A stop-watch per phase: `reset`, `setup`, `agent`, `action`, `settle`, `record`, `evaluation`, ..."""
+
+    def __init__(self) -> None:
+        self._seconds: dict[str, float] = {}
+
+    @contextmanager
+    def timed(self, phase: str) -> Iterator[None]:
+        """Adds the time of the block, however it ends."""
+        before = time.monotonic()
+        try:
+            yield
+        finally:
+            self.add({phase: time.monotonic() - before})
+
+    def add(self, seconds: Mapping[str, float]) -> None:
+        """Adds seconds that somebody else has measured."""
+        for phase, value in seconds.items():
+            self._seconds[phase] = self._seconds.get(phase, 0.0) + value
+
+    def seconds(self) -> dict[str, float]:
+        """Rounded to milliseconds."""
+        return {phase: round(value, 3) for phase, value in self._seconds.items()}
