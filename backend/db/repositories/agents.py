@@ -1,0 +1,32 @@
+"""Agent configurations."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Session
+from uuid_utils.compat import uuid7
+
+from backend.db.models import Agent
+
+
+def get_or_make(  # noqa: PLR0913 - one keyword per thing to ask by
+    session: Session, project_id: UUID, name: str, params: Mapping[str, Any], params_hash: str, *, privileged: bool
+) -> Agent:
+    """The configuration with these parameters; two callers at once get the same one."""
+    query = select(Agent).where(Agent.project_id == project_id, Agent.name == name, Agent.params_hash == params_hash)
+    found = session.scalar(query)
+    if found is None:
+        row = {
+            "id": uuid7(),
+            "project_id": project_id,
+            "name": name,
+            "params": dict(params),
+            "params_hash": params_hash,
+            "privileged": privileged,
+        }
+        session.execute(insert(Agent).values(row).on_conflict_do_nothing())
+        found = session.scalars(query).one()
+    return found

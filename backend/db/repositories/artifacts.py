@@ -1,0 +1,59 @@
+"""Artifacts and who refers to them."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import delete, func, select, union_all
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Session
+
+from backend.db.models import Artifact, Attempt, Benchmark, Episode, Evaluation, Evidence, Run, Step, TaskAsset, TaskSet
+
+
+def register(session: Session, rows: Iterable[tuple[str, int, str]]) -> None:
+    """Makes (sha256, size, media type) known; known ones are touched, so that collection leaves them alone.
+
+    Sorted, so that two transactions that register the same pictures never wait for each other in a circle.
+    """
+    values = [{"sha256": sha, "size": size, "media_type": media} for sha, size, media in sorted(set(rows))]
+    if values:
+        query = insert(Artifact).values(values)
+        session.execute(query.on_conflict_do_update(index_elements=[Artifact.sha256], set_={"touched_at": func.now()}))
+
+
+def get(session: Session, sha256: str) -> Artifact | None:
+    """What is known of it."""
+    return session.get(Artifact, sha256)
+
+
+def projects_of(session: Session, sha256: str) -> set[UUID]:
+    """Projects with an episode or a task set that refers to the bytes."""
+    owner = (
+        select(Run.project_id).join(Episode, Episode.run_id == Run.id).join(Attempt, Attempt.episode_id == Episode.id)
+    )
+    steps = owner.join(Step, Step.attempt_id == Attempt.id)
+    scored = owner.join(Evaluation, Evaluation.attempt_id == Attempt.id)
+    proof = scored.join(Evidence, Evidence.evaluation_id == Evaluation.id)
+    asset = select(Benchmark.project_id).join(TaskSet).join(TaskAsset)
+    query = union_all(
+        steps.where(Step.frame_sha256 == sha256),
+        steps.where(Step.a11y_sha256 == sha256),
+        proof.where(Evidence.sha256 == sha256),
+        asset.where(TaskAsset.sha256 == sha256),
+    )
+    return set(session.scalars(query))
+
+
+def remove_unused(session: Session, before: datetime, limit: int) -> list[str]:
+    """Deletes the rows of artifacts that nothing refers to and that nobody stored since `before`."""
+    used = (
+        select(Step.id).where(Step.frame_sha256 == Artifact.sha256).exists()
+        | select(Step.id).where(Step.a11y_sha256 == Artifact.sha256).exists()
+        | select(Evidence.evaluation_id).where(Evidence.sha256 == Artifact.sha256).exists()
+        | select(TaskAsset.task_set_id).where(TaskAsset.sha256 == Artifact.sha256).exists()
+    )
+    idle = select(Artifact.sha256).where(Artifact.touched_at < before, ~used).limit(limit)
+    locked = idle.with_for_update(skip_locked=True, of=Artifact)
+    query = delete(Artifact).where(Artifact.sha256.in_(locked.scalar_subquery())).returning(Artifact.sha256)
+    return list(session.scalars(query.execution_options(synchronize_session=False)))

@@ -1,0 +1,111 @@
+"""Attempts with their steps and evaluations."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import func, select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Session
+from uuid_utils.compat import uuid7
+
+from backend.db.models import Attempt, Episode, Evaluation, Evidence, Lease, Measure, Run, Step
+from backend.domain.episode import AttemptState
+
+
+def run_id_of(session: Session, attempt_id: UUID) -> UUID | None:
+    """The run that an attempt belongs to."""
+    return session.scalar(select(Episode.run_id).join(Attempt).where(Attempt.id == attempt_id))
+
+
+def get(session: Session, attempt_id: UUID) -> Attempt | None:
+    """The attempt."""
+    return session.get(Attempt, attempt_id)
+
+
+def locked(session: Session, attempt_id: UUID) -> tuple[Attempt, Episode, Lease] | None:
+    """Attempt, episode and lease as they are now, locked. The caller holds the run's lock."""
+    query = (
+        select(Attempt, Episode, Lease)
+        .join(Episode, Episode.id == Attempt.episode_id)
+        .join(Lease, Lease.id == Attempt.lease_id)
+        .where(Attempt.id == attempt_id)
+        .with_for_update(key_share=True)
+        .execution_options(populate_existing=True)
+    )
+    row = session.execute(query).one_or_none()
+    return None if row is None else (row[0], row[1], row[2])
+
+
+def fenced_run_state(session: Session, attempt_id: UUID, token: int) -> str | None:
+    """State of the attempt's run while the lease is ours; None once it is not."""
+    query = (
+        select(Run.state)
+        .join(Episode, Episode.run_id == Run.id)
+        .join(Attempt, Attempt.episode_id == Episode.id)
+        .join(Lease, Lease.id == Attempt.lease_id)
+        .where(Attempt.id == attempt_id, Attempt.live, Attempt.fencing_token == token)
+        .where(Lease.fencing_token == token, Lease.released_at.is_(None))
+    )
+    return session.scalar(query)
+
+
+def live_on_lease(session: Session, lease_id: UUID) -> Attempt | None:
+    """The attempt that goes on under a lease."""
+    query = select(Attempt).where(Attempt.lease_id == lease_id, Attempt.live)
+    return session.scalar(query.execution_options(populate_existing=True))
+
+
+def of_episode(session: Session, episode_id: UUID) -> list[Attempt]:
+    """All attempts in order."""
+    return list(session.scalars(select(Attempt).where(Attempt.episode_id == episode_id).order_by(Attempt.number)))
+
+
+def losses(session: Session, episode_id: UUID, after_number: int) -> list[tuple[str, bool]]:
+    """(failure class, right after an action?) of the lost attempts since the last `run retry`, in order."""
+    query = select(Attempt.failure_class, Attempt.after_action).where(
+        Attempt.episode_id == episode_id, Attempt.state == AttemptState.LOST.value, Attempt.number > after_number
+    )
+    return [(str(row[0]), bool(row[1])) for row in session.execute(query.order_by(Attempt.number))]
+
+
+def add_step(session: Session, values: Mapping[str, Any]) -> bool:
+    """Inserts a step; False if the attempt has one of that index already."""
+    query = (
+        insert(Step).values({"id": uuid7(), **values}).on_conflict_do_nothing(index_elements=["attempt_id", "index"])
+    )
+    return session.scalar(query.returning(Step.id)) is not None
+
+
+def steps(session: Session, attempt_id: UUID, *, after: int = -1, limit: int = 1000) -> list[Step]:
+    """Steps with an index above `after`, in order."""
+    query = select(Step).where(Step.attempt_id == attempt_id, Step.index > after).order_by(Step.index).limit(limit)
+    return list(session.scalars(query))
+
+
+def evaluations(session: Session, attempt_ids: Sequence[UUID]) -> list[Evaluation]:
+    """Evaluations of these attempts, oldest first."""
+    query = select(Evaluation).where(Evaluation.attempt_id.in_(attempt_ids)).order_by(Evaluation.id)
+    return list(session.scalars(query))
+
+
+def measures(session: Session, evaluation_ids: Sequence[UUID]) -> dict[UUID, dict[str, float]]:
+    """Measures by evaluation."""
+    found: dict[UUID, dict[str, float]] = {key: {} for key in evaluation_ids}
+    for row in session.scalars(select(Measure).where(Measure.evaluation_id.in_(evaluation_ids)).order_by(Measure.name)):
+        found[row.evaluation_id][row.name] = row.value
+    return found
+
+
+def evidence(session: Session, evaluation_ids: Sequence[UUID]) -> dict[UUID, list[Evidence]]:
+    """Evidence by evaluation, in the task's order."""
+    found: dict[UUID, list[Evidence]] = {key: [] for key in evaluation_ids}
+    query = select(Evidence).where(Evidence.evaluation_id.in_(evaluation_ids))
+    for row in session.scalars(query.order_by(Evidence.position, Evidence.role.desc(), Evidence.part)):
+        found[row.evaluation_id].append(row)
+    return found
+
+
+def last_number(session: Session, episode_id: UUID) -> int:
+    """Number of the newest attempt, 0 if there is none."""
+    return session.scalar(select(func.max(Attempt.number)).where(Attempt.episode_id == episode_id)) or 0

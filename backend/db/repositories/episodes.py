@@ -1,0 +1,177 @@
+"""Episodes: which is next, how many are where, lists."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import func, insert, select, text, update
+from sqlalchemy.orm import Session
+
+from backend.db.models import Attempt, Episode, Task
+from backend.db.repositories.pages import Page, page
+from backend.domain.episode import EpisodeState
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a worker can do now: of which provider, with which programs, for which agents."""
+
+    provider: str
+    programs: tuple[str, ...]
+    agents: tuple[str, ...]
+
+
+_RUNNABLE = """
+    e.state = 'waiting' AND e.available_at <= now()
+    AND t.requires <@ to_jsonb(CAST(:programs AS text[]))
+"""
+
+_FAIREST_RUN = text(f"""
+    SELECT r.id
+    FROM run r
+    JOIN agent a ON a.id = r.agent_id
+    CROSS JOIN LATERAL (
+        SELECT count(*) AS running FROM episode e WHERE e.run_id = r.id AND e.state = 'running'
+    ) busy
+    WHERE r.state IN ('queued', 'running') AND r.provider = :provider
+      AND a.name = ANY(CAST(:agents AS text[])) AND r.id <> ALL(CAST(:without AS uuid[]))
+      AND EXISTS (SELECT FROM episode e JOIN task t ON t.id = e.task_id WHERE e.run_id = r.id AND {_RUNNABLE})
+    ORDER BY busy.running, r.id
+    LIMIT 1
+""")  # noqa: S608 - constant text
+
+_NEXT_EPISODE = text(f"""
+    SELECT e.id
+    FROM episode e JOIN task t ON t.id = e.task_id
+    WHERE e.run_id = :run AND {_RUNNABLE}
+    ORDER BY e.priority DESC, e.id
+    LIMIT 1
+    FOR NO KEY UPDATE OF e SKIP LOCKED
+""")  # noqa: S608 - constant text
+
+
+def fairest_run(session: Session, wanted: Wanted, without: Sequence[UUID]) -> UUID | None:
+    """The run whose turn it is.
+
+    Of the runs with an episode for this worker, the one with the fewest episodes under way, then the oldest.
+    """
+    values = {"provider": wanted.provider, "programs": list(wanted.programs), "agents": list(wanted.agents)}
+    found: UUID | None = session.scalar(_FAIREST_RUN, {**values, "without": list(without)})
+    return found
+
+
+def next_waiting(session: Session, run_id: UUID, wanted: Wanted) -> Episode | None:
+    """The run's next episode that this worker can do, locked. Skips what somebody else is just taking."""
+    found = session.scalar(_NEXT_EPISODE, {"run": run_id, "programs": list(wanted.programs)})
+    return None if found is None else session.get(Episode, found, populate_existing=True)
+
+
+def get(session: Session, episode_id: UUID) -> Episode | None:
+    """The episode."""
+    return session.get(Episode, episode_id)
+
+
+def lock(session: Session, episode_id: UUID) -> Episode | None:
+    """The episode as it is now, locked. The caller holds the run's lock."""
+    query = select(Episode).where(Episode.id == episode_id).with_for_update(key_share=True)
+    return session.scalar(query.execution_options(populate_existing=True))
+
+
+def add_all(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Inserts many."""
+    if rows:
+        session.execute(insert(Episode), [dict(row) for row in rows])
+
+
+def repeats_used(session: Session, run_id: UUID) -> dict[UUID, int]:
+    """Highest repeat per task of a run."""
+    query = select(Episode.task_id, func.max(Episode.repeat)).where(Episode.run_id == run_id)
+    return {row[0]: row[1] for row in session.execute(query.group_by(Episode.task_id))}
+
+
+def in_state(session: Session, run_id: UUID, state: EpisodeState, failures: Sequence[str] = ()) -> list[Episode]:
+    """The run's episodes in a state, locked; of lost ones, those of these failure classes."""
+    query = select(Episode).where(Episode.run_id == run_id, Episode.state == state.value)
+    if failures:
+        query = query.where(Episode.failure_class.in_(list(failures)))
+    locked = query.order_by(Episode.id).with_for_update(key_share=True)
+    return list(session.scalars(locked.execution_options(populate_existing=True)))
+
+
+def write_all(session: Session, ids: Sequence[UUID], values: Mapping[str, Any]) -> None:
+    """Writes the same values to many episodes."""
+    query = update(Episode).where(Episode.id.in_(ids)).values(dict(values))
+    session.execute(query.execution_options(synchronize_session="fetch"))
+
+
+def counts(session: Session, run_ids: Sequence[UUID]) -> dict[UUID, dict[str, int]]:
+    """Episodes by state, per run."""
+    found: dict[UUID, dict[str, int]] = {run_id: {} for run_id in run_ids}
+    query = select(Episode.run_id, Episode.state, func.count()).where(Episode.run_id.in_(run_ids))
+    for run_id, state, number in session.execute(query.group_by(Episode.run_id, Episode.state)):
+        found[run_id][state] = number
+    return found
+
+
+def listing(  # noqa: PLR0913 - one keyword per thing to ask by
+    session: Session,
+    *,
+    run_id: UUID | None = None,
+    task_id: UUID | None = None,
+    states: Sequence[str] = (),
+    domain: str | None = None,
+    difficulty: str | None = None,
+    cursor: str | None = None,
+    limit: int = 50,
+    newest_first: bool = False,
+) -> Page[Any]:
+    """Rows (episode, task)."""
+    query: Any = select(Episode, Task).join(Task, Task.id == Episode.task_id)
+    if run_id is not None:
+        query = query.where(Episode.run_id == run_id)
+    if task_id is not None:
+        query = query.where(Episode.task_id == task_id)
+    if states:
+        query = query.where(Episode.state.in_(list(states)))
+    if domain is not None:
+        query = query.where(Task.domain == domain)
+    if difficulty is not None:
+        query = query.where(Task.difficulty.is_(None) if difficulty == "unlabelled" else Task.difficulty == difficulty)
+    return page(session, query, Episode.id, cursor=cursor, limit=limit, newest_first=newest_first)
+
+
+def newest_attempts(session: Session, episode_ids: Sequence[UUID]) -> dict[UUID, Attempt]:
+    """The newest attempt of each episode."""
+    query = select(Attempt).where(Attempt.episode_id.in_(episode_ids)).distinct(Attempt.episode_id)
+    rows = session.scalars(query.order_by(Attempt.episode_id, Attempt.number.desc()))
+    return {row.episode_id: row for row in rows}
+
+
+def live(session: Session, *, limit: int = 200) -> list[tuple[Episode, Task, Attempt]]:
+    """Episodes under way with their live attempts, oldest attempt first."""
+    query = select(Episode, Task, Attempt).join(Task, Task.id == Episode.task_id)
+    query = query.join(Attempt, (Attempt.episode_id == Episode.id) & Attempt.live)
+    rows = session.execute(query.where(Episode.state == EpisodeState.RUNNING.value).order_by(Attempt.id).limit(limit))
+    return [(row[0], row[1], row[2]) for row in rows]
+
+
+def next_available(session: Session, run_id: UUID) -> datetime | None:
+    """When the run's next waiting episode may start."""
+    query = select(func.min(Episode.available_at)).where(
+        Episode.run_id == run_id, Episode.state == EpisodeState.WAITING.value
+    )
+    return session.scalar(query)
+
+
+def same_task(session: Session, run_id: UUID, domain: str, name: str, repeat: int) -> UUID | None:
+    """The run's episode of the task with that key and repeat, else of its first repeat."""
+    query = select(Episode.id).join(Task, Task.id == Episode.task_id)
+    query = query.where(Episode.run_id == run_id, Task.domain == domain, Task.name == name, Episode.repeat <= repeat)
+    return session.scalar(query.order_by(Episode.repeat.desc()).limit(1))
+
+
+def now(session: Session) -> datetime:
+    """The database's clock."""
+    return session.scalars(select(func.now())).one()

@@ -1,0 +1,57 @@
+"""Keyset pagination: the cursor is the last row's id, so a page costs the same however far in it is."""
+
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+from uuid import UUID
+
+from sqlalchemy import Select
+from sqlalchemy.orm import InstrumentedAttribute, Session
+
+from backend.domain.errors import Invalid
+
+T = TypeVar("T")
+MOST = 500
+
+
+@dataclass(frozen=True)
+class Page(Generic[T]):
+    """A part of a list; `next` is the cursor of the following part, None at the end."""
+
+    items: list[T]
+    next: str | None
+
+
+def decode(cursor: str) -> UUID:
+    """The id in a cursor. Raises Invalid for a string that is none."""
+    try:
+        return UUID(hex=cursor)
+    except ValueError as error:
+        raise Invalid(f"{cursor[:80]!r} is no cursor", path="cursor", hint="Use `next` of the page before.") from error
+
+
+def page(  # noqa: PLR0913 - one keyword per thing to ask by
+    session: Session,
+    query: Select[Any],
+    key: InstrumentedAttribute[UUID],
+    *,
+    cursor: str | None,
+    limit: int,
+    newest_first: bool = False,
+) -> Page[Any]:
+    """One page of `query`, ordered by `key` (a UUIDv7 id: the order of making).
+
+    Args:
+        session: where to read.
+        query: selects one entity or column that has an `id` attribute, or rows whose first column has.
+        key: the id column.
+        cursor: from the page before, None for the first.
+        limit: rows at most; 500 at the most.
+        newest_first: descending.
+    """
+    size = max(1, min(limit, MOST))
+    if cursor:
+        last = decode(cursor)
+        query = query.where(key < last if newest_first else key > last)
+    rows = list(session.execute(query.order_by(key.desc() if newest_first else key).limit(size + 1)))
+    items = [row[0] if len(row) == 1 else row for row in rows[:size]]
+    return Page(items=items, next=rows[size - 1][0].id.hex if len(rows) > size else None)

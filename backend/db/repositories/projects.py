@@ -1,0 +1,30 @@
+"""Projects and actors."""
+
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Session
+from uuid_utils.compat import uuid7
+
+from backend.db.models import Actor, Project
+
+
+def get_or_make(session: Session, name: str) -> Project:
+    """The project of that name; two callers at once get the same one."""
+    found = session.scalar(select(Project).where(Project.name == name))
+    if found is None:
+        session.execute(insert(Project).values(id=uuid7(), name=name).on_conflict_do_nothing())
+        found = session.scalars(select(Project).where(Project.name == name)).one()
+    return found
+
+
+def actor(session: Session, project_id: UUID, name: str, kind: str) -> Actor:
+    """The project's actor of that name; two callers at once get the same one."""
+    query = select(Actor).where(Actor.project_id == project_id, Actor.name == name)
+    found = session.scalar(query)
+    if found is None:
+        row = {"id": uuid7(), "project_id": project_id, "name": name, "kind": kind}
+        session.execute(insert(Actor).values(row).on_conflict_do_nothing())
+        found = session.scalars(query).one()
+    return found

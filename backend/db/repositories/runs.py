@@ -1,0 +1,75 @@
+"""Runs."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Select, func, select, text
+from sqlalchemy.orm import Session
+
+from backend.db.models import Agent, Benchmark, Episode, Run, TaskSet
+from backend.db.repositories.pages import Page, page
+from backend.domain.episode import EpisodeState, RunState
+
+
+def lock(session: Session, run_id: UUID) -> Run | None:
+    """The run as it is now, locked until our commit: nobody else changes it, its episodes or its attempts.
+
+    The lock lets foreign keys to the run be checked meanwhile (FOR NO KEY UPDATE).
+    """
+    query = select(Run).where(Run.id == run_id).with_for_update(key_share=True)
+    return session.scalar(query.execution_options(populate_existing=True))
+
+
+def get(session: Session, run_id: UUID) -> Run | None:
+    """The run, not locked."""
+    return session.get(Run, run_id)
+
+
+def by_key(session: Session, project_id: UUID, key: str) -> Run | None:
+    """The run that was submitted under this idempotency key, after waiting for anybody who is submitting it now."""
+    session.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(f"{project_id}/{key}", 0))))
+    return session.scalar(select(Run).where(Run.project_id == project_id, Run.idempotency_key == key))
+
+
+def unfinished(session: Session, run_id: UUID) -> bool:
+    """True while an episode waits or runs."""
+    waits = select(Episode.id).where(Episode.run_id == run_id, Episode.state == text("'waiting'"))
+    runs = select(Episode.id).where(Episode.run_id == run_id, Episode.state == text("'running'"))
+    return bool(session.scalar(select(waits.exists() | runs.exists())))
+
+
+def listing(  # noqa: PLR0913 - one keyword per thing to ask by
+    session: Session,
+    *,
+    project_id: UUID,
+    states: Sequence[RunState] = (),
+    benchmark: str | None = None,
+    agent: str | None = None,
+    purposes: Sequence[str] = (),
+    cursor: str | None = None,
+    limit: int = 50,
+) -> Page[Run]:
+    """Runs, newest first."""
+    query: Select[Any] = select(Run).where(Run.project_id == project_id)
+    if states:
+        query = query.where(Run.state.in_([state.value for state in states]))
+    if purposes:
+        query = query.where(Run.purpose.in_(list(purposes)))
+    if agent:
+        query = query.join(Agent, Agent.id == Run.agent_id).where(Agent.name == agent)
+    if benchmark:
+        query = query.join(TaskSet, TaskSet.id == Run.task_set_id).join(Benchmark, Benchmark.id == TaskSet.benchmark_id)
+        query = query.where(Benchmark.name == benchmark)
+    return page(session, query, Run.id, cursor=cursor, limit=limit, newest_first=True)
+
+
+def stale(session: Session, limit: int) -> list[UUID]:
+    """Runs whose cube is out of date."""
+    return list(session.scalars(select(Run.id).where(Run.rollup_stale).order_by(Run.id).limit(limit)))
+
+
+def running_episodes(session: Session, run_id: UUID) -> int:
+    """How many of the run's episodes are under way."""
+    query = select(func.count()).where(Episode.run_id == run_id, Episode.state == EpisodeState.RUNNING)
+    return session.scalars(query).one()

@@ -1,0 +1,79 @@
+"""Tasks."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import func, insert, select
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Session
+from sqlalchemy.sql.expression import cast
+
+from backend.db.models import Quarantine, Task, TaskAsset
+from backend.db.repositories.pages import Page, page
+
+
+def add_all(session: Session, tasks: Sequence[Mapping[str, Any]], assets: Sequence[Mapping[str, Any]]) -> None:
+    """Inserts a task set's tasks and assets."""
+    if tasks:
+        session.execute(insert(Task), [dict(row) for row in tasks])
+    if assets:
+        session.execute(insert(TaskAsset), [dict(row) for row in assets])
+
+
+def get(session: Session, task_id: UUID) -> Task | None:
+    """The task."""
+    return session.get(Task, task_id)
+
+
+def all_of(session: Session, task_set_id: UUID) -> list[Task]:
+    """All tasks of a task set, in the order of import."""
+    return list(session.scalars(select(Task).where(Task.task_set_id == task_set_id).order_by(Task.id)))
+
+
+def by_key(session: Session, task_set_id: UUID, domain: str, name: str) -> Task | None:
+    """The task of that key."""
+    return session.scalar(select(Task).where(Task.task_set_id == task_set_id, Task.domain == domain, Task.name == name))
+
+
+def listing(  # noqa: PLR0913 - one keyword per thing to ask by
+    session: Session,
+    task_set_id: UUID,
+    *,
+    domain: str | None = None,
+    difficulty: str | None = None,
+    level: str | None = None,
+    app: str | None = None,
+    feasible: bool | None = None,
+    words: str = "",
+    cursor: str | None = None,
+    limit: int = 100,
+) -> Page[Task]:
+    """Tasks of a task set. `difficulty` may be `unlabelled`; `words` is looked for in name and instruction."""
+    query = select(Task).where(Task.task_set_id == task_set_id)
+    if domain is not None:
+        query = query.where(Task.domain == domain)
+    if difficulty is not None:
+        query = query.where(Task.difficulty.is_(None) if difficulty == "unlabelled" else Task.difficulty == difficulty)
+    if level is not None:
+        query = query.where(Task.level == level)
+    if app is not None:
+        query = query.where(Task.apps.contains(cast([app], JSONB)))
+    if feasible is not None:
+        query = query.where(Task.feasible == feasible)
+    if words:
+        both = func.lower(Task.domain + "/" + Task.name + " " + Task.instruction)
+        query = query.where(both.contains(words.lower(), autoescape=True))
+    return page(session, query, Task.id, cursor=cursor, limit=limit)
+
+
+def quarantined(session: Session, task_ids: Iterable[UUID]) -> dict[UUID, Quarantine]:
+    """Quarantine entries in force, by task."""
+    query = select(Quarantine).where(Quarantine.task_id.in_(list(task_ids)), Quarantine.lifted_at.is_(None))
+    return {row.task_id: row for row in session.scalars(query)}
+
+
+def versions(session: Session, domain: str, name: str, benchmark_task_sets: Sequence[UUID]) -> list[Task]:
+    """The same task in these task sets."""
+    query = select(Task).where(Task.domain == domain, Task.name == name, Task.task_set_id.in_(benchmark_task_sets))
+    return list(session.scalars(query.order_by(Task.id)))

@@ -1,0 +1,95 @@
+"""Workers, nodes, slots."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import func, select, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Session
+from uuid_utils.compat import uuid7
+
+from backend.db.models import Lease, Node, Slot, Worker
+from backend.db.models.words import NodeState, SlotState, WorkerState
+
+
+def now(session: Session) -> datetime:
+    """The database's clock: the only one that leases are measured by."""
+    return session.scalars(select(func.now())).one()
+
+
+def node(session: Session, name: str) -> Node:
+    """The node of that name, made if need be."""
+    row = {"id": uuid7(), "name": name, "labels": {}, "state": NodeState.READY.value}
+    session.execute(insert(Node).values(row).on_conflict_do_nothing())
+    return session.scalars(select(Node).where(Node.name == name)).one()
+
+
+def slots(session: Session, node_id: UUID) -> list[Slot]:
+    """A node's slots, in order."""
+    return list(session.scalars(select(Slot).where(Slot.node_id == node_id).order_by(Slot.provider, Slot.index)))
+
+
+def make_slot(session: Session, node_id: UUID, provider: str, index: int) -> None:
+    """Makes a slot; one that exists is offered again if it was being emptied."""
+    row = {"id": uuid7(), "node_id": node_id, "provider": provider, "index": index, "state": SlotState.FREE.value}
+    query = insert(Slot).values({**row, "reason": ""})
+    session.execute(
+        query.on_conflict_do_update(
+            index_elements=["node_id", "provider", "index"],
+            set_={"state": SlotState.FREE.value, "reason": ""},
+            where=Slot.state == SlotState.DRAINING.value,
+        )
+    )
+
+
+def get(session: Session, worker_id: UUID, *, lock: bool = False) -> Worker | None:
+    """The worker as it is now."""
+    query = select(Worker).where(Worker.id == worker_id).execution_options(populate_existing=True)
+    return session.scalar(query.with_for_update(key_share=True) if lock else query)
+
+
+def beat(session: Session, worker_id: UUID) -> str | None:
+    """Renews the worker's heartbeat; one that was given up is online again. Returns its state."""
+    state = select(Worker.state).where(Worker.id == worker_id).scalar_subquery()
+    back = func.coalesce(func.nullif(state, WorkerState.OFFLINE.value), WorkerState.ONLINE.value)
+    query = update(Worker).where(Worker.id == worker_id).values(heartbeat_at=func.now(), state=back)
+    return session.scalar(query.returning(Worker.state).execution_options(synchronize_session=False))
+
+
+def give_up_silent(session: Session, before: datetime) -> list[UUID]:
+    """Marks workers offline that have not been heard of since `before`."""
+    silent = select(Worker.id).where(Worker.heartbeat_at < before, Worker.state != WorkerState.OFFLINE.value)
+    locked = silent.with_for_update(skip_locked=True, key_share=True).scalar_subquery()
+    query = update(Worker).where(Worker.id.in_(locked)).values(state=WorkerState.OFFLINE.value).returning(Worker.id)
+    return list(session.scalars(query.execution_options(synchronize_session=False)))
+
+
+def on_host(session: Session, host: str) -> list[Worker]:
+    """Workers of this host that nobody has given up yet."""
+    return list(session.scalars(select(Worker).where(Worker.host == host, Worker.state != WorkerState.OFFLINE.value)))
+
+
+def heard_since(session: Session, since: datetime) -> list[Worker]:
+    """Workers with a heartbeat after `since`, newest first."""
+    return list(session.scalars(select(Worker).where(Worker.heartbeat_at >= since).order_by(Worker.id.desc())))
+
+
+def listing(session: Session, *, states: Sequence[str] = ()) -> list[Worker]:
+    """Workers, newest first; by default all."""
+    query = select(Worker).order_by(Worker.id.desc())
+    return list(session.scalars(query.where(Worker.state.in_(list(states))) if states else query))
+
+
+def slot_counts(session: Session, provider: str, online_since: datetime) -> int:
+    """Usable slots of a provider on nodes with a live worker."""
+    alive = select(Worker.node_id).where(Worker.heartbeat_at >= online_since, Worker.state == WorkerState.ONLINE.value)
+    query = select(func.count()).where(
+        Slot.provider == provider, Slot.state == SlotState.FREE.value, Slot.node_id.in_(alive)
+    )
+    return session.scalars(query).one()
+
+
+def live_leases(session: Session) -> dict[UUID, Lease]:
+    """Live leases by slot."""
+    return {lease.slot_id: lease for lease in session.scalars(select(Lease).where(Lease.released_at.is_(None)))}

@@ -1,0 +1,302 @@
+"""What a worker writes of an attempt. Every write is fenced; every function may be called twice with no harm.
+
+A worker that does not know whether its commit arrived (the database went away in between) simply asks again.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from backend.db.models import Attempt, Episode, Evaluation, Evidence, Measure, Run
+from backend.db.models.words import EvidenceRole
+from backend.db.repositories import attempts as repository
+from backend.db.repositories import runs, workers
+from backend.domain import score
+from backend.domain.episode import AttemptState, EndedBy, EpisodeState, Outcome, RunState
+from backend.domain.errors import Conflict, FailureClass, LeaseLost
+from backend.domain.trajectory import StepRecord
+from backend.services import artifacts, events, losses, validation_results
+from backend.services.artifacts import ArtifactRef
+from backend.services.claims import Fence
+from backend.services.events import Kind
+from backend.services.moves import move, settle
+
+__all__ = [
+    "EvidenceRow",
+    "Fence",
+    "StepRow",
+    "enter_evaluating",
+    "enter_running",
+    "finish_cancelled",
+    "finish_lost",
+    "finish_scored",
+    "is_cancelled",
+    "record_step",
+]
+
+_LOST = "the lease is no longer ours: the attempt was ended by somebody else"
+
+
+@dataclass(frozen=True)
+class StepRow:
+    """One step as it is stored: the loop's record, with its bytes already in the artifact store.
+
+    Attributes:
+        frame: the picture; None where there is none.
+        a11y: the accessibility tree; None where the agent did not ask for it.
+    """
+
+    record: StepRecord
+    frame: ArtifactRef | None = None
+    a11y: ArtifactRef | None = None
+
+    @property
+    def final(self) -> bool:
+        """True for the state that the agent left, which is kept after its last step and is none itself."""
+        return any(result.get("final") for result in self.record.results)
+
+    def columns(self) -> dict[str, Any]:
+        """Values of the step's row, without its attempt."""
+        seen, said = self.record.observation, self.record.decision
+        return {
+            "index": self.record.index,
+            "frame_sha256": self.frame.sha256 if self.frame else None,
+            "frame_media_type": self.frame.media_type if self.frame else None,
+            "width": seen.frame.width if seen.frame else None,
+            "height": seen.frame.height if seen.frame else None,
+            "a11y_sha256": self.a11y.sha256 if self.a11y else None,
+            "windows": [window.model_dump(mode="json") for window in seen.windows or ()],
+            "words": said.words,
+            "reply": said.reply,
+            "actions": [action.model_dump(mode="json") for action in said.actions],
+            "results": [dict(result) for result in self.record.results],
+            "invalid": said.invalid,
+            "usage": said.usage.model_dump(mode="json"),
+            "timing": self.record.timing.model_dump(mode="json"),
+        }
+
+
+@dataclass(frozen=True)
+class EvidenceRow:
+    """One blob of evidence.
+
+    Attributes:
+        position: of the metric call in the task, from 0.
+        part: of the blob among those of one getter, from 0.
+        blob: where it is stored; None = it was absent.
+    """
+
+    position: int
+    role: EvidenceRole
+    getter: str
+    blob_name: str
+    blob: ArtifactRef | None = None
+    note: str = ""
+    part: int = 0
+
+
+@dataclass
+class _Held:
+    """What a fenced write works on, all locked."""
+
+    run: Run
+    attempt: Attempt
+    episode: Episode
+    repeated: bool = field(default=False)
+
+
+def enter_running(
+    session: Session,
+    fence: Fence,
+    desktop: Mapping[str, Any],
+    seconds: Mapping[str, float],
+    first_observation_at: datetime | None = None,
+) -> None:
+    """The desktop is prepared; the agent's loop begins.
+
+    Args:
+        session: the transaction.
+        fence: of the claim.
+        desktop: what the provider says of it, for the record.
+        seconds: so far, by phase: `reset`, `setup`.
+        first_observation_at: when the desktop was first seen, before set-up; default: now.
+    """
+    held = _hold(session, fence, AttemptState.RUNNING)
+    if held.repeated:
+        return
+    seen = first_observation_at or workers.now(session)
+    values = {"desktop": dict(desktop), "first_observation_at": seen, "seconds": _added(held.attempt, seconds)}
+    move(session, held.run, held.attempt, AttemptState.RUNNING, **values)
+
+
+def record_step(session: Session, fence: Fence, step: StepRow) -> None:
+    """Keeps one step. One of the same index that is there already is left as it is."""
+    held = _hold(session, fence, None)
+    artifacts.register_all(session, [ref for ref in (step.frame, step.a11y) if ref is not None])
+    attempt, index = held.attempt, step.record.index
+    if not repository.add_step(session, {"attempt_id": attempt.id, **step.columns()}):
+        return
+    if not step.final:
+        attempt.current_step = max(attempt.current_step, index + 1)
+    actions = [action.type.value for action in step.record.decision.actions]
+    told = {"index": index, "step": attempt.current_step, "actions": actions, "final": step.final}
+    frame = step.frame.sha256 if step.frame else None
+    events.append(
+        session,
+        held.run,
+        Kind.STEP,
+        told | {"frame": frame, "words": step.record.decision.words[:200]},
+        episode_id=held.episode.id,
+        attempt_id=attempt.id,
+    )
+
+
+def enter_evaluating(session: Session, fence: Fence, ended_by: EndedBy, seconds: Mapping[str, float]) -> None:
+    """The agent has stopped; the state it left is being scored."""
+    held = _hold(session, fence, AttemptState.EVALUATING)
+    if held.repeated:
+        return
+    spent = _added(held.attempt, seconds)
+    move(session, held.run, held.attempt, AttemptState.EVALUATING, ended_by=ended_by.value, seconds=spent)
+
+
+def finish_scored(
+    session: Session,
+    fence: Fence,
+    evaluation: score.Evaluation,
+    evidence: Sequence[EvidenceRow],
+    seconds: Mapping[str, float],
+) -> None:
+    """The attempt is scored, and with it its episode."""
+    held = _hold(session, fence, AttemptState.SCORED)
+    if held.repeated:
+        return
+    run, attempt, episode, now = held.run, held.attempt, held.episode, workers.now(session)
+    add_evaluation(session, attempt, evaluation, evidence, seconds.get("evaluation", 0.0))
+    told = {"score": evaluation.score, "rule": evaluation.rule, "version": evaluation.version}
+    events.append(session, run, Kind.EVALUATION, told, episode_id=episode.id, attempt_id=attempt.id)
+    move(session, run, attempt, AttemptState.SCORED, ended_at=now, seconds=_added(attempt, seconds))
+    values = {"outcome": Outcome.SCORED.value, "ended_by": attempt.ended_by, "ended_at": now, "reason": ""}
+    verdict = {"score": evaluation.score, "solved": evaluation.solved, "steps": attempt.current_step}
+    move(session, run, episode, EpisodeState.SCORED, **values, **verdict)
+    validation_results.note(session, run, episode, evaluation.version)
+    settle(session, run)
+
+
+def finish_lost(  # noqa: PLR0913 - what is known of a loss
+    session: Session,
+    fence: Fence,
+    failure_class: FailureClass,
+    message: str,
+    seconds: Mapping[str, float],
+    *,
+    after_action: bool = False,
+) -> None:
+    """The machine failed. The episode waits for another attempt, or is lost, by the policy of the class."""
+    held = _hold(session, fence, AttemptState.LOST)
+    if not held.repeated:
+        losses.lose(
+            session, held.run, held.attempt.id, failure_class, message, seconds=seconds, after_action=after_action
+        )
+
+
+def finish_cancelled(session: Session, fence: Fence, seconds: Mapping[str, float] | None = None) -> None:
+    """The run was cancelled and the attempt has stopped.
+
+    Raises:
+        Conflict: nobody cancelled the run. A worker that has to stop releases its lease instead.
+    """
+    held = _hold(session, fence, AttemptState.CANCELLED)
+    if held.repeated:
+        return
+    if RunState(held.run.state) is not RunState.CANCELLED:
+        raise Conflict("the run is not cancelled", hint="Release the lease: the episode then gets another attempt.")
+    now = workers.now(session)
+    move(session, held.run, held.attempt, AttemptState.CANCELLED, ended_at=now, seconds=_added(held.attempt, seconds))
+    values = {"outcome": Outcome.CANCELLED.value, "ended_at": now, "steps": held.attempt.current_step}
+    move(session, held.run, held.episode, EpisodeState.CANCELLED, **values)
+
+
+def is_cancelled(session: Session, fence: Fence) -> bool:
+    """True once the run is cancelled. One read, no lock: asked before every step."""
+    state = repository.fenced_run_state(session, fence.attempt_id, fence.token)
+    if state is None:
+        raise LeaseLost(_LOST)
+    return RunState(state) is RunState.CANCELLED
+
+
+def add_evaluation(
+    session: Session,
+    attempt: Attempt,
+    evaluation: score.Evaluation,
+    evidence: Sequence[EvidenceRow],
+    seconds: float,
+) -> Evaluation:
+    """Stores an evaluation as the attempt's current one, with its measures and evidence."""
+    artifacts.register_all(session, [item.blob for item in evidence if item.blob is not None])
+    for older in repository.evaluations(session, [attempt.id]):
+        older.current = False
+    session.flush()  # One evaluation of an attempt is current at any time.
+    row = Evaluation(
+        attempt_id=attempt.id,
+        version=evaluation.version,
+        score=evaluation.score,
+        rule=evaluation.rule,
+        metrics=[metric.model_dump(mode="json") for metric in evaluation.metrics],
+        seconds=seconds,
+    )
+    session.add(row)
+    session.flush()  # Measures and evidence refer to it.
+    session.add_all(
+        Measure(evaluation_id=row.id, name=name, value=value) for name, value in evaluation.measures.items()
+    )
+    session.add_all(
+        Evidence(
+            evaluation_id=row.id,
+            position=item.position,
+            role=item.role.value,
+            part=item.part,
+            getter=item.getter,
+            blob_name=item.blob_name,
+            sha256=item.blob.sha256 if item.blob else None,
+            note=item.note,
+        )
+        for item in evidence
+    )
+    session.flush()
+    return row
+
+
+def _hold(session: Session, fence: Fence, goal: AttemptState | None) -> _Held:
+    """Locks run, attempt, episode and lease, and checks that the attempt is ours to write.
+
+    Args:
+        session: the transaction.
+        fence: attempt and token.
+        goal: the state that the write leads to. An attempt that is there already was written by the same call
+            before: `repeated`. One that a reaper has lost was not.
+
+    Raises:
+        LeaseLost: the token is stale, the lease released, or the attempt ended by somebody else.
+    """
+    run_id = repository.run_id_of(session, fence.attempt_id)
+    run = None if run_id is None else runs.lock(session, run_id)
+    found = repository.locked(session, fence.attempt_id)
+    if run is None or found is None:
+        raise LeaseLost(_LOST)
+    attempt, episode, lease = found
+    if not attempt.fencing_token == lease.fencing_token == fence.token:
+        raise LeaseLost(_LOST)
+    taken = lease.released_at is not None
+    if goal is not None and attempt.state == goal and not (goal is AttemptState.LOST and taken):
+        return _Held(run, attempt, episode, repeated=True)
+    if taken or not attempt.live:
+        raise LeaseLost(_LOST)
+    return _Held(run, attempt, episode)
+
+
+def _added(attempt: Attempt, seconds: Mapping[str, float] | None) -> dict[str, float]:
+    return {**attempt.seconds, **(seconds or {})}

@@ -1,0 +1,199 @@
+"""Work is taken here: a lease on a slot, then an episode with a new attempt."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.models import Attempt, Episode, Lease, Run, Slot, Worker
+from backend.db.models.words import WorkerState
+from backend.db.repositories import attempts as attempt_repository
+from backend.db.repositories import benchmarks, episodes, leases, runs, tasks, workers
+from backend.db.repositories.episodes import Wanted
+from backend.domain.episode import AttemptState, EpisodeState, RunState
+from backend.domain.errors import LeaseLost, NotFound
+from backend.domain.run import RunConfig
+from backend.domain.task import Task
+from backend.domain.trajectory import Decision
+from backend.services import events
+from backend.services.events import Kind
+from backend.services.moves import move
+from backend.services.recovery import drain, reap, release_lease
+from backend.services.replays import recorded_decisions
+from backend.services.workers import register_worker, worker_heartbeat
+
+__all__ = [
+    "Claim",
+    "Fence",
+    "acquire_lease",
+    "claim_episode",
+    "drain",
+    "reap",
+    "register_worker",
+    "release_lease",
+    "worker_heartbeat",
+]
+
+_ROUNDS = 8
+
+
+@dataclass(frozen=True)
+class Fence:
+    """What every write of an attempt shows: which attempt, and the token of the lease it was begun under."""
+
+    attempt_id: UUID
+    token: int
+
+
+@dataclass(frozen=True)
+class Claim:
+    """An episode to run, with all that it takes.
+
+    Attributes:
+        fence: for every function of `backend.services.attempts`.
+        slot: index of the provider's slot on this node.
+        seed: the episode's own.
+        attempt_number: from 1.
+        assets: hash of every asset of the task set, by the name that steps use.
+        trajectory: recorded decisions, for the `replay` agent; else empty.
+    """
+
+    fence: Fence
+    attempt_id: UUID
+    episode_id: UUID
+    run_id: UUID
+    task_id: UUID
+    lease_id: UUID
+    provider: str
+    slot: int
+    task: Task
+    config: RunConfig
+    seed: int
+    attempt_number: int
+    assets: Mapping[str, str]
+    trajectory: tuple[Decision, ...] = ()
+
+
+def acquire_lease(session: Session, worker_id: UUID, provider: str) -> Lease | None:
+    """A lease on a free slot of the worker's node, if there is one and an episode waits that this worker can do.
+
+    Asking costs nothing and leaves nothing behind when there is no work, so a worker may ask every 2 s. Follow it
+    by `claim_episode` in the same transaction; if that finds nothing after all (somebody was faster), release it.
+
+    Args:
+        session: the transaction.
+        worker_id: who asks. A worker that drains or was given up gets none.
+        provider: which kind of desktop.
+    """
+    worker = workers.get(session, worker_id)
+    if worker is None or worker.state != WorkerState.ONLINE:
+        return None
+    if episodes.fairest_run(session, _wanted(worker, provider), ()) is None:
+        return None
+    slot = leases.free_slot(session, worker.node_id, provider)
+    if slot is None or leases.live(session, slot.id):
+        return None
+    lease = Lease(slot_id=slot.id, worker_id=worker.id)
+    session.add(lease)
+    session.flush()  # The caller needs the token.
+    return lease
+
+
+def claim_episode(session: Session, lease: Lease) -> Claim | None:
+    """Begins an attempt at the next waiting episode under `lease`; None if nothing waits for this worker.
+
+    Which one: of the runs that have an episode for this worker, the one with the fewest episodes under way, then the
+    oldest; of its episodes the one with the highest priority, then the oldest. A lease carries one attempt at a time
+    and may be used again after that attempt has ended.
+
+    Raises:
+        LeaseLost: the lease was released or taken away.
+    """
+    held = leases.lock(session, lease.id)
+    if held is None or held.released_at is not None or attempt_repository.live_on_lease(session, held.id) is not None:
+        raise LeaseLost("the lease is not ours, or is in use")
+    worker, slot = session.get_one(Worker, held.worker_id), session.get_one(Slot, held.slot_id)
+    wanted = _wanted(worker, slot.provider)
+    without: list[UUID] = []
+    for left in reversed(range(_ROUNDS)):
+        run_id = episodes.fairest_run(session, wanted, without)
+        if run_id is None:
+            return None
+        with session.begin_nested() as savepoint:
+            taken = _take(session, run_id, wanted, without, sure=left == 0)
+            if taken is None:
+                # Gives the run's lock back: two locked runs at once could wait for each other in a circle.
+                savepoint.rollback()
+        if taken is not None:
+            return _begin(session, *taken, held, slot)
+    return None
+
+
+def _take(
+    session: Session, run_id: UUID, wanted: Wanted, without: list[UUID], *, sure: bool
+) -> tuple[Run, Episode] | None:
+    """Locks the run and its next episode, if under the lock it is still that run's turn."""
+    run = runs.lock(session, run_id)
+    if run is None:
+        return None
+    if not sure and episodes.fairest_run(session, wanted, without) != run_id:
+        return None
+    active = RunState(run.state) in {RunState.QUEUED, RunState.RUNNING}
+    episode = episodes.next_waiting(session, run_id, wanted) if active else None
+    if episode is None:
+        without.append(run_id)
+        return None
+    return run, episode
+
+
+def _begin(session: Session, run: Run, episode: Episode, lease: Lease, slot: Slot) -> Claim:
+    now = workers.now(session)
+    if RunState(run.state) is RunState.QUEUED:
+        move(session, run, run, RunState.RUNNING, started_at=run.started_at or now)
+    number = attempt_repository.last_number(session, episode.id) + 1
+    started = {"started_at": episode.started_at or now, "attempts_count": number, "reason": ""}
+    move(session, run, episode, EpisodeState.RUNNING, **started)
+    attempt = Attempt(
+        episode_id=episode.id,
+        number=number,
+        worker_id=lease.worker_id,
+        slot_id=lease.slot_id,
+        lease_id=lease.id,
+        fencing_token=lease.fencing_token,
+        started_at=now,
+    )
+    session.add(attempt)
+    session.flush()  # The event below refers to it.
+    told = {"number": number, "state": AttemptState.PREPARING.value, "worker": str(lease.worker_id)}
+    events.append(session, run, Kind.ATTEMPT_STARTED, told, episode_id=episode.id, attempt_id=attempt.id)
+    return _claim(session, run, episode, attempt, slot)
+
+
+def _claim(session: Session, run: Run, episode: Episode, attempt: Attempt, slot: Slot) -> Claim:
+    row = tasks.get(session, episode.task_id)
+    if row is None:
+        raise NotFound(f"the task {episode.task_id} is gone")
+    config = RunConfig.model_validate(run.config)
+    return Claim(
+        fence=Fence(attempt.id, attempt.fencing_token),
+        attempt_id=attempt.id,
+        episode_id=episode.id,
+        run_id=run.id,
+        task_id=row.id,
+        lease_id=attempt.lease_id,
+        provider=slot.provider,
+        slot=slot.index,
+        task=Task.model_validate(row.spec),
+        config=config,
+        seed=episode.seed,
+        attempt_number=attempt.number,
+        assets=benchmarks.assets(session, row.task_set_id),
+        trajectory=recorded_decisions(session, config, row, episode),
+    )
+
+
+def _wanted(worker: Worker, provider: str) -> Wanted:
+    can = worker.capabilities.get("providers", {}).get(provider, {})
+    agents = worker.capabilities.get("agents", {})
+    return Wanted(provider=provider, programs=tuple(can.get("programs", ())), agents=tuple(agents))

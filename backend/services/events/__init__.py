@@ -1,0 +1,25 @@
+"""Events of runs, and the live view: the only door to the broker's data.
+
+Postgres is the truth. What goes through the broker only says that there is something new, so that nothing is lost
+when the broker is away: whoever listens also reads Postgres now and then.
+"""
+
+from backend.services.events.broker import broker_state, configure
+from backend.services.events.live import LiveFrame, put_frame, watchers
+from backend.services.events.log import Kind, append, list_after
+from backend.services.events.watch import latest_frame, mark_watching, subscribe_attempt, subscribe_run
+
+__all__ = [
+    "Kind",
+    "LiveFrame",
+    "append",
+    "broker_state",
+    "configure",
+    "latest_frame",
+    "list_after",
+    "mark_watching",
+    "put_frame",
+    "subscribe_attempt",
+    "subscribe_run",
+    "watchers",
+]

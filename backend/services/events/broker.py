@@ -1,0 +1,102 @@
+"""The synchronous connection to Redis or Valkey. Bounded in time, and quiet when the server is away."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from backend.config import get_settings
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+
+TIMEOUT = 0.5
+"""Seconds that one call may take: a step never waits longer for the broker."""
+PAUSE = 2.0
+"""Seconds without another try after a failure, so that an absent broker costs one time-out, not one per step."""
+
+
+def client_url(url: str) -> str:
+    """`url` as the client library spells it: Celery's `redis+socket:///path?virtual_host=0` becomes `unix://`."""
+    parts = urlsplit(url)
+    if parts.scheme != "redis+socket":
+        return url
+    query = [("db" if key == "virtual_host" else key, value) for key, value in parse_qsl(parts.query)]
+    return urlunsplit(("unix", parts.netloc, parts.path, urlencode(query), ""))
+
+
+class Broker:
+    """One server. Without an address it is the broker that is always away."""
+
+    def __init__(self, url: str) -> None:
+        self.url = client_url(url)
+        self._client = self._connect() if url else None
+        self._away_until = 0.0
+        self._lock = threading.Lock()
+
+    def _connect(self) -> Any:
+        return redis.Redis.from_url(
+            self.url,
+            socket_timeout=TIMEOUT,
+            socket_connect_timeout=TIMEOUT,
+            retry=Retry(NoBackoff(), 1),  # one stale pooled connection after a restart of the server
+            health_check_interval=0,
+        )
+
+    def call(self, work: Callable[[Any], T], default: T) -> T:
+        """What `work(client)` gives, or `default` while the server is away. Never raises for the broker's sake."""
+        if self._client is None or time.monotonic() < self._away_until:
+            return default
+        try:
+            return work(self._client)
+        except (redis.RedisError, OSError) as error:
+            self._rest(error)
+            return default
+
+    def _rest(self, error: Exception) -> None:
+        with self._lock:
+            first = time.monotonic() >= self._away_until
+            self._away_until = time.monotonic() + PAUSE
+        if first:
+            logger.warning("the broker is away (%s); nothing is lost, live views wait", error)
+
+    def close(self) -> None:
+        """Closes its connections."""
+        if self._client is not None:
+            self._client.close()
+
+
+_current: Broker | None = None
+_guard = threading.Lock()
+
+
+def configure(url: str) -> None:
+    """Uses the broker at `url` from now on; empty = none."""
+    global _current  # noqa: PLW0603 - one connection pool per process
+    with _guard:
+        old, _current = _current, Broker(url)
+    if old is not None:
+        old.close()
+
+
+def current() -> Broker:
+    """This process's broker, by default that of the settings."""
+    global _current  # noqa: PLW0603 - same
+    with _guard:
+        if _current is None:
+            _current = Broker(get_settings().redis_url.get_secret_value())
+        return _current
+
+
+def broker_state() -> str:
+    """`ok`, `away`, or `none` where no broker is configured."""
+    broker = current()
+    if not broker.url:
+        return "none"
+    return broker.call(lambda client: "ok" if client.ping() else "away", "away")

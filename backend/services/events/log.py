@@ -1,0 +1,62 @@
+"""The event log of a run, in Postgres, and the word to the broker that it has grown."""
+
+import json
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.models import Event, Run
+from backend.db.repositories import events as repository
+from backend.db.session import after_commit
+from backend.services.events import broker
+
+
+class Kind(StrEnum):
+    """What can happen in a run."""
+
+    RUN_SUBMITTED = "run_submitted"
+    RUN_STATE = "run_state"
+    EPISODE_STATE = "episode_state"
+    ATTEMPT_STARTED = "attempt_started"
+    ATTEMPT_STATE = "attempt_state"
+    STEP = "step"
+    EVALUATION = "evaluation"
+    FLAG = "flag"
+
+
+def run_channel(run_id: UUID) -> str:
+    """Where the growth of a run's log is told."""
+    return f"deskarena:run:{run_id}"
+
+
+def append(  # noqa: PLR0913 - two optional references
+    session: Session,
+    run: Run,
+    kind: Kind,
+    data: dict[str, Any],
+    *,
+    episode_id: UUID | None = None,
+    attempt_id: UUID | None = None,
+) -> int:
+    """Writes the run's next event and, after the commit, tells listeners. Returns its `seq`.
+
+    Args:
+        session: the transaction in which it happened.
+        run: whose event; its row is locked until the commit.
+        kind: what happened.
+        data: small; pictures and texts stay where they are.
+        episode_id: which episode, if one.
+        attempt_id: which attempt, if one.
+    """
+    seq = repository.append(session, run.id, kind.value, data, episode_id=episode_id, attempt_id=attempt_id)
+    message = json.dumps({"run": str(run.id), "seq": seq})
+    channel = run_channel(run.id)
+    after_commit(session, channel, lambda: broker.current().call(lambda client: client.publish(channel, message), None))
+    return seq
+
+
+def list_after(session: Session, run_id: UUID, seq: int = 0, limit: int = 500) -> list[Event]:
+    """The run's events with a higher number than `seq`, in order."""
+    return repository.after(session, run_id, seq, limit)

@@ -1,0 +1,120 @@
+"""The waiting side: what websockets and event streams await. Holds no database session."""
+
+import asyncio
+import contextlib
+import json
+import logging
+import time
+from collections.abc import AsyncGenerator
+from typing import Any
+from uuid import UUID
+
+import redis
+import redis.asyncio
+
+from backend.services.events import broker, live, log
+
+logger = logging.getLogger(__name__)
+
+TICK = 2.0
+"""Seconds after which a subscription speaks up anyway, so that its listener can look at Postgres itself."""
+_clients: dict[tuple[int, str], Any] = {}
+
+
+def _client() -> Any:
+    """One pool per event loop and address; None without a broker."""
+    url = broker.current().url
+    if not url:
+        return None
+    key = (id(asyncio.get_running_loop()), url)
+    if key not in _clients:
+        _clients[key] = redis.asyncio.Redis.from_url(
+            url, socket_connect_timeout=broker.TIMEOUT, socket_timeout=broker.TIMEOUT * 4
+        )
+    return _clients[key]
+
+
+async def close() -> None:
+    """Closes this event loop's connections; for an orderly end."""
+    loop = id(asyncio.get_running_loop())
+    for key in [key for key in _clients if key[0] == loop]:
+        await _clients.pop(key).aclose()
+
+
+async def _messages(channel: str) -> AsyncGenerator[dict[str, Any] | None, None]:
+    """Messages of a channel; None every `TICK` seconds without one, at once when listening begins (again).
+
+    While the broker is away it yields None every `TICK` seconds and keeps trying: it ends only by being closed.
+    """
+    while True:
+        client = _client()
+        if client is None:
+            yield None
+            await asyncio.sleep(TICK)
+            continue
+        try:
+            async with client.pubsub() as pubsub:
+                await pubsub.subscribe(channel)
+                yield None
+                while True:
+                    message = await pubsub.get_message(ignore_subscribe_messages=True, timeout=TICK)
+                    yield None if message is None else json.loads(message["data"])
+        except (redis.RedisError, OSError) as error:
+            logger.info("listening to %s: %s", channel, error)
+            yield None
+            await asyncio.sleep(TICK)
+
+
+async def subscribe_run(run_id: UUID, after_seq: int) -> AsyncGenerator[int, None]:
+    """Says when to read the run's events from Postgres again.
+
+    Args:
+        run_id: which run.
+        after_seq: the number of the last event that the listener has.
+
+    Yields:
+        The newest number known: at once, after each new event, and every 2 s in any case (then perhaps unchanged),
+        so that nothing is missed while the broker is away. The listener reads `list_after(its own last number)`.
+    """
+    newest = after_seq
+    async with contextlib.aclosing(_messages(log.run_channel(run_id))) as messages:
+        async for message in messages:
+            if message is None or int(message["seq"]) > newest:
+                newest = newest if message is None else int(message["seq"])
+                yield newest
+
+
+async def subscribe_attempt(attempt_id: UUID) -> AsyncGenerator[int | None, None]:
+    """Says when `latest_frame` has something new: the frame's number, or None every 2 s without one."""
+    async with contextlib.aclosing(_messages(live.frame_channel(attempt_id))) as messages:
+        async for message in messages:
+            yield None if message is None else int(message["seq"])
+
+
+async def latest_frame(attempt_id: UUID) -> live.LiveFrame | None:
+    """The newest frame; None if there is none or the broker is away."""
+    client = _client()
+    if client is None:
+        return None
+    try:
+        value = await client.get(live.frame_key(attempt_id))
+    except (redis.RedisError, OSError):
+        return None
+    return None if value is None else live.unpack(value)
+
+
+async def mark_watching(attempt_id: UUID, viewer: str = "viewer") -> bool:
+    """Says that `viewer` looks at the attempt for the next 6 s. False while the broker is away."""
+    client = _client()
+    if client is None:
+        return False
+    now, key = time.time(), live.watch_key(attempt_id)
+    try:
+        async with client.pipeline(transaction=False) as pipe:
+            pipe.zadd(key, {viewer: now + live.WATCH_SECONDS})
+            pipe.zremrangebyscore(key, "-inf", now)
+            pipe.expire(key, int(live.WATCH_SECONDS * 2))
+            await pipe.execute()
+    except (redis.RedisError, OSError):
+        return False
+    return True

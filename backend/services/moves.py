@@ -1,0 +1,94 @@
+"""The one place where a run, an episode or an attempt changes its state: checked, written, logged as an event."""
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from backend.db.models import Attempt, Episode, Run
+from backend.db.repositories import episodes as episode_repository
+from backend.db.repositories import runs as run_repository
+from backend.domain.episode import (
+    ATTEMPT_MOVES,
+    EPISODE_MOVES,
+    RUN_MOVES,
+    AttemptState,
+    EpisodeState,
+    RunState,
+    check_move,
+)
+from backend.services import events
+from backend.services.events import Kind
+
+
+def move(session: Session, run: Run, thing: Run | Episode | Attempt, new: StrEnum, **values: Any) -> None:
+    """Moves `thing` to `new` with the values that come with it.
+
+    Args:
+        session: the transaction.
+        run: the run it belongs to, locked by the caller (`repositories.runs.lock`).
+        thing: the run itself, or one of its episodes or attempts.
+        new: a RunState, EpisodeState or AttemptState, according to `thing`.
+        values: further columns to write with it, for example `ended_by`.
+
+    Raises:
+        IllegalMove: the domain does not allow it.
+    """
+    old = thing.state
+    data: dict[str, Any] = {"from": str(old), "to": str(new)}
+    if isinstance(thing, Run):
+        check_move(RUN_MOVES, RunState(old), RunState(new))
+    elif isinstance(thing, Episode):
+        check_move(EPISODE_MOVES, EpisodeState(old), EpisodeState(new))
+        run.rollup_stale = True
+    else:
+        check_move(ATTEMPT_MOVES, AttemptState(old), AttemptState(new))
+        thing.live = not AttemptState(new).ended
+    thing.state = str(new)
+    for name, value in values.items():
+        setattr(thing, name, value)
+    _log(session, run, thing, data | _told(values))
+
+
+def move_all(session: Session, run: Run, episodes: Sequence[Episode], new: EpisodeState, **values: Any) -> int:
+    """Moves many episodes of one run at once, logged as one event with their number. Returns that number.
+
+    Raises:
+        IllegalMove: one of them may not go there; nothing is written.
+    """
+    for old in {EpisodeState(episode.state) for episode in episodes}:
+        check_move(EPISODE_MOVES, old, new)
+    if episodes:
+        ids = [episode.id for episode in episodes]
+        episode_repository.write_all(session, ids, {"state": str(new), **values})
+        run.rollup_stale = True
+        events.append(session, run, Kind.EPISODE_STATE, {"to": str(new), "count": len(ids)} | _told(values))
+    return len(episodes)
+
+
+def settle(session: Session, run: Run) -> None:
+    """Completes the run if it is not open and none of its episodes waits or runs any more."""
+    if run.open or RunState(run.state) in {RunState.COMPLETED, RunState.CANCELLED}:
+        return
+    session.flush()  # The question below has to see the move that has just been made.
+    if not run_repository.unfinished(session, run.id):
+        move(session, run, run, RunState.COMPLETED, ended_at=episode_repository.now(session))
+
+
+def _log(session: Session, run: Run, thing: Run | Episode | Attempt, data: dict[str, Any]) -> None:
+    if isinstance(thing, Run):
+        events.append(session, run, Kind.RUN_STATE, data)
+    elif isinstance(thing, Episode):
+        events.append(session, run, Kind.EPISODE_STATE, data, episode_id=thing.id)
+    else:
+        data["number"] = thing.number
+        events.append(session, run, Kind.ATTEMPT_STATE, data, episode_id=thing.episode_id, attempt_id=thing.id)
+
+
+_IN_EVENTS = ("outcome", "ended_by", "failure_class", "score", "solved", "reason")
+
+
+def _told(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values that a listener needs to show the move without reading the row."""
+    return {name: values[name] for name in _IN_EVENTS if values.get(name) not in {None, ""}}

@@ -1,0 +1,43 @@
+"""Wakes the workers through Celery, after the commit. Nothing depends on it: workers also look for themselves."""
+
+import logging
+from functools import lru_cache
+
+from celery import Celery
+from kombu.exceptions import OperationalError
+from sqlalchemy.orm import Session
+
+from backend.config import get_settings
+from backend.db.session import after_commit
+
+logger = logging.getLogger(__name__)
+WAKE = "worker.tasks.wake"
+_KEY = "queue:wake"
+
+
+@lru_cache(maxsize=4)
+def _app(url: str) -> Celery:
+    app = Celery("deskarena-client", broker=url, set_as_current=False)
+    app.conf.update(
+        task_ignore_result=True,
+        broker_connection_timeout=0.5,
+        broker_connection_retry=False,
+        broker_transport_options={"socket_timeout": 0.5, "socket_connect_timeout": 0.5, "max_retries": 0},
+    )
+    return app
+
+
+def wake_workers(session: Session) -> None:
+    """Sends one wake-up after this transaction's commit, however often it is asked for."""
+    after_commit(session, _KEY, send_wake)
+
+
+def send_wake() -> None:
+    """Sends the wake-up now. A broker that is away is logged: workers poll Postgres in any case."""
+    url = get_settings().redis_url.get_secret_value()
+    if not url:
+        return
+    try:
+        _app(url).send_task(WAKE, ignore_result=True, retry=False, expires=30)
+    except (OperationalError, OSError) as error:
+        logger.warning("workers could not be woken (%s); they find the work by themselves", error)

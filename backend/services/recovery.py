@@ -1,0 +1,92 @@
+"""What died is ended: silent leases and workers, and the attempts they carried. Needs neither broker nor beat."""
+
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.config import get_settings
+from backend.db.models import Worker
+from backend.db.models.words import WorkerState
+from backend.db.repositories import attempts, leases, runs
+from backend.db.repositories import workers as repository
+from backend.domain.errors import FailureClass, NotFound
+from backend.services import losses
+
+
+def reap(session: Session, now: datetime | None = None, *, lease_seconds: float | None = None) -> list[UUID]:
+    """Takes away every lease without a heartbeat for `lease_seconds`; its attempt is lost (`cluster`).
+
+    Safe to call by many at once, as often as they like: each lease is taken away once.
+
+    Args:
+        session: the transaction.
+        now: the time to count from; default: the database's clock, by which heartbeats are written.
+        lease_seconds: default: the setting.
+
+    Returns:
+        The attempts that were lost by it.
+    """
+    seconds = get_settings().lease_seconds if lease_seconds is None else lease_seconds
+    before = (now or repository.now(session)) - timedelta(seconds=seconds)
+    repository.give_up_silent(session, before)
+    reason = f"no heartbeat for {seconds:g} s: the worker died, froze or lost the database"
+    lost = [_end_lease(session, lease_id, reason, before) for lease_id in _in_run_order(session, before)]
+    return [attempt_id for attempt_id in lost if attempt_id is not None]
+
+
+def release_lease(session: Session, lease_id: UUID, reason: str) -> None:
+    """Gives a lease back. An attempt that still goes on under it is lost (`cluster`). Safe to call twice."""
+    _end_lease(session, lease_id, reason, None)
+
+
+def drain(session: Session, worker_id: UUID) -> None:
+    """The worker gets no more leases; what it has it may finish."""
+    worker = repository.get(session, worker_id, lock=True)
+    if worker is None:
+        raise NotFound(f"there is no worker {worker_id}")
+    worker.state = WorkerState.DRAINING.value
+
+
+def sign_off(session: Session, worker_id: UUID) -> None:
+    """The worker ends in good order: nothing it holds is waited for."""
+    worker = repository.get(session, worker_id, lock=True)
+    if worker is not None:
+        end_worker(session, worker, "the worker was stopped")
+
+
+def end_worker(session: Session, worker: Worker, reason: str) -> None:
+    """Marks a worker offline and ends its leases at once."""
+    worker.state = WorkerState.OFFLINE.value
+    for lease_id in leases.of_worker(session, worker.id):
+        _end_lease(session, lease_id, reason, None)
+
+
+def _in_run_order(session: Session, before: datetime) -> list[UUID]:
+    """Silent leases, ordered by the run whose lock each will need: every reaper locks runs in the same order."""
+
+    def run_of(lease_id: UUID) -> str:
+        attempt = attempts.live_on_lease(session, lease_id)
+        run_id = None if attempt is None else attempts.run_id_of(session, attempt.id)
+        return "" if run_id is None else run_id.hex
+
+    return sorted(leases.silent(session, before), key=run_of)
+
+
+def _end_lease(session: Session, lease_id: UUID, reason: str, silent_since: datetime | None) -> UUID | None:
+    """Ends one lease. With `silent_since` only if it is still silent, and not at all if it is just being renewed."""
+    attempt = attempts.live_on_lease(session, lease_id)
+    run_id = None if attempt is None else attempts.run_id_of(session, attempt.id)
+    run = None if run_id is None else runs.lock(session, run_id)
+    lease = leases.lock(session, lease_id, skip_locked=silent_since is not None)
+    if lease is None or lease.released_at is not None:
+        return None
+    if silent_since is not None and lease.heartbeat_at >= silent_since:
+        return None
+    attempt = attempts.live_on_lease(session, lease_id)
+    if attempt is not None and run is None:
+        return None  # It was begun after we looked: the lease is in use, so it is not silent.
+    if attempt is not None and run is not None:
+        losses.lose(session, run, attempt.id, FailureClass.CLUSTER, reason)
+    leases.release(session, lease, reason, repository.now(session))
+    return None if attempt is None else attempt.id

@@ -1,0 +1,52 @@
+"""What the `replay` agent repeats: the decisions that an earlier attempt recorded."""
+
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.models import Episode, Step, Task
+from backend.db.repositories import attempts as repository
+from backend.db.repositories import episodes
+from backend.domain.run import RunConfig
+from backend.domain.trajectory import Action, Decision, Usage
+
+REPLAY = "replay"
+
+
+def recorded_decisions(session: Session, config: RunConfig, task: Task, episode: Episode) -> tuple[Decision, ...]:
+    """Decisions for this episode of a `replay` run; empty for every other agent.
+
+    The agent's parameter `run` names a recorded run: its episode of the same task and repeat is repeated. `episode`
+    names one episode.
+    """
+    if config.agent != REPLAY:
+        return ()
+    source = _source(session, config, task, episode)
+    return () if source is None else decisions_of(session, source)
+
+
+def decisions_of(session: Session, episode_id: UUID) -> tuple[Decision, ...]:
+    """What the agent decided in the episode's last attempt, in order."""
+    made = repository.of_episode(session, episode_id)
+    if not made:
+        return ()
+    rows = repository.steps(session, made[-1].id)
+    return tuple(_decision(row) for row in rows if not any(result.get("final") for result in row.results))
+
+
+def _source(session: Session, config: RunConfig, task: Task, episode: Episode) -> UUID | None:
+    if config.params.get("episode"):
+        return UUID(str(config.params["episode"]))
+    if not config.params.get("run"):
+        return None
+    return episodes.same_task(session, UUID(str(config.params["run"])), task.domain, task.name, episode.repeat)
+
+
+def _decision(row: Step) -> Decision:
+    return Decision(
+        actions=tuple(Action.model_validate(action) for action in row.actions),
+        words=row.words,
+        reply=row.reply,
+        invalid=row.invalid,
+        usage=Usage(),
+    )

@@ -1,0 +1,120 @@
+"""Workers announce themselves, stay in touch, and are given up when they fall silent."""
+
+import os
+import socket
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.models import Worker
+from backend.db.models.words import SlotState, WorkerState
+from backend.db.repositories import leases
+from backend.db.repositories import workers as repository
+from backend.domain.errors import NotFound
+from backend.services.recovery import end_worker
+
+_SAME_MOMENT = 1.0
+"""Seconds by which a process may seem younger than its own row (two clocks, coarse ticks)."""
+
+
+def host_identity() -> str:
+    """Names this machine since its boot, and this pid namespace: where equal, process ids can be compared."""
+    parts = [socket.gethostname()]
+    for path in ("/proc/sys/kernel/random/boot_id", "/proc/self/ns/pid"):
+        try:
+            place = Path(path)
+            parts.append(str(place.readlink()) if place.is_symlink() else place.read_text(encoding="ascii").strip()[:8])
+        except OSError:
+            parts.append("?")
+    return "/".join(parts)
+
+
+@dataclass(frozen=True)
+class WorkerInfo:
+    """What a worker says of itself.
+
+    Attributes:
+        name: for people.
+        node: name of the machine whose slots it works on.
+        slots: number of slots by provider.
+        capabilities: `{providers: {name: {ok, reason, programs}}, agents: {name: {about, schema, observation,
+            action_space, privileged}}, observations: [...], action_spaces: [...], models: {}}`.
+        host: machine and pid namespace; see `host_identity`.
+    """
+
+    name: str
+    node: str
+    version: str
+    slots: Mapping[str, int]
+    capabilities: Mapping[str, Any]
+    pid: int = field(default_factory=os.getpid)
+    host: str = field(default_factory=host_identity)
+
+
+def is_running(worker: Worker) -> bool:
+    """Whether the worker's process still exists on this host; a younger process of the same number is another."""
+    import psutil
+
+    try:
+        born = psutil.Process(worker.pid).create_time()
+    except psutil.NoSuchProcess:
+        return False
+    except psutil.AccessDenied:
+        return True
+    return born <= worker.started_at.timestamp() + _SAME_MOMENT
+
+
+def register_worker(session: Session, info: WorkerInfo, *, running: Callable[[Worker], bool] = is_running) -> Worker:
+    """Enters a worker with its node and slots, and ends what died on the same host: its attempts are lost at once.
+
+    Args:
+        session: the transaction.
+        info: what it says of itself.
+        running: tells whether a worker of this host still lives.
+    """
+    node = repository.node(session, info.node)
+    for provider, number in info.slots.items():
+        for index in range(number):
+            repository.make_slot(session, node.id, provider, index)
+    session.expire_all()
+    for slot in repository.slots(session, node.id):
+        if slot.index >= info.slots.get(slot.provider, slot.index + 1) and slot.state == SlotState.FREE:
+            slot.state, slot.reason = SlotState.DRAINING.value, "the node offers fewer slots now"
+    for other in repository.on_host(session, info.host):
+        if other.pid == info.pid or not running(other):
+            end_worker(session, other, "its process is gone")
+    worker = Worker(
+        name=info.name,
+        node_id=node.id,
+        pid=info.pid,
+        host=info.host,
+        version=info.version,
+        capabilities=dict(info.capabilities),
+        state=WorkerState.ONLINE.value,
+    )
+    session.add(worker)
+    session.flush()  # The caller needs the id.
+    return worker
+
+
+def worker_heartbeat(session: Session, worker_id: UUID, lease_ids: Iterable[UUID]) -> set[UUID]:
+    """Renews worker and leases. Returns those of `lease_ids` that are still ours; end the attempts of all others.
+
+    Raises:
+        NotFound: no such worker; register again.
+    """
+    if repository.beat(session, worker_id) is None:
+        raise NotFound(f"there is no worker {worker_id}", hint="Register again.")
+    return leases.beat(session, worker_id, lease_ids)
+
+
+def update_capabilities(session: Session, worker_id: UUID, capabilities: Mapping[str, Any]) -> None:
+    """Replaces what a worker says it can do, for example after an application was installed."""
+    worker = repository.get(session, worker_id, lock=True)
+    if worker is None:
+        raise NotFound(f"there is no worker {worker_id}", hint="Register again.")
+    worker.capabilities = dict(capabilities)
