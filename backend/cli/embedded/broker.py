@@ -12,11 +12,11 @@ from functools import partial
 from pathlib import Path
 
 from backend.cli.embedded import place
-from backend.cli.embedded.errors import StackError
 from backend.cli.embedded.identity import server_identity
 from backend.cli.embedded.place import Install
 from backend.cli.embedded.server import SERVER_ENV, RunningServer, password_file, wait_until_ready
 from backend.cli.embedded.spawn import ChildSpec, spawn
+from backend.cli.errors import StackError
 
 HOST = "127.0.0.1"
 STOP = ((signal.SIGTERM, 5.0),)

@@ -4,7 +4,7 @@ import socket
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
-from backend.cli.embedded.errors import StackError, UsageError
+from backend.cli.errors import StackError, UsageError
 
 SECONDS = 10.0
 DATABASE_SCHEMES = {"postgresql+psycopg", "postgresql", "postgres"}

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Self
 
-from backend.cli.embedded.errors import StackError
+from backend.cli.errors import StackError
 
 PREVIOUS_SECONDS = 45.0
 LOOK_AGAIN_SECONDS = 0.05

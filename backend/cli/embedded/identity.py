@@ -13,11 +13,11 @@ from pathlib import Path
 
 import psutil
 
-from backend.cli.embedded.errors import StackError
 from backend.cli.embedded.spawn import Identity
+from backend.cli.errors import StackError
 
-# Below the ids that systemd and container tools hand out automatically (61184 and up), above people's.
-FIRST_ID, ID_COUNT = 60300, 800
+# Above the ids of people, below those that systemd, container tools and our own desktops (61000 and up) take.
+FIRST_ID, ID_COUNT = 60300, 700
 
 
 def server_identity(folder: Path, purpose: str) -> Identity | None:

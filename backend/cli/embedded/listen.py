@@ -7,7 +7,7 @@ import socket
 
 import psutil
 
-from backend.cli.embedded.errors import StackError, UsageError
+from backend.cli.errors import StackError, UsageError
 
 BACKLOG = 512
 NEXT_PORTS = 50

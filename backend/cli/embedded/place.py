@@ -13,8 +13,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from backend.cli.embedded.errors import StackError
 from backend.cli.embedded.spawn import Identity
+from backend.cli.errors import StackError
 
 PROBE_SECONDS = 20.0
 

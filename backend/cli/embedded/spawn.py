@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from backend.cli.embedded.errors import StackError
+from backend.cli.errors import StackError
 
 GUARD = Path(__file__).with_name("guard.py")
 LOG_BYTES = 5_000_000
@@ -104,7 +104,7 @@ class GuardedProcess:
         self.spec = spec
         self.exit: Exit | None = None
         self._pending = b""
-        spec.log.parent.mkdir(parents=True, exist_ok=True)
+        spec.log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with spec.log.open("ab") as log:
             self._guard = subprocess.Popen(
                 [sys.executable, "-I", "-S", str(GUARD)],

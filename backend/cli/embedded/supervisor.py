@@ -5,8 +5,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from backend.cli.embedded.errors import StackError
 from backend.cli.embedded.spawn import Exit, GuardedProcess, crash_message
+from backend.cli.errors import StackError
 
 FIRST_DELAY, LONGEST_DELAY = 1.0, 30.0
 HEALTHY_SECONDS = 60.0

@@ -1,4 +1,4 @@
-"""What can go wrong with the embedded stack, said to the person at the terminal."""
+"""What can go wrong on the command line, said to the person at the terminal."""
 
 from enum import IntEnum
 

@@ -1,0 +1,1 @@
+"""What this machine can run, found by trying it."""

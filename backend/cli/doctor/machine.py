@@ -1,0 +1,68 @@
+"""Virtual machines, memory and disk."""
+
+import os
+import platform
+import shutil
+import sys
+from pathlib import Path
+
+import psutil
+
+from backend.cli.doctor.check import Check, Probe
+
+GIB = 2**30
+LEAST_DISK_GIB, LEAST_MEMORY_GIB = 2.0, 2.0
+
+KVM = Probe(
+    name="kvm",
+    works="hardware virtualisation: VM desktops run at full speed",
+    lacks="VM desktops fall back to QEMU's emulation, 10 to 30 times slower; local desktops are not affected",
+    install="enable virtualisation in the firmware (nested, in a VM), load kvm_intel or kvm_amd, join the group kvm",
+)
+TCG = Probe(
+    name="qemu",
+    works="VM desktops can run (with kvm at full speed, else emulated)",
+    lacks="no VM desktops on this machine; local desktops are not affected",
+    install="apt install qemu-system-x86 qemu-utils",
+)
+MEMORY = Probe(
+    name="memory",
+    works="room for desktops: about 0.5 GiB for a local one with a light application",
+    lacks="desktops may be ended for lack of memory",
+    install="free memory, or use fewer slots (--slots)",
+)
+DISK = Probe(
+    name="disk",
+    works="room for screenshots: about 0.1 MiB a step",
+    lacks="screenshots may not fit",
+    install="free space, or choose another data folder with --data",
+)
+
+
+def kvm() -> Check:
+    """Boot a guest of five bytes."""
+    if not Path("/dev/kvm").exists():
+        return KVM.missing("no /dev/kvm")
+    if platform.machine() != "x86_64":
+        return KVM.broken(f"the boot probe speaks x86_64 only, this is {platform.machine()}")
+    return KVM.program([sys.executable, "-I", "-S", str(Path(__file__).with_name("kvm_boot.py"))])
+
+
+def qemu() -> Check:
+    """Ask QEMU for its version; TCG is part of every build of Debian's."""
+    return TCG.program(["qemu-system-x86_64", "--version"])
+
+
+def memory() -> Check:
+    """Memory that can be had now."""
+    available = psutil.virtual_memory().available / GIB
+    detail = f"{available:.1f} GiB available, {os.cpu_count()} processors"
+    return MEMORY.ok(detail) if available >= LEAST_MEMORY_GIB else MEMORY.broken(detail)
+
+
+def disk(data: Path) -> Check:
+    """Free space where the data folder is or would be."""
+    folder = next(path for path in (data, *data.parents) if path.exists())
+    free = shutil.disk_usage(folder).free / GIB
+    detail = f"{free:.1f} GiB free for {data}"
+    return DISK.ok(detail) if free >= LEAST_DISK_GIB else DISK.broken(detail)

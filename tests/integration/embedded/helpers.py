@@ -1,0 +1,40 @@
+"""Waiting on conditions, and what a process left behind."""
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+
+from backend.cli.embedded.spawn import ChildSpec
+
+
+def until(condition: Callable[[], bool], what: str, seconds: float = 20.0) -> float:
+    """Waits until the condition holds; gives how long it took."""
+    began = time.monotonic()
+    while not condition():
+        assert time.monotonic() - began < seconds, f"after {seconds} s still not: {what}"
+        time.sleep(0.02)
+    return time.monotonic() - began
+
+
+def gone(pid: int) -> bool:
+    """True once the process has ended, even if nobody has asked for its exit code yet."""
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+def family(pid: int) -> list[int]:
+    """A process and everything that descends from it."""
+    process = psutil.Process(pid)
+    return [pid, *(child.pid for child in process.children(recursive=True))]
+
+
+def python(code: str, log: Path, **more: object) -> ChildSpec:
+    """A child that runs Python code."""
+    given = {"name": "child", "env": dict(os.environ), **more}
+    return ChildSpec(argv=(sys.executable, "-c", code), log=log, **given)  # type: ignore[arg-type]
