@@ -1,5 +1,6 @@
 """Fixtures and rules that all tests share."""
 
+import os
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,11 @@ from tests import databases
 from tests.sampling import runs_everything, seed
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# A person's own server must never be what the tests write to, whatever their shell is set up for.
+for name in [name for name in os.environ if name in {"DATABASE_URL", "REDIS_URL"} or name.startswith("DESKARENA_")]:
+    if not name.startswith("DESKARENA_TEST_"):
+        del os.environ[name]
 
 
 def pytest_report_header() -> str:
