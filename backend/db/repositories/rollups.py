@@ -1,0 +1,114 @@
+"""Roll-ups: the sums per task that they are made of, and the rows that are stored."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import delete, insert, select, text
+from sqlalchemy.orm import Session
+
+from backend.db.models import Rollup, Run
+
+
+@dataclass(frozen=True)
+class TaskTotals:
+    """Sums over the episodes of one task in one run.
+
+    Attributes:
+        steps: over scored episodes.
+        lost: by failure class.
+    """
+
+    task_id: UUID
+    domain: str
+    difficulty: str | None
+    level: str | None
+    apps: tuple[str, ...]
+    scored: int
+    solved: int
+    score_sum: float
+    score_sq_sum: float
+    lost: Mapping[str, int]
+    cancelled: int
+    not_runnable: int
+    waiting: int
+    running: int
+    steps: int
+
+    @property
+    def episodes(self) -> int:
+        """All of them."""
+        ended = self.scored + sum(self.lost.values()) + self.cancelled
+        return ended + self.not_runnable + self.waiting + self.running
+
+
+_TOTALS = text("""
+    SELECT t.id, t.domain, t.difficulty, t.level, t.apps,
+        s.scored, s.solved, s.score_sum, s.score_sq_sum, s.lost, s.cancelled, s.not_runnable, s.waiting, s.running,
+        s.steps
+    FROM (
+        SELECT task_id,
+            count(*) FILTER (WHERE state = 'scored') AS scored,
+            count(*) FILTER (WHERE solved) AS solved,
+            coalesce(sum(score), 0) AS score_sum,
+            coalesce(sum(score * score), 0) AS score_sq_sum,
+            array_agg(failure_class) FILTER (WHERE state = 'lost') AS lost,
+            count(*) FILTER (WHERE state = 'cancelled') AS cancelled,
+            count(*) FILTER (WHERE state = 'not_runnable') AS not_runnable,
+            count(*) FILTER (WHERE state = 'waiting') AS waiting,
+            count(*) FILTER (WHERE state = 'running') AS running,
+            coalesce(sum(steps) FILTER (WHERE state = 'scored'), 0)::bigint AS steps
+        FROM episode WHERE run_id = :run GROUP BY task_id
+    ) s
+    JOIN task t ON t.id = s.task_id
+    ORDER BY t.id
+""")
+
+
+def task_totals(session: Session, run_id: UUID) -> list[TaskTotals]:
+    """One row per task of the run, from its episodes as they are now."""
+    return [
+        TaskTotals(
+            task_id=row.id,
+            domain=row.domain,
+            difficulty=row.difficulty,
+            level=row.level,
+            apps=tuple(row.apps),
+            scored=row.scored,
+            solved=row.solved,
+            score_sum=row.score_sum,
+            score_sq_sum=row.score_sq_sum,
+            lost={name: row.lost.count(name) for name in sorted(set(row.lost or ()))},
+            cancelled=row.cancelled,
+            not_runnable=row.not_runnable,
+            waiting=row.waiting,
+            running=row.running,
+            steps=row.steps,
+        )
+        for row in session.execute(_TOTALS, {"run": run_id})
+    ]
+
+
+def replace(session: Session, run_id: UUID, rows: Sequence[Mapping[str, Any]]) -> None:
+    """The run's cube is now these rows."""
+    session.execute(delete(Rollup).where(Rollup.run_id == run_id).execution_options(synchronize_session=False))
+    if rows:
+        session.execute(insert(Rollup), [dict(row) for row in rows])
+
+
+def of_run(session: Session, run_id: UUID) -> list[Rollup]:
+    """The run's cube as stored."""
+    return list(session.scalars(select(Rollup).where(Rollup.run_id == run_id).order_by(Rollup.dimension, Rollup.key)))
+
+
+def of_runs(session: Session, run_ids: Sequence[UUID], dimensions: Sequence[str]) -> list[Rollup]:
+    """Rows of several runs' cubes in these dimensions."""
+    query = select(Rollup).where(Rollup.run_id.in_(run_ids), Rollup.dimension.in_(dimensions))
+    return list(session.scalars(query.order_by(Rollup.run_id, Rollup.dimension, Rollup.key)))
+
+
+def lock_stale(session: Session, run_id: UUID) -> Run | None:
+    """The run if its cube is out of date and nobody else is at it, locked."""
+    query = select(Run).where(Run.id == run_id, Run.rollup_stale).with_for_update(key_share=True, skip_locked=True)
+    return session.scalar(query.execution_options(populate_existing=True))

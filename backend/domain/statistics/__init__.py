@@ -1,0 +1,1 @@
+"""Intervals, paired tests, rank groups: pure functions, seeded where they draw."""

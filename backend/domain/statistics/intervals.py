@@ -1,0 +1,109 @@
+"""Intervals for rates and means. Where there is nothing to divide by, the answer is None, never 0."""
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from statistics import NormalDist
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+LEVEL = 0.95
+RESAMPLES = 2000
+_CACHED_CLUSTERS = 500
+_CHUNK_CELLS = 2_000_000
+
+
+class Interval(NamedTuple):
+    """Lower and upper end, both included."""
+
+    low: float
+    high: float
+
+
+class Cluster(NamedTuple):
+    """What one task contributes: how many of its episodes count, and the sum of their values."""
+
+    n: int
+    total: float
+
+
+def wilson(successes: int, n: int, level: float = LEVEL) -> Interval | None:
+    """Wilson's score interval for a rate; right also near 0 and 1 and for few episodes.
+
+    Source: E. B. Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22 (1927).
+
+    Args:
+        successes: 0 to n.
+        n: independent trials.
+        level: confidence, in (0, 1).
+
+    Returns:
+        None for n = 0.
+    """
+    if not 0 <= successes <= n:
+        raise ValueError(f"{successes} successes of {n}")
+    if n == 0:
+        return None
+    z = NormalDist().inv_cdf(0.5 + level / 2)
+    rate, square = successes / n, z * z
+    middle = (rate + square / (2 * n)) / (1 + square / n)
+    half = z * math.sqrt(rate * (1 - rate) / n + square / (4 * n * n)) / (1 + square / n)
+    # The ends at 0 and n are exact; rounding must not move them past the rate itself.
+    low = 0.0 if successes == 0 else max(0.0, middle - half)
+    high = 1.0 if successes == n else min(1.0, middle + half)
+    return Interval(low, high)
+
+
+def cluster_bootstrap_mean(
+    clusters: Sequence[Cluster], *, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0
+) -> Interval | None:
+    """Percentile bootstrap of the mean over episodes, drawing whole tasks with replacement.
+
+    The episodes of one task are alike, so the task is what is drawn; the mean of a draw is the sum of its values by
+    the number of its episodes (a ratio estimate). The same clusters and seed give the same interval.
+
+    Source: A. C. Davison and D. V. Hinkley, "Bootstrap methods and their application" (1997), section 3.8.
+
+    Args:
+        clusters: one per task; tasks without a counted episode are left out.
+        level: confidence, in (0, 1).
+        resamples: draws.
+        seed: of the draws.
+
+    Returns:
+        None without a counted episode. With one task both ends are its mean: nothing can be said about others.
+    """
+    import numpy as np
+
+    counted = sorted(cluster for cluster in clusters if cluster.n > 0)
+    if not counted:
+        return None
+    numbers = np.array([cluster.n for cluster in counted], dtype=float)
+    totals = np.array([cluster.total for cluster in counted], dtype=float)
+    means = np.concatenate([(w @ totals) / (w @ numbers) for w in _draws(len(counted), resamples, seed)])
+    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
+    lowest, highest = float((totals / numbers).min()), float((totals / numbers).max())
+    return Interval(min(max(float(low), lowest), highest), max(min(float(high), highest), lowest))
+
+
+def _draws(n: int, resamples: int, seed: int) -> "list[NDArray[np.float64]]":
+    """How often each of n clusters is in each draw: arrays of shape (draws, n), in parts that fit into memory."""
+    if n <= _CACHED_CLUSTERS:
+        return [_cached_draws(n, resamples, seed)]
+    rows = max(1, _CHUNK_CELLS // n)
+    return [_multinomial(n, min(rows, resamples - start), (seed, n, start)) for start in range(0, resamples, rows)]
+
+
+@lru_cache(maxsize=64)
+def _cached_draws(n: int, resamples: int, seed: int) -> "NDArray[np.float64]":
+    return _multinomial(n, resamples, (seed, n, 0))
+
+
+def _multinomial(n: int, rows: int, seed: tuple[int, ...]) -> "NDArray[np.float64]":
+    import numpy as np
+
+    drawn = np.random.default_rng(seed).multinomial(n, np.full(n, 1.0 / n), size=rows)
+    return drawn.astype(np.float64)

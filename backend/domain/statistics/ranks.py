@@ -1,0 +1,48 @@
+"""Who is before whom on a leaderboard, and between whom the data cannot tell."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from backend.domain.statistics.intervals import Interval
+
+
+class Standing(NamedTuple):
+    """A place on a board.
+
+    Attributes:
+        rank: by the estimate; equal estimates share a rank.
+        group: from 1; the members of a group cannot be told from its best one.
+        best, worst: the ranks that are compatible with the intervals.
+    """
+
+    rank: int
+    group: int
+    best: int
+    worst: int
+
+
+def standings(estimates: Sequence[tuple[float, Interval]]) -> list[Standing]:
+    """The standing of each (estimate, interval), in the given order.
+
+    Two entries differ when their intervals do not overlap. That is cautious: where it says that two differ, a paired
+    test says so, too, but not the other way round.
+    """
+    order = sorted(range(len(estimates)), key=lambda at: -estimates[at][0])
+    groups: dict[int, int] = {}
+    leader, group = -1, 0
+    for at in order:
+        if leader < 0 or estimates[at][1].high < estimates[leader][1].low:
+            leader, group = at, group + 1
+        groups[at] = group
+    return [_standing(estimates, at, groups[at]) for at in range(len(estimates))]
+
+
+def _standing(estimates: Sequence[tuple[float, Interval]], at: int, group: int) -> Standing:
+    value, interval = estimates[at]
+    others = [estimate for index, estimate in enumerate(estimates) if index != at]
+    return Standing(
+        rank=1 + sum(other > value for other, _ in others),
+        group=group,
+        best=1 + sum(other.low > interval.high for _, other in others),
+        worst=len(estimates) - sum(other.high < interval.low for _, other in others),
+    )

@@ -1,0 +1,162 @@
+"""Benchmarks: import, list, read."""
+
+import difflib
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+from uuid_utils.compat import uuid7
+
+from backend.db.models import Benchmark, Task, TaskSet
+from backend.db.repositories import benchmarks as repository
+from backend.db.repositories import tasks as task_repository
+from backend.db.repositories.pages import Page
+from backend.domain import task as domain
+from backend.domain.errors import Conflict, Invalid, NotFound
+from backend.domain.ports import ArtifactStore
+from backend.domain.task import LoadedBenchmark
+from backend.services import artifacts
+from backend.services.artifacts import ArtifactRef
+from backend.services.projects import default_project
+
+
+def import_benchmark(
+    session: Session, loaded: LoadedBenchmark, *, name: str, title: str = "", store: ArtifactStore
+) -> tuple[TaskSet, bool]:
+    """Stores a benchmark's tasks as a new version, unless this version is there already.
+
+    Args:
+        session: the transaction.
+        loaded: what a reader read.
+        name: of the benchmark; one of another kind keeps its name for itself.
+        title: for people; empty leaves the old one.
+        store: where assets go.
+
+    Returns:
+        The task set, and whether it is new.
+
+    Raises:
+        Conflict: a benchmark of that name has another kind.
+        Invalid: there is no task, or two have the same key.
+    """
+    keys = Counter(str(task.key) for task in loaded.tasks)
+    if not keys:
+        raise Invalid("it has no tasks", path=name)
+    twice = [key for key, number in keys.items() if number > 1]
+    if twice:
+        raise Invalid(f"{twice[0]} is there {keys[twice[0]]} times", path=name, hint="Domain and name identify a task.")
+    benchmark = _locked(session, name, loaded.kind)
+    benchmark.title = title or benchmark.title or name
+    benchmark.licence, benchmark.source = loaded.licence or benchmark.licence, loaded.source or benchmark.source
+    content_hash = loaded.content_hash()
+    known = repository.task_set_by_hash(session, benchmark.id, content_hash)
+    if known is not None:
+        return known, False
+    task_set = TaskSet(
+        benchmark_id=benchmark.id,
+        content_hash=content_hash,
+        version=repository.last_version(session, benchmark.id) + 1,
+        kind=loaded.kind,
+        warnings=list(loaded.warnings),
+        counts=counts_of(loaded.tasks),
+    )
+    session.add(task_set)
+    session.flush()  # Tasks refer to it.
+    _store(session, task_set, loaded, store)
+    return task_set, True
+
+
+def _locked(session: Session, name: str, kind: str) -> Benchmark:
+    repository.make(session, default_project(session).id, name, kind)
+    benchmark = repository.by_name(session, name, lock=True)
+    if benchmark is None or benchmark.kind != kind:
+        known = benchmark.kind if benchmark else "?"
+        raise Conflict(f"{name!r} is a {known} benchmark, not a {kind} one", hint="Import it under another name.")
+    return benchmark
+
+
+def _store(session: Session, task_set: TaskSet, loaded: LoadedBenchmark, store: ArtifactStore) -> None:
+    assets = []
+    for name, data in sorted(loaded.assets.items()):
+        sha256 = store.put(data, "application/octet-stream")
+        artifacts.register_all(session, [ArtifactRef(sha256, len(data), "application/octet-stream")])
+        assets.append({"task_set_id": task_set.id, "name": name, "sha256": sha256})
+    task_repository.add_all(session, [_row(task_set.id, task) for task in loaded.tasks], assets)
+
+
+def _row(task_set_id: UUID, task: domain.Task) -> dict[str, Any]:
+    labels = task.labels
+    return {
+        "id": uuid7(),
+        "task_set_id": task_set_id,
+        "domain": task.key.domain,
+        "name": task.key.name,
+        "dialect": task.dialect,
+        "instruction": task.instruction,
+        "spec": task.model_dump(mode="json"),
+        "content_hash": task.content_hash(),
+        "difficulty": labels.difficulty,
+        "difficulty_source": labels.difficulty_source,
+        "level": labels.level,
+        "os": labels.os,
+        "feasible": labels.feasible and not task.evaluator.infeasible,
+        "apps": list(labels.apps),
+        "requires": list(labels.requires),
+    }
+
+
+def counts_of(tasks: Sequence[domain.Task]) -> dict[str, Any]:
+    """How many tasks of each kind: `{tasks, infeasible, domains: {...}, difficulties: {...}, levels: {...}}`."""
+    return {
+        "tasks": len(tasks),
+        "infeasible": sum(not task.labels.feasible or task.evaluator.infeasible for task in tasks),
+        "domains": dict(Counter(task.key.domain for task in tasks)),
+        "difficulties": dict(Counter(str(task.labels.difficulty or "unlabelled") for task in tasks)),
+        "levels": dict(Counter(task.labels.level for task in tasks if task.labels.level)),
+    }
+
+
+def list_benchmarks(session: Session) -> list[Benchmark]:
+    """All benchmarks, by name."""
+    return repository.all_of(session, None)
+
+
+def get_benchmark(session: Session, name: str) -> Benchmark:
+    """The benchmark of that name. Raises NotFound with the nearest names."""
+    found = repository.by_name(session, name)
+    if found is None:
+        known = repository.names(session)
+        near = difflib.get_close_matches(name, known, n=3)
+        hint = f"Did you mean {', '.join(near)}?" if near else f"Known: {', '.join(known) or 'none; import one first'}."
+        raise NotFound(f"there is no benchmark called {name!r}", hint=hint)
+    return found
+
+
+def list_task_sets(session: Session, name: str) -> list[TaskSet]:
+    """A benchmark's versions, newest first."""
+    return repository.task_sets(session, get_benchmark(session, name).id)
+
+
+def latest_task_set(session: Session, name: str) -> TaskSet:
+    """A benchmark's newest version."""
+    versions = list_task_sets(session, name)
+    if not versions:
+        raise NotFound(f"the benchmark {name!r} has no tasks yet", hint="Import them.")
+    return versions[0]
+
+
+def list_tasks(
+    session: Session, task_set_id: UUID, *, cursor: str | None = None, limit: int = 100, **filters: Any
+) -> Page[Task]:
+    """Tasks in the order of import. Filters: `domain`, `difficulty`, `level`, `app`, `feasible`, `words`."""
+    return task_repository.listing(session, task_set_id, cursor=cursor, limit=limit, **filters)
+
+
+def get_task(session: Session, task_id: UUID) -> Task:
+    """The task. Raises NotFound."""
+    found = task_repository.get(session, task_id)
+    if found is None:
+        raise NotFound(f"there is no task {task_id}")
+    return found

@@ -1,0 +1,149 @@
+"""What the workers say they can do, joined, and whether a run's configuration fits it."""
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from sqlalchemy.orm import Session
+
+from backend.config import get_settings
+from backend.db.models import Task
+from backend.db.repositories import workers as repository
+from backend.domain import registry
+from backend.domain.errors import Invalid, Unavailable, UnknownPlugin
+from backend.domain.registry import Kind
+from backend.domain.run import RunConfig
+
+REMEMBERED = timedelta(days=1)
+"""While no worker is online (a restart, a night), runs are checked against those that were heard of so long ago."""
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What one can choose for a run.
+
+    Attributes:
+        providers: by name: `{ok, reason, programs}`, and `os` where the provider says which systems it runs.
+        agents: by name: `{about, schema, observation, action_space, privileged}`.
+        online: workers that are online now.
+    """
+
+    providers: Mapping[str, Mapping[str, Any]]
+    agents: Mapping[str, Mapping[str, Any]]
+    observations: frozenset[str]
+    action_spaces: frozenset[str]
+    online: int
+
+    def why_not(self, provider: str, task: Task) -> str:
+        """Why the task cannot run on that provider's desktops; empty if it can."""
+        offer = self.providers.get(provider, {})
+        systems = offer.get("os")
+        if systems and task.os not in systems:
+            return f"needs {task.os}; {provider} desktops are {', '.join(sorted(systems))}"
+        missing = [name for name in task.requires if name not in offer.get("programs", ())]
+        return f"not installed on {provider} desktops: {', '.join(missing)}" if missing else ""
+
+
+def capabilities(session: Session) -> Capabilities:
+    """What the online workers can do; while there is none, those of the last day.
+
+    Raises:
+        Unavailable: no worker has been heard of, so nothing can be said.
+    """
+    now = repository.now(session)
+    recent = repository.heard_since(session, now - REMEMBERED)
+    fresh = now - timedelta(seconds=get_settings().lease_seconds)
+    online = [row for row in recent if row.heartbeat_at >= fresh and row.state == "online"]
+    if not recent:
+        raise Unavailable(
+            "no worker has registered yet, so it is unknown what can run",
+            hint="Start one with `deskarena up`, or wait a few seconds if it is just starting.",
+        )
+    return _join([row.capabilities for row in online or recent[:1]], len(online))
+
+
+def _join(said: Iterable[Mapping[str, Any]], online: int) -> Capabilities:
+    providers: dict[str, dict[str, Any]] = {}
+    agents: dict[str, Mapping[str, Any]] = {}
+    observations: set[str] = set()
+    action_spaces: set[str] = set()
+    for able in said:
+        for name, offer in able.get("providers", {}).items():
+            providers[name] = _both(providers.get(name), offer)
+        for name, offer in able.get("agents", {}).items():
+            agents.setdefault(name, offer)
+        observations.update(able.get("observations", ()))
+        action_spaces.update(able.get("action_spaces", ()))
+    return Capabilities(providers, agents, frozenset(observations), frozenset(action_spaces), online)
+
+
+def _both(known: Mapping[str, Any] | None, offer: Mapping[str, Any]) -> dict[str, Any]:
+    """A provider of two workers: it works where either works, and each may have further programs."""
+    if known is None or (offer.get("ok") and not known.get("ok")):
+        return dict(offer)
+    if not offer.get("ok"):
+        return dict(known)
+    joined = dict(known)
+    for key in ("programs", "os"):
+        if known.get(key) or offer.get(key):
+            joined[key] = sorted({*known.get(key, ()), *offer.get(key, ())})
+    return joined
+
+
+def checked_config(can: Capabilities, config: RunConfig) -> RunConfig:
+    """`config` with the agent's defaults filled in, so that the record pins everything that decides a result.
+
+    Raises:
+        UnknownPlugin: agent, provider, observation or action space does not exist; says which are near.
+        Invalid: a parameter is wrong; `path` names it.
+        Unavailable: the provider does not work here; says why.
+    """
+    offer = can.agents.get(config.agent)
+    if offer is None:
+        raise _unknown("agent", config.agent, can.agents, path="agent")
+    _check_provider(can, config.provider)
+    chosen = {
+        "observation": config.observation or offer.get("observation") or None,
+        "action_space": config.action_space or offer.get("action_space") or None,
+    }
+    known = {"observation": can.observations, "action_space": can.action_spaces}
+    for field, value in chosen.items():
+        if value is not None and value not in known[field]:
+            raise _unknown(field.replace("_", " "), value, known[field], path=field)
+    return config.model_copy(update={**chosen, "params": checked_params(config.agent, config.params)})
+
+
+def _check_provider(can: Capabilities, name: str) -> None:
+    provider = can.providers.get(name)
+    if provider is None:
+        raise _unknown("provider", name, can.providers, path="provider")
+    if not provider.get("ok"):
+        reason = provider.get("reason") or "no reason was given"
+        raise Unavailable(f"the provider {name!r} does not work here: {reason}", hint="`deskarena doctor` says more.")
+
+
+def checked_params(agent: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """The agent's parameters with its defaults, validated by the agent's own schema. Raises Invalid with the path."""
+    registry.load()
+    schema: type[BaseModel] = registry.lookup(Kind.AGENT, agent).Params
+    known = {field.alias or name for name, field in schema.model_fields.items()}
+    for name in params:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"Did you mean {near[0]}?" if near else f"It takes: {', '.join(sorted(known)) or 'no parameters'}."
+            raise Invalid(f"the agent {agent!r} has no such parameter", path=f"params.{name}", hint=hint)
+    try:
+        return schema.model_validate(dict(params)).model_dump(mode="json", by_alias=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(["params", *(str(part) for part in first["loc"])])
+        raise Invalid(first["msg"], path=where, hint=f"Given: {str(first.get('input'))[:80]!r}.") from error
+
+
+def _unknown(word: str, name: str, known: Iterable[str], *, path: str) -> UnknownPlugin:
+    near = difflib.get_close_matches(name, list(known), n=3)
+    hint = f"Did you mean {', '.join(near)}?" if near else f"Known here: {', '.join(sorted(known)) or 'none'}."
+    return UnknownPlugin(f"there is no {word} called {name!r} here", path=path, hint=hint)

@@ -1,0 +1,80 @@
+"""What is asked for when a run is submitted, and what follows from it."""
+
+import fnmatch
+import hashlib
+from collections.abc import Iterable, Sequence
+
+from pydantic import Field
+
+from backend.db.models import Task
+from backend.db.models.words import Purpose
+from backend.domain.errors import Invalid
+from backend.domain.run import RunConfig
+from backend.domain.task import digest
+
+_NOT_CONDITION = {"tasks", "repeats", "seed"}
+
+
+class RunRequest(RunConfig):
+    """A run to submit: a configuration, for which benchmark, and why.
+
+    Attributes:
+        benchmark: its name; the newest task set counts.
+        name: for people.
+        open: stays running until closed, so that episodes can be added.
+        idempotency_key: the same key with the same request gives the same run, however often it is sent.
+    """
+
+    benchmark: str = Field(min_length=1)
+    name: str = Field(default="", max_length=200)
+    purpose: Purpose = Purpose.MEASURE
+    open: bool = False
+    idempotency_key: str | None = Field(default=None, min_length=1, max_length=200)
+
+    def config(self) -> RunConfig:
+        """What decides the results."""
+        return RunConfig.model_validate(self.model_dump(include=set(RunConfig.model_fields)))
+
+    def request_hash(self) -> str:
+        """Sha256 (hex) of everything but the key."""
+        return digest(self.model_dump(mode="json", exclude={"idempotency_key"}))
+
+
+def config_hash(config: RunConfig) -> str:
+    """Sha256 (hex) of everything that decides the results."""
+    return digest(config.model_dump(mode="json"))
+
+
+def condition_hash(config: RunConfig) -> str:
+    """The same without the selection, the repeats and the seed: equal for runs that measure the same thing."""
+    return digest(config.model_dump(mode="json", exclude=_NOT_CONDITION))
+
+
+def episode_seed(run_seed: int, task_key: str, repeat: int) -> int:
+    """An episode's own seed, in [0, 2**31): the same for the same run seed, task and repeat, in every run."""
+    text = f"{run_seed}\n{task_key}\n{repeat}"
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") >> 1
+
+
+def selected(tasks: Sequence[Task], patterns: Iterable[str]) -> list[Task]:
+    """Tasks whose `domain/name` matches one of the patterns, in the task set's order; no pattern = all.
+
+    Raises:
+        Invalid: a pattern matches no task, or there is no task at all; `path` says which pattern.
+    """
+    wanted = list(patterns)
+    for position, pattern in enumerate(wanted):
+        if not any(_matches(task, pattern) for task in tasks):
+            raise Invalid(
+                f"{pattern!r} matches none of the {len(tasks)} tasks",
+                path=f"tasks.{position}",
+                hint="A pattern is matched against domain/name, for example files/* or */rename-report.",
+            )
+    found = [task for task in tasks if not wanted or any(_matches(task, pattern) for pattern in wanted)]
+    if not found:
+        raise Invalid("the benchmark has no tasks", path="benchmark")
+    return found
+
+
+def _matches(task: Task, pattern: str) -> bool:
+    return fnmatch.fnmatchcase(task.key, pattern)

@@ -1,0 +1,261 @@
+"""Runs: submit, pause, resume, cancel, retry, add to, close."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+from uuid_utils.compat import uuid7
+
+from backend.db.models import Actor, Episode, Project, Run, Task
+from backend.db.models.words import Purpose
+from backend.db.repositories import agents, episodes, tasks
+from backend.db.repositories import runs as repository
+from backend.db.repositories.pages import Page
+from backend.domain.episode import EpisodeState, Outcome, RunState
+from backend.domain.errors import Conflict, FailureClass, Invalid, NotFound
+from backend.domain.run import RunConfig
+from backend.domain.task import digest
+from backend.services import events, queue
+from backend.services.benchmarks import get_benchmark, latest_task_set
+from backend.services.capabilities import Capabilities, capabilities, checked_config
+from backend.services.events import Kind
+from backend.services.moves import move, move_all, settle
+from backend.services.requests import RunRequest, condition_hash, config_hash, episode_seed, selected
+from backend.services.summary import Summary, run_summary
+
+__all__ = [
+    "RunRequest",
+    "Summary",
+    "add_episodes",
+    "cancel_run",
+    "close_run",
+    "get_run",
+    "list_runs",
+    "pause_run",
+    "resume_run",
+    "retry_run",
+    "run_summary",
+    "submit_run",
+]
+
+
+def submit_run(session: Session, request: RunRequest, *, project: Project, actor: Actor) -> Run:
+    """Starts a run; nothing is written unless all of the request can be met.
+
+    Returns:
+        The new run, or the one that the same request made before under the same idempotency key.
+
+    Raises:
+        NotFound: no such benchmark.
+        Invalid, UnknownPlugin: agent, parameter, provider or selection is wrong; `path` says which field.
+        Conflict: the idempotency key was used for another request.
+        Unavailable: it is unknown what can run, or the provider does not work here.
+    """
+    if request.idempotency_key:
+        known = repository.by_key(session, project.id, request.idempotency_key)
+        if known is not None:
+            return _same(known, request)
+    benchmark = get_benchmark(session, request.benchmark)
+    task_set = latest_task_set(session, request.benchmark)
+    can = capabilities(session)
+    config = checked_config(can, request.config())
+    chosen = selected(tasks.all_of(session, task_set.id), config.tasks)
+    privileged = bool(can.agents[config.agent].get("privileged"))
+    params = dict(config.params)
+    agent = agents.get_or_make(session, project.id, config.agent, params, digest(params), privileged=privileged)
+    run = Run(
+        project_id=project.id,
+        actor_id=actor.id,
+        task_set_id=task_set.id,
+        agent_id=agent.id,
+        provider=config.provider,
+        config=config.model_dump(mode="json"),
+        config_hash=config_hash(config),
+        condition_hash=condition_hash(config),
+        name=request.name,
+        open=request.open,
+        purpose=request.purpose.value,
+        idempotency_key=request.idempotency_key,
+        request_hash=request.request_hash(),
+    )
+    session.add(run)
+    session.flush()  # Episodes and events refer to it.
+    made = _make_episodes(session, run, config, chosen, config.repeats, can)
+    told = {"benchmark": benchmark.name, "agent": config.agent, "episodes": made, "purpose": run.purpose}
+    events.append(session, run, Kind.RUN_SUBMITTED, told)
+    settle(session, run)  # A run of nothing but not-runnable tasks has already ended.
+    queue.wake_workers(session)
+    return run
+
+
+def _same(run: Run, request: RunRequest) -> Run:
+    if run.request_hash != request.request_hash():
+        raise Conflict(
+            f"the idempotency key {request.idempotency_key!r} was used for another request (run {run.id})",
+            hint="Use a new key for a new request.",
+        )
+    return run
+
+
+def _make_episodes(  # noqa: PLR0913, PLR0917 - everything an episode is made of
+    session: Session, run: Run, config: RunConfig, chosen: Sequence[Task], repeats: int, can: Capabilities
+) -> int:
+    """Episodes of these tasks: all first repeats, then all second ones, so that early results cover every task."""
+    used = episodes.repeats_used(session, run.id)
+    reasons = _reasons(session, run, chosen, can)
+    rows: list[dict[str, Any]] = []
+    for round_ in range(1, repeats + 1):
+        for task in chosen:
+            repeat = used.get(task.id, 0) + round_
+            state = EpisodeState.NOT_RUNNABLE if reasons[task.id] else EpisodeState.WAITING
+            seed = episode_seed(config.seed, task.key, repeat)
+            row = {"id": uuid7(), "run_id": run.id, "task_id": task.id, "repeat": repeat, "seed": seed}
+            rows.append({**row, "state": state.value, "reason": reasons[task.id]})
+    episodes.add_all(session, rows)
+    run.rollup_stale = True
+    return len(rows)
+
+
+def _reasons(session: Session, run: Run, chosen: Sequence[Task], can: Capabilities) -> dict[UUID, str]:
+    """Why each task cannot run, empty where it can. A validation run looks at quarantined tasks, too."""
+    aside = {} if run.purpose == Purpose.VALIDATE else tasks.quarantined(session, [task.id for task in chosen])
+    return {
+        task.id: f"quarantined: {aside[task.id].reason}" if task.id in aside else can.why_not(run.provider, task)
+        for task in chosen
+    }
+
+
+def get_run(session: Session, run_id: UUID) -> Run:
+    """The run. Raises NotFound."""
+    run = repository.get(session, run_id)
+    if run is None:
+        raise NotFound(f"there is no run {run_id}", hint="`deskarena run list` shows them.")
+    return run
+
+
+def list_runs(
+    session: Session,
+    project: Project,
+    *,
+    cursor: str | None = None,
+    limit: int = 50,
+    **filters: Any,
+) -> Page[Run]:
+    """Runs, newest first. Filters: `states`, `benchmark`, `agent`, `purposes`."""
+    return repository.listing(session, project_id=project.id, cursor=cursor, limit=limit, **filters)
+
+
+def pause_run(session: Session, run_id: UUID) -> Run:
+    """No further episode begins; those under way go on to their end. Safe to call twice."""
+    run = _lock(session, run_id)
+    if RunState(run.state) is not RunState.PAUSED:
+        move(session, run, run, RunState.PAUSED)
+    return run
+
+
+def resume_run(session: Session, run_id: UUID) -> Run:
+    """A paused run goes on. Safe to call twice."""
+    run = _lock(session, run_id)
+    if RunState(run.state) in {RunState.QUEUED, RunState.RUNNING}:
+        return run
+    if RunState(run.state) is not RunState.PAUSED:
+        raise Conflict(f"the run is {run.state}, not paused")
+    move(session, run, run, RunState.RUNNING if run.started_at else RunState.QUEUED)
+    queue.wake_workers(session)
+    return run
+
+
+def cancel_run(session: Session, run_id: UUID) -> Run:
+    """Waiting episodes are cancelled at once, those under way before their next step. Safe to call twice."""
+    run = _lock(session, run_id)
+    if RunState(run.state) is RunState.CANCELLED:
+        return run
+    now = episodes.now(session)
+    waiting = episodes.in_state(session, run.id, EpisodeState.WAITING)
+    move(session, run, run, RunState.CANCELLED, ended_at=now, open=False)
+    move_all(session, run, waiting, EpisodeState.CANCELLED, outcome=Outcome.CANCELLED.value, ended_at=now, reason="")
+    return run
+
+
+def retry_run(
+    session: Session, run_id: UUID, *, failure_classes: Sequence[FailureClass] = (), not_runnable: bool = True
+) -> int:
+    """Lost episodes wait again with all their retries, and so do those that were not runnable and now are.
+
+    Args:
+        session: the transaction.
+        run_id: a run that is not cancelled.
+        failure_classes: only losses of these classes; empty = of every class.
+        not_runnable: look again at tasks that could not run here.
+
+    Returns:
+        How many episodes wait again.
+    """
+    run = _lock(session, run_id)
+    if RunState(run.state) is RunState.CANCELLED:
+        raise Conflict("the run was cancelled: nothing of it is tried again", hint="Submit a new run.")
+    lost = episodes.in_state(session, run.id, EpisodeState.LOST, [kind.value for kind in failure_classes])
+    again = {"outcome": None, "failure_class": None, "failure_message": "", "ended_at": None, "flagged": False}
+    fresh = {
+        "flag_reason": "",
+        "reason": "",
+        "available_at": episodes.now(session),
+        "retries_from": Episode.attempts_count,
+    }
+    number = move_all(session, run, lost, EpisodeState.WAITING, **again, **fresh)
+    if not_runnable:
+        number += _retry_not_runnable(session, run)
+    if number:
+        if RunState(run.state) is RunState.COMPLETED:
+            move(session, run, run, RunState.RUNNING, ended_at=None)
+        queue.wake_workers(session)
+    return number
+
+
+def _retry_not_runnable(session: Session, run: Run) -> int:
+    waiting = episodes.in_state(session, run.id, EpisodeState.NOT_RUNNABLE)
+    if not waiting:
+        return 0
+    found = {task.id: task for task in tasks.all_of(session, run.task_set_id)}
+    chosen = {episode.task_id: found[episode.task_id] for episode in waiting}
+    reasons = _reasons(session, run, list(chosen.values()), capabilities(session))
+    able = [episode for episode in waiting if not reasons[episode.task_id]]
+    return move_all(session, run, able, EpisodeState.WAITING, reason="", available_at=episodes.now(session))
+
+
+def add_episodes(session: Session, run_id: UUID, patterns: Sequence[str], repeats: int = 1) -> int:
+    """Adds episodes to an open run: `repeats` further ones of every task that matches. Returns how many.
+
+    Raises:
+        Conflict: the run is not open.
+        Invalid: a pattern matches no task.
+    """
+    run = _lock(session, run_id)
+    if not run.open:
+        raise Conflict("the run is not open", hint="Submit it with `open` to add episodes later.")
+    if repeats < 1:
+        raise Invalid("at least 1", path="repeats")
+    config = RunConfig.model_validate(run.config)
+    chosen = selected(tasks.all_of(session, run.task_set_id), patterns)
+    made = _make_episodes(session, run, config, chosen, repeats, capabilities(session))
+    events.append(session, run, Kind.EPISODE_STATE, {"to": EpisodeState.WAITING.value, "added": made})
+    queue.wake_workers(session)
+    return made
+
+
+def close_run(session: Session, run_id: UUID) -> Run:
+    """An open run gets no further episodes and completes when those it has have ended. Safe to call twice."""
+    run = _lock(session, run_id)
+    if run.open:
+        run.open = False
+        events.append(session, run, Kind.RUN_STATE, {"from": run.state, "to": run.state, "open": False})
+        settle(session, run)
+    return run
+
+
+def _lock(session: Session, run_id: UUID) -> Run:
+    run = repository.lock(session, run_id)
+    if run is None:
+        raise NotFound(f"there is no run {run_id}", hint="`deskarena run list` shows them.")
+    return run

@@ -1,0 +1,171 @@
+"""What a run, or a part of it, comes to: rates with intervals, full denominators and lower bounds."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.repositories import rollups as repository
+from backend.db.repositories.rollups import TaskTotals
+from backend.domain.statistics.intervals import LEVEL, Cluster, Interval, cluster_bootstrap_mean, wilson
+
+WILSON = "Wilson score interval"
+BOOTSTRAP = "bootstrap over tasks"
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Episodes by where they are; the six add up to all."""
+
+    scored: int = 0
+    lost: int = 0
+    cancelled: int = 0
+    not_runnable: int = 0
+    waiting: int = 0
+    running: int = 0
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Rates are over scored episodes and None without any; `lower_bound_*` count every lost one as 0.
+
+    Attributes:
+        tasks: distinct tasks among the episodes.
+        scored_tasks: of them, those with a scored episode.
+        lost: lost episodes by failure class.
+        success_method: how `success_interval` was computed; `mean_interval` is always a bootstrap over tasks.
+        steps: over scored episodes.
+        denominator_words: the whole denominator, for people.
+    """
+
+    episodes: int
+    tasks: int
+    scored_tasks: int
+    counts: Counts
+    lost: Mapping[str, int]
+    solved: int
+    score_sum: float
+    success_rate: float | None
+    success_interval: Interval | None
+    mean_score: float | None
+    mean_interval: Interval | None
+    lower_bound_success: float | None
+    lower_bound_mean: float | None
+    success_method: str
+    steps: int
+    denominator_words: str
+    level: float = field(default=LEVEL)
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Sums over tasks, from which every rate follows."""
+
+    counts: Counts
+    lost: Mapping[str, int]
+    tasks: int
+    scored_tasks: int
+    solved: int
+    score_sum: float
+    score_sq_sum: float
+    steps: int
+
+    @property
+    def episodes(self) -> int:
+        """All episodes."""
+        c = self.counts
+        return c.scored + c.lost + c.cancelled + c.not_runnable + c.waiting + c.running
+
+
+def run_summary(session: Session, run_id: UUID) -> Summary:
+    """What the run comes to now, computed from its episodes."""
+    return summarise(repository.task_totals(session, run_id))
+
+
+def summarise(tasks: Iterable[TaskTotals]) -> Summary:
+    """From per-task totals. Wilson's interval where no task counts twice, else a bootstrap over tasks."""
+    rows = list(tasks)
+    success, method = success_interval(rows)
+    return describe(added(rows), success, mean_interval(rows), method)
+
+
+def added(rows: Iterable[TaskTotals]) -> Totals:
+    """Sums."""
+    rows = list(rows)
+    lost: dict[str, int] = {}
+    for row in rows:
+        for name, number in row.lost.items():
+            lost[name] = lost.get(name, 0) + number
+    return Totals(
+        counts=Counts(
+            scored=sum(row.scored for row in rows),
+            lost=sum(lost.values()),
+            cancelled=sum(row.cancelled for row in rows),
+            not_runnable=sum(row.not_runnable for row in rows),
+            waiting=sum(row.waiting for row in rows),
+            running=sum(row.running for row in rows),
+        ),
+        lost=dict(sorted(lost.items())),
+        tasks=len(rows),
+        scored_tasks=sum(row.scored > 0 for row in rows),
+        solved=sum(row.solved for row in rows),
+        score_sum=sum(row.score_sum for row in rows),
+        score_sq_sum=sum(row.score_sq_sum for row in rows),
+        steps=sum(row.steps for row in rows),
+    )
+
+
+def success_interval(rows: Iterable[TaskTotals]) -> tuple[Interval | None, str]:
+    """The interval of the success rate and how it was computed."""
+    rows = list(rows)
+    if all(row.scored <= 1 for row in rows):
+        return wilson(sum(row.solved for row in rows), sum(row.scored for row in rows)), WILSON
+    return cluster_bootstrap_mean([Cluster(row.scored, float(row.solved)) for row in rows]), BOOTSTRAP
+
+
+def mean_interval(rows: Iterable[TaskTotals]) -> Interval | None:
+    """The interval of the mean score."""
+    return cluster_bootstrap_mean([Cluster(row.scored, row.score_sum) for row in rows])
+
+
+def describe(totals: Totals, success: Interval | None, mean: Interval | None, method: str) -> Summary:
+    """Rates, bounds and words from sums and intervals."""
+    counts = totals.counts
+    counted, with_lost = counts.scored, counts.scored + counts.lost
+    return Summary(
+        episodes=totals.episodes,
+        tasks=totals.tasks,
+        scored_tasks=totals.scored_tasks,
+        counts=counts,
+        lost=totals.lost,
+        solved=totals.solved,
+        score_sum=totals.score_sum,
+        success_rate=totals.solved / counted if counted else None,
+        success_interval=success,
+        mean_score=totals.score_sum / counted if counted else None,
+        mean_interval=mean,
+        lower_bound_success=totals.solved / with_lost if with_lost else None,
+        lower_bound_mean=totals.score_sum / with_lost if with_lost else None,
+        success_method=method,
+        steps=totals.steps,
+        denominator_words=denominator_words(totals.episodes, counts, totals.lost),
+    )
+
+
+def denominator_words(episodes: int, counts: Counts, lost: Mapping[str, int]) -> str:
+    """`12 of 20 episodes scored; 3 lost (guest 2, cluster 1), 5 not runnable here`."""
+    if episodes == 0:
+        return "no episodes"
+    noun = "episode" if episodes == 1 else "episodes"
+    by_class = sorted(lost.items(), key=lambda item: (-item[1], item[0]))
+    classes = ", ".join(f"{name} {number}" for name, number in by_class)
+    rest = [
+        (counts.lost, f"lost ({classes})" if classes else "lost"),
+        (counts.cancelled, "cancelled"),
+        (counts.not_runnable, "not runnable here"),
+        (counts.running, "running"),
+        (counts.waiting, "waiting"),
+    ]
+    words = ", ".join(f"{number} {word}" for number, word in rest if number)
+    return f"{counts.scored} of {episodes} {noun} scored" + (f"; {words}" if words else "")
