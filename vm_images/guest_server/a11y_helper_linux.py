@@ -1,0 +1,37 @@
+"""The accessibility helper: `python3 -m guest_server.a11y_helper_linux`.
+
+Reads questions as JSON lines on standard input and answers on standard output. It is a process of its own so that
+the server can kill it when an application hangs.
+"""
+
+import json
+import sys
+import time
+from typing import Any
+
+from .a11y_walk_linux import Walk, find_terminal, prepare
+
+
+def _answer(question: dict[str, Any]) -> dict[str, Any]:
+    if question["what"] == "terminal":
+        return {"text": find_terminal()}
+    walk = Walk(
+        nodes=question["nodes"],
+        depth=question["depth"],
+        children=question["children"],
+        deadline=time.monotonic() + question["seconds"],
+    )
+    return {"xml": walk.desktop(), "nodes": walk.count, "cut": walk.cut}
+
+
+def main() -> None:
+    """Answers questions until standard input ends."""
+    problem = prepare()
+    for line in sys.stdin:
+        answer = {"problem": problem} if problem else _answer(json.loads(line))
+        sys.stdout.write(json.dumps(answer) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

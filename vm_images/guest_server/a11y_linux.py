@@ -1,0 +1,101 @@
+"""The accessibility tree by AT-SPI, asked for in a helper process.
+
+A hung application or a crash in the accessibility library costs that process, never the server.
+"""
+
+import asyncio
+import contextlib
+import json
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from .errors import GuestError
+from .limits import Limits
+from .machine import Tree, TreeBounds
+
+_HELPER = "guest_server.a11y_helper_linux"
+# The helper ends its walk by itself at its deadline; this is for the one question it may be waiting in.
+_GRACE_SECONDS = 3.0
+_START_SECONDS = 15.0
+
+
+class AtSpi:
+    """Keeps one helper process and replaces it when it hangs or dies."""
+
+    def __init__(self, environment: Mapping[str, str], limits: Limits) -> None:
+        self._environment = dict(environment)
+        self._limits = limits
+        self._helper: asyncio.subprocess.Process | None = None
+        self._one_at_a_time = asyncio.Lock()
+
+    async def tree(self, bounds: TreeBounds) -> Tree:
+        """The whole desktop's tree, cut at the bounds."""
+        answer = await self._ask({"what": "tree", **vars(bounds)}, bounds.seconds)
+        return Tree(answer["xml"], answer["nodes"], answer["cut"])
+
+    async def terminal(self) -> str | None:
+        """The active terminal's text."""
+        answer = await self._ask({"what": "terminal"}, self._limits.blocking_seconds)
+        text = answer["text"]
+        return None if text is None else str(text)
+
+    async def start(self) -> None:
+        """Starts the helper ahead, so that the first question finds it ready."""
+        async with self._one_at_a_time:
+            await self._running()
+
+    async def stop(self) -> None:
+        """Ends the helper."""
+        if self._helper is not None:
+            await _end(self._helper)
+            self._helper = None
+
+    async def _running(self) -> asyncio.subprocess.Process:
+        if self._helper is not None and self._helper.returncode is None:
+            return self._helper
+        self._helper = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            _HELPER,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            env=self._environment,
+            limit=256 * 2**20,
+            start_new_session=True,
+        )
+        return self._helper
+
+    async def _ask(self, question: dict[str, Any], seconds: float) -> dict[str, Any]:
+        async with self._one_at_a_time:
+            helper = await self._running()
+            try:
+                line = await asyncio.wait_for(_exchange(helper, question), seconds + _GRACE_SECONDS)
+            except TimeoutError:
+                await self.stop()
+                message = f"an application did not answer within {seconds + _GRACE_SECONDS:g} s"
+                raise GuestError("timeout", f"{message}; ask again, or end the application that hangs") from None
+            except (ConnectionError, ValueError):
+                line = b""
+            if not line:
+                await self.stop()
+                raise GuestError("failed", "the accessibility helper died; asking again starts a new one")
+        answer: dict[str, Any] = json.loads(line)
+        if "problem" in answer:
+            raise GuestError("not_available", answer["problem"])
+        return answer
+
+
+async def _exchange(helper: asyncio.subprocess.Process, question: dict[str, Any]) -> bytes:
+    if helper.stdin is None or helper.stdout is None:
+        raise ConnectionError("the helper has no pipes")
+    helper.stdin.write(json.dumps(question).encode() + b"\n")
+    await helper.stdin.drain()
+    return await helper.stdout.readline()
+
+
+async def _end(helper: asyncio.subprocess.Process) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        helper.kill()
+    await asyncio.wait_for(helper.wait(), _START_SECONDS)

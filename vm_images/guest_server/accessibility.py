@@ -1,0 +1,28 @@
+"""The accessibility tree and the terminal's text."""
+
+from aiohttp import web
+
+from .machine import Machine, TreeBounds
+from .params import query_params
+
+
+def routes(machine: Machine) -> list[web.RouteDef]:
+    """GET /accessibility, GET /terminal."""
+    limits = machine.limits
+
+    async def tree(request: web.Request) -> web.Response:
+        params = query_params(request)
+        bounds = TreeBounds(
+            nodes=params.integer("max_nodes", limits.a11y_nodes, low=1, high=limits.a11y_nodes),
+            depth=params.integer("max_depth", limits.a11y_depth, low=1, high=limits.a11y_depth),
+            children=limits.a11y_children,
+            seconds=params.number("timeout", limits.a11y_seconds, low=0.1, high=limits.a11y_seconds),
+        )
+        found = await machine.accessibility.tree(bounds)
+        return web.json_response({"AT": found.xml, "nodes": found.nodes, "cut": found.cut})
+
+    async def terminal(_: web.Request) -> web.Response:
+        text = await machine.accessibility.terminal()
+        return web.json_response({"output": text, "status": "success"})
+
+    return [web.get("/accessibility", tree), web.get("/terminal", terminal)]

@@ -1,0 +1,38 @@
+"""How a command of a request becomes a command to run; shared by the routes that take one."""
+
+import os
+import shlex
+
+from .errors import GuestError
+from .machine import CommandSpec, Machine
+from .params import Params
+
+
+def read_command(params: Params, machine: Machine) -> CommandSpec:
+    """`{command, shell}` as OSWorld's tasks give it.
+
+    A string without `shell` is split into words; a list with `shell` is joined into one line; `~/` at the start of a
+    word is the home.
+
+    Raises:
+        GuestError: it is empty, or its quotes are not closed.
+    """
+    command = params.command()
+    if params.flag("shell"):
+        return CommandSpec([_line(command)], shell=True)  # noqa: S604 - the shell is what the caller asks for.
+    words = command if isinstance(command, list) else _split(command)
+    home = str(machine.home)
+    return CommandSpec([home + word[1:] if word == "~" or word.startswith("~/") else word for word in words])
+
+
+def _line(command: str | list[str]) -> str:
+    if isinstance(command, str):
+        return command
+    return command[0] if len(command) == 1 else shlex.join(command)
+
+
+def _split(command: str) -> list[str]:
+    try:
+        return shlex.split(command, posix=os.name != "nt")
+    except ValueError as error:
+        raise GuestError("bad_request", f"'command' cannot be split into words: {error}") from None

@@ -1,0 +1,171 @@
+"""Runs programs of the desktop's user, each in a process group of its own that can be killed as a whole."""
+
+import contextlib
+import os
+import selectors
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO
+
+from .errors import GuestError, from_os_error
+from .machine import CommandSpec, Finished
+
+_READ = 65_536
+# A program that has ended may have left a child that holds its output open; what is there by then is the output.
+_AFTER_EXIT_SECONDS = 0.2
+_SHELL = "/bin/sh"
+
+
+class LinuxCommands:
+    """Programs run with the session's environment."""
+
+    def __init__(self, environment: Mapping[str, str], home: Path) -> None:
+        self._environment = dict(environment)
+        self._home = home
+        self._started: set[subprocess.Popen[bytes]] = set()
+        self._lock = threading.Lock()
+
+    def start(self, spec: CommandSpec) -> int:
+        """Starts a program with its output thrown away."""
+        process = self._open(spec, subprocess.DEVNULL, subprocess.DEVNULL)
+        threading.Thread(target=self._forget_ended, args=(process,), name="reaper", daemon=True).start()
+        return process.pid
+
+    def _forget_ended(self, process: "subprocess.Popen[bytes]") -> None:
+        process.wait()
+        # Its group is kept while another process of it lives, so that `stop_all` finds that one.
+        if not _group_alive(process.pid):
+            with self._lock:
+                self._started.discard(process)
+
+    def stop_all(self) -> None:
+        """Kills what is left of every group."""
+        with self._lock:
+            processes = list(self._started)
+        for process in processes:
+            _kill_group(process.pid)
+
+    def _open(self, spec: CommandSpec, out: int, err: int) -> "subprocess.Popen[bytes]":
+        argv = [_SHELL, "-c", spec.argv[0]] if spec.shell else list(spec.argv)
+        try:
+            with _input_file(spec.stdin) as stdin:
+                process = subprocess.Popen(
+                    argv,
+                    stdin=stdin,
+                    stdout=out,
+                    stderr=err,
+                    env=self._environment,
+                    cwd=spec.folder or self._home,
+                    start_new_session=True,
+                )
+        except FileNotFoundError as error:
+            what = f"the folder '{spec.folder}'" if error.filename == str(spec.folder) else f"the program '{argv[0]}'"
+            raise GuestError("not_found", f"{what} does not exist on this desktop") from None
+        except OSError as error:
+            raise from_os_error(error) from None
+        with self._lock:
+            self._started.add(process)
+        return process
+
+    def run(self, spec: CommandSpec, *, timeout: float, limit: int) -> Finished:
+        """Runs a program to its end or to its deadline."""
+        process = self._open(spec, subprocess.PIPE, subprocess.PIPE)
+        output = _Output(process, limit)
+        try:
+            ended = output.read_until_exit(time.monotonic() + timeout)
+            if not ended:
+                _kill_group(process.pid)
+            self._forget_ended(process)
+        finally:
+            output.close()
+        texts = output.texts()
+        if not ended:
+            message = f"the command did not end within {timeout:g} s and was killed"
+            raise GuestError("timeout", message, output=texts[0], stderr=texts[1])
+        return Finished(process.returncode, *texts, truncated=output.truncated)
+
+
+class _Output:
+    """Collects both streams of a process; what is beyond the limit is read and thrown away."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]", limit: int) -> None:
+        self._limit = limit
+        self._exit = os.pidfd_open(process.pid)
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._exit, selectors.EVENT_READ)
+        self._kept: dict[int, bytearray] = {}
+        self._streams: list[IO[bytes]] = [stream for stream in (process.stdout, process.stderr) if stream]
+        self.truncated = False
+        for stream in self._streams:
+            self._kept[stream.fileno()] = bytearray()
+            self._selector.register(stream.fileno(), selectors.EVENT_READ)
+
+    def read_until_exit(self, deadline: float) -> bool:
+        """Reads until the process has ended and its output with it; False if the deadline came first."""
+        exited = False
+        while len(self._selector.get_map()):
+            left = deadline - time.monotonic()
+            ready = self._selector.select(max(0.0, left))
+            if not ready:
+                return exited
+            for key, _ in ready:
+                if key.fd == self._exit:
+                    exited = True
+                    deadline = min(deadline, time.monotonic() + _AFTER_EXIT_SECONDS)
+                    self._selector.unregister(self._exit)
+                else:
+                    self._read(key.fd)
+            if left <= 0:
+                return exited
+        return exited
+
+    def _read(self, fd: int) -> None:
+        data = os.read(fd, _READ)
+        if not data:
+            self._selector.unregister(fd)
+            return
+        room = self._limit - len(self._kept[fd])
+        self._kept[fd] += data[: max(0, room)]
+        self.truncated = self.truncated or len(data) > room
+
+    def texts(self) -> tuple[str, str]:
+        """Both streams as text."""
+        first, second = (bytes(kept).decode("utf-8", "replace") for kept in self._kept.values())
+        return first, second
+
+    def close(self) -> None:
+        """Gives all descriptors back."""
+        self._selector.close()
+        os.close(self._exit)
+        for stream in self._streams:
+            stream.close()
+
+
+def _input_file(data: bytes) -> contextlib.AbstractContextManager[IO[bytes] | int]:
+    """A file to read standard input from: no pipe, so nobody has to feed it."""
+    if not data:
+        return contextlib.nullcontext(subprocess.DEVNULL)
+    file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it.
+    file.write(data)
+    file.seek(0)
+    return file
+
+
+def _group_alive(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _kill_group(group: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, signal.SIGKILL)

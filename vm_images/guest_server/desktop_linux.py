@@ -1,0 +1,42 @@
+"""Waits until the desktop can be used, and gives it its habits."""
+
+import select
+import time
+from collections.abc import Callable, Mapping
+
+from Xlib import X
+
+from .environment_linux import SessionConfig
+from .services_linux import Services, StartError
+from .shell_linux import make_usual_folders
+from .x11_linux import XClient
+
+_START_SECONDS = 15.0
+
+
+def prepare_desktop(services: Services, config: SessionConfig, environment: Mapping[str, str], display: str) -> None:
+    """Returns when the window manager manages and the accessibility bus is known to all."""
+    make_usual_folders(config.home)
+    client = XClient(display)
+    client.root.change_attributes(event_mask=X.PropertyChangeMask)
+    _wait(client, lambda: _has(client, "_NET_SUPPORTING_WM_CHECK"), _START_SECONDS, "openbox")
+    if "at-spi" in services.processes:
+        _wait(client, lambda: _has(client, "AT_SPI_BUS"), _START_SECONDS, "the accessibility bus")
+    if config.desktop == "pcmanfm":
+        services.start("pcmanfm", ["pcmanfm", "--desktop"], environment)
+    client.display.close()
+
+
+def _has(client: XClient, name: str) -> bool:
+    return client.window_property(client.root, name) is not None
+
+
+def _wait(client: XClient, condition: Callable[[], bool], seconds: float, what: str) -> None:
+    """Waits for a property of the root window; the X server tells of every change."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise StartError(f"{what} was not ready in {seconds:g} s; DESKARENA_VERBOSE=1 shows what it says")
+        if not client.fresh_events():
+            select.select([client.display.fileno()], [], [], min(left, 1.0))

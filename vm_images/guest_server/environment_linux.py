@@ -1,0 +1,126 @@
+"""What the session is told by its environment, and the environment that the desktop's programs get."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .limits import Limits, limits_from
+
+PACKAGE = Path(__file__).resolve().parent
+DATA = PACKAGE / "data"
+_LIBREOFFICE_GTK = Path("/usr/lib/libreoffice/program/libvclplug_gtk3lo.so")
+_SMALLEST, _LARGEST = 100, 16_384
+
+
+@dataclass(frozen=True)
+class SessionConfig:
+    """How the desktop shall be.
+
+    Attributes:
+        desktop: `plain` (a colour, the window manager's menu) or `pcmanfm` (icons and wallpaper by that program).
+    """
+
+    width: int
+    height: int
+    home: Path
+    runtime: Path
+    limits: Limits
+    desktop: str = "plain"
+    tunnel_ports: frozenset[int] = frozenset()
+    egress_proxy: str = ""
+    python_path: str = ""
+    inherited: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_config(environment: Mapping[str, str]) -> SessionConfig:
+    """Reads the session's own environment variables (docs/guest-api.md lists them).
+
+    Raises:
+        ValueError: which one is wrong or missing.
+    """
+    width, height = _screen(environment.get("DESKARENA_SCREEN", "1920x1080"))
+    runtime = environment.get("XDG_RUNTIME_DIR", "")
+    if not runtime or not Path(runtime).is_dir() or not os.access(runtime, os.W_OK):
+        raise ValueError("XDG_RUNTIME_DIR must name a writable folder, best on a tmpfs")
+    home = environment.get("HOME", "")
+    if not home or not Path(home).is_dir():
+        raise ValueError("HOME must name a folder")
+    desktop = environment.get("DESKARENA_DESKTOP", "plain")
+    if desktop not in {"plain", "pcmanfm"}:
+        raise ValueError(f"DESKARENA_DESKTOP must be plain or pcmanfm, not {desktop}")
+    return SessionConfig(
+        width=width,
+        height=height,
+        home=Path(home),
+        runtime=Path(runtime),
+        limits=limits_from(environment),
+        desktop=desktop,
+        tunnel_ports=_ports(environment.get("DESKARENA_TUNNEL_PORTS", "1337,8080,9222")),
+        egress_proxy=environment.get("DESKARENA_EGRESS_PROXY", ""),
+        python_path=_python_path(environment.get("PYTHONPATH", "")),
+        inherited=environment,
+    )
+
+
+def _screen(text: str) -> tuple[int, int]:
+    width, _, height = text.partition("x")
+    if not (width.isdigit() and height.isdigit()):
+        raise ValueError(f"DESKARENA_SCREEN must be like 1920x1080, not {text}")
+    size = int(width), int(height)
+    if not all(_SMALLEST <= side <= _LARGEST for side in size):
+        raise ValueError(f"DESKARENA_SCREEN must be from {_SMALLEST} to {_LARGEST} pixels a side, not {text}")
+    return size
+
+
+def _ports(text: str) -> frozenset[int]:
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    if not all(part.isdigit() and 0 < int(part) < 2**16 for part in parts):
+        raise ValueError(f"DESKARENA_TUNNEL_PORTS must be port numbers, not {text}")
+    return frozenset(int(part) for part in parts)
+
+
+def _python_path(text: str) -> str:
+    """PYTHONPATH without the folder of this package: programs of the desktop get pyautogui, but not us."""
+    return os.pathsep.join(part for part in text.split(os.pathsep) if part and Path(part).resolve() != PACKAGE.parent)
+
+
+_PASSED_ON = ("PATH", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "http_proxy", "https_proxy", "no_proxy")
+
+
+def children_environment(config: SessionConfig, display: str) -> dict[str, str]:
+    """What every program of the desktop gets: an allow-list, nothing of ours."""
+    given = config.inherited
+    path = given.get("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/games")
+    user = given.get("USER", "user")
+    environment = {"USER": user, "LOGNAME": user, "SHELL": "/bin/bash", "LANG": "C.UTF-8"}
+    environment |= {name: given[name] for name in _PASSED_ON if given.get(name)}
+    environment |= {
+        "PATH": f"{path}:{DATA / 'bin'}",
+        "HOME": str(config.home),
+        "XDG_RUNTIME_DIR": str(config.runtime),
+        "XDG_CONFIG_DIRS": f"{DATA / 'xdg'}:/etc/xdg",
+        "XDG_SESSION_TYPE": "x11",
+        "XENVIRONMENT": str(DATA / "Xresources"),
+        "DISPLAY": display,
+        "XAUTHORITY": str(config.runtime / "xauthority"),
+        "DBUS_SESSION_BUS_ADDRESS": f"unix:path={config.runtime / 'bus'}",
+        # Each toolkit has its own way to be told that accessibility is on.
+        "GTK_MODULES": "gail:atk-bridge",
+        "QT_ACCESSIBILITY": "1",
+        "QT_LINUX_ACCESSIBILITY_ALWAYS_ON": "1",
+        "GNOME_ACCESSIBILITY": "1",
+        "ACCESSIBILITY_ENABLED": "1",
+    }
+    if config.python_path:
+        environment["PYTHONPATH"] = config.python_path
+    if _LIBREOFFICE_GTK.exists():
+        environment["SAL_USE_VCLPLUGIN"] = "gtk3"  # The only one of its interfaces with a whole tree.
+    return environment
+
+
+def own_environment(config: SessionConfig, display: str) -> dict[str, str]:
+    """What our own helper processes get: the children's, and the way to this package."""
+    environment = children_environment(config, display)
+    parts = [str(PACKAGE.parent), *filter(None, [config.python_path])]
+    return environment | {"PYTHONPATH": os.pathsep.join(parts)}

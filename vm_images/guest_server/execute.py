@@ -1,0 +1,45 @@
+"""Runs a command and waits for it: /execute and /setup/execute."""
+
+from typing import Any
+
+from aiohttp import web
+
+from .commands import read_command
+from .machine import CommandSpec, Finished, Machine
+from .params import Params, json_params
+
+_MARGIN_SECONDS = 10.0
+
+
+def routes(machine: Machine) -> list[web.RouteDef]:
+    """POST /execute, POST /setup/execute."""
+
+    async def execute(request: web.Request) -> web.Response:
+        params = await json_params(request)
+        seconds = deadline(params, machine, machine.limits.command_seconds)
+        done = await run(machine, read_command(params, machine), seconds)
+        return web.json_response(reply(done))
+
+    return [web.post(path, execute) for path in ("/execute", "/setup/execute")]
+
+
+def deadline(params: Params, machine: Machine, default: float) -> float:
+    """The request's `timeout` in seconds."""
+    return params.number("timeout", default, low=0.01, high=machine.limits.longest_seconds)
+
+
+async def run(machine: Machine, spec: CommandSpec, seconds: float) -> Finished:
+    """Runs a command in a thread, with the output limit."""
+    limit = machine.limits.output
+    return await machine.within(seconds + _MARGIN_SECONDS, machine.commands.run, spec, timeout=seconds, limit=limit)
+
+
+def reply(done: Finished) -> dict[str, Any]:
+    """A finished command in OSWorld's form. A command that failed is no failure of the route."""
+    return {
+        "status": "success",
+        "output": done.output,
+        "error": done.error,
+        "returncode": done.returncode,
+        "truncated": done.truncated,
+    }

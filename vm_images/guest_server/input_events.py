@@ -1,0 +1,216 @@
+"""Typed input events and how they are read from JSON; the same on every platform."""
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .errors import GuestError
+from .keys import key_name
+from .limits import Limits
+from .params import Params
+
+BUTTONS = ("left", "middle", "right")
+_LONGEST_GESTURE = 10.0
+_MOST_WHEEL_CLICKS = 200
+
+
+@dataclass(frozen=True)
+class Move:
+    """Moves the pointer, in a straight line over `duration` seconds."""
+
+    x: int
+    y: int
+    duration: float = 0.0
+
+
+@dataclass(frozen=True)
+class Button:
+    """Presses (`down`) or releases a mouse button where the pointer is."""
+
+    button: str
+    down: bool
+
+
+@dataclass(frozen=True)
+class Click:
+    """Clicks `num` times where the pointer is."""
+
+    button: str = "left"
+    num: int = 1
+
+
+@dataclass(frozen=True)
+class Drag:
+    """Presses the button, moves to a point over `duration` seconds, releases."""
+
+    x: int
+    y: int
+    button: str = "left"
+    duration: float = 0.25
+
+
+@dataclass(frozen=True)
+class Scroll:
+    """Turns the wheel; positive `dy` scrolls up, positive `dx` to the right."""
+
+    dx: int = 0
+    dy: int = 0
+
+
+@dataclass(frozen=True)
+class Type:
+    """Types text; every character arrives exactly once and in order."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Key:
+    """Presses (`down`) or releases a key named as pyautogui names it, or by its character."""
+
+    key: str
+    down: bool
+
+
+@dataclass(frozen=True)
+class Hotkey:
+    """Presses the keys one after the other and releases them in reverse, `times` times over."""
+
+    keys: tuple[str, ...]
+    times: int = 1
+
+
+Event = Move | Button | Click | Drag | Scroll | Type | Key | Hotkey
+
+
+def read_events(value: Any, limits: Limits) -> list[Event]:
+    """Checks a list of JSON events, all before the first is carried out.
+
+    Raises:
+        GuestError: which event is wrong and why.
+    """
+    if not isinstance(value, list):
+        raise GuestError("bad_request", "'events' must be a list of input events")
+    if len(value) > limits.events:
+        raise GuestError("too_large", f"{len(value)} events, the limit is {limits.events} in one request")
+    events: list[Event] = []
+    for number, item in enumerate(value, 1):
+        try:
+            events.extend(_read(item, limits))
+        except GuestError as error:
+            raise GuestError(error.kind, f"event {number}: {error.message}") from None
+    return events
+
+
+def _read(item: Any, limits: Limits) -> list[Event]:
+    if not isinstance(item, dict):
+        raise GuestError("bad_request", "must be an object with a 'type'")
+    params = Params(item)
+    kind = params.text("type", longest=20)
+    reader = _READERS.get(kind)
+    if reader is None:
+        raise GuestError("bad_request", f"unknown type '{kind}'; known: {', '.join(_READERS)}")
+    return reader(params, limits)
+
+
+def _point(params: Params) -> tuple[int, int]:
+    return (
+        round(params.number("x", low=-100_000, high=100_000)),
+        round(params.number("y", low=-100_000, high=100_000)),
+    )
+
+
+def _there(params: Params) -> list[Event]:
+    """A move first, if the event names a point."""
+    if params.values.get("x") is None and params.values.get("y") is None:
+        return []
+    return [Move(*_point(params))]
+
+
+def _button(params: Params) -> str:
+    button = params.text("button", "left")
+    if button not in BUTTONS:
+        raise GuestError("bad_request", f"unknown button '{button}'; known: {', '.join(BUTTONS)}")
+    return button
+
+
+def _duration(params: Params, default: float) -> float:
+    return params.number("duration", default, low=0, high=_LONGEST_GESTURE)
+
+
+def _move(params: Params, _limits: Limits) -> list[Event]:
+    return [Move(*_point(params), _duration(params, 0.0))]
+
+
+def _click(params: Params, _limits: Limits) -> list[Event]:
+    return [*_there(params), Click(_button(params), params.integer("num", 1, low=1, high=10))]
+
+
+def _down(params: Params, _limits: Limits) -> list[Event]:
+    return [*_there(params), Button(_button(params), down=True)]
+
+
+def _up(params: Params, _limits: Limits) -> list[Event]:
+    return [*_there(params), Button(_button(params), down=False)]
+
+
+def _drag(params: Params, _limits: Limits) -> list[Event]:
+    return [Drag(*_point(params), _button(params), _duration(params, 0.25))]
+
+
+def _scroll(params: Params, _limits: Limits) -> list[Event]:
+    bounds = {"low": -_MOST_WHEEL_CLICKS, "high": _MOST_WHEEL_CLICKS}
+    return [*_there(params), Scroll(params.integer("dx", 0, **bounds), params.integer("dy", 0, **bounds))]
+
+
+def _type(params: Params, limits: Limits) -> list[Event]:
+    text = params.text("text", longest=limits.text).replace("\r\n", "\n").replace("\r", "\n")
+    for char in text:
+        if unicodedata.category(char) in {"Cc", "Cs"} and char not in "\n\t\b":
+            raise GuestError("bad_request", f"character U+{ord(char):04X} cannot be typed")
+    return [Type(text)]
+
+
+def _key(params: Params, *, down: bool) -> list[Event]:
+    return [Key(key_name(params.text("key", longest=40)), down)]
+
+
+def _key_down(params: Params, _limits: Limits) -> list[Event]:
+    return _key(params, down=True)
+
+
+def _key_up(params: Params, _limits: Limits) -> list[Event]:
+    return _key(params, down=False)
+
+
+def _press(params: Params, _limits: Limits) -> list[Event]:
+    key = key_name(params.text("key", longest=40))
+    return [Hotkey((key,), params.integer("times", 1, low=1, high=100))]
+
+
+def _hotkey(params: Params, _limits: Limits) -> list[Event]:
+    keys = params.values.get("keys")
+    if not isinstance(keys, list) or not keys or not all(isinstance(key, str) for key in keys):
+        raise GuestError("bad_request", "'keys' must be a list of key names")
+    return [Hotkey(tuple(key_name(key) for key in keys))]
+
+
+_READERS = {
+    "move": _move,
+    "click": _click,
+    "down": _down,
+    "up": _up,
+    "drag": _drag,
+    "scroll": _scroll,
+    "type": _type,
+    "key_down": _key_down,
+    "key_up": _key_up,
+    "press": _press,
+    "hotkey": _hotkey,
+}
+
+
+def points(events: Sequence[Event]) -> list[tuple[int, int]]:
+    """Every point that the events name, to be checked against the screen."""
+    return [(event.x, event.y) for event in events if isinstance(event, Move | Drag)]

@@ -1,0 +1,38 @@
+"""Mouse and keyboard of an X11 desktop."""
+
+from collections.abc import Callable, Sequence
+
+from .errors import GuestError
+from .input_events import Event, points
+from .keyboard_linux import Keyboard
+from .pointer_linux import Pointer
+from .x11_linux import XClient, require
+
+
+class XInput:
+    """Carries out events in order. Requests from several callers do not mix."""
+
+    def __init__(self, display_name: str, wait_idle: Callable[[], None]) -> None:
+        self._x = XClient(display_name)
+        require(self._x.display, "XTEST")
+        screen = self._x.display.screen()
+        self._width, self._height = screen.width_in_pixels, screen.height_in_pixels
+        self._pointer = Pointer(self._x)
+        self._keyboard = Keyboard(self._x, wait_idle)
+
+    def check(self, events: Sequence[Event]) -> None:
+        """Refuses points off the screen; the edge itself (`x == width`) counts as its last pixel."""
+        for x, y in points(events):
+            if not (0 <= x <= self._width and 0 <= y <= self._height):
+                size = f"{self._width}x{self._height}"
+                raise GuestError("off_screen", f"({x}, {y}) is not on the screen of {size} pixels")
+
+    def perform(self, events: Sequence[Event]) -> None:
+        """Carries them out and returns when the X server has taken them."""
+        with self._x:
+            try:
+                for event in events:
+                    self._pointer.perform(event)
+                    self._keyboard.perform(event)
+            finally:
+                self._x.sync()

@@ -1,0 +1,53 @@
+"""Mouse and keyboard: /input."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from aiohttp import web
+
+from .errors import GuestError
+from .input_events import Drag, Event, Hotkey, Move, Type, read_events
+from .machine import Machine
+
+_SECONDS_PER_CHARACTER = 0.01
+
+
+def routes(machine: Machine) -> list[web.RouteDef]:
+    """POST /input."""
+
+    async def post(request: web.Request) -> web.Response:
+        import json
+
+        try:
+            value = json.loads(await request.read())
+        except (ValueError, RecursionError) as error:
+            raise GuestError("bad_request", f"the body is not JSON: {error}") from None
+        count = await carry_out(machine, value.get("events") if isinstance(value, dict) else value)
+        return web.json_response({"status": "success", "events": count})
+
+    return [web.post("/input", post)]
+
+
+async def carry_out(machine: Machine, value: Any) -> int:
+    """Checks a list of JSON events, carries them out, returns how many there were.
+
+    Raises:
+        GuestError: one is wrong (then none was carried out), or the display server does not take them.
+    """
+    events = read_events(value, machine.limits)
+    machine.input.check(events)
+    await machine.within(machine.limits.blocking_seconds + _duration(events), machine.input.perform, events)
+    return len(value)
+
+
+def _duration(events: Sequence[Event]) -> float:
+    """What the events may take by their own nature."""
+    seconds = 0.0
+    for event in events:
+        if isinstance(event, Move | Drag):
+            seconds += 2 * event.duration
+        elif isinstance(event, Type):
+            seconds += len(event.text) * _SECONDS_PER_CHARACTER
+        elif isinstance(event, Hotkey):
+            seconds += event.times * _SECONDS_PER_CHARACTER
+    return seconds

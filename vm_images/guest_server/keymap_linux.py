@@ -1,0 +1,112 @@
+"""Which key gives which symbol, and which spare keys can be made to give another. Pure: no X connection.
+
+X11 key events carry key codes only; a program looks the symbol up when it gets to the event. A symbol that the
+layout lacks is therefore bound to a spare key code, and a code may be bound to another symbol only after every program
+has read the events that used the old one.
+"""
+
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+_VENDOR_KEYSYMS = range(0x10080000, 0x10090000)
+_LEVELS = 2  # Plain and with shift; the others need modifiers that differ between layouts.
+LSGT_KEYCODE = 94
+"""The key between left shift and Z. Layout `us` has `<` on it, where programs that look for the key of `<` and then
+hold shift (pyautogui) would get `>`."""
+
+
+@dataclass(frozen=True)
+class Stroke:
+    """A key code, with or without shift."""
+
+    keycode: int
+    shift: bool = False
+
+
+def char_keysym(char: str) -> int:
+    """The key symbol of a character: Latin-1 as it is, all others in X11's Unicode range."""
+    code = ord(char)
+    return code if 0x20 <= code <= 0x7E or 0xA0 <= code <= 0xFF else 0x01000000 | code  # noqa: PLR2004
+
+
+class Keymap:
+    """The symbols of a keyboard mapping and its spare keys, least recently bound first."""
+
+    def __init__(
+        self, first: int, rows: Sequence[Sequence[int]], modifiers: Iterable[int], keep: Iterable[int]
+    ) -> None:
+        """Reads a mapping.
+
+        Args:
+            first: the key code of the first row.
+            rows: key symbols by key code, plain and shifted first.
+            modifiers: key codes that are modifiers and never spare.
+            keep: symbols whose keys are never spare.
+        """
+        taken, kept = set(modifiers), set(keep)
+        self._strokes: dict[int, Stroke] = {}
+        self._bound: OrderedDict[int, int] = OrderedDict()
+        spare: list[int] = []
+        vendor: list[int] = []
+        for keycode, row in enumerate(rows, first):
+            if keycode == LSGT_KEYCODE or (not any(row) and keycode not in taken):
+                spare.append(keycode)
+            elif row[0] in _VENDOR_KEYSYMS and row[0] not in kept and keycode not in taken:
+                vendor.append(keycode)
+        self._add_strokes(first, rows)
+        self.spares = spare + vendor
+
+    def _add_strokes(self, first: int, rows: Sequence[Sequence[int]]) -> None:
+        for level in range(_LEVELS):
+            for keycode, row in enumerate(rows, first):
+                if keycode != LSGT_KEYCODE and len(row) > level and row[level]:
+                    self._strokes.setdefault(row[level], Stroke(keycode, shift=bool(level)))
+
+    def find(self, keysym: int) -> Stroke | None:
+        """How to press a symbol now."""
+        if keysym in self._bound:
+            return Stroke(self._bound[keysym])
+        return self._strokes.get(keysym)
+
+    def fits(self, keysyms: Iterable[int]) -> bool:
+        """True if the spare keys are enough to have all these symbols at the same time."""
+        return sum(keysym not in self._strokes for keysym in set(keysyms)) <= len(self.spares)
+
+    def bind(self, keysyms: Iterable[int]) -> tuple[list[tuple[int, int]], bool]:
+        """Gives every symbol a key.
+
+        Returns:
+            (key code, symbol) pairs to tell the X server, and whether one of them gave another symbol before.
+        """
+        wanted = [keysym for keysym in dict.fromkeys(keysyms) if keysym not in self._strokes]
+        for keysym in wanted:
+            if keysym in self._bound:
+                self._bound.move_to_end(keysym)
+        pairs, reused = [], False
+        for keysym in wanted:
+            if keysym in self._bound:
+                continue
+            if len(self._bound) < len(self.spares):
+                keycode = self.spares[len(self._bound)]
+            else:
+                oldest = next(iter(self._bound))
+                keycode, reused = self._bound.pop(oldest), True
+            self._strokes = {key: stroke for key, stroke in self._strokes.items() if stroke.keycode != keycode}
+            self._bound[keysym] = keycode
+            pairs.append((keycode, keysym))
+        return pairs, reused
+
+
+def chunks(keymap: Keymap, keysyms: Sequence[int]) -> list[Sequence[int]]:
+    """Cuts a text's symbols into pieces for which the spare keys are enough."""
+    pieces: list[Sequence[int]] = []
+    start, seen = 0, set[int]()
+    for index, keysym in enumerate(keysyms):
+        if keysym not in seen and not keymap.fits(seen | {keysym}):
+            pieces.append(keysyms[start:index])
+            start, seen = index, set()
+        seen.add(keysym)
+    if start < len(keysyms):
+        pieces.append(keysyms[start:])
+    return pieces

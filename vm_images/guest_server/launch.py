@@ -1,0 +1,18 @@
+"""Starts a program and does not wait: /setup/launch."""
+
+from aiohttp import web
+
+from .commands import read_command
+from .machine import Machine
+from .params import json_params
+
+
+def routes(machine: Machine) -> list[web.RouteDef]:
+    """POST /setup/launch."""
+
+    async def launch(request: web.Request) -> web.Response:
+        spec = read_command(await json_params(request), machine)
+        await machine.blocking(machine.commands.start, spec)
+        return web.Response(text=f"{' '.join(spec.argv)[:200]} launched successfully")
+
+    return [web.post("/setup/launch", launch)]

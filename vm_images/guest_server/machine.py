@@ -1,0 +1,243 @@
+"""What the routes need of the platform, as Protocols, and the bundle that hands it to them."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ParamSpec, Protocol, TypeVar
+
+from .errors import GuestError
+from .input_events import Event
+from .limits import Limits
+from .secret import Secret
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Shot:
+    """One picture of the screen: rows of 4 bytes (blue, green, red, unused) a pixel, `stride` bytes a row."""
+
+    pixels: bytes = field(repr=False)
+    width: int
+    height: int
+    stride: int
+
+
+@dataclass(frozen=True)
+class WindowInfo:
+    """A top-level window; the rectangle is in screen pixels and includes the frame."""
+
+    id: int
+    title: str
+    wm_class: str
+    x: int
+    y: int
+    width: int
+    height: int
+    active: bool = False
+    minimized: bool = False
+    pid: int | None = None
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A command that has ended; `truncated` if it said more than the limit."""
+
+    returncode: int
+    output: str
+    error: str
+    truncated: bool = False
+
+
+@dataclass(frozen=True)
+class CommandSpec:
+    """A command to run. `shell` gives the one string in `argv` to the platform's shell."""
+
+    argv: Sequence[str]
+    shell: bool = False
+    folder: Path | None = None
+    stdin: bytes = b""
+
+
+@dataclass(frozen=True)
+class TreeBounds:
+    """How much of the accessibility tree is wanted at most."""
+
+    nodes: int
+    depth: int
+    children: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The accessibility tree as XML; `cut` says why it is not whole, empty if it is."""
+
+    xml: str
+    nodes: int
+    cut: str = ""
+
+
+class Screen(Protocol):
+    """The picture."""
+
+    width: int
+    height: int
+
+    def grab(self) -> Shot:
+        """The screen now, with the pointer, after all requests of before have been drawn."""
+        ...
+
+    def pointer(self) -> tuple[int, int]:
+        """Where the pointer is."""
+        ...
+
+    def wait_stable(self, quiet: float, timeout: float) -> bool:
+        """Waits until nothing has changed for `quiet` seconds; False if `timeout` came first."""
+        ...
+
+
+class InputDevice(Protocol):
+    """Mouse and keyboard."""
+
+    def check(self, events: Sequence[Event]) -> None:
+        """Raises GuestError if one of them cannot be carried out here."""
+        ...
+
+    def perform(self, events: Sequence[Event]) -> None:
+        """Carries them out in order and returns when the display server has taken them all."""
+        ...
+
+
+class Clipboard(Protocol):
+    """The clipboard's text."""
+
+    def read(self) -> str:
+        """The text, empty if there is none."""
+        ...
+
+    def write(self, text: str) -> None:
+        """Replaces it."""
+        ...
+
+
+class Windows(Protocol):
+    """Top-level windows."""
+
+    def all(self) -> list[WindowInfo]:
+        """All of them, bottom to top."""
+        ...
+
+    def activate(self, window: WindowInfo) -> bool:
+        """Raises and focuses it and waits for that; False if the window manager did not."""
+        ...
+
+    def close(self, window: WindowInfo) -> None:
+        """Asks it to close."""
+        ...
+
+    def kill(self, window: WindowInfo) -> None:
+        """Ends the application behind it."""
+        ...
+
+
+class Accessibility(Protocol):
+    """The accessibility tree. Never lets a hung application block the server."""
+
+    async def tree(self, bounds: TreeBounds) -> Tree:
+        """The whole desktop's tree."""
+        ...
+
+    async def terminal(self) -> str | None:
+        """The text of the active terminal, None if no terminal shows its text."""
+        ...
+
+
+class Commands(Protocol):
+    """Programs of the desktop's user."""
+
+    def run(self, spec: CommandSpec, *, timeout: float, limit: int) -> Finished:
+        """Runs it in its own process group and waits; the group is killed at the deadline.
+
+        Raises:
+            GuestError: `not_found` if there is no such program, `timeout` with the output so far.
+        """
+        ...
+
+    def start(self, spec: CommandSpec) -> int:
+        """Starts it, does not wait, returns its process id."""
+        ...
+
+    def stop_all(self) -> None:
+        """Kills every process group that was started and is still there."""
+        ...
+
+
+class Shell(Protocol):
+    """Habits of the desktop environment."""
+
+    def folder(self, name: str) -> Path:
+        """The user's folder `Desktop` or `Documents`."""
+        ...
+
+    def wallpaper(self) -> Path | None:
+        """The picture file shown as wallpaper, None if it is a plain colour."""
+        ...
+
+    def set_wallpaper(self, path: Path) -> None:
+        """Shows it and returns when it is drawn."""
+        ...
+
+    def recycle(self, path: Path) -> None:
+        """Moves a file or folder to the recycle bin."""
+        ...
+
+    def opener(self, path: Path) -> CommandSpec:
+        """The command that opens a file with its default application."""
+        ...
+
+    def recorder(self, target: Path) -> CommandSpec:
+        """The command that records the screen until it is interrupted. Raises GuestError `not_available`."""
+        ...
+
+
+@dataclass
+class Machine:
+    """Everything a route may use. `stopping` is set when the desktop shall end."""
+
+    platform: str
+    limits: Limits
+    secret: Secret
+    environment: Mapping[str, str]
+    home: Path
+    screen: Screen
+    input: InputDevice
+    clipboard: Clipboard
+    windows: Windows
+    accessibility: Accessibility
+    commands: Commands
+    shell: Shell
+    python: Sequence[str]
+    bash: Sequence[str]
+    tunnel_ports: frozenset[int]
+    egress_proxy: str = ""
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(max_workers=32))
+
+    async def blocking(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Runs a short blocking call in a thread, with the deadline for questions to the display server."""
+        return await self.within(self.limits.blocking_seconds, function, *args, **kwargs)
+
+    async def within(self, seconds: float, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Runs a blocking call in a thread with a deadline of its own."""
+        loop = asyncio.get_running_loop()
+        future = loop.run_in_executor(self.pool, lambda: function(*args, **kwargs))
+        try:
+            return await asyncio.wait_for(future, seconds)
+        except TimeoutError:
+            name = getattr(function, "__name__", "the call")
+            message = f"{name} did not answer within {seconds:g} s: the desktop hangs"
+            raise GuestError("timeout", message) from None

@@ -1,0 +1,51 @@
+"""Puts the Linux parts together."""
+
+import sys
+from collections.abc import Mapping
+
+from .a11y_linux import AtSpi
+from .clipboard_linux import XClipboard
+from .commands_linux import LinuxCommands
+from .environment_linux import SessionConfig, own_environment
+from .input_linux import XInput
+from .machine import Machine
+from .screen_linux import XvfbScreen
+from .secret import Secret
+from .services_linux import framebuffer
+from .shell_linux import LinuxShell
+from .wallpaper_linux import PcmanfmWallpaper, RootWallpaper, Wallpaper
+from .windows_linux import XWindows
+from .x11_linux import XClient
+
+# For programs that do not answer pings: how long the screen must rest before their input counts as read.
+_IDLE_QUIET_SECONDS, _IDLE_LONGEST_SECONDS = 0.15, 2.0
+
+
+def linux_machine(config: SessionConfig, secret: Secret, display: str, environment: Mapping[str, str]) -> Machine:
+    """The machine of a session whose X server and bus are running."""
+    client = XClient(display)
+    screen = XvfbScreen(framebuffer(config), client, display)
+    root = RootWallpaper(client)
+    wallpaper: Wallpaper = PcmanfmWallpaper(environment, config.home) if config.desktop == "pcmanfm" else root
+    return Machine(
+        platform="Linux",
+        limits=config.limits,
+        secret=secret,
+        environment=environment,
+        home=config.home,
+        screen=screen,
+        input=XInput(display, lambda: _wait_idle(screen)),
+        clipboard=XClipboard(display, config.limits),
+        windows=XWindows(client),
+        accessibility=AtSpi(own_environment(config, display), config.limits),
+        commands=LinuxCommands(environment, config.home),
+        shell=LinuxShell(environment, config.home, wallpaper, (config.width, config.height)),
+        python=[sys.executable],
+        bash=["/bin/bash"],
+        tunnel_ports=config.tunnel_ports,
+        egress_proxy=config.egress_proxy,
+    )
+
+
+def _wait_idle(screen: XvfbScreen) -> None:
+    screen.wait_stable(_IDLE_QUIET_SECONDS, _IDLE_LONGEST_SECONDS)

@@ -1,0 +1,16 @@
+"""Free memory of the machine."""
+
+from pathlib import Path
+
+_MEMINFO = Path("/proc/meminfo")
+
+
+def free_memory() -> int | None:
+    """Bytes that programs can still get, None where that cannot be told."""
+    if not _MEMINFO.is_file():
+        return None
+    for line in _MEMINFO.read_text("ascii").splitlines():
+        name, _, rest = line.partition(":")
+        if name == "MemAvailable":
+            return int(rest.split()[0]) * 1024
+    return None

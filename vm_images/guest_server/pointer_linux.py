@@ -1,0 +1,66 @@
+"""The mouse, by the XTEST extension."""
+
+import time
+
+from Xlib import X
+from Xlib.ext import xtest
+
+from .input_events import Button, Click, Drag, Event, Move, Scroll
+from .x11_linux import XClient
+
+BUTTON_NUMBERS = {"left": 1, "middle": 2, "right": 3}
+_WHEEL = {"up": 4, "down": 5, "left": 6, "right": 7}
+_STEP_SECONDS = 0.01
+
+
+class Pointer:
+    """Carries out mouse events on a connection that the caller has locked."""
+
+    def __init__(self, x: XClient) -> None:
+        self._x = x
+
+    def perform(self, event: Event) -> None:
+        """One mouse event; other events are nothing to it."""
+        if isinstance(event, Move):
+            self._glide(event.x, event.y, event.duration)
+        elif isinstance(event, Button):
+            self._button(BUTTON_NUMBERS[event.button], down=event.down)
+        elif isinstance(event, Click):
+            self._clicks(BUTTON_NUMBERS[event.button], event.num)
+        elif isinstance(event, Drag):
+            self._drag(event)
+        elif isinstance(event, Scroll):
+            self._clicks(_WHEEL["up" if event.dy > 0 else "down"], abs(event.dy))
+            self._clicks(_WHEEL["right" if event.dx > 0 else "left"], abs(event.dx))
+
+    def _button(self, number: int, *, down: bool) -> None:
+        xtest.fake_input(self._x.display, X.ButtonPress if down else X.ButtonRelease, number)
+
+    def _clicks(self, number: int, times: int) -> None:
+        for _ in range(times):
+            self._button(number, down=True)
+            self._button(number, down=False)
+
+    def _jump(self, x: int, y: int) -> None:
+        xtest.fake_input(self._x.display, X.MotionNotify, x=x, y=y)
+
+    def _glide(self, x: int, y: int, duration: float) -> None:
+        """In steps, so that a program sees the way and not only the end."""
+        here = self._x.root.query_pointer()
+        steps = round(duration / _STEP_SECONDS)
+        for step in range(1, steps):
+            part = step / steps
+            self._jump(round(here.root_x + (x - here.root_x) * part), round(here.root_y + (y - here.root_y) * part))
+            self._x.sync()
+            time.sleep(_STEP_SECONDS)  # The gesture's own speed.
+        self._jump(x, y)
+
+    def _drag(self, event: Drag) -> None:
+        number = BUTTON_NUMBERS[event.button]
+        self._button(number, down=True)
+        self._x.sync()
+        try:
+            self._glide(event.x, event.y, event.duration)
+            self._x.sync()
+        finally:
+            self._button(number, down=False)

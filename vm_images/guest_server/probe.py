@@ -1,0 +1,56 @@
+"""Who is there: /probe, /platform, and a new secret."""
+
+import asyncio
+import shutil
+import time
+from typing import Any
+
+from aiohttp import web
+
+from . import API_VERSION
+from .errors import GuestError
+from .machine import Machine
+from .memory import free_memory
+from .params import json_params
+
+_CAPABILITIES = ("screen", "stream", "input", "a11y", "clipboard", "windows", "execute", "files", "tunnel")
+
+
+def routes(machine: Machine) -> list[web.RouteDef]:
+    """GET /probe, GET /platform, POST /secret."""
+
+    async def probe(_: web.Request) -> web.Response:
+        return web.json_response(await asyncio.to_thread(_describe, machine))
+
+    async def platform(_: web.Request) -> web.Response:
+        return web.Response(text=machine.platform)
+
+    async def secret(request: web.Request) -> web.Response:
+        machine.secret.replace((await json_params(request)).text("secret", longest=512))
+        return web.json_response({"status": "success"})
+
+    return [web.get("/probe", probe), web.get("/platform", platform), web.post("/secret", secret)]
+
+
+def _describe(machine: Machine) -> dict[str, Any]:
+    return {
+        "status": "success",
+        "message": "the desktop is ready",
+        "api": API_VERSION,
+        "platform": machine.platform,
+        "screen": {"width": machine.screen.width, "height": machine.screen.height, "scale": 1.0},
+        "capabilities": [*_CAPABILITIES, *_optional(machine)],
+        "clock": time.time(),
+        "disk_free": shutil.disk_usage(machine.home).free,
+        "memory_free": free_memory(),
+    }
+
+
+def _optional(machine: Machine) -> list[str]:
+    """What depends on what is installed or configured."""
+    found = ["download"] if machine.egress_proxy else []
+    try:
+        machine.shell.recorder(machine.home)
+    except GuestError:
+        return found
+    return [*found, "recording"]

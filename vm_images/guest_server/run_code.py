@@ -1,0 +1,59 @@
+"""Runs source code: /run_python and /run_bash_script. The code always runs in a process of its own."""
+
+from pathlib import Path
+
+from aiohttp import web
+
+from .errors import GuestError
+from .execute import deadline, run
+from .machine import CommandSpec, Machine
+from .params import Params, json_params
+
+
+def routes(machine: Machine) -> list[web.RouteDef]:
+    """POST /run_python, POST /run_bash_script."""
+
+    async def run_python(request: web.Request) -> web.Response:
+        params = await json_params(request)
+        # By standard input: no length limit as for an argument, and no file is left in the desktop.
+        spec = CommandSpec([*machine.python, "-"], folder=machine.home, stdin=_source(params, "code"))
+        done = await run(machine, spec, deadline(params, machine, machine.limits.python_seconds))
+        good = done.returncode == 0
+        return web.json_response(
+            {
+                "status": "success" if good else "error",
+                "message": done.output + done.error,
+                "need_more": False,
+                "output": done.output,
+                "error": done.error,
+                "return_code": done.returncode,
+                "truncated": done.truncated,
+            }
+        )
+
+    async def run_bash(request: web.Request) -> web.Response:
+        params = await json_params(request)
+        folder = _folder(params, machine.home)
+        spec = CommandSpec([*machine.bash], folder=folder, stdin=_source(params, "script"))
+        done = await run(machine, spec, deadline(params, machine, machine.limits.script_seconds))
+        # OSWorld gives both streams in one, with an empty `error`.
+        body = {"output": done.output + done.error, "error": "", "returncode": done.returncode}
+        status = "success" if done.returncode == 0 else "error"
+        return web.json_response({"status": status, **body, "truncated": done.truncated})
+
+    return [web.post("/run_python", run_python), web.post("/run_bash_script", run_bash)]
+
+
+def _source(params: Params, name: str) -> bytes:
+    # A line end after it, so that empty code is a program too.
+    try:
+        return params.text(name).encode() + b"\n"
+    except UnicodeEncodeError:
+        raise GuestError("bad_request", f"'{name}' holds half of a surrogate pair") from None
+
+
+def _folder(params: Params, home: Path) -> Path:
+    folder = Path(params.path("working_dir")) if params.values.get("working_dir") else home
+    if not folder.is_dir():
+        raise GuestError("not_found", f"the folder '{folder}' does not exist")
+    return folder

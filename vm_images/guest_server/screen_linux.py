@@ -1,0 +1,115 @@
+"""The screen of an Xvfb server: its frame buffer is a file that we map, so a picture costs one copy of memory.
+
+Xvfb draws the pointer into the frame buffer, so every picture shows it. It takes the pointer out while it draws
+under it and puts it back before it waits for the next request: the second round trip in `grab` waits for that.
+"""
+
+import mmap
+import struct
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from Xlib.ext import damage
+
+from .machine import Shot
+from .x11_linux import XClient, require
+
+_XWD = struct.Struct(">25I")
+_COLOR_BYTES = 12
+# While something is being drawn, looking more often than this costs more than it tells.
+_LOOK_SECONDS = 0.015
+
+
+class XvfbScreen:
+    """Pictures and stillness of an Xvfb screen."""
+
+    def __init__(self, framebuffer: Path, x: XClient, display_name: str) -> None:
+        with framebuffer.open("rb") as file:
+            self._memory = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+        header = _XWD.unpack_from(self._memory)
+        depth, bits, self._stride = header[3], header[11], header[12]
+        if (depth, bits) != (24, 32):
+            raise ValueError(f"the screen must have 24 bits of colour in 32, not {depth} in {bits}")
+        self.width, self.height = header[4], header[5]
+        self._start = header[0] + header[19] * _COLOR_BYTES
+        self._x = x
+        self._changes = DamageWatch(display_name)
+
+    def grab(self) -> Shot:
+        """The screen now; see the module's text for the two round trips."""
+        with self._x:
+            self._x.sync()
+            self._x.sync()
+        return self._copy()
+
+    def _copy(self) -> Shot:
+        end = self._start + self._stride * self.height
+        return Shot(self._memory[self._start : end], self.width, self.height, self._stride)
+
+    def pointer(self) -> tuple[int, int]:
+        """Where the pointer is."""
+        with self._x:
+            found = self._x.root.query_pointer()
+        return int(found.root_x), int(found.root_y)
+
+    def wait_stable(self, quiet: float, timeout: float) -> bool:
+        """Waits for `quiet` seconds in which no pixel changed.
+
+        The X server tells when something is drawn; whether that changed a pixel is then seen from the frame buffer,
+        because some programs draw the same again and again.
+        """
+        start = time.monotonic()
+        picture, changed, seen = self.grab().pixels, start, self._changes.count
+        while True:
+            now = time.monotonic()
+            if now - changed >= quiet:
+                return True
+            if now - start >= timeout:
+                return False
+            seen = self._changes.wait_beyond(seen, min(changed + quiet, start + timeout) - now)
+            current = self._copy().pixels
+            if current != picture:
+                picture, changed = current, time.monotonic()
+                time.sleep(_LOOK_SECONDS)
+
+
+class DamageWatch:
+    """Counts how often the X server said that something was drawn, in a thread of its own."""
+
+    def __init__(self, display_name: str) -> None:
+        self.count = 0
+        self._told = threading.Condition()
+        client = XClient(display_name)
+        require(client.display, "DAMAGE")
+        client.display.damage_query_version()
+        # One event, then silence until it is taken back: a program that draws all the time cannot flood us.
+        self._damage = client.root.damage_create(damage.DamageReportNonEmpty)
+        client.display.flush()
+        threading.Thread(target=self._listen, args=(client,), name="damage", daemon=True).start()
+
+    def _listen(self, client: XClient) -> None:
+        from Xlib.error import ConnectionClosedError
+
+        event_type = client.display.extension_event.DamageNotify
+        try:
+            while True:
+                self._take(client.display.next_event(), event_type, client)
+        except (ConnectionClosedError, OSError):
+            return  # The X server has gone; the session sees that and ends.
+
+    def _take(self, event: Any, event_type: int, client: XClient) -> None:
+        if event.type != event_type:
+            return
+        client.display.damage_subtract(self._damage)
+        client.display.flush()
+        with self._told:
+            self.count += 1
+            self._told.notify_all()
+
+    def wait_beyond(self, seen: int, seconds: float) -> int:
+        """Waits until there was more than `seen`, at most `seconds`; the count then."""
+        with self._told:
+            self._told.wait_for(lambda: self.count > seen, max(0.0, seconds))
+            return self.count

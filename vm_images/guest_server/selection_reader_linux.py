@@ -1,0 +1,87 @@
+"""Asks the owner of the X selection CLIPBOARD for its text (ICCCM section 2)."""
+
+import select
+import time
+from typing import Any
+
+from Xlib import X
+
+from .errors import GuestError
+from .x11_linux import XClient
+
+_ANSWER_SECONDS = 3.0
+
+
+class SelectionReader:
+    """One question at a time, with a deadline and a size limit."""
+
+    def __init__(self, display_name: str, longest: int) -> None:
+        self._x = XClient(display_name)
+        self._longest = longest
+        self._window = self._x.root.create_window(0, 0, 1, 1, 0, X.CopyFromParent, event_mask=X.PropertyChangeMask)
+
+    def read(self) -> str:
+        """The clipboard's text, empty if it has none.
+
+        Raises:
+            GuestError: `timeout` if the owner does not answer, `too_large` if it gives too much.
+        """
+        with self._x:
+            if self._x.display.get_selection_owner(self._x.atom("CLIPBOARD")) == X.NONE:
+                return ""
+            for target, encoding in (("UTF8_STRING", "utf-8"), ("STRING", "latin-1")):
+                data = self._ask(self._x.atom(target))
+                if data is not None:
+                    return data.decode(encoding, "replace")
+        return ""
+
+    def _ask(self, target: int) -> bytes | None:
+        self._x.fresh_events()
+        place = self._x.atom("DESKARENA_CLIPBOARD")
+        self._window.delete_property(place)
+        self._window.convert_selection(self._x.atom("CLIPBOARD"), target, place, X.CurrentTime)
+        answer = self._wait(lambda event: event.type == X.SelectionNotify)
+        if answer.property == X.NONE:
+            return None
+        return self._collect(place)
+
+    def _collect(self, place: int) -> bytes:
+        kind, data = self._take(place)
+        if kind != self._x.atom("INCR"):
+            return data
+        whole = bytearray()
+        while True:
+            self._wait(lambda event: _is_new(event, place))
+            _, piece = self._take(place)
+            if not piece:
+                return bytes(whole)
+            whole += piece
+            if len(whole) > self._longest:
+                raise GuestError("too_large", f"the clipboard holds more than {self._longest} bytes of text")
+
+    def _take(self, place: int) -> tuple[int, bytes]:
+        """Type and bytes of the property, which is deleted (in pieces that asks for the next one)."""
+        found = self._window.get_full_property(place, X.AnyPropertyType, sizehint=self._longest // 4)
+        self._window.delete_property(place)
+        self._x.display.flush()
+        if found is None:
+            return 0, b""
+        value = found.value
+        return int(found.property_type), value.encode("latin-1") if isinstance(value, str) else bytes(value)
+
+    def _wait(self, wanted: Any) -> Any:
+        deadline = time.monotonic() + _ANSWER_SECONDS
+        self._x.display.flush()
+        while True:
+            for event in self._x.fresh_events():
+                if wanted(event):
+                    return event
+            left = deadline - time.monotonic()
+            if left <= 0:
+                message = f"the program that owns the clipboard did not answer within {_ANSWER_SECONDS:g} s"
+                raise GuestError("timeout", message)
+            select.select([self._x.display.fileno()], [], [], left)
+
+
+def _is_new(event: Any, place: int) -> bool:
+    return bool(event.type == X.PropertyNotify and event.atom == place and event.state == X.PropertyNewValue)

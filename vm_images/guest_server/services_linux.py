@@ -1,0 +1,161 @@
+"""The programs that make a desktop: X server, session bus, accessibility bus, window manager."""
+
+import contextlib
+import ctypes
+import os
+import secrets
+import select
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .environment_linux import SessionConfig
+
+_START_SECONDS = 15.0
+_STOP_SECONDS = 2.0
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE = 1, 4
+_FAMILY_LOCAL, _FAMILY_WILD = 256, 65535
+_LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+class StartError(Exception):
+    """A program of the desktop could not be started."""
+
+
+def hide_memory() -> None:
+    """Makes this process unreadable (memory, environment, descriptors) for others of the same user.
+
+    Agent code runs as the same user and must not find the secret. The X server, the window manager and all other
+    programs are readable again: the flag ends with the next program that is executed.
+    """
+    if _LIBC.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0) != 0:
+        raise StartError("this process could not be made unreadable for others (prctl failed)")
+
+
+def _die_with_parent() -> None:
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+@dataclass
+class Services:
+    """The running programs, in the order of their start.
+
+    To be used from the main thread only: the signal that ends a program when its parent dies follows the thread that
+    started it.
+    """
+
+    processes: dict[str, "subprocess.Popen[bytes]"] = field(default_factory=dict)
+
+    def start(
+        self, name: str, argv: Sequence[str], environment: Mapping[str, str], pass_fds: Sequence[int] = ()
+    ) -> None:
+        """Starts a program in a process group of its own."""
+        try:
+            self.processes[name] = subprocess.Popen(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=None if os.environ.get("DESKARENA_VERBOSE") else subprocess.DEVNULL,
+                env=dict(environment),
+                pass_fds=pass_fds,
+                start_new_session=True,
+                preexec_fn=_die_with_parent,  # noqa: PLW1509 - there is one thread only.
+            )
+        except OSError as error:
+            raise StartError(f"{argv[0]} could not be started: {error}") from None
+
+    def answer(self, name: str, read_end: int) -> str:
+        """The line that a program writes to a pipe once it is ready."""
+        text = b""
+        deadline = time.monotonic() + _START_SECONDS
+        while not text.endswith(b"\n"):
+            ready, _, _ = select.select([read_end], [], [], max(0.0, deadline - time.monotonic()))
+            piece = os.read(read_end, 4096) if ready else b""
+            if not piece:
+                why = "ended" if self.processes[name].poll() is not None else f"was not ready in {_START_SECONDS:g} s"
+                raise StartError(f"{name} {why}; DESKARENA_VERBOSE=1 shows what it says")
+            text += piece
+        os.close(read_end)
+        return text.decode().strip()
+
+    def stop(self) -> None:
+        """Ends all programs, last started first, and returns when they are gone."""
+        for process in reversed(self.processes.values()):
+            _signal_group(process, signal.SIGTERM)
+        deadline = time.monotonic() + _STOP_SECONDS
+        for process in reversed(self.processes.values()):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(max(0.0, deadline - time.monotonic()))
+            _signal_group(process, signal.SIGKILL)
+            process.wait()
+
+
+def _signal_group(process: "subprocess.Popen[bytes]", number: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, number)
+
+
+def start_xvfb(services: Services, config: SessionConfig) -> int:
+    """Starts the X server; the pipe's end on which it will tell its display number."""
+    authority = config.runtime / "xauthority"
+    write_authority(authority, socket.gethostname(), secrets.token_bytes(16))
+    framebuffer(config).parent.mkdir(mode=0o700, exist_ok=True)
+    read_end, write_end = os.pipe()
+    argv = ["Xvfb", "-displayfd", str(write_end), "-screen", "0", f"{config.width}x{config.height}x24"]
+    argv += ["-fbdir", str(framebuffer(config).parent), "-auth", str(authority), "-nolisten", "tcp", "-noreset"]
+    argv += ["-dpi", "96", "-s", "0", "-maxclients", "2048"]
+    services.start("Xvfb", argv, config.inherited, [write_end])
+    os.close(write_end)
+    return read_end
+
+
+def framebuffer(config: SessionConfig) -> Path:
+    """The file that Xvfb keeps the screen in."""
+    return config.runtime / "screen" / "Xvfb_screen0"
+
+
+def start_bus(services: Services, config: SessionConfig, environment: Mapping[str, str]) -> int:
+    """Starts the session bus; the pipe's end on which it will tell its address."""
+    read_end, write_end = os.pipe()
+    address = f"--address=unix:path={config.runtime / 'bus'}"
+    argv = ["dbus-daemon", "--session", "--nofork", "--nopidfile", address, f"--print-address={write_end}"]
+    services.start("dbus-daemon", argv, environment, [write_end])
+    os.close(write_end)
+    return read_end
+
+
+def start_openbox(services: Services, environment: Mapping[str, str]) -> None:
+    """Starts the window manager; its menu is made by this package."""
+    services.start("openbox", ["openbox"], environment)
+
+
+def start_accessibility(services: Services, environment: Mapping[str, str]) -> None:
+    """Starts the accessibility bus, switched on."""
+    for folder in ("/usr/libexec", "/usr/lib/at-spi2-core"):
+        launcher = Path(folder, "at-spi-bus-launcher")
+        if launcher.exists():
+            services.start("at-spi", [str(launcher), "--launch-immediately", "--a11y=1"], environment)
+            return
+    print("guest_server: at-spi2-core is not installed, there is no accessibility tree", file=sys.stderr)
+
+
+def write_authority(path: Path, host: str, cookie: bytes) -> None:
+    """Writes an X authority file with one cookie for every display.
+
+    Two entries, because libXau takes the wildcard family and python-xlib looks for the host's name.
+    """
+    entries = b""
+    for family, address in ((_FAMILY_WILD, b""), (_FAMILY_LOCAL, host.encode())):
+        entries += struct.pack(">H", family)
+        for part in (address, b"", b"MIT-MAGIC-COOKIE-1", cookie):
+            entries += struct.pack(">H", len(part)) + part
+    path.unlink(missing_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(entries)

@@ -1,0 +1,133 @@
+"""A whole desktop session: `python3 -m guest_server.session`.
+
+Starts the X server, session bus, accessibility bus and window manager, then answers the API. The first line of
+standard input is the secret. Prints one JSON line when the API answers. Ends, and takes all down, with the exit code 1
+when one of those programs dies, and 0 when it is told to end.
+
+The order is chosen for speed: what takes long to import is imported while the programs start.
+"""
+
+import argparse
+import importlib
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from .environment_linux import SessionConfig, children_environment, read_config
+from .errors import GuestError
+from .secret import Secret
+from .services_linux import (
+    Services,
+    StartError,
+    hide_memory,
+    start_accessibility,
+    start_bus,
+    start_openbox,
+    start_xvfb,
+)
+
+if TYPE_CHECKING:
+    from .machine import Machine
+
+_LONGEST_SECRET = 1024
+_END_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+def read_secret(descriptor: int) -> Secret:
+    """The first line of standard input, which is closed then: nothing that we start can read it."""
+    line = b""
+    while not line.endswith(b"\n") and len(line) < _LONGEST_SECRET:
+        byte = os.read(descriptor, 1)
+        if not byte:
+            break
+        line += byte
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, descriptor)
+    os.close(null)
+    return Secret(line.decode("ascii", "replace").strip())
+
+
+def boot(services: Services, config: SessionConfig, secret: Secret) -> "tuple[Machine, str]":
+    """Starts the programs and returns when the desktop can be used."""
+    display_pipe = start_xvfb(services, config)
+    _import_ahead("asyncio", "ssl", "email.message", "http.cookies")
+    display = f":{services.answer('Xvfb', display_pipe)}"
+    environment = children_environment(config, display)
+    os.environ["XAUTHORITY"] = environment["XAUTHORITY"]  # python-xlib reads it from there only.
+    bus_pipe = start_bus(services, config, environment)
+    start_openbox(services, environment)
+    services.answer("dbus-daemon", bus_pipe)
+    start_accessibility(services, environment)
+    _import_ahead("aiohttp.web", "Xlib.display")
+
+    from .desktop_linux import prepare_desktop
+    from .machine_linux import linux_machine
+
+    machine = linux_machine(config, secret, display, environment)
+    prepare_desktop(services, config, environment, display)
+    return machine, display
+
+
+def _import_ahead(*names: str) -> None:
+    """Imports what will be needed, at a moment when we would only be waiting."""
+    for name in names:
+        importlib.import_module(name)
+
+
+def run(config: SessionConfig, secret: Secret, address: argparse.Namespace) -> int:
+    """Runs the session until it ends; the exit code."""
+    start = time.monotonic()
+    services = Services()
+    problem = ""
+    try:
+        machine, display = boot(services, config, secret)
+        from .serving import serve
+
+        told = {"display": display, "screen": [config.width, config.height], "pid": os.getpid()}
+        problem = serve(machine, services, address, lambda: _tell_ready(start, told))
+    except (StartError, GuestError) as error:
+        problem = str(error)
+    except KeyboardInterrupt:
+        pass  # Told to end before the API answered.
+    finally:
+        for number in _END_SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
+        services.stop()
+    if problem:
+        print(json.dumps({"ready": False, "error": problem}), file=sys.stderr, flush=True)
+    return 1 if problem else 0
+
+
+def _tell_ready(start: float, told: Mapping[str, object]) -> None:
+    from . import API_VERSION
+
+    seconds = round(time.monotonic() - start, 3)
+    print(json.dumps({"ready": True, "api": API_VERSION, "seconds": seconds, **told}), flush=True)
+
+
+def main() -> None:
+    """Reads arguments, environment and secret, and runs the session."""
+    hide_memory()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--host", help="listen on this address instead of DESKARENA_LISTEN_FD")
+    parser.add_argument("--port", type=int, default=5000)
+    arguments = parser.parse_args()
+    try:
+        config = read_config(os.environ)
+        secret = read_secret(0)
+    except (ValueError, GuestError) as error:
+        sys.exit(f"guest_server: {error}")
+    for number in _END_SIGNALS:
+        signal.signal(number, signal.default_int_handler)
+    code = run(config, secret, arguments)
+    sys.stdout.flush()
+    # At once: a thread may still be waiting for a program that no longer answers.
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+"""The wallpaper: painted on the root window, or by the file manager where that draws the desktop."""
+
+import configparser
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from Xlib import X, Xatom
+
+from .errors import GuestError
+from .machine import Shot
+from .x11_linux import XClient
+
+_COLOR = 0x2E5D7D  # A calm blue: text and windows of every theme stand out from it.
+_SET_SECONDS = 10.0
+
+
+class Wallpaper(Protocol):
+    """Shows a picture behind the windows."""
+
+    def current(self) -> Path | None:
+        """The picture's file, None for a plain colour."""
+        ...
+
+    def show(self, path: Path) -> None:
+        """Shows another one."""
+        ...
+
+
+class RootWallpaper:
+    """Paints the root window and tells others where the picture is, as Esetroot began it."""
+
+    def __init__(self, x: XClient) -> None:
+        self._x = x
+        self._path: Path | None = None
+        self._pixmap: Any = None
+        self._x.root.change_attributes(background_pixel=_COLOR)
+        self._x.root.clear_area()
+        self._x.sync()
+
+    def current(self) -> Path | None:
+        """The picture's file."""
+        return self._path
+
+    def show(self, path: Path) -> None:
+        """Fills the screen with the picture, cutting what sticks out."""
+        screen = self._x.display.screen()
+        shot = picture(path, screen.width_in_pixels, screen.height_in_pixels)
+        with self._x:
+            pixmap = self._x.root.create_pixmap(shot.width, shot.height, screen.root_depth)
+            self._fill(pixmap, shot)
+            self._x.root.change_attributes(background_pixmap=pixmap)
+            for name in ("_XROOTPMAP_ID", "ESETROOT_PMAP_ID"):
+                self._x.root.change_property(self._x.atom(name), Xatom.PIXMAP, 32, [pixmap.id])
+            self._x.root.clear_area()
+            self._x.sync()
+            if self._pixmap is not None:
+                self._pixmap.free()
+        self._pixmap, self._path = pixmap, path
+
+    def _fill(self, pixmap: Any, shot: Shot) -> None:
+        """Sends the picture in strips that fit into one X request."""
+        context = pixmap.create_gc()
+        rows = max(1, 2**17 // shot.stride)
+        for top in range(0, shot.height, rows):
+            strip = shot.pixels[top * shot.stride : (top + rows) * shot.stride]
+            height = len(strip) // shot.stride
+            pixmap.put_image(context, 0, top, shot.width, height, X.ZPixmap, 24, 0, strip)
+        context.free()
+
+
+def picture(path: Path, width: int, height: int) -> Shot:
+    """A picture file, scaled to cover the size and cut to it.
+
+    Raises:
+        GuestError: it is no picture, or absurdly large.
+    """
+    from PIL import Image, ImageOps, UnidentifiedImageError
+
+    try:
+        with Image.open(path) as image:
+            fitted = ImageOps.fit(image.convert("RGB"), (width, height))
+    except (UnidentifiedImageError, Image.DecompressionBombError) as error:
+        raise GuestError("bad_request", f"'{path}' is no picture that can be shown: {error}") from None
+    return Shot(fitted.tobytes("raw", "BGRX"), width, height, width * 4)
+
+
+class PcmanfmWallpaper:
+    """Asks pcmanfm, which draws the desktop when the session is started with DESKARENA_DESKTOP=pcmanfm."""
+
+    def __init__(self, environment: Mapping[str, str], home: Path) -> None:
+        self._environment = dict(environment)
+        self._config = home / ".config/pcmanfm/default/desktop-items-0.conf"
+
+    def current(self) -> Path | None:
+        """What its configuration says, so a change by the user counts too."""
+        parser = configparser.ConfigParser(interpolation=None, strict=False)
+        parser.read(self._config, encoding="utf-8")
+        for section in parser.sections():
+            values = parser[section]
+            if values.get("wallpaper") and values.get("wallpaper_mode", "color") != "color":
+                return Path(values["wallpaper"])
+        return None
+
+    def show(self, path: Path) -> None:
+        """Gives it to the running instance."""
+        argv = ["pcmanfm", f"--set-wallpaper={path}", "--wallpaper-mode=crop"]
+        try:
+            done = subprocess.run(
+                argv,
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                check=False,
+                timeout=_SET_SECONDS,
+            )
+        except subprocess.TimeoutExpired:
+            raise GuestError("timeout", f"pcmanfm did not take the wallpaper within {_SET_SECONDS:g} s") from None
+        if done.returncode:
+            raise GuestError("failed", f"pcmanfm refused the wallpaper: {done.stderr.decode('utf-8', 'replace')}")

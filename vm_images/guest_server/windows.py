@@ -1,0 +1,90 @@
+"""Lists, activates, measures and closes windows."""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+
+from aiohttp import web
+
+from .errors import GuestError
+from .machine import Machine, WindowInfo
+from .matching import find_window
+from .params import Params, form_params, json_params
+
+_CLOSE_SECONDS = 3.0
+_KILL_SECONDS = 3.0
+_LOOK_SECONDS = 0.02
+
+
+def routes(machine: Machine) -> list[web.RouteDef]:
+    """GET /windows, POST /window_size, POST /setup/{activate_window,close_window,close_all}."""
+
+    async def listing(_: web.Request) -> web.Response:
+        found = await machine.blocking(machine.windows.all)
+        return web.json_response({"status": "success", "windows": [asdict(window) for window in found]})
+
+    async def size(request: web.Request) -> web.Response:
+        name = (await form_params(request)).text("app_class_name", longest=1000)
+        window = find_window(await machine.blocking(machine.windows.all), name, by_class=True)
+        if window is None:
+            raise GuestError("not_found", f"no window of class '{name}'")
+        return web.json_response({"width": window.width, "height": window.height})
+
+    async def activate(request: web.Request) -> web.Response:
+        window = await _named(machine, await json_params(request))
+        if not await machine.blocking(machine.windows.activate, window):
+            raise GuestError("failed", f"the window manager did not activate '{window.title}'")
+        return web.Response(text=f"window '{window.title}' activated")
+
+    async def close(request: web.Request) -> web.Response:
+        window = await _named(machine, await json_params(request))
+        await machine.blocking(machine.windows.close, window)
+        return web.Response(text=f"window '{window.title}' was asked to close")
+
+    async def close_all(_: web.Request) -> web.Response:
+        return web.Response(text=await _close_all(machine))
+
+    return [
+        web.get("/windows", listing),
+        web.post("/window_size", size),
+        web.post("/setup/activate_window", activate),
+        web.post("/setup/close_window", close),
+        web.post("/setup/close_all", close_all),
+    ]
+
+
+async def _named(machine: Machine, params: Params) -> WindowInfo:
+    name = params.text("window_name", longest=1000)
+    strict, by_class = params.flag("strict"), params.flag("by_class")
+    windows = await machine.blocking(machine.windows.all)
+    window = find_window(windows, name, strict=strict, by_class=by_class)
+    if window is None:
+        titles = ", ".join(f"'{window.title}'" for window in windows[:20]) or "none"
+        raise GuestError("not_found", f"no window matches '{name}'; open windows: {titles}")
+    return window
+
+
+async def _close_all(machine: Machine) -> str:
+    """Asks every window to close, then ends the applications of those that stay."""
+    windows = await machine.blocking(machine.windows.all)
+    await _each(machine, machine.windows.close, windows)
+    left = await _wait_gone(machine, _CLOSE_SECONDS)
+    await _each(machine, machine.windows.kill, left)
+    if await _wait_gone(machine, _KILL_SECONDS):
+        raise GuestError("failed", "some windows cannot be closed")
+    return f"{len(windows)} windows closed, {len(left)} of them by force"
+
+
+async def _each(machine: Machine, act: Callable[[WindowInfo], None], windows: Sequence[WindowInfo]) -> None:
+    for window in windows:
+        await machine.blocking(act, window)
+
+
+async def _wait_gone(machine: Machine, seconds: float) -> list[WindowInfo]:
+    deadline = time.monotonic() + seconds
+    while True:
+        left = await machine.blocking(machine.windows.all)
+        if not left or time.monotonic() >= deadline:
+            return left
+        await asyncio.sleep(_LOOK_SECONDS)

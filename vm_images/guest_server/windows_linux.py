@@ -1,0 +1,111 @@
+"""Top-level windows by EWMH, the convention of X11 window managers."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from Xlib import X
+from Xlib.protocol import event as events
+
+from .machine import WindowInfo
+from .x11_linux import GONE, XClient
+
+_CHANGE_SECONDS = 2.0
+_LOOK_SECONDS = 0.005
+_PAGER = 2  # EWMH source indication: a tool that acts for the user.
+_HIDDEN_TYPES = tuple(f"_NET_WM_WINDOW_TYPE_{kind}" for kind in ("DESKTOP", "DOCK", "SPLASH"))
+
+
+class XWindows:
+    """Lists and commands windows through the window manager."""
+
+    def __init__(self, x: XClient) -> None:
+        self._x = x
+
+    def all(self) -> list[WindowInfo]:
+        """All application windows, bottom to top; the desktop itself, panels and splash screens are none."""
+        with self._x:
+            ids = self._x.window_property(self._x.root, "_NET_CLIENT_LIST_STACKING")
+            active = self._active()
+            found = [self._describe(number, active) for number in (ids if ids is not None else ())]
+        return [window for window in found if window is not None]
+
+    def _active(self) -> int:
+        value = self._x.window_property(self._x.root, "_NET_ACTIVE_WINDOW")
+        return int(value[0]) if value else 0
+
+    def _object(self, number: int) -> Any:
+        return self._x.display.create_resource_object("window", number)
+
+    def _describe(self, number: int, active: int) -> WindowInfo | None:
+        window = self._object(number)
+        try:
+            kinds = self._x.window_property(window, "_NET_WM_WINDOW_TYPE")
+            if kinds and kinds[0] in {self._x.atom(name) for name in _HIDDEN_TYPES}:
+                return None
+            x, y, width, height = self._rectangle(window)
+            states = self._x.window_property(window, "_NET_WM_STATE")
+            pid = self._x.window_property(window, "_NET_WM_PID")
+            return WindowInfo(
+                id=number,
+                title=self._title(window),
+                wm_class=".".join(window.get_wm_class() or ()),
+                x=x,
+                y=y,
+                width=width,
+                height=height,
+                active=number == active,
+                minimized=bool(states) and self._x.atom("_NET_WM_STATE_HIDDEN") in states,
+                pid=int(pid[0]) if pid else None,
+            )
+        except GONE:
+            return None
+
+    def _title(self, window: Any) -> str:
+        for name in ("_NET_WM_NAME", "WM_NAME"):
+            value = self._x.window_property(window, name)
+            if value:
+                return str(value.decode("utf-8", "replace") if isinstance(value, bytes) else value)
+        return ""
+
+    def _rectangle(self, window: Any) -> tuple[int, int, int, int]:
+        geometry = window.get_geometry()
+        place = window.translate_coords(self._x.root, 0, 0)  # Gives the negative of what is wanted.
+        borders = self._x.window_property(window, "_NET_FRAME_EXTENTS")
+        left, right, top, bottom = borders[:4] if borders else (0, 0, 0, 0)
+        size = (geometry.width + left + right, geometry.height + top + bottom)
+        return int(-place.x - left), int(-place.y - top), int(size[0]), int(size[1])
+
+    def _message(self, window: WindowInfo, name: str, data: list[int]) -> None:
+        """Asks the window manager; it listens on the root window."""
+        message = events.ClientMessage(
+            window=self._object(window.id), client_type=self._x.atom(name), data=(32, data + [0] * (5 - len(data)))
+        )
+        self._x.root.send_event(message, event_mask=X.SubstructureRedirectMask | X.SubstructureNotifyMask)
+        self._x.sync()
+
+    def activate(self, window: WindowInfo) -> bool:
+        """Raises and focuses the window, also out of the minimised state."""
+        with self._x:
+            self._message(window, "_NET_ACTIVE_WINDOW", [_PAGER, X.CurrentTime, 0])
+            return _until(lambda: self._active() == window.id)
+
+    def close(self, window: WindowInfo) -> None:
+        """Asks the window to close; it may ask the user back."""
+        with self._x:
+            self._message(window, "_NET_CLOSE_WINDOW", [X.CurrentTime, _PAGER])
+
+    def kill(self, window: WindowInfo) -> None:
+        """Cuts the application's connection to the X server, which ends it."""
+        with self._x:
+            self._object(window.id).kill_client()
+            self._x.sync()
+
+
+def _until(condition: Callable[[], bool]) -> bool:
+    deadline = time.monotonic() + _CHANGE_SECONDS
+    while not condition():
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(_LOOK_SECONDS)
+    return True
