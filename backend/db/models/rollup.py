@@ -23,6 +23,7 @@ class Rollup(Base):
     dimension: Mapped[str] = mapped_column(primary_key=True)
     key: Mapped[str] = mapped_column(primary_key=True)
     tasks: Mapped[int]
+    scored_tasks: Mapped[int]
     episodes: Mapped[int]
     scored: Mapped[int]
     solved: Mapped[int]
@@ -34,6 +35,7 @@ class Rollup(Base):
     waiting: Mapped[int]
     running: Mapped[int]
     steps_sum: Mapped[int]
+    success_method: Mapped[str] = mapped_column(default="")
     success_low: Mapped[float | None]
     success_high: Mapped[float | None]
     mean_low: Mapped[float | None]

@@ -1,0 +1,57 @@
+"""What a leaderboard is made of."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from backend.db.models import Agent, ReportedResult, Rollup, Run, Task
+from backend.db.models.words import Dimension, Purpose
+
+RANKED = (Purpose.MEASURE.value, Purpose.DEMO.value)
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Runs that measured the same thing; `run` stands for them."""
+
+    run: Run
+    agent: Agent
+    others: Sequence[UUID]
+
+
+def stale_runs(session: Session, task_set_id: UUID) -> list[UUID]:
+    """Runs on the board whose cube is out of date."""
+    query = select(Run.id).where(Run.task_set_id == task_set_id, Run.rollup_stale, Run.purpose.in_(RANKED))
+    return list(session.scalars(query.order_by(Run.id)))
+
+
+def conditions(session: Session, task_set_id: UUID) -> list[Condition]:
+    """One entry per condition: of its runs the one with most scored tasks, then the newest."""
+    query = (
+        select(Run, Agent)
+        .join(Agent, Agent.id == Run.agent_id)
+        .outerjoin(Rollup, (Rollup.run_id == Run.id) & (Rollup.dimension == Dimension.ALL.value))
+        .where(Run.task_set_id == task_set_id, Run.purpose.in_(RANKED))
+        .order_by(Run.condition_hash, func.coalesce(Rollup.scored_tasks, 0).desc(), Run.id.desc())
+    )
+    groups: dict[str, list[tuple[Run, Agent]]] = {}
+    for run, agent in session.execute(query):
+        groups.setdefault(run.condition_hash, []).append((run, agent))
+    return [
+        Condition(rows[0][0], rows[0][1], sorted((run.id for run, _ in rows[1:]), reverse=True))
+        for rows in groups.values()
+    ]
+
+
+def number_of_tasks(session: Session, task_set_id: UUID) -> int:
+    """Tasks of the task set."""
+    return session.scalars(select(func.count()).where(Task.task_set_id == task_set_id)).one()
+
+
+def reported(session: Session, benchmark_id: UUID) -> list[ReportedResult]:
+    """What others report for the benchmark."""
+    query = select(ReportedResult).where(ReportedResult.benchmark_id == benchmark_id)
+    return list(session.scalars(query.order_by(ReportedResult.measure, ReportedResult.value.desc())))

@@ -1,0 +1,62 @@
+"""Validation runs and what they left with the tasks."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Session
+from uuid_utils.compat import uuid7
+
+from backend.db.models import Agent, Episode, Run, Task, TaskValidation
+from backend.db.models.words import VALIDATION_AGENTS, Purpose
+from backend.domain.episode import EpisodeState
+
+
+def store(session: Session, episode: Episode, agent: str, evaluator_version: str | None) -> None:
+    """Keeps what an episode came to; an episode leaves one result."""
+    row = {
+        "task_id": episode.task_id,
+        "agent": agent,
+        "score": episode.score,
+        "outcome": str(episode.outcome),
+        "evaluator_version": evaluator_version,
+    }
+    query = insert(TaskValidation).values({"id": uuid7(), "episode_id": episode.id, **row})
+    session.execute(query.on_conflict_do_update(index_elements=["episode_id"], set_=row))
+
+
+def newest_runs(session: Session, task_set_id: UUID) -> dict[str, Run]:
+    """The newest validation run of each agent."""
+    query = (
+        select(Agent.name, Run)
+        .join(Agent, Agent.id == Run.agent_id)
+        .where(Run.task_set_id == task_set_id, Run.purpose == Purpose.VALIDATE.value)
+        .where(Agent.name.in_(VALIDATION_AGENTS))
+        .distinct(Agent.name)
+        .order_by(Agent.name, Run.id.desc())
+    )
+    return {row[0]: row[1] for row in session.execute(query)}
+
+
+def newest_results(session: Session, task_set_id: UUID) -> dict[UUID, dict[str, TaskValidation]]:
+    """The newest result of each agent on each task."""
+    query = (
+        select(TaskValidation)
+        .join(Task, Task.id == TaskValidation.task_id)
+        .where(Task.task_set_id == task_set_id)
+        .distinct(TaskValidation.task_id, TaskValidation.agent)
+        .order_by(TaskValidation.task_id, TaskValidation.agent, TaskValidation.id.desc())
+    )
+    found: dict[UUID, dict[str, TaskValidation]] = {}
+    for row in session.scalars(query):
+        found.setdefault(row.task_id, {})[row.agent] = row
+    return found
+
+
+def not_runnable(session: Session, run_ids: Sequence[UUID]) -> dict[UUID, str]:
+    """Why tasks could not run in these runs."""
+    query = select(Episode.task_id, Episode.reason).where(
+        Episode.run_id.in_(run_ids), Episode.state == EpisodeState.NOT_RUNNABLE.value
+    )
+    return {row[0]: row[1] for row in session.execute(query)}

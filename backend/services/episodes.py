@@ -1,0 +1,95 @@
+"""Episodes with their attempts, steps and evaluations, for those who look."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.models import Attempt, Episode, Evaluation, Evidence, Step, Task
+from backend.db.repositories import attempts as attempt_repository
+from backend.db.repositories import episodes as repository
+from backend.db.repositories.pages import Page
+from backend.domain.episode import AttemptState
+from backend.domain.errors import NotFound
+
+
+@dataclass(frozen=True)
+class EpisodeRow:
+    """An episode with its task and its newest attempt."""
+
+    episode: Episode
+    task: Task
+    attempt: Attempt | None
+
+    @property
+    def seconds(self) -> Mapping[str, float]:
+        """Seconds by phase of the newest attempt."""
+        return {} if self.attempt is None else self.attempt.seconds
+
+
+@dataclass(frozen=True)
+class EvaluationRow:
+    """An evaluation with its measures and evidence."""
+
+    evaluation: Evaluation
+    measures: Mapping[str, float]
+    evidence: Sequence[Evidence]
+
+
+def get_episode(session: Session, episode_id: UUID) -> EpisodeRow:
+    """The episode. Raises NotFound."""
+    episode = repository.get(session, episode_id)
+    if episode is None:
+        raise NotFound(f"there is no episode {episode_id}")
+    newest = repository.newest_attempts(session, [episode.id])
+    return EpisodeRow(episode, session.get_one(Task, episode.task_id), newest.get(episode.id))
+
+
+def list_episodes(
+    session: Session, *, cursor: str | None = None, limit: int = 50, newest_first: bool = False, **filters: Any
+) -> Page[EpisodeRow]:
+    """Episodes, in the order of their making. Filters: `run_id`, `task_id`, `states`, `domain`, `difficulty`."""
+    found = repository.listing(session, cursor=cursor, limit=limit, newest_first=newest_first, **filters)
+    newest = repository.newest_attempts(session, [episode.id for episode, _ in found.items])
+    rows = [EpisodeRow(episode, task, newest.get(episode.id)) for episode, task in found.items]
+    return Page(items=rows, next=found.next)
+
+
+def live_episodes(session: Session, limit: int = 200) -> list[EpisodeRow]:
+    """Episodes under way now, with the attempt that is live."""
+    return [EpisodeRow(*row) for row in repository.live(session, limit=limit)]
+
+
+def get_attempt(session: Session, attempt_id: UUID) -> Attempt:
+    """The attempt. Raises NotFound."""
+    found = attempt_repository.get(session, attempt_id)
+    if found is None:
+        raise NotFound(f"there is no attempt {attempt_id}")
+    return found
+
+
+def attempts(session: Session, episode_id: UUID) -> list[Attempt]:
+    """All attempts at an episode, the lost ones too, in order."""
+    return attempt_repository.of_episode(session, episode_id)
+
+
+def counted_attempt(session: Session, episode_id: UUID) -> Attempt | None:
+    """The attempt that an episode's outcome comes from: the scored one, else the newest."""
+    made = attempts(session, episode_id)
+    scored = [attempt for attempt in made if attempt.state == AttemptState.SCORED]
+    return next(reversed(scored or made), None)
+
+
+def steps(session: Session, attempt_id: UUID, *, after: int = -1, limit: int = 1000) -> list[Step]:
+    """An attempt's steps with an index above `after`, in order; the last one may be the state that the agent left."""
+    return attempt_repository.steps(session, attempt_id, after=after, limit=limit)
+
+
+def evaluations(session: Session, attempt_ids: Sequence[UUID]) -> list[EvaluationRow]:
+    """All evaluations of these attempts, oldest first."""
+    found = attempt_repository.evaluations(session, attempt_ids)
+    keys = [row.id for row in found]
+    measures, evidence = attempt_repository.measures(session, keys), attempt_repository.evidence(session, keys)
+    return [EvaluationRow(row, measures[row.id], evidence[row.id]) for row in found]

@@ -1,0 +1,149 @@
+"""Who is better on a benchmark, and where: from roll-ups only."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.models import Agent, Benchmark, ReportedResult, Rollup, Run, TaskSet
+from backend.db.models.words import Dimension
+from backend.db.repositories import leaderboards as repository
+from backend.db.repositories import rollups as rollup_repository
+from backend.domain.errors import NotFound
+from backend.domain.statistics.intervals import Interval
+from backend.domain.statistics.ranks import Standing, standings
+from backend.services import rollups
+from backend.services.benchmarks import get_benchmark, list_task_sets
+from backend.services.summary import Counts, Summary, Totals, describe
+
+FLOORS = frozenset({"noop", "always_fail", "random"})
+"""Built-in agents that do not try: what they reach is the floor, no place on the board."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One condition: an agent configuration with everything else that decides a result.
+
+    Attributes:
+        run: the run that stands for it: of its runs the one that covers most tasks, then the newest. Never the one
+            with the best result.
+        others: its other runs on this task set, newest first.
+        mark: `floor`, `privileged` (it sees the task) or empty. Marked rows have no standing.
+        missing_tasks: tasks of the task set without a scored episode.
+        by: summaries by dimension, then by key.
+        standing: by mean score, among the unmarked rows with a scored episode.
+    """
+
+    run: Run
+    agent: Agent
+    others: Sequence[UUID]
+    mark: str
+    summary: Summary
+    missing_tasks: int
+    by: Mapping[Dimension, Mapping[str, Summary]]
+    standing: Standing | None = None
+
+
+@dataclass(frozen=True)
+class Board:
+    """A benchmark's leaderboard for one version of its tasks."""
+
+    benchmark: Benchmark
+    task_set: TaskSet
+    tasks: int
+    rows: Sequence[Row]
+    reported: Sequence[ReportedResult]
+
+
+def leaderboard(session: Session, benchmark: str, *, version: int | None = None) -> Board:
+    """The board of a benchmark.
+
+    Args:
+        session: the transaction; cubes that are out of date are recomputed in it.
+        benchmark: its name.
+        version: of the task set; default: the newest.
+
+    Returns:
+        Ranked rows by mean score, best first, then marked ones, then those without a scored episode.
+    """
+    found, task_set = get_benchmark(session, benchmark), _task_set(session, benchmark, version)
+    for run_id in repository.stale_runs(session, task_set.id):
+        rollups.refresh(session, run_id)
+    session.flush()  # The cubes are read below.
+    candidates = repository.conditions(session, task_set.id)
+    tasks = repository.number_of_tasks(session, task_set.id)
+    cubes = _cubes(session, [condition.run.id for condition in candidates])
+    rows = [_row(condition, cubes.get(condition.run.id, {}), tasks) for condition in candidates]
+    return Board(found, task_set, tasks, _ranked(rows), repository.reported(session, found.id))
+
+
+def _task_set(session: Session, benchmark: str, version: int | None) -> TaskSet:
+    versions = list_task_sets(session, benchmark)
+    chosen = [row for row in versions if version is None or row.version == version]
+    if not chosen:
+        known = ", ".join(str(row.version) for row in versions) or "none"
+        raise NotFound(f"the benchmark {benchmark!r} has no version {version}", hint=f"Versions: {known}.")
+    return chosen[0]
+
+
+Cube = Mapping[Dimension, Mapping[str, Summary]]
+
+
+def _cubes(session: Session, run_ids: Sequence[UUID]) -> dict[UUID, dict[Dimension, dict[str, Summary]]]:
+    cubes: dict[UUID, dict[Dimension, dict[str, Summary]]] = {}
+    for row in rollup_repository.of_runs(session, run_ids, list(Dimension)):
+        cubes.setdefault(row.run_id, {}).setdefault(Dimension(row.dimension), {})[row.key] = summary_of(row)
+    return cubes
+
+
+def summary_of(row: Rollup) -> Summary:
+    """A stored cell as a summary."""
+    counts = Counts(
+        scored=row.scored,
+        lost=sum(row.lost.values()),
+        cancelled=row.cancelled,
+        not_runnable=row.not_runnable,
+        waiting=row.waiting,
+        running=row.running,
+    )
+    totals = Totals(
+        counts=counts,
+        lost=row.lost,
+        tasks=row.tasks,
+        scored_tasks=row.scored_tasks,
+        solved=row.solved,
+        score_sum=row.score_sum,
+        score_sq_sum=row.score_sq_sum,
+        steps=row.steps_sum,
+    )
+    success, mean = _interval(row.success_low, row.success_high), _interval(row.mean_low, row.mean_high)
+    return describe(totals, success, mean, row.success_method)
+
+
+def _interval(low: float | None, high: float | None) -> Interval | None:
+    return None if low is None or high is None else Interval(low, high)
+
+
+def _row(condition: repository.Condition, cube: Cube, tasks: int) -> Row:
+    agent = condition.agent
+    mark = "privileged" if agent.privileged else "floor" if agent.name in FLOORS else ""
+    whole = cube.get(Dimension.ALL, {}).get("") or describe(_NOTHING, None, None, "")
+    missing = tasks - whole.scored_tasks
+    return Row(condition.run, agent, condition.others, mark, whole, missing, cube)
+
+
+_NOTHING = Totals(counts=Counts(), lost={}, tasks=0, scored_tasks=0, solved=0, score_sum=0.0, score_sq_sum=0.0, steps=0)
+
+
+def _ranked(rows: Sequence[Row]) -> list[Row]:
+    able = [row for row in rows if not row.mark and row.summary.mean_score is not None]
+    places = standings([(row.summary.mean_score or 0.0, row.summary.mean_interval or Interval(0, 1)) for row in able])
+    placed = [replace(row, standing=place) for row, place in zip(able, places, strict=True)]
+    rest = [row for row in rows if row.mark or row.summary.mean_score is None]
+    return sorted(placed + rest, key=_order)
+
+
+def _order(row: Row) -> tuple[bool, bool, float, str]:
+    score = row.summary.mean_score
+    return score is None, row.standing is None, -(score or 0.0), row.run.id.hex

@@ -1,0 +1,33 @@
+"""Tasks that a person sets aside: they do not run in measurements until the entry is lifted."""
+
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.models import Actor, Quarantine
+from backend.db.repositories import episodes
+from backend.db.repositories import tasks as repository
+from backend.domain.errors import Invalid
+from backend.services.benchmarks import get_task
+
+
+def quarantine_task(session: Session, task_id: UUID, reason: str, actor: Actor) -> Quarantine:
+    """Sets a task aside; one that is aside already stays so for its first reason."""
+    if not reason.strip():
+        raise Invalid("say why", path="reason")
+    task = get_task(session, task_id)
+    known = repository.quarantined(session, [task.id]).get(task.id)
+    if known is not None:
+        return known
+    entry = Quarantine(task_id=task.id, reason=reason.strip(), actor_id=actor.id)
+    session.add(entry)
+    session.flush()  # The entry's time is the database's.
+    return entry
+
+
+def lift_quarantine(session: Session, task_id: UUID) -> bool:
+    """Ends a task's quarantine. False if there was none."""
+    known = repository.quarantined(session, [task_id]).get(task_id)
+    if known is not None:
+        known.lifted_at = episodes.now(session)
+    return known is not None

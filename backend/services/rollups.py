@@ -1,0 +1,88 @@
+"""A run's cube: counts and rates by domain, difficulty, level and application. Always recomputed as a whole."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.models.words import Dimension
+from backend.db.repositories import rollups as repository
+from backend.db.repositories import runs
+from backend.db.repositories.rollups import TaskTotals
+from backend.services.summary import added, mean_interval, success_interval
+
+UNLABELLED = "unlabelled"
+
+
+def recompute(session: Session, run_id: UUID) -> None:
+    """Computes the run's whole cube from its episodes and stores it. The caller holds the run's lock."""
+    rows = [
+        {"run_id": run_id, "dimension": dimension.value, "key": key, **cell(tasks)}
+        for (dimension, key), tasks in sorted(grouped(repository.task_totals(session, run_id)).items())
+    ]
+    repository.replace(session, run_id, rows)
+
+
+def refresh(session: Session, run_id: UUID) -> bool:
+    """Recomputes the run's cube if an episode changed since it was computed, unless somebody else is at it."""
+    run = repository.lock_stale(session, run_id)
+    if run is None:
+        return False
+    recompute(session, run.id)
+    run.rollup_stale = False
+    return True
+
+
+def refresh_stale(session: Session, limit: int = 20) -> int:
+    """Recomputes the cubes that are out of date, at most `limit`; workers do so as they poll. Returns how many."""
+    return sum(refresh(session, run_id) for run_id in runs.stale(session, limit))
+
+
+def grouped(totals: Iterable[TaskTotals]) -> dict[tuple[Dimension, str], list[TaskTotals]]:
+    """Every cell of the cube with the tasks in it. A task of two applications is in both their cells."""
+    cells: dict[tuple[Dimension, str], list[TaskTotals]] = {}
+    for task in totals:
+        for cell_key in _cells_of(task):
+            cells.setdefault(cell_key, []).append(task)
+    return cells
+
+
+def _cells_of(task: TaskTotals) -> list[tuple[Dimension, str]]:
+    difficulty = task.difficulty or UNLABELLED
+    cells = [
+        (Dimension.ALL, ""),
+        (Dimension.DOMAIN, task.domain),
+        (Dimension.DIFFICULTY, difficulty),
+        (Dimension.DOMAIN_DIFFICULTY, f"{task.domain}/{difficulty}"),
+    ]
+    if task.level:
+        cells.append((Dimension.LEVEL, task.level))
+    return cells + [(Dimension.APP, app) for app in sorted(set(task.apps))]
+
+
+def cell(tasks: list[TaskTotals]) -> Mapping[str, Any]:
+    """Columns of one cell."""
+    totals = added(tasks)
+    success, method = success_interval(tasks)
+    mean = mean_interval(tasks)
+    return {
+        "tasks": totals.tasks,
+        "scored_tasks": totals.scored_tasks,
+        "episodes": totals.episodes,
+        "scored": totals.counts.scored,
+        "solved": totals.solved,
+        "score_sum": totals.score_sum,
+        "score_sq_sum": totals.score_sq_sum,
+        "lost": dict(totals.lost),
+        "cancelled": totals.counts.cancelled,
+        "not_runnable": totals.counts.not_runnable,
+        "waiting": totals.counts.waiting,
+        "running": totals.counts.running,
+        "steps_sum": totals.steps,
+        "success_method": method,
+        "success_low": None if success is None else success.low,
+        "success_high": None if success is None else success.high,
+        "mean_low": None if mean is None else mean.low,
+        "mean_high": None if mean is None else mean.high,
+    }

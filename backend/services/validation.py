@@ -1,0 +1,116 @@
+"""Is a benchmark's every task sound? Oracle, no-op and always-FAIL runs say so, and what they found is kept."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.models import Actor, Project, Run, Task, TaskSet, TaskValidation
+from backend.db.models.words import VALIDATION_AGENTS, Purpose
+from backend.db.repositories import tasks as task_repository
+from backend.db.repositories import validations as repository
+from backend.domain.episode import Outcome, RunState
+from backend.domain.score import is_solved
+from backend.services.benchmarks import get_benchmark, latest_task_set
+from backend.services.runs import RunRequest, submit_run
+
+
+@dataclass(frozen=True)
+class TaskVerdict:
+    """What is known about one task.
+
+    Attributes:
+        scores: by agent; None where that agent's episode was not scored (not run, lost, not runnable).
+        sound: None until all three agents have a score.
+        reason: why it is not sound, or why nothing is known.
+    """
+
+    task: Task
+    scores: Mapping[str, float | None]
+    sound: bool | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class ValidationReport:
+    """The newest validation of a task set.
+
+    Attributes:
+        runs: the newest validation run of each agent.
+        done: all three runs have ended.
+        ok: done, and every task that can run here is sound.
+    """
+
+    benchmark: str
+    task_set: TaskSet
+    runs: Mapping[str, Run]
+    done: bool
+    ok: bool
+    tasks: Sequence[TaskVerdict]
+
+    def count(self, sound: bool | None) -> int:  # noqa: FBT001 - it is the value asked for
+        """How many tasks have this verdict."""
+        return sum(task.sound is sound for task in self.tasks)
+
+
+def start_validation(  # noqa: PLR0913 - what a run needs
+    session: Session, benchmark: str, *, project: Project, actor: Actor, provider: str = "local", seed: int = 0
+) -> dict[str, Run]:
+    """Submits the three runs over all tasks of the newest task set; by agent. See `submit_run` for what it raises."""
+    requests = {
+        agent: RunRequest(
+            benchmark=benchmark,
+            agent=agent,
+            provider=provider,
+            seed=seed,
+            name=f"validate {benchmark}: {agent}",
+            purpose=Purpose.VALIDATE,
+        )
+        for agent in VALIDATION_AGENTS
+    }
+    return {agent: submit_run(session, request, project=project, actor=actor) for agent, request in requests.items()}
+
+
+def validation_report(session: Session, benchmark: str) -> ValidationReport:
+    """What the newest validation of the newest task set found."""
+    name = get_benchmark(session, benchmark).name
+    task_set = latest_task_set(session, benchmark)
+    runs = repository.newest_runs(session, task_set.id)
+    results = repository.newest_results(session, task_set.id)
+    reasons = repository.not_runnable(session, [run.id for run in runs.values()])
+    verdicts = [
+        _verdict(task, results.get(task.id, {}), reasons) for task in task_repository.all_of(session, task_set.id)
+    ]
+    ended = {RunState.COMPLETED, RunState.CANCELLED}
+    done = len(runs) == len(VALIDATION_AGENTS) and all(RunState(run.state) in ended for run in runs.values())
+    runnable = [verdict for verdict in verdicts if verdict.task.id not in reasons]
+    ok = done and bool(runnable) and all(verdict.sound for verdict in runnable)
+    return ValidationReport(name, task_set, runs, done, ok, verdicts)
+
+
+def _verdict(task: Task, found: Mapping[str, TaskValidation], reasons: Mapping[UUID, str]) -> TaskVerdict:
+    scores = {agent: found[agent].score if agent in found else None for agent in VALIDATION_AGENTS}
+    lost = [agent for agent, row in found.items() if row.outcome == Outcome.LOST]
+    if any(score is None for score in scores.values()):
+        why = reasons.get(task.id) or (f"lost: {', '.join(sorted(lost))}" if lost else "not validated")
+        return TaskVerdict(task, scores, None, f"not runnable here: {why}" if task.id in reasons else why)
+    wrong = wrongs(feasible=task.feasible, scores={agent: score or 0.0 for agent, score in scores.items()})
+    return TaskVerdict(task, scores, not wrong, "; ".join(wrong))
+
+
+def wrongs(*, feasible: bool, scores: Mapping[str, float]) -> list[str]:
+    """What is wrong with a task whose validation agents scored this.
+
+    A sound task gives the oracle 1 and the no-op 0; always-FAIL gets 1 where the task is infeasible, else 0.
+    """
+    found = []
+    if not is_solved(scores["oracle"]):
+        found.append(f"the oracle scores {scores['oracle']:g}, not 1")
+    if scores["noop"] != 0.0:
+        found.append(f"doing nothing scores {scores['noop']:g}, not 0")
+    if feasible and scores["always_fail"] != 0.0:
+        found.append(f"saying FAIL scores {scores['always_fail']:g} on a feasible task, not 0")
+    if not feasible and not is_solved(scores["always_fail"]):
+        found.append(f"saying FAIL scores {scores['always_fail']:g} on an infeasible task, not 1")
+    return found
