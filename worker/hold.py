@@ -9,6 +9,7 @@ from uuid import UUID
 
 from backend.domain.errors import DeskarenaError, LeaseLost
 from backend.domain.ports import OpenDesktop
+from backend.services.claims import Fence
 
 logger = logging.getLogger(__name__)
 
@@ -18,7 +19,6 @@ class Ticket:
     """What the database said about the lease when it was taken."""
 
     lease_id: UUID
-    slot_index: int
     provider: str
 
 
@@ -27,14 +27,29 @@ class Hold:
 
     It ends in two ways: `stop` (taken over, shutting down), or by itself when no heartbeat got through for the
     lease's time: others may then take the slot, so we must behave as if they had.
+
+    Attributes:
+        fence: of the attempt that is under way, None between two.
+        finishing: the attempt is being evaluated, so that it will soon have its score.
     """
 
-    def __init__(self, ticket: Ticket, seconds: float, now: Callable[[], float] = time.monotonic) -> None:
-        """Args: ticket: the lease; seconds: how long it lives without heartbeat; now: monotonic clock."""
+    def __init__(
+        self, ticket: Ticket, seconds: float, *, since: float | None = None, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        """Takes note of a lease.
+
+        Args:
+            ticket: the lease.
+            seconds: how long it lives without heartbeat.
+            since: when it was asked for, by the clock; default: now.
+            now: monotonic clock.
+        """
         self.ticket = ticket
+        self.fence: Fence | None = None
+        self.finishing = False
         self._seconds = seconds
         self._now = now
-        self._valid_until = now() + seconds
+        self._valid_until = (now() if since is None else since) + seconds
         self._stopped = Event()
         self._error: DeskarenaError | None = None
         self._desktop: OpenDesktop | None = None
@@ -101,3 +116,26 @@ def _close(desktop: OpenDesktop) -> None:
         desktop.close()
     except Exception:
         logger.exception("a desktop could not be destroyed")
+
+
+class Holds:
+    """All leases of this worker, for the threads that watch over them."""
+
+    def __init__(self) -> None:
+        self._held: dict[UUID, Hold] = {}
+        self._lock = Lock()
+
+    def add(self, hold: Hold) -> None:
+        """A lease was taken."""
+        with self._lock:
+            self._held[hold.ticket.lease_id] = hold
+
+    def remove(self, hold: Hold) -> None:
+        """It is over."""
+        with self._lock:
+            self._held.pop(hold.ticket.lease_id, None)
+
+    def all(self) -> list[Hold]:
+        """Those that there are now."""
+        with self._lock:
+            return list(self._held.values())

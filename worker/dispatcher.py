@@ -1,0 +1,206 @@
+"""Takes work for the free slots of this machine, whether or not a message says that there is some."""
+
+import logging
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from threading import Event, Lock, Thread
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.config import Settings
+from backend.db.models import Lease
+from backend.domain.errors import ClusterLost, DeskarenaError, Unavailable
+from backend.domain.ports import ArtifactStore
+from backend.services import claims, recovery
+from backend.services.claims import Claim
+from backend.services.workers import WorkerInfo
+from worker.database import Database
+from worker.heartbeat import Heart
+from worker.hold import Hold, Holds, Ticket
+from worker.runner import Tools
+from worker.slots import SlotAtWork
+
+SHUTDOWN = "the worker was stopped"
+LONGEST_REST = 60.0
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Works:
+    """What a worker works with.
+
+    Attributes:
+        describe: what it says of itself; asked at each registration, may take a while the first time.
+        tools: by provider name; only providers that work here.
+    """
+
+    settings: Settings
+    database: Database
+    store: ArtifactStore
+    describe: Callable[[], WorkerInfo]
+    tools: Mapping[str, Tools]
+
+
+class _NothingToDo(Exception):  # noqa: N818 - rolls back a lease that found no episode.
+    pass
+
+
+class Dispatcher:
+    """Registers the worker, looks for work every poll and when woken, and watches over its slots.
+
+    Nothing here ends because the database or the broker is away: everything is tried again.
+    """
+
+    def __init__(self, works: Works) -> None:
+        self._works = works
+        self._database = works.database
+        self._holds = Holds()
+        self._heart = Heart(works.database, self._holds, works.settings.heartbeat_seconds)
+        self._slots: list[SlotAtWork] = []
+        self._lock = Lock()
+        self._woken = Event()
+        self._draining = Event()
+        self._away = False
+        self._failures: dict[str, int] = {}
+        self._rest_until: dict[str, float] = {}
+        self._thread = Thread(target=self._run, name="dispatcher", daemon=True)
+
+    def start(self) -> None:
+        """Begins, in threads of its own."""
+        self._thread.start()
+
+    def wake(self) -> None:
+        """There may be work. Safe from any thread, cheap."""
+        self._woken.set()
+
+    def begin_drain(self) -> None:
+        """Takes no more work from now on. Returns at once; safe in a signal handler."""
+        self._draining.set()
+        self._woken.set()
+
+    def stop(self, seconds: float = 10.0) -> None:
+        """Ends in good order: attempts that are being evaluated may finish, all others are handed back as lost.
+
+        Args:
+            seconds: until then everything has ended; what has not is left to the reapers.
+        """
+        deadline = time.monotonic() + seconds
+        self.begin_drain()
+        self._thread.join(max(0.0, deadline - time.monotonic()))
+        self._tell(claims.drain)
+        self._stop_holds(lambda hold: not hold.finishing)
+        self._join_slots(deadline - seconds * 0.4)
+        self._stop_holds(lambda _: True)
+        self._join_slots(deadline - seconds * 0.1)
+        self._heart.stop()
+        self._tell(recovery.sign_off)
+        for tools in self._works.tools.values():
+            tools.provider.close()
+
+    def _run(self) -> None:
+        while not self._draining.is_set():
+            try:
+                self._round()
+            except Unavailable as error:
+                if not self._away:
+                    logger.warning("no work can be taken: %s", error.message)
+                self._away = True
+            except Exception:
+                logger.exception("looking for work failed")
+            else:
+                self._away = False
+            self._woken.wait(self._works.settings.poll_seconds)
+            self._woken.clear()
+
+    def _round(self) -> None:
+        if self._heart.worker_id is None:
+            self._register()
+        lost = self._database.once(claims.reap)
+        for attempt_id in lost:
+            logger.warning("attempt %s was lost: its worker is gone", attempt_id)
+        for provider in self._works.tools:
+            while self._free() and self._rested(provider) and self._take(provider):
+                pass
+
+    def _register(self) -> None:
+        info = self._works.describe()
+        worker = self._database.once(lambda session: claims.register_worker(session, info))
+        self._heart.start(worker.id)
+        logger.info("registered as %s (%s)", info.name, worker.id)
+
+    def _free(self) -> bool:
+        with self._lock:
+            return not self._draining.is_set() and len(self._slots) < self._works.settings.slots
+
+    def _rested(self, provider: str) -> bool:
+        return time.monotonic() >= self._rest_until.get(provider, 0.0)
+
+    def _take(self, provider: str) -> bool:
+        """Takes one lease with one episode, and sets a slot to work on it. False if there was none."""
+        worker_id = self._heart.worker_id
+        if worker_id is None:
+            return False
+
+        def work(session: Session) -> tuple[Lease, Claim]:
+            lease = claims.acquire_lease(session, worker_id, provider)
+            claim = None if lease is None else claims.claim_episode(session, lease)
+            if lease is None or claim is None:
+                raise _NothingToDo
+            return lease, claim
+
+        asked_at = time.monotonic()
+        try:
+            lease, claim = self._database.once(work)
+        except _NothingToDo:
+            return False
+        hold = Hold(Ticket(lease.id, provider), self._works.settings.lease_seconds, since=asked_at)
+        self._set_to_work(hold, lease, claim)
+        return True
+
+    def _set_to_work(self, hold: Hold, lease: Lease, claim: Claim) -> None:
+        self._holds.add(hold)
+        works = self._works
+        with self._lock:
+            slot = SlotAtWork(
+                hold,
+                lease,
+                claim,
+                tools=works.tools[claim.provider],
+                database=self._database,
+                store=works.store,
+                ended=self._slot_ended,
+            )
+            self._slots.append(slot)
+
+    def _slot_ended(self, slot: SlotAtWork) -> None:
+        self._holds.remove(slot.hold)
+        provider = slot.hold.ticket.provider
+        with self._lock:
+            self._slots.remove(slot)
+            self._failures[provider] = 0 if slot.could_open else self._failures.get(provider, 0) + 1
+            if self._failures[provider]:
+                # A machine that cannot make desktops must not use up every episode's attempts within seconds.
+                self._rest_until[provider] = time.monotonic() + min(LONGEST_REST, 2.0 ** self._failures[provider])
+        self._woken.set()
+
+    def _stop_holds(self, which: Callable[[Hold], bool]) -> None:
+        for hold in self._holds.all():
+            if which(hold):
+                hold.stop(ClusterLost(SHUTDOWN))
+
+    def _join_slots(self, deadline: float) -> None:
+        with self._lock:
+            slots = list(self._slots)
+        for slot in slots:
+            slot.join(max(0.0, deadline - time.monotonic()))
+
+    def _tell(self, what: Callable[[Session, UUID], None]) -> None:
+        worker_id = self._heart.worker_id
+        if worker_id is None:
+            return
+        try:
+            self._database.once(lambda session: what(session, worker_id))
+        except DeskarenaError as error:
+            logger.warning("the database could not be told that this worker ends: %s", error.message)

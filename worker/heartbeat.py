@@ -1,0 +1,111 @@
+"""Keeps a worker's leases alive, and tells attempts when they must stop."""
+
+import logging
+import time
+from threading import Event, Thread
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.domain.errors import Cancelled, LeaseLost, NotFound, Unavailable
+from backend.services import attempts, claims
+from worker.database import Database
+from worker.hold import Hold, Holds
+
+LOOK_SECONDS = 0.25
+RETRY_SECONDS = 0.5
+logger = logging.getLogger(__name__)
+
+
+class Heart:
+    """Two threads: one renews the leases every few seconds, one looks whether a lease has run out meanwhile.
+
+    The second asks nobody, so that a database which keeps us waiting cannot keep an attempt going that has lost its
+    lease.
+    """
+
+    def __init__(self, database: Database, holds: Holds, seconds: float) -> None:
+        """Args: database; holds: all leases of this worker; seconds: between two heartbeats."""
+        self._database = database
+        self._holds = holds
+        self._seconds = seconds
+        self._worker_id: UUID | None = None
+        self._started = False
+        self._ended = Event()
+        self._away = False
+
+    @property
+    def worker_id(self) -> UUID | None:
+        """Who we are in the database; None before registration, and when the database does not know us any more."""
+        return self._worker_id
+
+    def start(self, worker_id: UUID) -> None:
+        """Begins to beat for that worker, or goes on with another id."""
+        self._worker_id = worker_id
+        if not self._started:
+            self._started = True
+            Thread(target=self._beat_on, name="heartbeat", daemon=True).start()
+            Thread(target=self._watch, name="lease-watch", daemon=True).start()
+
+    def stop(self) -> None:
+        """Beats no more."""
+        self._ended.set()
+
+    def _watch(self) -> None:
+        while not self._ended.wait(LOOK_SECONDS):
+            for hold in self._holds.all():
+                _ = hold.error  # Asking stops a hold that has run out.
+
+    def _beat_on(self) -> None:
+        pause = self._seconds
+        while not self._ended.wait(pause):
+            pause = self._seconds
+            try:
+                self.beat()
+            except Unavailable as error:
+                pause = min(RETRY_SECONDS, self._seconds)
+                if not self._away:
+                    logger.warning("the database is away: %s", error.message)
+                self._away = True
+            except Exception:
+                logger.exception("a heartbeat failed")
+            else:
+                if self._away:
+                    logger.info("the database is back")
+                self._away = False
+
+    def beat(self) -> None:
+        """One heartbeat for all leases. Raises Unavailable."""
+        worker_id = self._worker_id
+        if worker_id is None:
+            return
+        held, sent_at = self._holds.all(), time.monotonic()
+        try:
+            ours, cancelled = self._database.once(lambda session: _ask(session, worker_id, held))
+        except NotFound as error:
+            logger.warning("%s: registering again", error.message)
+            self._worker_id, ours, cancelled = None, set(), set()
+        for hold in held:
+            lease_id = hold.ticket.lease_id
+            if lease_id not in ours:
+                hold.stop(LeaseLost("the lease was taken over: the database had no heartbeat in time"))
+                continue
+            hold.renewed(sent_at)
+            if lease_id in cancelled:
+                hold.stop(Cancelled("the run was cancelled"))
+
+
+def _ask(session: Session, worker_id: UUID, held: list[Hold]) -> tuple[set[UUID], set[UUID]]:
+    """Leases that are still ours, and those whose attempt is to stop because its run was cancelled."""
+    ours = claims.worker_heartbeat(session, worker_id, [hold.ticket.lease_id for hold in held])
+    return ours, {hold.ticket.lease_id for hold in held if hold.ticket.lease_id in ours and _cancelled(session, hold)}
+
+
+def _cancelled(session: Session, hold: Hold) -> bool:
+    fence = hold.fence
+    if fence is None:
+        return False
+    try:
+        return attempts.is_cancelled(session, fence)
+    except LeaseLost:
+        return False  # It ended just now; its own thread knows.

@@ -1,0 +1,149 @@
+"""The live pump: while somebody watches an attempt, the newest picture of its desktop goes to the broker.
+
+It takes the pictures from the guest's `/stream`, which sends one only when the screen has changed. While nobody
+watches there is no connection, and so no capture.
+"""
+
+import json
+import logging
+import time
+from collections.abc import Callable, Mapping
+from threading import Event, Thread
+from typing import Any, Protocol
+from urllib.parse import urlencode, urlsplit, urlunsplit
+from uuid import UUID
+
+from websockets.exceptions import WebSocketException
+from websockets.sync.client import ClientConnection, connect, unix_connect
+
+LOOK_SECONDS = 0.5
+RENEW_SECONDS = 4.0
+MAX_FRAME = 16 * 2**20
+logger = logging.getLogger(__name__)
+
+
+class Viewers(Protocol):
+    """The broker's side of the live view (`backend.services.events`)."""
+
+    def watchers(self, attempt_id: UUID) -> int:
+        """How many look at the attempt now."""
+        ...
+
+    def put_frame(self, attempt_id: UUID, seq: int, jpeg: bytes, meta: Mapping[str, Any]) -> bool:
+        """Makes this the newest frame."""
+        ...
+
+
+class LivePump:
+    """One attempt's pump, in a thread of its own. Nothing that goes wrong here touches the attempt."""
+
+    def __init__(  # noqa: PLR0913 - what it needs to know
+        self,
+        attempt_id: UUID,
+        address: tuple[str, str],
+        viewers: Viewers,
+        *,
+        fps: float,
+        step: Callable[[], int],
+        quality: int = 70,
+    ) -> None:
+        """Starts at once.
+
+        Args:
+            attempt_id: whose frames they are.
+            address: of the guest API, and its secret (`OpenDesktop.stream_address`).
+            viewers: who watches, and where frames go.
+            fps: at most.
+            step: the number of the step under way.
+            quality: of the JPEG.
+        """
+        self._attempt_id = attempt_id
+        self._address = address
+        self._viewers = viewers
+        self._ask = {"fps": fps, "quality": quality}
+        self._step = step
+        self._seq = 0
+        self._closed = Event()
+        self._thread = Thread(target=self._run, name="live", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Ends it. Safe to call twice."""
+        self._closed.set()
+        self._thread.join(timeout=2.0)
+
+    def _run(self) -> None:
+        while not self._closed.wait(LOOK_SECONDS):
+            if not self._viewers.watchers(self._attempt_id):
+                continue
+            try:
+                self._stream()
+            except (OSError, WebSocketException, ValueError, TypeError, KeyError) as error:
+                logger.info("live view of %s interrupted: %s", self._attempt_id, error)
+
+    def _stream(self) -> None:
+        address, secret = self._address
+        with connect_stream(address, secret, self._ask) as socket:
+            self._pump(socket)
+
+    def _pump(self, socket: ClientConnection) -> None:
+        look_at, newest, sent_at = time.monotonic() + LOOK_SECONDS, None, 0.0
+        while not self._closed.is_set():
+            if time.monotonic() >= look_at:
+                look_at = time.monotonic() + LOOK_SECONDS
+                if not self._viewers.watchers(self._attempt_id):
+                    return
+                if newest is not None and time.monotonic() - sent_at > RENEW_SECONDS:
+                    # The screen stands still: the same picture again, before its key runs out.
+                    sent_at = self._send(*newest)
+            frame = _next_frame(socket, max(0.0, look_at - time.monotonic()))
+            if frame is not None:
+                newest, sent_at = frame, self._send(*frame)
+
+    def _send(self, data: bytes, meta: Mapping[str, Any]) -> float:
+        self._seq += 1
+        self._viewers.put_frame(self._attempt_id, self._seq, data, {**meta, "step": self._step()})
+        return time.monotonic()
+
+
+def _next_frame(socket: ClientConnection, seconds: float) -> tuple[bytes, dict[str, Any]] | None:
+    """The next picture with what is known of it; None if there is none in that time."""
+    try:
+        head = json.loads(socket.recv(timeout=seconds))
+        if head.get("type") != "frame":
+            return None
+        data = socket.recv(timeout=5.0)
+    except TimeoutError:
+        return None
+    if not isinstance(data, bytes):
+        raise TypeError("the guest sent words where a picture was due")
+    return data, {"captured_at": float(head["t"]), "width": int(head["width"]), "height": int(head["height"])}
+
+
+def connect_stream(address: str, secret: str, ask: Mapping[str, Any]) -> ClientConnection:
+    """A websocket to the guest's `/stream`.
+
+    Args:
+        address: `http://host:port`, or `unix:/path` of a socket.
+        secret: the desktop's.
+        ask: `fps`, `quality`, `scale`.
+
+    Raises:
+        OSError: nobody listens there.
+        WebSocketException: it is no guest, or the secret is wrong.
+    """
+    options: dict[str, Any] = {
+        "additional_headers": {"Authorization": f"Bearer {secret}"},
+        "max_size": MAX_FRAME,
+        "open_timeout": 5,
+        "close_timeout": 1,
+        "compression": None,
+    }
+    parts = urlsplit(address)
+    if parts.scheme == "unix":
+        socket: ClientConnection = unix_connect(parts.path, f"ws://guest/stream?{urlencode(ask)}", **options)
+    else:
+        scheme = {"http": "ws", "https": "wss"}.get(parts.scheme, parts.scheme)
+        url = urlunsplit((scheme, parts.netloc, parts.path.rstrip("/") + "/stream", urlencode(ask), ""))
+        socket = connect(url, proxy=None, **options)
+    return socket

@@ -1,0 +1,109 @@
+"""Writes what an attempt does: bytes into the artifact store first, then rows, each fenced by the lease's token."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from backend.db.models.words import EvidenceRole
+from backend.domain.episode import EndedBy
+from backend.domain.errors import ClusterLost, Lost, Unavailable
+from backend.domain.evaluators.evaluate import CallEvidence
+from backend.domain.ports import ArtifactStore
+from backend.domain.score import Blob, Evaluation
+from backend.domain.task import JSON, Task
+from backend.domain.trajectory import StepRecord
+from backend.services import attempts
+from backend.services.artifacts import ArtifactRef
+from backend.services.attempts import EvidenceRow, Fence, StepRow
+from worker.database import Database
+from worker.hold import Hold
+
+XML = "application/xml"
+logger = logging.getLogger(__name__)
+
+
+class AttemptRecorder:
+    """Implements the Recorder port for one attempt, and writes its moves from state to state.
+
+    While the database is away every call waits for it, at most until the lease's end; then it raises LeaseLost.
+    """
+
+    def __init__(self, database: Database, store: ArtifactStore, hold: Hold, fence: Fence) -> None:
+        """Args: database, store: where to; hold: the lease that allows it; fence: shown with every write."""
+        self._database = database
+        self._store = store
+        self._hold = hold
+        self._fence = fence
+
+    def step(self, record: StepRecord) -> None:
+        """See the port. Raises ClusterLost when there is no room for the picture."""
+        seen = record.observation
+        frame = self._keep(seen.frame.data, seen.frame.media_type) if seen.frame is not None else None
+        a11y = self._keep(seen.a11y_tree.encode(), XML) if seen.a11y_tree is not None else None
+        row = StepRow(record, frame, a11y)
+        self._database.insist(lambda session: attempts.record_step(session, self._fence, row), self._hold)
+
+    def cancelled(self) -> bool:
+        """See the port."""
+        return self._database.insist(lambda session: attempts.is_cancelled(session, self._fence), self._hold)
+
+    def running(self, desktop: Mapping[str, Any], seconds: Mapping[str, float], seen_at: datetime) -> None:
+        """The desktop is set up; the agent's part begins. `seen_at`: when its screen was first seen."""
+        self._database.insist(
+            lambda session: attempts.enter_running(session, self._fence, desktop, seconds, seen_at), self._hold
+        )
+
+    def evaluating(self, ended_by: EndedBy, seconds: Mapping[str, float]) -> None:
+        """The agent has stopped."""
+        self._database.insist(
+            lambda session: attempts.enter_evaluating(session, self._fence, ended_by, seconds), self._hold
+        )
+
+    def scored(
+        self, task: Task, evaluation: Evaluation, evidence: Sequence[CallEvidence], seconds: Mapping[str, float]
+    ) -> None:
+        """The verdict with its evidence. Raises ClusterLost when there is no room for the evidence."""
+        rows = [
+            self._evidence(position, role, getter, part, blob)
+            for position, (call, gathered) in enumerate(zip(task.evaluator.calls, evidence, strict=False))
+            for role, spec, blobs in (
+                (EvidenceRole.RESULT, call.result, gathered.result),
+                (EvidenceRole.EXPECTED, call.expected, gathered.expected),
+            )
+            for getter in (_getter(spec),)
+            for part, blob in enumerate(blobs or ())
+        ]
+        self._database.insist(
+            lambda session: attempts.finish_scored(session, self._fence, evaluation, rows, seconds), self._hold
+        )
+
+    def lost(self, error: Lost, message: str, seconds: Mapping[str, float], *, after_action: bool) -> None:
+        """The machine failed; also the last word of an attempt that had to stop."""
+        self._database.insist(
+            lambda session: attempts.finish_lost(
+                session, self._fence, error.failure_class, message, seconds, after_action=after_action
+            ),
+            self._hold,
+            last_words=True,
+        )
+
+    def was_cancelled(self, seconds: Mapping[str, float]) -> None:
+        """The run was cancelled and the attempt has stopped."""
+        self._database.insist(
+            lambda session: attempts.finish_cancelled(session, self._fence, seconds), self._hold, last_words=True
+        )
+
+    def _evidence(self, position: int, role: EvidenceRole, getter: str, part: int, blob: Blob) -> EvidenceRow:
+        stored = None if blob.data is None else self._keep(blob.data, blob.media_type)
+        return EvidenceRow(position, role, getter, blob.name, stored, blob.note, part)
+
+    def _keep(self, data: bytes, media_type: str) -> ArtifactRef:
+        try:
+            return ArtifactRef(self._store.put(data, media_type), len(data), media_type)
+        except Unavailable as error:
+            raise ClusterLost(error.message, hint=error.hint) from error
+
+
+def _getter(spec: Mapping[str, JSON] | None) -> str:
+    return "" if spec is None else str(spec.get("type", ""))

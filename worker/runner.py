@@ -1,0 +1,304 @@
+"""Runs one attempt from the opened desktop to the stored score."""
+
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from threading import Event
+from typing import Any, Protocol
+
+from backend.domain import registry
+from backend.domain.episode import EndedBy
+from backend.domain.errors import (
+    Cancelled,
+    ClusterLost,
+    DeskarenaError,
+    EvaluatorFailed,
+    GuestLost,
+    GuestRefused,
+    LeaseLost,
+    Lost,
+    TaskSetupFailed,
+)
+from backend.domain.evaluators.evaluate import CallEvidence, collect
+from backend.domain.loop import Parts, Progress, Rules, run_episode
+from backend.domain.ports import AgentContext, Desktop, DesktopSpec, OpenDesktop, Provider, Recorder
+from backend.domain.registry import Kind
+from backend.domain.score import Evaluation, score_by_rule
+from backend.domain.setup import run_steps
+from backend.domain.task import Task
+from backend.services.claims import Claim
+from worker.agent import LateAgent
+from worker.evaluation.judge import Child, Judge
+from worker.hold import Hold
+from worker.phases import Phases
+from worker.thinking import AgentThread
+
+logger = logging.getLogger(__name__)
+
+
+class Book(Recorder, Protocol):
+    """What an attempt writes of itself; AttemptRecorder is one. Every call may raise LeaseLost or why it must stop."""
+
+    def running(self, desktop: Mapping[str, Any], seconds: Mapping[str, float], seen_at: datetime) -> None:
+        """The desktop is set up, its screen was first seen at `seen_at`; the agent's part begins."""
+        ...
+
+    def evaluating(self, ended_by: EndedBy, seconds: Mapping[str, float]) -> None:
+        """The agent has stopped."""
+        ...
+
+    def scored(
+        self, task: Task, evaluation: Evaluation, evidence: Sequence[CallEvidence], seconds: Mapping[str, float]
+    ) -> None:
+        """The verdict, with its evidence."""
+        ...
+
+    def lost(self, error: Lost, message: str, seconds: Mapping[str, float], *, after_action: bool) -> None:
+        """The machine failed. Also written by an attempt that had to stop, as long as the lease is ours."""
+        ...
+
+    def was_cancelled(self, seconds: Mapping[str, float]) -> None:
+        """The run was cancelled and the attempt has stopped."""
+        ...
+
+
+class Pump(Protocol):
+    """The live view of an attempt."""
+
+    def close(self) -> None:
+        """Ends it."""
+        ...
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What attempts of one worker share.
+
+    Attributes:
+        provider: makes the desktop.
+        judge: finds verdicts.
+        asset: bytes of an artifact by hash.
+        pump: starts the live view: (attempt's claim, desktop, current step).
+    """
+
+    provider: Provider
+    judge: Judge
+    asset: Callable[[str], bytes]
+    pump: Callable[[Claim, OpenDesktop, Callable[[], int]], Pump]
+
+
+@dataclass
+class TaskContext:
+    """SetupContext for one task on one desktop."""
+
+    desktop: Desktop
+    task: Task
+    assets: Mapping[str, str]
+    fetch: Callable[[str], bytes]
+
+    def asset(self, name: str) -> bytes:
+        """See the port."""
+        if name not in self.assets:
+            raise TaskSetupFailed(f"the task set has no asset {name!r}")
+        try:
+            return self.fetch(self.assets[name])
+        except DeskarenaError as error:
+            raise ClusterLost(f"the asset {name!r} could not be read: {error.message}", hint=error.hint) from error
+
+
+def run_attempt(claim: Claim, hold: Hold, book: Book, tools: Tools) -> bool:
+    """Runs the attempt and writes how it ended. Raises nothing: whatever happens, it is in the record or the log.
+
+    When the lease is lost nothing more is written: another worker may have the episode already.
+
+    Returns:
+        False if the provider could not make a desktop: it should rest before it is asked again.
+    """
+    attempt = _Attempt(claim, hold, book, tools)
+    attempt.run()
+    return attempt.could_open
+
+
+class _Attempt:
+    """State of one attempt."""
+
+    def __init__(self, claim: Claim, hold: Hold, book: Book, tools: Tools) -> None:
+        self._claim = claim
+        self._hold = hold
+        self._book = book
+        self._tools = tools
+        self._task = claim.task
+        self._phases = Phases()
+        self._progress = Progress()
+        self._opened: OpenDesktop | None = None
+        self._pump: Pump | None = None
+        self._spec = DesktopSpec(screen=claim.config.screen)
+        self.could_open = True
+
+    def run(self) -> None:
+        try:
+            self._work()
+        except Exception as error:  # noqa: BLE001 - the one place where an attempt's failures become its record.
+            self._end(error)
+        finally:
+            self._close()
+
+    def _work(self) -> None:
+        opened = self._open()
+        seen_at = datetime.now(UTC)
+        context = TaskContext(opened.desktop, self._task, self._claim.assets, self._tools.asset)
+        with self._phases.timed("setup"):
+            self._set_up(context)
+        self._book.running(opened.details, self._phases.seconds(), seen_at)
+        ended_by = self._loop(opened)
+        self._hold.check()
+        self._hold.finishing = True
+        self._book.evaluating(ended_by, self._phases.seconds())
+        with self._phases.timed("evaluation"):
+            evaluation, evidence = self._evaluate(context, ended_by)
+        self._book.scored(self._task, evaluation, evidence, self._phases.seconds())
+
+    def _open(self) -> OpenDesktop:
+        """A pristine desktop whose screen has been seen once."""
+        self._hold.check()
+        with self._phases.timed("reset"):
+            opened = self._opened = self._made()
+            self._hold.attach(opened)
+            self._pump = self._tools.pump(self._claim, opened, lambda: self._progress.steps)
+            opened.desktop.frame()
+        return opened
+
+    def _made(self) -> OpenDesktop:
+        try:
+            return self._tools.provider.open(self._claim.slot, self._spec)
+        except Exception:
+            self.could_open = False
+            raise
+
+    def _set_up(self, context: TaskContext) -> None:
+        try:
+            run_steps(context, self._task.setup)
+        except DeskarenaError:
+            raise
+        except Exception as error:
+            logger.exception("a set-up step of %s broke", self._task.key)
+            raise TaskSetupFailed(f"a set-up step broke: {type(error).__name__}: {error}") from error
+
+    def _loop(self, opened: OpenDesktop) -> EndedBy:
+        claim, config = self._claim, self._claim.config
+        plugin = registry.lookup(Kind.AGENT, config.agent)
+        space = registry.lookup(Kind.OBSERVATION, config.observation or plugin.observation)()
+        rules = Rules.of(config, self._task)
+        context = AgentContext(
+            instruction=self._task.instruction,
+            screen=opened.desktop.screen,
+            max_steps=rules.max_steps,
+            seed=claim.seed,
+            task=self._task if plugin.privileged else None,
+            trajectory=claim.trajectory,
+        )
+        thinking = AgentThread(self._hold.check)
+        parts = Parts(LateAgent(plugin, config.params), opened.desktop, space, self._book, _Monotonic(), thinking)
+        try:
+            return run_episode(parts, context, rules, self._progress)
+        finally:
+            thinking.close()
+            self._phases.add(self._progress.seconds())
+
+    def _evaluate(self, context: TaskContext, ended_by: EndedBy) -> tuple[Evaluation, Sequence[CallEvidence]]:
+        ruled = score_by_rule(self._task.evaluator, ended_by)
+        self._prepare_next()
+        if ruled is not None:
+            return ruled, ()
+        child = self._start_child()
+        try:
+            evidence = self._collect(context)
+        except BaseException:
+            if child is not None:
+                child.close()
+            raise
+        self._hold.check()
+        return self._tools.judge.verdict(self._task, evidence, child), evidence
+
+    def _collect(self, context: TaskContext) -> Sequence[CallEvidence]:
+        try:
+            return collect(context, self._task)
+        except GuestRefused as error:
+            raise EvaluatorFailed(f"the evidence could not be gathered: {error.message}") from error
+        except DeskarenaError:
+            raise
+        except Exception as error:
+            logger.exception("gathering evidence of %s broke", self._task.key)
+            raise EvaluatorFailed(f"gathering evidence broke: {type(error).__name__}: {error}") from error
+
+    def _start_child(self) -> Child | None:
+        """Ahead of time, so that it imports its code while evidence is gathered; a failure shows at the verdict."""
+        try:
+            return self._tools.judge.start()
+        except EvaluatorFailed:
+            return None
+
+    def _prepare_next(self) -> None:
+        """The slot's next desktop is made while this one is evaluated. Its failure is the next attempt's business."""
+        try:
+            self._tools.provider.prepare(self._claim.slot, self._spec)
+        except Lost as error:
+            logger.warning("the next desktop could not be prepared: %s", error.message)
+
+    def _end(self, error: Exception) -> None:
+        """Writes how the attempt ended. What the hold says counts more than what broke because of it."""
+        cause = self._hold.error or error
+        try:
+            self._write_end(cause)
+        except LeaseLost as lost:
+            logger.warning("attempt %s: %s; nothing is written", self._claim.attempt_id, lost.message)
+        except Exception:
+            # The lease's end will be noticed by a reaper, which marks the attempt as lost.
+            logger.exception("attempt %s: its end could not be written", self._claim.attempt_id)
+
+    def _write_end(self, cause: Exception) -> None:
+        if isinstance(cause, LeaseLost):
+            raise cause
+        if isinstance(cause, Cancelled):
+            self._book.was_cancelled(self._phases.seconds())
+            return
+        lost = self._as_lost(cause)
+        after_action = self._progress.acted and isinstance(lost, GuestLost)
+        self._book.lost(lost, self._in_words(lost), self._phases.seconds(), after_action=after_action)
+
+    def _as_lost(self, cause: Exception) -> Lost:
+        if isinstance(cause, Lost):
+            return cause
+        if isinstance(cause, GuestRefused):
+            return GuestLost(f"the desktop refused what it must be able to do: {cause.message}", hint=cause.hint)
+        if isinstance(cause, DeskarenaError):
+            return ClusterLost(cause.message, hint=cause.hint)
+        logger.error("attempt %s broke", self._claim.attempt_id, exc_info=cause)
+        return ClusterLost(f"the worker's own code broke: {type(cause).__name__}: {cause}")
+
+    def _in_words(self, lost: Lost) -> str:
+        why = self._opened.why_dead() if self._opened is not None and isinstance(lost, GuestLost) else ""
+        words = f"{lost.message} (the desktop ended: {why})" if why else lost.message
+        return f"{words} {lost.hint}".strip()
+
+    def _close(self) -> None:
+        """Nothing of the attempt stays behind."""
+        self._hold.detach()
+        for part in (self._pump, self._opened):
+            if part is not None:
+                try:
+                    part.close()
+                except Exception:
+                    logger.exception("attempt %s: something could not be closed", self._claim.attempt_id)
+
+
+class _Monotonic:
+    """The Clock of real time."""
+
+    def now(self) -> float:
+        return time.monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        Event().wait(seconds)

@@ -1,0 +1,103 @@
+"""One leased slot at work: attempt after attempt under the same lease, for as long as there is work."""
+
+import logging
+from collections.abc import Callable
+from threading import Thread
+
+from sqlalchemy.orm import Session
+
+from backend.db.models import Lease
+from backend.domain.errors import DeskarenaError, Unavailable
+from backend.domain.ports import ArtifactStore
+from backend.services import claims
+from backend.services.claims import Claim
+from worker.database import Database
+from worker.hold import Hold
+from worker.recorder import AttemptRecorder
+from worker.runner import Tools, run_attempt
+
+logger = logging.getLogger(__name__)
+
+
+class SlotAtWork:
+    """A thread that works under one lease until there is nothing to do, or the hold ends."""
+
+    def __init__(  # noqa: PLR0913 - what it works with
+        self,
+        hold: Hold,
+        lease: Lease,
+        claim: Claim,
+        *,
+        tools: Tools,
+        database: Database,
+        store: ArtifactStore,
+        ended: Callable[["SlotAtWork"], None],
+    ) -> None:
+        """Starts at once.
+
+        Args:
+            hold: the lease as the worker sees it.
+            lease: the same as the database knows it.
+            claim: the first episode.
+            tools: for the attempts.
+            database: where they are recorded.
+            store: where their bytes go.
+            ended: called at the end, when the slot is free again.
+        """
+        self.hold = hold
+        self.could_open = True
+        self._lease = lease
+        self._claim: Claim | None = claim
+        self._tools = tools
+        self._database = database
+        self._store = store
+        self._ended = ended
+        self._thread = Thread(target=self._run, name=f"slot-{claim.provider}-{claim.slot}", daemon=True)
+        self._thread.start()
+
+    def join(self, seconds: float) -> bool:
+        """Waits for the end, so long at most. True once it has ended."""
+        self._thread.join(seconds)
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        try:
+            while self._claim is not None:
+                self._one(self._claim)
+                self._claim = self._next()
+        except Exception:
+            logger.exception("a slot's thread broke")
+        finally:
+            self._release()
+            self._ended(self)
+
+    def _one(self, claim: Claim) -> None:
+        logger.info("attempt %s: %s (try %d)", claim.attempt_id, claim.task.key, claim.attempt_number)
+        self.hold.fence, self.hold.finishing = claim.fence, False
+        book = AttemptRecorder(self._database, self._store, self.hold, claim.fence)
+        try:
+            self.could_open = run_attempt(claim, self.hold, book, self._tools)
+        finally:
+            self.hold.fence = None
+
+    def _next(self) -> Claim | None:
+        """The next episode for the same lease; None if there is none, or the lease must be given back."""
+        if self.hold.error is not None or not self.could_open:
+            return None
+
+        def take(session: Session) -> Claim | None:
+            return claims.claim_episode(session, self._lease)
+
+        try:
+            return self._database.insist(take, self.hold)
+        except DeskarenaError as error:
+            logger.warning("no further work for this lease: %s", error.message)
+            return None
+
+    def _release(self) -> None:
+        reason = "no more work" if self.hold.error is None else self.hold.error.message
+        try:
+            self._database.once(lambda session: claims.release_lease(session, self._lease.id, reason))
+        except Unavailable as error:
+            # Without heartbeats the lease ends by itself.
+            logger.warning("a lease could not be given back: %s", error.message)
