@@ -38,7 +38,7 @@ class Settings:
 
 
 def environment(settings: Settings, outer: Mapping[str, str]) -> dict[str, str]:
-    """The whole environment of API, workers and migrations.
+    """The whole environment of API, workers and the short children.
 
     Args:
         settings: What this stack decides itself.
@@ -66,14 +66,23 @@ def without(env: Mapping[str, str], names: tuple[str, ...]) -> dict[str, str]:
     return {name: value for name, value in env.items() if name not in names}
 
 
-def migrations(settings: Settings, env: Mapping[str, str]) -> ChildSpec:
-    """Bring the database to the newest schema and end."""
+def prepare(settings: Settings, env: Mapping[str, str]) -> ChildSpec:
+    """Bring the database to the newest schema, import our own benchmark, and end."""
+    return _short(settings, env, "prepare")
+
+
+def demonstration(settings: Settings, env: Mapping[str, str]) -> ChildSpec:
+    """Submit a run if there has never been one, and end."""
+    return _short(settings, env, "demonstration")
+
+
+def _short(settings: Settings, env: Mapping[str, str], name: str) -> ChildSpec:
     return ChildSpec(
-        name="migrations",
-        argv=_python("-m", "alembic", "-c", str(ROOT / "alembic.ini"), "upgrade", "head"),
+        name=name,
+        argv=_python("-m", f"backend.cli.embedded.{name}"),
         env=without(env, API_ONLY),
-        cwd=ROOT,
-        log=settings.data / "logs" / "migrations.log",
+        cwd=settings.data,
+        log=settings.data / "logs" / f"{name}.log",
         stop=((signal.SIGTERM, 5.0),),
         orphan_seconds=1.0,
     )

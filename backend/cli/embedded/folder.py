@@ -89,6 +89,22 @@ class DataFolder:
         )
 
 
+def is_in_use(path: Path) -> bool:
+    """Says whether a stack, or what is left of one, runs on the folder. A folder that never was one counts as used."""
+    for name in ("lock", "lock.children"):
+        try:
+            descriptor = os.open(path / name, os.O_RDWR)
+        except OSError:
+            return True
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(descriptor)
+    return False
+
+
 def make_writable(path: Path) -> None:
     """Make the folder, private to its owner, and prove by writing that it can be written.
 

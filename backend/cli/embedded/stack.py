@@ -23,7 +23,8 @@ from backend.cli.embedded.spawn import ChildSpec, GuardedProcess, crash_message,
 from backend.cli.embedded.supervisor import Service, Supervisor
 from backend.cli.errors import StackError
 
-MIGRATION_SECONDS = 300.0
+PREPARE_SECONDS = 300.0
+DEMONSTRATION_SECONDS = 90.0
 HEALTHY_SECONDS = 90.0
 LOOK_AGAIN_SECONDS = 0.05
 SERVERS, USERS = 0, 1
@@ -68,6 +69,7 @@ class Stack:
         self.supervisor = Supervisor(say)
         self._in_a_hurry = in_a_hurry
         self._open = ExitStack()
+        self._demonstration: ChildSpec | None = None
 
     def __enter__(self) -> Self:
         with self._open as opened:
@@ -127,13 +129,23 @@ class Stack:
 
     def _start_children(self, settings: children.Settings, folder: DataFolder, listener: socket.socket) -> None:
         env = children.environment(settings, self.plan.outer)
-        run_to_end(_held(children.migrations(settings, env), folder), MIGRATION_SECONDS)
+        run_to_end(_held(children.prepare(settings, env), folder), PREPARE_SECONDS)
         specs = [children.api(settings, env, listener.fileno())]
         if settings.slots:
             specs += [children.worker(settings, env), children.beat(settings, env)]
         for spec in specs:
             self.supervisor.add(Service(name=spec.name, start=partial(spawn, _held(spec, folder)), stage=USERS))
         self._wait_until_healthy()
+        self._demonstration = _held(children.demonstration(settings, env), folder)
+
+    def demonstrate(self) -> None:
+        """On the very first start, submit a run for the first page to show; needs a worker.
+
+        Raises:
+            StackError: If it could not be submitted.
+        """
+        if self.plan.slots and self._demonstration:
+            run_to_end(self._demonstration, DEMONSTRATION_SECONDS)
 
     def _wait_until_healthy(self) -> None:
         deadline = time.monotonic() + HEALTHY_SECONDS

@@ -1,0 +1,128 @@
+"""The command line's way to the REST API: one place for addresses, the token and errors."""
+
+import os
+from collections.abc import Iterator, Mapping
+from http import HTTPStatus
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+
+from backend.cli.errors import CliError, UsageError
+
+DEFAULT_SERVER = "http://127.0.0.1:8000"
+BASE = "/api/v1"
+TIMEOUT = httpx.Timeout(60.0, connect=5.0)
+PAGE_SIZE = 200
+
+
+class Api:
+    """A client of one Deskarena service; a context manager.
+
+    Args:
+        server: Address such as `http://127.0.0.1:8000`; None = DESKARENA_SERVER, else the default.
+        token: Bearer token; None = DESKARENA_TOKEN, if set.
+        transport: How requests travel; None = by HTTP.
+
+    Every method raises CliError with one clear line: exit code 2 where the request is wrong, 3 where the service is.
+    """
+
+    def __init__(
+        self, server: str | None = None, token: str | None = None, transport: httpx.BaseTransport | None = None
+    ) -> None:
+        self.server = (server or os.environ.get("DESKARENA_SERVER") or DEFAULT_SERVER).rstrip("/")
+        if not self.server.startswith(("http://", "https://")):
+            raise UsageError(f"--server must begin with http:// or https://, not {self.server!r}")
+        token = token if token is not None else os.environ.get("DESKARENA_TOKEN", "")
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        # Proxies of the environment are for the world outside; the service is addressed as it is named.
+        self._http = httpx.Client(
+            base_url=self.server, headers=headers, timeout=TIMEOUT, trust_env=False, transport=transport
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._http.close()
+
+    def get(self, path: str, **params: Any) -> Any:
+        """GET below /api/v1, as JSON. Parameters that are None are left out."""
+        return self._json("GET", BASE + path, params={k: v for k, v in params.items() if v is not None})
+
+    def post(self, path: str, body: Any = None, headers: Mapping[str, str] | None = None) -> Any:
+        """POST JSON below /api/v1; gives the answer's JSON."""
+        return self._json("POST", BASE + path, json=body, headers=headers)
+
+    def upload(self, path: str, fields: Mapping[str, str], name: str, file: Path) -> Any:
+        """POST a form with one file below /api/v1."""
+        with file.open("rb") as content:
+            return self._json("POST", BASE + path, data=dict(fields), files={"file": (name, content)})
+
+    def items(self, path: str, limit: int | None = None, **params: Any) -> Iterator[Any]:
+        """The items of a list, page after page, at most `limit`."""
+        given = {"limit": min(limit or PAGE_SIZE, PAGE_SIZE), **{k: v for k, v in params.items() if v is not None}}
+        page = self._json("GET", BASE + path, params=given)
+        left = limit
+        while True:
+            for item in page["items"]:
+                if left == 0:
+                    return
+                yield item
+                left = None if left is None else left - 1
+            if not page.get("next") or left == 0:
+                return
+            page = self._json("GET", page["next"])
+
+    def download(self, path: str) -> bytes:
+        """GET bytes; `path` as the API gave it."""
+        return self._send("GET", path).content
+
+    def _json(self, method: str, path: str, **more: Any) -> Any:
+        response = self._send(method, path, **more)
+        if response.status_code == HTTPStatus.NO_CONTENT:
+            return None
+        try:
+            return response.json()
+        except ValueError:
+            raise CliError(f"{self.server} does not answer like a Deskarena service (no JSON from {path}).") from None
+
+    def _send(self, method: str, path: str, **more: Any) -> httpx.Response:
+        try:
+            response = self._http.request(method, path, **more)
+        except httpx.ConnectError:
+            raise CliError(
+                f"No Deskarena answers at {self.server}. Start one with `deskarena up`, "
+                "or name another with --server or DESKARENA_SERVER."
+            ) from None
+        except httpx.TransportError as error:
+            raise CliError(f"{self.server} did not answer {method} {path}: {error or type(error).__name__}.") from None
+        if not response.is_success:
+            raise problem(response)
+        return response
+
+
+def problem(response: httpx.Response) -> CliError:
+    """An error answer as one line: what is wrong, where, and what to do."""
+    try:
+        body = response.json()
+    except ValueError:
+        body = {}
+    if not isinstance(body, dict):
+        body = {}
+    said = str(body.get("detail") or f"{response.request.url} answered {response.status_code}")
+    others = [f"{field['path']}: {field['message']}" for field in body.get("errors", [])[1:]]
+    parts = [said, *others, body.get("hint") or _hint(response.status_code)]
+    text = " ".join(_sentence(part) for part in parts if part)
+    return UsageError(text) if response.is_client_error else CliError(text)
+
+
+def _hint(status: int) -> str:
+    return "Set DESKARENA_TOKEN to the service's token" if status == HTTPStatus.UNAUTHORIZED else ""
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "?", "!")) else f"{text}."

@@ -1,0 +1,105 @@
+"""`deskarena demo`: the whole stack in a temporary folder, one run, its result; then everything is gone."""
+
+import os
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from backend.cli.client import Api
+from backend.cli.embedded.folder import is_in_use
+from backend.cli.embedded.interrupt import Interruptible
+from backend.cli.embedded.stack import Plan, Stack
+from backend.cli.errors import ExitCode
+from backend.cli.options import OutputForm, Tasks, Timeout
+from backend.cli.output import Output, print_object, progress
+from backend.cli.show import show_run
+from backend.cli.verdict import judge
+from backend.cli.waiting import wait_for_run, wait_for_worker
+
+PREFIX = "deskarena-demo-"
+YOUNG_SECONDS = 60.0
+# A demonstration brings its own servers and address; only these settings of the caller still mean something.
+KEPT = ("PATH", "HOME", "TZ", "TMPDIR", "DESKARENA_LOG_LEVEL", "DESKARENA_LIVE_FPS")
+
+
+def demo(  # noqa: PLR0913, PLR0917  a command has as many options as it has
+    agent: Annotated[str, typer.Option("--agent", help="Name of the agent.")] = "oracle",
+    benchmark: Annotated[str, typer.Option("--benchmark", help="Name of the benchmark.")] = "starter",
+    tasks: Tasks = None,
+    slots: Annotated[int, typer.Option("--slots", min=1, max=256, help="Desktops at once.")] = 2,
+    timeout: Timeout = None,
+    output: OutputForm = Output.TABLE,
+) -> None:
+    """Start everything on free ports in a temporary folder, make one run, print it, remove everything again."""
+    with Interruptible() as signals:
+        run = demonstrate(
+            {"benchmark": benchmark, "agent": agent, "tasks": tasks or [], "name": "demo"}, slots, timeout, signals
+        )
+    print_object(as_result(run), output, lambda _: show_run(run))
+    verdict = judge(run, None)
+    progress(verdict.words)
+    if verdict.code is not ExitCode.PASSED:
+        raise typer.Exit(verdict.code)
+
+
+def demonstrate(
+    submission: Mapping[str, Any], slots: int, timeout: float | None, signals: Interruptible
+) -> Mapping[str, Any]:
+    """Start the stack, make the run, stop the stack; gives the run with its episodes."""
+    with temporary_folder() as folder:
+        outer = {name: value for name, value in os.environ.items() if name in KEPT}
+        plan = Plan(data=folder, port=0, slots=slots, durable=False, outer=outer)
+        progress("Starting everything in a temporary folder ...")
+        with Stack(plan, progress, lambda: signals.in_a_hurry) as stack, _watched(stack), Api(stack.url, "") as api:
+            wait_for_worker(api)
+            run_id = api.post("/runs", submission)["id"]
+            wait_for_run(api, run_id, timeout, progress)
+            found: Mapping[str, Any] = api.get(f"/runs/{run_id}", include="episodes")
+            progress("Stopping ...")
+            return found
+
+
+def as_result(run: Mapping[str, Any]) -> dict[str, Any]:
+    """What `demo -o json` prints: the run itself, its episodes, its summary."""
+    inner = ("episodes", "summary")
+    return {
+        "run": {name: value for name, value in run.items() if name not in inner},
+        "episodes": run["episodes"],
+        "summary": run["summary"],
+    }
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """A data folder that is removed at the end; folders of demonstrations that were killed with -9 are removed, too."""
+    for left in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        found = left.stat()
+        # A young folder may be about to be locked by its owner: leave it alone.
+        if found.st_uid == os.geteuid() and time.time() - found.st_mtime > YOUNG_SECONDS and not is_in_use(left):
+            shutil.rmtree(left, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _watched(stack: Stack) -> Iterator[None]:
+    """Look after the stack in a thread while this one uses it."""
+    read_end, write_end = os.pipe()
+    thread = threading.Thread(target=stack.supervisor.watch, args=(read_end,), name="supervisor")
+    thread.start()
+    try:
+        yield
+    finally:
+        os.close(write_end)
+        thread.join()
+        os.close(read_end)

@@ -1,0 +1,97 @@
+"""`deskarena episode`: show, export."""
+
+import json
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from backend.cli.client import Api
+from backend.cli.errors import UsageError
+from backend.cli.options import EpisodeId, OutputForm, Server
+from backend.cli.output import Columns, Output, print_facts, print_object, print_rows, progress
+from backend.cli.show import outcome, seconds
+
+app = typer.Typer(help="Look at episodes.", no_args_is_help=True)
+ATTEMPTS: Columns = {
+    "attempt": lambda attempt: attempt["number"],
+    "state": lambda attempt: attempt["state"],
+    "ended by": lambda attempt: attempt["ended_by"],
+    "lost by": lambda attempt: attempt["failure_class"],
+    "why": lambda attempt: attempt["failure_message"],
+    "score": lambda attempt: next((e["score"] for e in attempt["evaluations"] if e["current"]), None),
+    "seconds": lambda attempt: seconds(attempt["seconds"]),
+    "worker": lambda attempt: attempt["worker"],
+}
+
+
+@app.command()
+def show(episode: EpisodeId, output: OutputForm = Output.TABLE, server: Server = None) -> None:
+    """Show an episode with its attempts."""
+    with Api(server) as api:
+        print_object(whole_episode(api, episode), output, show_episode)
+
+
+@app.command()
+def export(
+    episode: EpisodeId,
+    to: Annotated[Path, typer.Option("--to", metavar="FOLDER", help="New folder for the files.")],
+    server: Server = None,
+) -> None:
+    """Write an episode into a folder: episode.json with attempts and steps, and every artifact under its sha256."""
+    if to.exists() and any(to.iterdir()):
+        raise UsageError(f"--to {to} exists and is not empty")
+    with Api(server) as api:
+        found = whole_episode(api, episode)
+        for attempt in found["attempts_made"]:
+            attempt["steps"] = list(api.items(f"/attempts/{attempt['id']}/steps"))
+        files = download_artifacts(api, found, to)
+    (to / "episode.json").write_text(json.dumps(found, indent=2))
+    progress(f"wrote {to / 'episode.json'} and {files} artifacts")
+
+
+def whole_episode(api: Api, episode: str) -> dict[str, Any]:
+    """An episode; its attempts are added as `attempts_made` (`attempts` is their number)."""
+    found: dict[str, Any] = api.get(f"/episodes/{episode}")
+    return {**found, "attempts_made": list(api.items(f"/episodes/{episode}/attempts"))}
+
+
+def show_episode(episode: Any) -> None:
+    """An episode's facts and its attempts."""
+    facts = {
+        "episode": episode["id"],
+        "run": episode["run_id"],
+        "task": episode["task"],
+        "outcome": outcome(episode),
+        "ended by": episode["ended_by"],
+        "score": episode["score"],
+        "steps": episode["steps"],
+        "seconds": seconds(episode["seconds"]),
+    }
+    if episode["failure_message"]:
+        facts["why lost"] = episode["failure_message"]
+    print_facts(facts)
+    print()
+    print_rows(episode["attempts_made"], Output.TABLE, ATTEMPTS, empty="no attempt yet")
+
+
+def download_artifacts(api: Api, found: Any, to: Path) -> int:
+    """Fetch every artifact that `found` mentions once, into `to`/artifacts; gives their number."""
+    folder = to / "artifacts"
+    folder.mkdir(parents=True, exist_ok=True)
+    mentioned = dict(artifacts(found))
+    for sha256, url in mentioned.items():
+        (folder / sha256).write_bytes(api.download(url))
+    return len(mentioned)
+
+
+def artifacts(value: Any) -> list[tuple[str, str]]:
+    """All (sha256, url) pairs in a JSON value; a name that is no sha256 never becomes a path."""
+    if isinstance(value, list):
+        return [pair for item in value for pair in artifacts(item)]
+    if not isinstance(value, dict):
+        return []
+    own = [(value["sha256"], value["url"])] if value.get("sha256") and value.get("url") else []
+    found = own + [pair for item in value.values() for pair in artifacts(item)]
+    return [(sha256, url) for sha256, url in found if re.fullmatch(r"[0-9a-f]{64}", sha256)]

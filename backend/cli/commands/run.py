@@ -1,0 +1,180 @@
+"""`deskarena run`: submit, list, show, watch, pause, resume, cancel, retry, export."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from backend.cli.client import Api
+from backend.cli.errors import UsageError
+from backend.cli.finish import finish
+from backend.cli.options import FailUnder, Junit, Limit, OutputForm, RunId, Server, Tasks, Timeout, Wait
+from backend.cli.output import Output, print_object, print_rows, progress
+from backend.cli.show import RUNS, show_run
+
+app = typer.Typer(help="Submit runs and look at them.", no_args_is_help=True)
+DEFAULT_LIMIT = 50
+
+
+@app.command()
+def submit(  # noqa: PLR0913, PLR0917  a command has as many options as it has
+    benchmark: Annotated[str, typer.Option("--benchmark", help="Name of the benchmark.")],
+    agent: Annotated[str, typer.Option("--agent", help="Name of the agent.")],
+    param: Annotated[
+        list[str] | None, typer.Option("--param", metavar="K=V", help="The agent's parameter; V may be JSON.")
+    ] = None,
+    provider: Annotated[str, typer.Option("--provider", help="What makes the desktops.")] = "local",
+    tasks: Tasks = None,
+    repeats: Annotated[int, typer.Option("--repeats", min=1, max=100, help="Episodes per task.")] = 1,
+    max_steps: Annotated[int | None, typer.Option("--max-steps", min=1, help="Steps per episode.")] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Base of every episode's seed.")] = 0,
+    name: Annotated[str, typer.Option("--name", help="A name for the run.")] = "",
+    idempotency_key: Annotated[
+        str | None, typer.Option("--idempotency-key", help="The same key gives the same run, however often submitted.")
+    ] = None,
+    wait: Wait = False,
+    timeout: Timeout = None,
+    junit: Junit = None,
+    fail_under: FailUnder = None,
+    output: OutputForm = Output.TABLE,
+    server: Server = None,
+) -> None:
+    """Submit a run; with --wait, wait for its end and exit by its result."""
+    body = {
+        "benchmark": benchmark,
+        "agent": agent,
+        "params": parameters(param or []),
+        "provider": provider,
+        "tasks": tasks or [],
+        "repeats": repeats,
+        "budget": {"max_steps": max_steps} if max_steps else {},
+        "seed": seed,
+        "name": name,
+    }
+    headers = {"Idempotency-Key": idempotency_key} if idempotency_key else None
+    with Api(server) as api:
+        run = api.post("/runs", body, headers)
+        if wait or junit or fail_under is not None:
+            progress(f"run {run['id']}")
+            finish(api, run["id"], timeout, junit, fail_under, output)
+        else:
+            print_object(run, output, lambda run: print(run["id"]))
+
+
+@app.command("list")
+def list_runs(  # noqa: PLR0913, PLR0917  same
+    status: Annotated[str | None, typer.Option("--status", help="Only runs in this state.")] = None,
+    benchmark: Annotated[str | None, typer.Option("--benchmark", help="Only runs of this benchmark.")] = None,
+    agent: Annotated[str | None, typer.Option("--agent", help="Only runs of this agent.")] = None,
+    limit: Limit = DEFAULT_LIMIT,
+    output: OutputForm = Output.TABLE,
+    server: Server = None,
+) -> None:
+    """List runs, newest first."""
+    with Api(server) as api:
+        rows = api.items("/runs", limit, status=status, benchmark=benchmark, agent=agent)
+        print_rows(rows, output, RUNS, empty="no runs yet: `deskarena run submit --benchmark starter --agent oracle`")
+
+
+@app.command()
+def show(run: RunId, output: OutputForm = Output.TABLE, server: Server = None) -> None:
+    """Show a run with its episodes and its summary."""
+    with Api(server) as api:
+        print_object(api.get(f"/runs/{run}", include="episodes"), output, show_run)
+
+
+@app.command()
+def watch(  # noqa: PLR0913, PLR0917  same
+    run: RunId,
+    timeout: Timeout = None,
+    junit: Junit = None,
+    fail_under: FailUnder = None,
+    output: OutputForm = Output.TABLE,
+    server: Server = None,
+) -> None:
+    """Wait until a run has ended, show it, and exit by its result."""
+    with Api(server) as api:
+        finish(api, run, timeout, junit, fail_under, output)
+
+
+@app.command()
+def pause(run: RunId, output: OutputForm = Output.TABLE, server: Server = None) -> None:
+    """Start no further episodes of a run; those that run go on."""
+    command(run, "pause", output, server)
+
+
+@app.command()
+def resume(run: RunId, output: OutputForm = Output.TABLE, server: Server = None) -> None:
+    """Go on with a paused run."""
+    command(run, "resume", output, server)
+
+
+@app.command()
+def cancel(run: RunId, output: OutputForm = Output.TABLE, server: Server = None) -> None:
+    """Cancel a run: waiting episodes never start, running ones stop where they are."""
+    command(run, "cancel", output, server)
+
+
+@app.command()
+def retry(
+    run: RunId,
+    failure_class: Annotated[
+        list[str] | None, typer.Option("--failure-class", help="Only episodes lost in this class; may be repeated.")
+    ] = None,
+    output: OutputForm = Output.TABLE,
+    server: Server = None,
+) -> None:
+    """Try lost episodes again, and those that could not run when the run was submitted."""
+    command(run, "retry", output, server, {"failure_classes": failure_class or []})
+
+
+@app.command()
+def export(
+    run: RunId,
+    to: Annotated[Path | None, typer.Option("--to", metavar="FILE", help="File to write; stdout if not given.")] = None,
+    server: Server = None,
+) -> None:
+    """Write a run with its episodes, attempts and evaluations as JSON lines: the run first."""
+    with Api(server) as api:
+        lines = export_lines(api, run)
+        if to is None:
+            for line in lines:
+                print(json.dumps(line))
+            return
+        to.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+        progress(f"wrote {to}")
+
+
+def command(run: str, word: str, output: Output, server: str | None, body: dict[str, Any] | None = None) -> None:
+    """Send one of the words that change a run, and say what it did."""
+    with Api(server) as api:
+        changed = api.post(f"/runs/{run}/{word}", body)
+        print_object(changed, output, lambda done: print(f"{done['status']}: {done['episodes']} episodes changed"))
+
+
+def parameters(given: list[str]) -> dict[str, Any]:
+    """`k=v` words as an object; a value that is JSON is taken as such, anything else as text."""
+    found: dict[str, Any] = {}
+    for word in given:
+        name, equals, value = word.partition("=")
+        if not equals or not name:
+            raise UsageError(f"--param wants K=V, not {word!r}")
+        try:
+            found[name] = json.loads(value)
+        except ValueError:
+            found[name] = value
+    return found
+
+
+def export_lines(api: Api, run: str) -> list[dict[str, Any]]:
+    """The run, then each of its episodes with its attempts."""
+    whole = api.get(f"/runs/{run}")
+    episodes = api.items(f"/runs/{run}/episodes")
+    return [
+        {"kind": "run", **whole},
+        *(
+            {"kind": "episode", **episode, "attempts": list(api.items(f"/episodes/{episode['id']}/attempts"))}
+            for episode in episodes
+        ),
+    ]

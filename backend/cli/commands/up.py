@@ -1,0 +1,67 @@
+"""`deskarena up`: the whole service on this machine, until Ctrl-C."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from backend.cli.embedded.interrupt import Interruptible, StopRequested
+from backend.cli.embedded.stack import Plan, Stack
+from backend.cli.errors import StackError
+from backend.cli.options import Data
+from backend.cli.output import progress
+from backend.config import default_data_dir
+
+DEFAULT_SLOTS = 2
+
+
+def up(
+    host: Annotated[
+        str,
+        typer.Option(
+            "--host", envvar="DESKARENA_HOST", help="Address to listen on; anything but loopback needs DESKARENA_TOKEN."
+        ),
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", envvar="DESKARENA_PORT", min=0, max=65535, help="Port; 0 takes a free one.")
+    ] = 8000,
+    data: Data = None,
+    slots: Annotated[
+        int,
+        typer.Option("--slots", envvar="DESKARENA_SLOTS", min=0, max=256, help="Desktops at once; 0 = no worker."),
+    ] = DEFAULT_SLOTS,
+) -> None:
+    """Run everything on this machine: database, broker, API and pages, worker. Ctrl-C stops it."""
+    plan = Plan(data=data or default_data_dir(), host=host, port=port, slots=slots, outer=dict(os.environ))
+    with Interruptible() as signals:
+        try:
+            run_stack(plan, signals)
+        except StopRequested:
+            progress("Stopped.")
+
+
+def run_stack(plan: Plan, signals: Interruptible) -> None:
+    """Start, say where, and look after it until a signal comes."""
+    progress("Starting ...")
+    with Stack(plan, progress, lambda: signals.in_a_hurry) as stack:
+        progress(status(stack.url, plan.data.expanduser().absolute(), plan.slots))
+        try:
+            show_something(stack)
+            stack.supervisor.watch()
+        finally:
+            progress("Stopping ... (Ctrl-C again: at once)")
+
+
+def show_something(stack: Stack) -> None:
+    """Let the first page of a new installation show a live run. What cannot be shown stops nothing."""
+    try:
+        stack.demonstrate()
+    except StackError as error:
+        progress(str(error))
+
+
+def status(url: str, data: Path, slots: int) -> str:
+    """The calm lines at the top of the terminal."""
+    work = f"{slots} desktops at once" if slots else "no worker (--slots 0): runs wait for one"
+    return f"Deskarena is on  {url}\n  data  {data}\n  logs  {data / 'logs'}\n  work  {work}\nCtrl-C stops it."

@@ -1,0 +1,40 @@
+"""After a run was submitted or found: wait for its end, print it, write what CI wants, exit by its result."""
+
+from pathlib import Path
+
+import typer
+
+from backend.cli.client import Api
+from backend.cli.errors import CliError, ExitCode, UsageError
+from backend.cli.junit import junit_xml
+from backend.cli.output import Output, print_object, progress
+from backend.cli.show import show_run
+from backend.cli.verdict import judge
+from backend.cli.waiting import attach, wait_for_run
+
+
+def finish(  # noqa: PLR0913, PLR0917  what the options of two commands say
+    api: Api, run_id: str, timeout: float | None, junit: Path | None, fail_under: float | None, output: Output
+) -> None:
+    """Wait, print the run with its episodes, write the JUnit file.
+
+    Raises:
+        typer.Exit: With the exit code that the result means, if that is not 0.
+        CliError: If the wait was interrupted; the run goes on.
+    """
+    try:
+        wait_for_run(api, run_id, timeout, progress)
+    except KeyboardInterrupt:
+        message = f"Interrupted; the run goes on. Watch it again: {attach(api, run_id)}"
+        raise CliError(message, ExitCode.INTERRUPTED) from None
+    run = api.get(f"/runs/{run_id}", include="episodes")
+    print_object(run, output, show_run)
+    if junit is not None:
+        try:
+            junit.write_bytes(junit_xml(run, run["episodes"]))
+        except OSError as error:
+            raise UsageError(f"--junit {junit} cannot be written: {error.strerror}") from None
+    verdict = judge(run, fail_under)
+    progress(verdict.words)
+    if verdict.code is not ExitCode.PASSED:
+        raise typer.Exit(verdict.code)

@@ -1,0 +1,61 @@
+"""A run's episodes as JUnit XML, which CI systems read: one test suite per domain, one test case per episode.
+
+A scored episode that is not solved is a failure, a lost one an error, a cancelled or not runnable one is skipped.
+"""
+
+from collections.abc import Iterable, Mapping
+from itertools import groupby
+from typing import Any
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+Episode = Mapping[str, Any]
+
+
+def junit_xml(run: Mapping[str, Any], episodes: Iterable[Episode]) -> bytes:
+    """The whole document."""
+    ordered = sorted(episodes, key=lambda episode: (episode["domain"], episode["task"], episode["repeat"]))
+    root = Element("testsuites", name=f"{run['benchmark']} {run['agent']}")
+    for domain, members in groupby(ordered, key=lambda episode: episode["domain"]):
+        _suite(root, domain, list(members))
+    _count(root, ordered)
+    indent(root)
+    document: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
+    return document
+
+
+def _suite(root: Element, domain: str, episodes: list[Episode]) -> None:
+    suite = SubElement(root, "testsuite", name=domain)
+    _count(suite, episodes)
+    for episode in episodes:
+        case = SubElement(suite, "testcase", classname=domain, name=_name(episode), time=f"{_seconds(episode):.3f}")
+        if (found := _verdict(episode)) is not None:
+            kind, message = found
+            SubElement(case, kind, message=message)
+
+
+def _name(episode: Episode) -> str:
+    name = str(episode["task"]).partition("/")[2] or str(episode["task"])
+    return name if episode["repeat"] == 1 else f"{name} #{episode['repeat']}"
+
+
+def _verdict(episode: Episode) -> tuple[str, str] | None:
+    if episode["outcome"] == "scored":
+        if episode["solved"]:
+            return None
+        return "failure", f"score {episode['score']:.3g}, ended by {episode['ended_by']}"
+    if episode["outcome"] == "lost":
+        return "error", f"{episode['failure_class']}: {episode['failure_message']}"
+    return "skipped", episode["reason"] or str(episode["state"])
+
+
+def _seconds(episode: Episode) -> float:
+    return float(sum(episode["seconds"].values()))
+
+
+def _count(element: Element, episodes: list[Episode]) -> None:
+    kinds = [found[0] for episode in episodes if (found := _verdict(episode)) is not None]
+    element.set("tests", str(len(episodes)))
+    element.set("failures", str(kinds.count("failure")))
+    element.set("errors", str(kinds.count("error")))
+    element.set("skipped", str(kinds.count("skipped")))
+    element.set("time", f"{sum(map(_seconds, episodes)):.3f}")

@@ -1,0 +1,46 @@
+"""The `deskarena` command: `deskarena --help` lists what it can do; docs/cli.md explains it."""
+
+import sys
+from collections.abc import Sequence
+
+import typer
+
+from backend.cli.commands import benchmark, demo, doctor, episode, run, up, worker
+from backend.cli.embedded.interrupt import StopRequested
+from backend.cli.errors import CliError, ExitCode
+from backend.cli.output import progress
+
+app = typer.Typer(
+    name="deskarena",
+    help="Measure computer-use agents on real desktops.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command("up")(up.up)
+app.command("demo")(demo.demo)
+app.command("doctor")(doctor.doctor)
+app.add_typer(benchmark.app, name="benchmark")
+app.add_typer(run.app, name="run")
+app.add_typer(episode.app, name="episode")
+app.add_typer(worker.app, name="worker")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one command and exit with its code.
+
+    Args:
+        arguments: Words after `deskarena`; None = those of this process.
+    """
+    try:
+        app(args=list(arguments) if arguments is not None else None, prog_name="deskarena")
+    except CliError as error:
+        progress(f"deskarena: {error}")
+        sys.exit(error.exit_code)
+    except StopRequested:
+        sys.exit(ExitCode.INTERRUPTED)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,36 @@
+"""Options that several commands share."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from backend.cli.client import DEFAULT_SERVER
+from backend.cli.output import Output
+
+Server = Annotated[
+    str | None,
+    typer.Option(
+        "--server", envvar="DESKARENA_SERVER", show_default=DEFAULT_SERVER, help="Address of the Deskarena service."
+    ),
+]
+OutputForm = Annotated[Output, typer.Option("--output", "-o", help="Form of the result.")]
+Data = Annotated[Path | None, typer.Option("--data", envvar="DESKARENA_DATA", help="Data folder.")]
+Limit = Annotated[int, typer.Option("--limit", min=1, help="At most so many.")]
+RunId = Annotated[str, typer.Argument(metavar="RUN", help="The run's id.")]
+EpisodeId = Annotated[str, typer.Argument(metavar="EPISODE", help="The episode's id.")]
+Tasks = Annotated[
+    list[str] | None,
+    typer.Option("--tasks", metavar="GLOB", help="Only tasks whose domain/name matches; may be given several times."),
+]
+Wait = Annotated[bool, typer.Option("--wait", help="Wait until the run has ended.")]
+Timeout = Annotated[
+    float | None, typer.Option("--timeout", min=0.1, metavar="SECONDS", help="Stop waiting then; the run goes on.")
+]
+Junit = Annotated[
+    Path | None, typer.Option("--junit", metavar="FILE", help="Write the episodes as JUnit XML; implies --wait.")
+]
+FailUnder = Annotated[
+    float | None,
+    typer.Option("--fail-under", min=0, max=1, help="Exit with 1 if the success rate is lower; implies --wait."),
+]

@@ -1,0 +1,98 @@
+"""What commands print: results to stdout as a table, JSON or JSON lines; everything else to stderr."""
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import StrEnum
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+Row = Mapping[str, Any]
+Columns = Mapping[str, Callable[[Any], Any]]
+
+
+class Output(StrEnum):
+    """The forms of a result."""
+
+    TABLE = "table"
+    JSON = "json"
+    JSONL = "jsonl"
+
+
+def progress(text: str) -> None:
+    """Tell the person what happens, on stderr."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def print_rows(rows: Iterable[Row], output: Output, columns: Columns, empty: str = "nothing found") -> None:
+    """Print a list: one JSON array, one object per line, or a table.
+
+    Args:
+        rows: Objects as the API gave them.
+        output: The form.
+        columns: Heading -> function that takes a row's cell out of it (for the table).
+        empty: Words for stderr when a table would have no row.
+    """
+    if output is Output.JSONL:
+        for row in rows:
+            print(json.dumps(row), flush=True)
+        return
+    found = list(rows)
+    if output is Output.JSON:
+        print(json.dumps(found, indent=2))
+    elif found:
+        print_table(found, columns)
+    else:
+        progress(empty)
+
+
+def print_object(value: Row, output: Output, show: Callable[[Row], None]) -> None:
+    """Print one object: as JSON (on one line for `jsonl`), or with `show`."""
+    if output is Output.TABLE:
+        show(value)
+    else:
+        print(json.dumps(value, indent=2 if output is Output.JSON else None))
+
+
+def print_table(rows: Sequence[Row], columns: Columns) -> None:
+    """A plain table; wide enough for pipes, wrapped on terminals."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in columns:
+        table.add_column(heading, overflow="fold")
+    for row in rows:
+        # Text of tasks and models is data, never markup.
+        table.add_row(*(plain(cell(row)) for cell in columns.values()))
+    console().print(table, markup=False)
+
+
+def print_facts(facts: Mapping[str, Any]) -> None:
+    """Names and values, one a line."""
+    width = max(len(name) for name in facts)
+    for name, value in facts.items():
+        print(f"{name:<{width}}  {plain(value)}")
+
+
+def console() -> Console:
+    """Where tables go: as wide as the terminal, and without a limit in a pipe."""
+    return Console(width=None if sys.stdout.isatty() else 200, highlight=False, markup=False)
+
+
+def plain(value: Any) -> str:
+    """A cell's text: nothing for None, three digits for rates and seconds."""
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"  # noqa: PLR2004  four digits need no fraction
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)
+
+
+def rate(value: float | None, interval: Sequence[float] | None = None) -> str:
+    """A rate with its interval, such as `75.0 % (55.1-88.0)`."""
+    if value is None:
+        return "-"
+    ends = f" ({interval[0] * 100:.1f}-{interval[1] * 100:.1f})" if interval else ""
+    return f"{value * 100:.1f} %{ends}"

@@ -1,0 +1,23 @@
+import pytest
+
+from backend.cli.commands.run import parameters
+from backend.cli.errors import UsageError
+
+
+class TestParameters:
+    def test_values_are_json_where_they_can_be(self) -> None:
+        given = ["seed=7", "name=plain text", 'text="7"', "list=[1, 2]", "flag=true", "equation=a=b", "empty="]
+        assert parameters(given) == {
+            "seed": 7,
+            "name": "plain text",
+            "text": "7",
+            "list": [1, 2],
+            "flag": True,
+            "equation": "a=b",
+            "empty": "",
+        }
+
+    @pytest.mark.parametrize("word", ["seed", "=7"])
+    def test_anything_else_is_refused(self, word: str) -> None:
+        with pytest.raises(UsageError, match="wants K=V"):
+            parameters([word])

@@ -1,0 +1,56 @@
+"""Runs and episodes as the API gives them, with what a test does not care about filled in."""
+
+from typing import Any
+
+
+def episode(task: str = "files/rename", outcome: str | None = "scored", **more: Any) -> dict[str, Any]:
+    scored = outcome == "scored"
+    return {
+        "id": "018f0000-0000-7000-8000-000000000001",
+        "run_id": "018f0000-0000-7000-8000-000000000000",
+        "task": task,
+        "domain": task.partition("/")[0],
+        "difficulty": "easy",
+        "repeat": 1,
+        "state": outcome or "not_runnable",
+        "reason": "",
+        "outcome": outcome,
+        "ended_by": "done" if scored else None,
+        "failure_class": "guest" if outcome == "lost" else None,
+        "failure_message": "the desktop froze" if outcome == "lost" else "",
+        "score": 1.0 if scored else None,
+        "solved": True if scored else None,
+        "steps": 3,
+        "attempts": 1,
+        "seconds": {"reset": 0.5, "agent": 1.25},
+        **more,
+    }
+
+
+def run(*, solved: int = 0, status: str = "completed", **counts: int) -> dict[str, Any]:
+    names = ("scored", "lost", "cancelled", "not_runnable", "waiting", "running")
+    all_counts = {name: counts.get(name, 0) for name in names}
+    scored = all_counts["scored"]
+    return {
+        "id": "018f0000-0000-7000-8000-000000000000",
+        "name": "",
+        "status": status,
+        "benchmark": "starter",
+        "task_set": {"id": "018f0000-0000-7000-8000-000000000002", "version": 1, "content_hash": "0" * 64},
+        "agent": "oracle",
+        "provider": "local",
+        "counts": all_counts,
+        "summary": {
+            "counts": all_counts,
+            "solved": solved,
+            "success_rate": solved / scored if scored else None,
+            "success_interval": [0.2, 0.9] if scored else None,
+            "mean_score": solved / scored if scored else None,
+            "mean_interval": [0.2, 0.9] if scored else None,
+            "lower_bound_success": None,
+            "lower_bound_mean": None,
+            "denominator_words": f"{scored} scored",
+            "interval": {"words": "95 %"},
+        },
+        "created_at": "2026-03-01T12:30:05.123456Z",
+    }

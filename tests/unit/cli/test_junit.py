@@ -1,0 +1,34 @@
+from defusedxml.ElementTree import fromstring
+
+from backend.cli.junit import junit_xml
+from tests.unit.cli.samples import episode, run
+
+
+class TestJunitXml:
+    EPISODES = (
+        episode("files/rename"),
+        episode("files/move", solved=False, score=0.25, ended_by="steps"),
+        episode("files/move", repeat=2, outcome="lost"),
+        episode("calc/sum", outcome=None, reason="localc is not installed"),
+        episode('calc/<odd> & "name"', outcome="cancelled"),
+    )
+
+    def test_counts_by_kind(self) -> None:
+        root = fromstring(junit_xml(run(), self.EPISODES))
+        counts = {name: root.get(name) for name in ("tests", "failures", "errors", "skipped", "time")}
+        assert counts == {"tests": "5", "failures": "1", "errors": "1", "skipped": "2", "time": "8.750"}
+
+    def test_one_suite_per_domain(self) -> None:
+        root = fromstring(junit_xml(run(), self.EPISODES))
+        suites = [(suite.get("name"), len(suite.findall("testcase"))) for suite in root]
+        assert suites == [("calc", 2), ("files", 3)]
+
+    def test_says_why(self) -> None:
+        root = fromstring(junit_xml(run(), self.EPISODES))
+        said = {(case.get("name"), child.tag): child.get("message") for case in root.iter("testcase") for child in case}
+        assert said == {
+            ('<odd> & "name"', "skipped"): "cancelled",
+            ("sum", "skipped"): "localc is not installed",
+            ("move", "failure"): "score 0.25, ended by steps",
+            ("move #2", "error"): "guest: the desktop froze",
+        }
