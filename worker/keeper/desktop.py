@@ -17,7 +17,7 @@ from worker.local.limits import MIB, Limits
 PIPES = ("report", "status", "stdout", "stderr")
 """What we read of a desktop: the stage's report, bubblewrap's status, the session's two outputs."""
 _TAIL = 4096
-_MAX_REPORT = 64 * 1024
+_MAX_TALK = 64 * 1024
 
 
 @dataclass
@@ -46,6 +46,7 @@ class KeptDesktop:
     outer: int = 0
     inner: int = 0
     inner_handle: int = -1
+    heard: int = 0
     ready: bool = False
     gone: bool = False
     stopping: str = ""
@@ -123,9 +124,9 @@ class KeptDesktop:
         buffer += data
         if name == "stderr" or self.ready:
             del buffer[:-_TAIL]
-        elif len(buffer) > _MAX_REPORT:
-            self.error = f"the session wrote {len(buffer)} bytes before it was ready"
-            self.kill(self.error)
+        self.heard += len(data)
+        if not self.ready and self.heard > _MAX_TALK:
+            self.kill(f"its session wrote more than {_MAX_TALK} bytes before it was ready")
         self._understand(name)
         return bool(data)
 
@@ -173,7 +174,9 @@ class KeptDesktop:
 
     def kill(self, why: str) -> None:
         """Ends every process, at once; the first reason is kept. Safe to call twice."""
-        self.stopping = self.stopping or why
+        if not self.stopping:
+            self.stopping = why
+            self.measure()
         if self.inner_handle >= 0:
             _ignore_gone(lambda: signal.pidfd_send_signal(self.inner_handle, signal.SIGKILL))
         if self.outer:
@@ -254,6 +257,8 @@ class KeptDesktop:
         """Writes down why it ended and what it used, while its control groups can still be asked."""
         if not self.verdict:
             self.verdict = self.why()
+            if self.group is not None and self.bounded_by_group("memory"):
+                self.peak_memory = max(self.peak_memory, self.group.peak_memory())
             self.usage = {"peak_memory": self.peak_memory, "hits": self.hits()}
 
     def refused_by_sandbox(self) -> bool:

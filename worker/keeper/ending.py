@@ -1,5 +1,7 @@
 """How a desktop ends: every process gone, then control groups, then files, and only then it is `gone`."""
 
+import contextlib
+import os
 import time
 from collections.abc import Callable
 
@@ -45,6 +47,7 @@ class Ending:
         if desktop.inner_handle >= 0:
             desktop.kill(desktop.why())
             return
+        _bury(desktop.inner)
         orphans = [] if desktop.inner else folders.processes_of(self._keeper, desktop.name)
         if orphans:
             # Ended in the moment of its birth, before bubblewrap could say whom it had started.
@@ -65,3 +68,10 @@ class Ending:
             self._loop.forget(desktop.pipes[name])
         desktop.clean()
         self._gone(desktop)
+
+
+def _bury(pid: int) -> None:
+    """Reaps a desktop's first process where bubblewrap, its parent, ended before it could."""
+    if pid:
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(pid, os.WNOHANG)

@@ -88,6 +88,12 @@ class Group:
         version, folder = self.folders["memory"]
         return _number(folder / ("memory.current" if version == 2 else "memory.usage_in_bytes"))  # noqa: PLR2004
 
+    def peak_memory(self) -> int:
+        """The most it ever held; 0 where the kernel does not say (version 2 before Linux 5.19)."""
+        version, folder = self.folders["memory"]
+        file = folder / ("memory.peak" if version == 2 else "memory.max_usage_in_bytes")  # noqa: PLR2004
+        return _number(file) if file.exists() else 0
+
     def memory_kills(self) -> int:
         """How many processes the kernel has ended because the memory limit was reached."""
         version, folder = self.folders["memory"]

@@ -8,18 +8,19 @@ import sys
 import threading
 from http.server import BaseHTTPRequestHandler
 from socketserver import ThreadingMixIn, UnixStreamServer
+from typing import Any
 
 SECRET = sys.stdin.readline().strip()
 
 
 class Handler(BaseHTTPRequestHandler):
-    def log_message(self, *_):
+    def log_message(self, *words: Any) -> None:
         pass
 
-    def address_string(self):
+    def address_string(self) -> str:
         return "unix"
 
-    def do_POST(self):
+    def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if self.headers["X-Secret"] != SECRET:
             self.answer(403, {})
@@ -29,7 +30,7 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self.answer(200, run(body))
 
-    def answer(self, status, value):
+    def answer(self, status: int, value: dict[str, Any]) -> None:
         data = json.dumps(value).encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(data)))
@@ -37,14 +38,15 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
 
-def run(body):
+def run(body: dict[str, Any]) -> dict[str, Any]:
+    command = body["command"]
     if body.get("detached"):
-        process = subprocess.Popen(body["command"], start_new_session=True)
+        process = subprocess.Popen(command, start_new_session=True)
         threading.Thread(target=process.wait, daemon=True).start()
         return {"pid": process.pid}
     try:
         done = subprocess.run(
-            body["command"], capture_output=True, text=True, timeout=body["timeout"], errors="replace"
+            command, capture_output=True, text=True, timeout=body["timeout"], errors="replace", check=False
         )
     except subprocess.TimeoutExpired:
         return {"returncode": None, "output": "", "error": "timeout"}
@@ -54,15 +56,16 @@ def run(body):
 class Server(ThreadingMixIn, UnixStreamServer):
     daemon_threads = True
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__("", Handler, bind_and_activate=False)
         self.socket.close()
         self.socket = socket.socket(fileno=int(os.environ["DESKARENA_LISTEN_FD"]))
 
-    def get_request(self):
+    def get_request(self) -> tuple[socket.socket, Any]:
         return self.socket.accept()[0], ("unix", 0)
 
 
 server = Server()
-print(json.dumps({"ready": True, "screen": os.environ["DESKARENA_SCREEN"]}), flush=True)
+sys.stdout.write(json.dumps({"ready": True, "screen": os.environ["DESKARENA_SCREEN"]}) + "\n")
+sys.stdout.flush()
 server.serve_forever()

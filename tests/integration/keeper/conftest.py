@@ -1,0 +1,21 @@
+"""One keeper per flavour for all tests of this folder that do no harm to it."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.integration.keeper.helpers import FLAVOURS, keeper
+from worker.keeper.client import KeeperClient
+
+
+@pytest.fixture(scope="module", params=FLAVOURS)
+def client(request: pytest.FixtureRequest) -> Iterator[KeeperClient]:
+    """A keeper as root and as an ordinary user, in turn."""
+    with keeper(request.param) as found:
+        yield found
+
+
+@pytest.fixture(params=FLAVOURS)
+def flavour(request: pytest.FixtureRequest) -> str:
+    """For tests that need a keeper of their own."""
+    return str(request.param)
