@@ -59,7 +59,7 @@ def upgrade() -> None:
         sa.Column("id", sa.Uuid(), nullable=False),
         sa.Column("slot_id", sa.Uuid(), nullable=False),
         sa.Column("worker_id", sa.Uuid(), nullable=False),
-        sa.Column("fencing_token", sa.BigInteger(), nullable=False),
+        sa.Column("fencing_token", sa.BigInteger(), server_default=sa.text("nextval('fencing_token')"), nullable=False),
         sa.Column("acquired_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
         sa.Column("heartbeat_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
         sa.Column("released_at", sa.DateTime(timezone=True), nullable=True),

@@ -27,6 +27,8 @@ class Base(DeclarativeBase):
     """Every table. Numbers are bigint, texts are text, times carry a zone."""
 
     metadata = MetaData(naming_convention=NAMES)
+    # Times and tokens that the database gives come back with the INSERT, so that no object lacks them after a commit.
+    __mapper_args__ = {"eager_defaults": True}  # noqa: RUF012 - SQLAlchemy's own declaration
     type_annotation_map = {  # noqa: RUF012 - SQLAlchemy's own declaration
         int: BigInteger,
         float: Double,

@@ -23,7 +23,7 @@ class Lease(Base):
     id: Mapped[Id]
     slot_id: Mapped[UUID] = mapped_column(ref("slot"))
     worker_id: Mapped[UUID] = mapped_column(ref("worker"))
-    fencing_token: Mapped[int] = mapped_column(FENCING_TOKENS, unique=True)
+    fencing_token: Mapped[int] = mapped_column(FENCING_TOKENS, server_default=FENCING_TOKENS.next_value(), unique=True)
     acquired_at: Mapped[Created]
     heartbeat_at: Mapped[Created]
     released_at: Mapped[datetime | None]

@@ -1,0 +1,167 @@
+"""A small installation in a database: project, benchmark, workers, runs; and shortcuts through an episode's life."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.models import Actor, Project, Run, Worker
+from backend.db.session import SessionFactory, make_engine, session_factory, unit_of_work
+from backend.domain.episode import EndedBy
+from backend.domain.errors import FailureClass
+from backend.domain.score import Evaluation
+from backend.domain.task import LoadedBenchmark
+from backend.domain.trajectory import Action, ActionType, Decision, Frame, Observation, StepRecord
+from backend.services import attempts, claims
+from backend.services.artifacts import ArtifactRef, register
+from backend.services.attempts import StepRow
+from backend.services.benchmarks import import_benchmark
+from backend.services.claims import Claim
+from backend.services.projects import actor_for, default_project
+from backend.services.requests import RunRequest
+from backend.services.runs import submit_run
+from backend.services.workers import WorkerInfo, register_worker
+from tests.factories.tasks import make_benchmark
+from tests.fakes.store import MemoryStore
+
+PNG = b"\x89PNG picture"
+
+
+def capabilities(programs: tuple[str, ...] = ("mousepad",), **providers: Mapping[str, Any]) -> dict[str, Any]:
+    """What a worker of the `local` provider says of itself."""
+    offer = {"about": "", "schema": {}, "observation": "screenshot", "action_space": "computer_13"}
+    names = ("noop", "always_fail", "random", "oracle", "replay")
+    return {
+        "providers": {"local": {"ok": True, "reason": "", "programs": list(programs)}, **providers},
+        "agents": {name: offer | {"privileged": name in {"oracle", "replay"}} for name in names},
+        "observations": ["screenshot", "a11y_tree"],
+        "action_spaces": ["computer_13"],
+        "models": {},
+    }
+
+
+@dataclass
+class World:
+    """An installation. Every method is one transaction of its own, as in the product."""
+
+    factory: SessionFactory
+    store: MemoryStore = field(default_factory=MemoryStore)
+
+    @contextmanager
+    def work(self) -> Iterator[Session]:
+        """One transaction."""
+        with unit_of_work(self.factory) as session:
+            yield session
+
+    def do(self, call: Callable[..., Any], *args: Any, **named: Any) -> Any:
+        """One call of a service in its own transaction."""
+        with self.work() as session:
+            return call(session, *args, **named)
+
+    def who(self, session: Session) -> tuple[Project, Actor]:
+        """Project and actor."""
+        project = default_project(session)
+        return project, actor_for(session, project)
+
+    def benchmark(self, loaded: LoadedBenchmark | None = None, name: str = "starter") -> UUID:
+        """Imports a benchmark; returns the task set's id."""
+        with self.work() as session:
+            task_set, _ = import_benchmark(session, loaded or make_benchmark(), name=name, store=self.store)
+            return task_set.id
+
+    def worker(self, name: str = "w1", slots: int = 2, node: str = "n1", pid: int = 1, **more: Any) -> Worker:
+        """Registers a worker; those of the same node are left alive."""
+        info = WorkerInfo(
+            name=name,
+            node=node,
+            version="1",
+            slots=more.pop("slots_by_provider", {"local": slots}),
+            capabilities=more.pop("capabilities", capabilities()),
+            pid=pid,
+            host=more.pop("host", node),
+        )
+        with self.work() as session:
+            return register_worker(session, info, running=more.pop("running", lambda _: True))
+
+    def submit(self, agent: str = "noop", benchmark: str = "starter", **more: Any) -> Run:
+        """Submits a run."""
+        with self.work() as session:
+            project, actor = self.who(session)
+            request = RunRequest(benchmark=benchmark, agent=agent, **more)
+            return submit_run(session, request, project=project, actor=actor)
+
+    def claim(self, worker: Worker, provider: str = "local") -> Claim | None:
+        """Lease and claim, as a worker's poll does."""
+        with self.work() as session:
+            lease = claims.acquire_lease(session, worker.id, provider)
+            if lease is None:
+                return None
+            claim = claims.claim_episode(session, lease)
+            if claim is None:
+                claims.release_lease(session, lease.id, "nothing waits")
+            return claim
+
+    def must_claim(self, worker: Worker) -> Claim:
+        """The same where there is work for sure."""
+        claim = self.claim(worker)
+        assert claim is not None
+        return claim
+
+    def step(self, claim: Claim, index: int = 0, *, final: bool = False, picture: bytes = PNG) -> None:
+        """Records one step with a picture."""
+        self.do(attempts.record_step, claim.fence, step_row(self.store, index, final=final, picture=picture))
+
+    def run_to_evaluation(self, claim: Claim, steps: int = 2, ended_by: EndedBy = EndedBy.DONE) -> None:
+        """From the claim to the evaluation."""
+        self.do(attempts.enter_running, claim.fence, {"home": "overlay"}, {"reset": 0.5, "setup": 1.0})
+        for index in range(steps):
+            self.step(claim, index)
+        self.do(attempts.enter_evaluating, claim.fence, ended_by, {"agent": 2.0})
+
+    def score(self, claim: Claim, score: float = 1.0, steps: int = 2) -> None:
+        """Through the whole life of an attempt to its score, and gives the lease back."""
+        self.run_to_evaluation(claim, steps)
+        self.do(attempts.finish_scored, claim.fence, evaluation(score), [], {"evaluation": 0.2})
+        self.do(claims.release_lease, claim.lease_id, "done")
+
+    def lose(self, claim: Claim, failure: FailureClass = FailureClass.GUEST, *, after_action: bool = False) -> None:
+        """Loses the attempt and gives the lease back."""
+        self.do(attempts.finish_lost, claim.fence, failure, "it broke", {}, after_action=after_action)
+        self.do(claims.release_lease, claim.lease_id, "lost")
+
+
+def evaluation(score: float = 1.0) -> Evaluation:
+    """A verdict with two measures."""
+    return Evaluation(score=score, measures={"score": score, "S_int": 0.5})
+
+
+def step_row(store: MemoryStore, index: int = 0, *, final: bool = False, picture: bytes = PNG) -> StepRow:
+    """A step with a picture in the store."""
+    ref = ArtifactRef(store.put(picture, "image/png"), len(picture), "image/png")
+    record = StepRecord(
+        index=index,
+        observation=Observation(index=index, frame=Frame(data=picture, media_type="image/png", width=4, height=3)),
+        decision=Decision() if final else Decision(actions=(Action(type=ActionType.CLICK, x=1, y=2),), words="I click"),
+        results=({"final": True},) if final else ({},),
+    )
+    return StepRow(record=record, frame=ref)
+
+
+def stored(session: Session, store: MemoryStore, data: bytes) -> str:
+    """Bytes that the store has and the database knows."""
+    sha256 = store.put(data, "text/plain")
+    register(session, sha256, len(data), "text/plain")
+    return sha256
+
+
+@contextmanager
+def world(url: str) -> Iterator[World]:
+    """An installation in the database at `url`."""
+    engine = make_engine(url, pool_size=30)
+    try:
+        yield World(session_factory(engine))
+    finally:
+        engine.dispose()
