@@ -19,6 +19,7 @@ STATUS: Mapping[str, int] = MappingProxyType(
         "verification_failed": 500,
         "internal": 500,
         "not_available": 501,
+        "hung": 503,
         "refused": 502,
         "timeout": 504,
         "no_space": 507,

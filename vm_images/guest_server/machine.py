@@ -18,9 +18,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Shot:
-    """One picture of the screen: rows of 4 bytes (blue, green, red, unused) a pixel, `stride` bytes a row."""
+    """One picture of the screen: rows of 4 bytes (blue, green, red, unused) a pixel, `stride` bytes a row.
 
-    pixels: bytes = field(repr=False)
+    `pixels` may be a window on the live screen (`Screen.peek`), which goes on changing, or a copy (`Screen.grab`).
+    """
+
+    pixels: bytes | memoryview = field(repr=False)
     width: int
     height: int
     stride: int
@@ -89,6 +92,10 @@ class Screen(Protocol):
 
     def grab(self) -> Shot:
         """The screen now, with the pointer, after all requests of before have been drawn."""
+        ...
+
+    def peek(self) -> Shot:
+        """The same without a copy: to be encoded at once and not kept."""
         ...
 
     def pointer(self) -> tuple[int, int]:
@@ -240,4 +247,4 @@ class Machine:
         except TimeoutError:
             name = getattr(function, "__name__", "the call")
             message = f"{name} did not answer within {seconds:g} s: the desktop hangs"
-            raise GuestError("timeout", message) from None
+            raise GuestError("hung", message) from None

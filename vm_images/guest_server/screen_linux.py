@@ -34,19 +34,27 @@ class XvfbScreen:
             raise ValueError(f"the screen must have 24 bits of colour in 32, not {depth} in {bits}")
         self.width, self.height = header[4], header[5]
         self._start = header[0] + header[19] * _COLOR_BYTES
+        self._end = self._start + self._stride * self.height
         self._x = x
         self._changes = DamageWatch(display_name)
 
     def grab(self) -> Shot:
         """The screen now; see the module's text for the two round trips."""
+        self._wait_drawn()
+        return Shot(self._copy(), self.width, self.height, self._stride)
+
+    def peek(self) -> Shot:
+        """The same without a copy."""
+        self._wait_drawn()
+        return Shot(memoryview(self._memory)[self._start : self._end], self.width, self.height, self._stride)
+
+    def _wait_drawn(self) -> None:
         with self._x:
             self._x.sync()
             self._x.sync()
-        return self._copy()
 
-    def _copy(self) -> Shot:
-        end = self._start + self._stride * self.height
-        return Shot(self._memory[self._start : end], self.width, self.height, self._stride)
+    def _copy(self) -> bytes:
+        return self._memory[self._start : self._end]
 
     def pointer(self) -> tuple[int, int]:
         """Where the pointer is."""
@@ -61,7 +69,8 @@ class XvfbScreen:
         because some programs draw the same again and again.
         """
         start = time.monotonic()
-        picture, changed, seen = self.grab().pixels, start, self._changes.count
+        self._wait_drawn()
+        picture, changed, seen = self._copy(), start, self._changes.count
         while True:
             now = time.monotonic()
             if now - changed >= quiet:
@@ -69,7 +78,7 @@ class XvfbScreen:
             if now - start >= timeout:
                 return False
             seen = self._changes.wait_beyond(seen, min(changed + quiet, start + timeout) - now)
-            current = self._copy().pixels
+            current = self._copy()
             if current != picture:
                 picture, changed = current, time.monotonic()
                 time.sleep(_LOOK_SECONDS)

@@ -1,0 +1,118 @@
+"""An HTTP transport whose requests end at a deadline, however slowly the other side trickles.
+
+The usual time-outs count from byte to byte: a desktop that sends one byte a second would never be given up.
+"""
+
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import httpcore
+import httpx
+
+_Options = Iterable[httpcore.SOCKET_OPTION]
+
+
+class Clock(threading.local):
+    """This thread's deadline, in monotonic seconds."""
+
+    end = float("inf")
+
+    @contextmanager
+    def within(self, seconds: float) -> Iterator[None]:
+        """Everything inside must be over in so many seconds."""
+        self.end = time.monotonic() + seconds
+        try:
+            yield
+        finally:
+            self.end = float("inf")
+
+    def left(self, timeout: float | None, error: type[Exception]) -> float:
+        """Seconds that an operation may take. Raises `error` if none are left."""
+        left = self.end - time.monotonic()
+        if left <= 0:
+            raise error("the deadline is over")
+        return min(left, timeout if timeout is not None else left)
+
+
+class _Stream(httpcore.NetworkStream):
+    """A connection that looks at the deadline before every operation."""
+
+    def __init__(self, inner: httpcore.NetworkStream, clock: Clock) -> None:
+        self._inner = inner
+        self._clock = clock
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        return self._inner.read(max_bytes, self._clock.left(timeout, httpcore.ReadTimeout))
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        # In pieces: writing all at once would count its time from piece to piece.
+        for start in range(0, len(buffer), 2**16):
+            piece = buffer[start : start + 2**16]
+            self._inner.write(piece, self._clock.left(timeout, httpcore.WriteTimeout))
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._inner.get_extra_info(info)
+
+
+class _Backend(httpcore.SyncBackend):
+    """Opens connections that look at the deadline."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: _Options | None = None,
+    ) -> httpcore.NetworkStream:
+        left = self._clock.left(timeout, httpcore.ConnectTimeout)
+        return _Stream(super().connect_tcp(host, port, left, local_address, socket_options), self._clock)
+
+    def connect_unix_socket(
+        self, path: str, timeout: float | None = None, socket_options: _Options | None = None
+    ) -> httpcore.NetworkStream:
+        left = self._clock.left(timeout, httpcore.ConnectTimeout)
+        return _Stream(super().connect_unix_socket(path, left, socket_options), self._clock)
+
+
+class _Body(httpx.SyncByteStream):
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield from self._inner
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+class DeadlineTransport(httpx.BaseTransport):
+    """Sends requests over a unix socket or TCP; `clock.within(seconds)` bounds what is done inside it."""
+
+    def __init__(self, clock: Clock, socket_path: str | None = None) -> None:
+        self._pool = httpcore.ConnectionPool(
+            uds=socket_path, network_backend=_Backend(clock), max_connections=8, keepalive_expiry=300
+        )
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """One request and the head of its reply; the body is read by whoever asked."""
+        url = httpcore.URL(
+            scheme=request.url.raw_scheme, host=request.url.raw_host, port=request.url.port, target=request.url.raw_path
+        )
+        reply = self._pool.handle_request(
+            httpcore.Request(request.method, url, headers=request.headers.raw, content=request.stream)
+        )
+        return httpx.Response(reply.status, headers=reply.headers, stream=_Body(reply.stream))
+
+    def close(self) -> None:
+        """Closes all connections."""
+        self._pool.close()

@@ -1,0 +1,129 @@
+"""The Desktop port over the guest API."""
+# ruff: noqa: D102 - the port's docstrings are the specification of its methods.
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from backend.domain.errors import GuestRefused
+from backend.domain.ports import ExecResult, Probe
+from backend.domain.run import Screen
+from backend.domain.trajectory import Action, ActionType, Frame, Window
+from worker.desktops import replies
+from worker.desktops.events import input_event
+from worker.desktops.wire import Wire
+
+# Seconds until a desktop counts as frozen, beyond what the request itself may take in the guest.
+_QUICK = 15.0
+_MARGIN = 15.0
+_TREE = 40.0
+_WINDOW = 75.0
+_FILE = 300.0
+_CALL = 150.0
+_SECONDS_PER_CHARACTER = 0.02
+_MAX_PICTURE = 64 * 2**20
+
+
+class GuestDesktop:
+    """A desktop behind its guest API. The port's docstrings are the specification."""
+
+    def __init__(self, address: str, secret: str, *, screen: Screen | None = None) -> None:
+        """Opens nothing yet.
+
+        Args:
+            address: `http://host:port`, or `unix:/path` of a socket.
+            secret: the desktop's.
+            screen: its size, if known; else the guest is asked at the first need.
+        """
+        self._wire = Wire(address, secret)
+        if screen is not None:
+            self.__dict__["screen"] = screen
+
+    @cached_property
+    def screen(self) -> Screen:
+        """Size in pixels."""
+        return self.probe().screen
+
+    def close(self) -> None:
+        """Closes the connections; the desktop itself lives on. Safe to call twice."""
+        self._wire.close()
+
+    def replace_secret(self, secret: str) -> None:
+        """Gives the desktop a new secret: clones of one machine start with the same."""
+        self._post("/secret", {"secret": secret})
+        self._wire.show(secret)
+
+    def probe(self) -> Probe:
+        return replies.probe(self._wire.ask("GET", "/probe", seconds=_QUICK).mapping())
+
+    def frame(self, *, quality: int = 85) -> Frame:
+        params = {"format": "jpeg", "quality": quality}
+        return replies.frame(self._wire.ask("GET", "/frame", seconds=_QUICK, most=_MAX_PICTURE, params=params))
+
+    def screenshot(self) -> Frame:
+        return replies.frame(self._wire.ask("GET", "/screenshot", seconds=_QUICK, most=_MAX_PICTURE))
+
+    def accessibility_tree(self) -> str:
+        return replies.text(self._wire.ask("GET", "/accessibility", seconds=_TREE).mapping(), "AT")
+
+    def windows(self) -> Sequence[Window]:
+        return replies.windows(self._wire.ask("GET", "/windows", seconds=_QUICK).mapping())
+
+    def clipboard(self) -> str:
+        return replies.text(self._wire.ask("GET", "/clipboard", seconds=_QUICK).mapping(), "text")
+
+    def perform(self, action: Action) -> Mapping[str, Any]:
+        if action.type is ActionType.PYTHON:
+            return self.run_python(action.text).model_dump()
+        seconds = _QUICK + len(action.text) * _SECONDS_PER_CHARACTER
+        self._post("/input", {"events": [input_event(action)]}, seconds)
+        return {}
+
+    def wait_stable(self, *, quiet: float, timeout: float) -> float:
+        params = {"quiet": quiet, "timeout": timeout}
+        reply = self._wire.ask("GET", "/stable", seconds=timeout + _MARGIN, params=params)
+        return replies.number(reply.mapping(), "elapsed")
+
+    def execute(self, command: str | Sequence[str], *, shell: bool = False, timeout: float = 120.0) -> ExecResult:
+        payload = {"command": _plain(command), "shell": shell, "timeout": timeout}
+        return replies.exec_result(self._post("/execute", payload, timeout + _MARGIN).mapping())
+
+    def run_python(self, code: str, *, timeout: float = 30.0) -> ExecResult:
+        payload = {"code": code, "timeout": timeout}
+        return replies.exec_result(self._post("/run_python", payload, timeout + _MARGIN).mapping(), "return_code")
+
+    def launch(self, command: str | Sequence[str], *, shell: bool = False) -> None:
+        self._post("/setup/launch", {"command": _plain(command), "shell": shell})
+
+    def open_file(self, path: str) -> None:
+        self._post("/setup/open_file", {"path": path}, _WINDOW)
+
+    def activate_window(self, name: str, *, strict: bool = False, by_class: bool = False) -> None:
+        self._post("/setup/activate_window", {"window_name": name, "strict": strict, "by_class": by_class})
+
+    def close_window(self, name: str, *, strict: bool = False, by_class: bool = False) -> None:
+        self._post("/setup/close_window", {"window_name": name, "strict": strict, "by_class": by_class})
+
+    def read_file(self, path: str, *, max_bytes: int = 256 * 2**20) -> bytes:
+        return self._wire.ask("POST", "/file", seconds=_FILE, most=max_bytes, data={"file_path": path}).data
+
+    def write_file(self, path: str, data: bytes) -> None:
+        form, files = {"file_path": path}, {"file_data": ("file", data)}
+        self._wire.ask("POST", "/setup/upload", seconds=_FILE, data=form, files=files)
+
+    def call(self, method: str, route: str, payload: Mapping[str, Any] | None = None) -> Any:
+        given = dict(payload or {})
+        options: dict[str, Any] = {"params": given} if method == "GET" else {"json": given}
+        asked = given.get("timeout", given.get("max_wait_time", 0))
+        seconds = _CALL + (float(asked) if isinstance(asked, int | float) else 0.0)
+        reply = self._wire.ask(method, route, seconds=seconds, **options)
+        if reply.media_type != "application/json" and not reply.media_type.startswith("text/"):
+            raise GuestRefused(f"{route} gives {reply.media_type}, not JSON", kind="bad_request")
+        return reply.decoded()
+
+    def _post(self, route: str, payload: Mapping[str, Any], seconds: float = _QUICK) -> Any:
+        return self._wire.ask("POST", route, seconds=seconds, json=dict(payload))
+
+
+def _plain(command: str | Sequence[str]) -> str | list[str]:
+    return command if isinstance(command, str) else list(command)

@@ -1,0 +1,110 @@
+"""What a desktop's replies mean, with nothing in them trusted."""
+
+import io
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from backend.domain.errors import GuestLost
+from backend.domain.ports import ExecResult, Probe
+from backend.domain.trajectory import Frame, Window
+from worker.desktops.wire import Reply
+
+_MOST_WINDOWS = 1000
+_LONGEST_TITLE = 1000
+_CUT = "\n[cut here: there was more output than is kept]"
+
+
+def frame(reply: Reply) -> Frame:
+    """A picture; its size is read from the picture itself.
+
+    Raises:
+        GuestLost: it is none.
+    """
+    from PIL import Image
+
+    try:
+        with Image.open(io.BytesIO(reply.data), formats=("JPEG", "PNG")) as image:
+            width, height = image.size
+            media_type = Image.MIME[image.format or ""]
+    except (OSError, ValueError, SyntaxError, KeyError, Image.DecompressionBombError):
+        raise GuestLost("the desktop sent something else where a picture was due") from None
+    return Frame(data=reply.data, media_type=media_type, width=width, height=height)
+
+
+def exec_result(value: Mapping[str, Any], returncode: str = "returncode") -> ExecResult:
+    """What a command did.
+
+    Raises:
+        GuestLost: the reply has another form.
+    """
+    cut = _CUT if value.get("truncated") is True else ""
+    try:
+        return ExecResult(returncode=value[returncode], output=f"{value['output']}{cut}", error=value["error"])
+    except (KeyError, ValidationError) as error:
+        raise _other_form("a command's result", error) from None
+
+
+def probe(value: Mapping[str, Any]) -> Probe:
+    """What the guest says of itself.
+
+    Raises:
+        GuestLost: the reply has another form.
+    """
+    try:
+        size = {name: value["screen"][name] for name in ("width", "height")}
+        return Probe.model_validate(
+            {name: value[name] for name in ("api", "platform", "capabilities", "clock")} | {"screen": size}
+        )
+    except (KeyError, TypeError, ValidationError) as error:
+        raise _other_form("the probe", error) from None
+
+
+def windows(value: Mapping[str, Any]) -> list[Window]:
+    """The windows, bottom to top.
+
+    Raises:
+        GuestLost: the reply has another form, or absurdly many.
+    """
+    found = value.get("windows")
+    if not isinstance(found, list) or len(found) > _MOST_WINDOWS:
+        raise GuestLost("the desktop's list of windows is none, or endless")
+    try:
+        return [_window(item) for item in found]
+    except (KeyError, TypeError, ValidationError) as error:
+        raise _other_form("a window", error) from None
+
+
+def _window(item: Mapping[str, Any]) -> Window:
+    numbers = {name: item[name] for name in ("x", "y", "width", "height", "active", "pid")}
+    texts = {name: str(item[name])[:_LONGEST_TITLE] for name in ("title", "wm_class")}
+    return Window.model_validate(numbers | texts)
+
+
+def text(value: Mapping[str, Any], name: str) -> str:
+    """A field that must be text.
+
+    Raises:
+        GuestLost: it is not.
+    """
+    found = value.get(name)
+    if not isinstance(found, str):
+        raise GuestLost(f"the desktop's reply has no text '{name}'")
+    return found
+
+
+def number(value: Mapping[str, Any], name: str) -> float:
+    """A field that must be a number.
+
+    Raises:
+        GuestLost: it is not.
+    """
+    found = value.get(name)
+    if isinstance(found, bool) or not isinstance(found, int | float):
+        raise GuestLost(f"the desktop's reply has no number '{name}'")
+    return float(found)
+
+
+def _other_form(what: str, error: Exception) -> GuestLost:
+    return GuestLost(f"the desktop's reply has another form than {what}: {str(error)[:300]}")

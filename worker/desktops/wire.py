@@ -1,0 +1,161 @@
+"""Requests to a guest API: deadlines, size limits, and every failure as the domain's error.
+
+Nothing that comes from a desktop is trusted. A broken or endless reply is the desktop's failure (GuestLost), never an
+exception of a library that nobody expects.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpcore
+import httpx
+
+from backend.domain.errors import GuestLost, GuestRefused
+from worker.desktops.deadline import Clock, DeadlineTransport
+
+MAX_REPLY = 64 * 2**20
+_FAILURES = (
+    httpx.HTTPError,
+    httpx.InvalidURL,
+    httpx.StreamError,
+    httpcore.NetworkError,
+    httpcore.ProtocolError,
+    httpcore.TimeoutException,
+    httpcore.ConnectionNotAvailable,
+    OSError,
+)
+# With these the guest says that the desktop is not well, not that the request was wrong.
+_UNWELL = frozenset({"hung", "internal", "unauthorized"})
+_LONGEST_MESSAGE = 2000
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A good reply: its body and its media type without parameters."""
+
+    data: bytes
+    media_type: str
+
+    def decoded(self) -> Any:
+        """The JSON value; text for a text reply.
+
+        Raises:
+            GuestLost: it is neither.
+        """
+        if self.media_type.startswith("text/"):
+            return self.data.decode("utf-8", "replace")
+        try:
+            return json.loads(self.data)
+        except (ValueError, RecursionError):
+            raise GuestLost(f"the desktop sent {len(self.data)} bytes that are no JSON") from None
+
+    def mapping(self) -> dict[str, Any]:
+        """The JSON object.
+
+        Raises:
+            GuestLost: it is something else.
+        """
+        value = self.decoded()
+        if not isinstance(value, dict):
+            raise GuestLost("the desktop sent something else where an object was due")
+        return value
+
+
+class Wire:
+    """One desktop's address and secret. Calls may come from several threads."""
+
+    def __init__(self, address: str, secret: str) -> None:
+        """Opens nothing yet.
+
+        Args:
+            address: `http://host:port`, or `unix:/path` of a socket.
+            secret: the desktop's.
+        """
+        parts = urlsplit(address)
+        unix = parts.scheme == "unix"
+        self.address = address
+        self._clock = Clock()
+        self._client = httpx.Client(
+            base_url="http://guest" if unix else address,
+            transport=DeadlineTransport(self._clock, parts.path if unix else None),
+            # No compressed replies: a small one could unpack to anything.
+            headers={"Accept-Encoding": "identity"},
+            trust_env=False,
+        )
+        self.show(secret)
+
+    def show(self, secret: str) -> None:
+        """Uses another secret from now on."""
+        self._client.headers["Authorization"] = f"Bearer {secret}"
+
+    def close(self) -> None:
+        """Closes all connections. Safe to call twice."""
+        self._client.close()
+
+    def ask(self, method: str, route: str, *, seconds: float, most: int = MAX_REPLY, **options: Any) -> Reply:
+        """Sends a request and reads the whole reply.
+
+        Args:
+            method: GET or POST.
+            route: path of the guest API.
+            seconds: deadline for all of it.
+            most: bytes of the reply.
+            **options: `params`, `json`, `data`, `files` as httpx takes them.
+
+        Raises:
+            GuestLost: no answer in time, a broken one, or the guest says that the desktop is not well.
+            GuestRefused: the guest says no, or the reply is larger than `most` (`too_large`).
+        """
+        with self._failures(method, route, seconds), self._clock.within(seconds):
+            request = self._client.build_request(method, route, **options)
+            response = self._client.send(request, stream=True)
+            try:
+                data = _read(response, most if response.status_code == HTTPStatus.OK else MAX_REPLY)
+            finally:
+                response.close()
+        reply = Reply(data, response.headers.get("content-type", "").partition(";")[0].strip().lower())
+        if response.status_code != HTTPStatus.OK:
+            raise refusal(response.status_code, reply, f"{method} {route}")
+        return reply
+
+    @contextmanager
+    def _failures(self, method: str, route: str, seconds: float) -> Iterator[None]:
+        try:
+            yield
+        except (httpx.TimeoutException, httpcore.TimeoutException):
+            raise GuestLost(f"the desktop did not answer {method} {route} within {seconds:g} s") from None
+        except _FAILURES as error:
+            what = str(error) or type(error).__name__
+            raise GuestLost(f"the desktop is gone or broken: {method} {route}: {what}") from error
+
+
+def _read(response: httpx.Response, most: int) -> bytes:
+    """The body, as it comes over the wire."""
+    if response.headers.get("content-encoding", "identity") != "identity":
+        raise GuestLost("the desktop sent a compressed reply, which was not asked for")
+    announced = response.headers.get("content-length", "0")
+    if announced.isdigit() and int(announced) > most:
+        raise GuestRefused(f"the desktop has {announced} bytes, the limit is {most}", kind="too_large")
+    data = bytearray()
+    for piece in response.iter_raw():
+        data += piece
+        if len(data) > most:
+            raise GuestRefused(f"the desktop sent more than {most} bytes", kind="too_large")
+    return bytes(data)
+
+
+def refusal(status: int, reply: Reply, what: str) -> GuestLost | GuestRefused:
+    """The domain's error for a reply that is not good."""
+    try:
+        value: Mapping[str, Any] = reply.mapping()
+    except GuestLost:
+        return GuestLost(f"{what}: the desktop answered {status} without saying why")
+    kind, message = str(value.get("error", ""))[:100], str(value.get("message", ""))[:_LONGEST_MESSAGE]
+    if not kind or kind in _UNWELL:
+        return GuestLost(f"{what}: {message or status}")
+    return GuestRefused(message or f"{what}: {kind}", kind=kind)
