@@ -110,7 +110,7 @@ def worker(settings: Settings, env: Mapping[str, str]) -> ChildSpec:
         env=without(env, API_ONLY),
         cwd=settings.data,
         log=settings.data / "logs" / "worker.log",
-        stop=((signal.SIGTERM, 10.0), (signal.SIGQUIT, 5.0)),
+        stop=((signal.SIGTERM, 25.0),),
         orphan_seconds=10.0,
     )
 

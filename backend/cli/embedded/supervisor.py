@@ -120,7 +120,7 @@ class Supervisor:
         except StackError as error:
             self._say(f"{error}\n    Next try to start {service.name} in {service.note_failure():g} s.")
         else:
-            self._say(f"{service.name} runs again.")
+            self._say(f"{service.name} was started again.")
 
 
 def _end(processes: list[GuardedProcess], in_a_hurry: Callable[[], bool]) -> None:
