@@ -16,6 +16,7 @@ from backend.domain.ports import ArtifactStore
 from backend.services import claims, recovery
 from backend.services.claims import Claim
 from backend.services.workers import WorkerInfo
+from worker.chores import Chores
 from worker.database import Database
 from worker.heartbeat import Heart
 from worker.hold import Hold, Holds, Ticket
@@ -58,6 +59,7 @@ class Dispatcher:
         self._database = works.database
         self._holds = Holds()
         self._heart = Heart(works.database, self._holds, works.settings.heartbeat_seconds)
+        self._chores = Chores(works.database, works.settings.poll_seconds)
         self._slots: list[SlotAtWork] = []
         self._lock = Lock()
         self._woken = Event()
@@ -70,6 +72,7 @@ class Dispatcher:
     def start(self) -> None:
         """Begins, in threads of its own."""
         self._thread.start()
+        self._chores.start()
 
     def wake(self) -> None:
         """There may be work. Safe from any thread, cheap."""
@@ -80,7 +83,7 @@ class Dispatcher:
         self._draining.set()
         self._woken.set()
 
-    def stop(self, seconds: float = 10.0) -> None:
+    def stop(self, seconds: float = 8.0) -> None:
         """Ends in good order: attempts that are being evaluated may finish, all others are handed back as lost.
 
         Args:
@@ -95,6 +98,7 @@ class Dispatcher:
         self._stop_holds(lambda _: True)
         self._join_slots(deadline - seconds * 0.1)
         self._heart.stop()
+        self._chores.stop()
         self._tell(recovery.sign_off)
         for tools in self._works.tools.values():
             tools.provider.close()

@@ -5,30 +5,31 @@ from threading import Lock
 from typing import Any
 
 from backend.domain.errors import Lost
-from backend.domain.ports import Availability, DesktopSpec
+from backend.domain.ports import Availability, Desktop, DesktopSpec, OpenDesktop
 from tests.fakes.desktop import FakeDesktop
 
 
 class FakeOpenDesktop:
-    """A FakeDesktop with what its provider knows of it."""
+    """A FakeDesktop (`fake`) with what its provider knows of it."""
 
     def __init__(self, desktop: FakeDesktop, slot: int) -> None:
-        self.desktop = desktop
+        self.desktop: Desktop = desktop
+        self.fake = desktop
         self.details: Mapping[str, Any] = {"provider": "fake", "slot": slot}
         self.closed = 0
 
     def alive(self) -> bool:
-        return not self.desktop.dead
+        return not self.fake.dead
 
     def why_dead(self) -> str:
-        return self.desktop.dead
+        return self.fake.dead
 
     def stream_address(self) -> tuple[str, str]:
         return "http://127.0.0.1:9", "no-stream"
 
     def close(self) -> None:
         self.closed += 1
-        self.desktop.die("closed")
+        self.fake.die("closed")
 
 
 class FakeProvider:
@@ -53,7 +54,7 @@ class FakeProvider:
     def availability(self) -> Availability:
         return Availability(ok=True, programs=("mousepad",))
 
-    def open(self, slot: int, spec: DesktopSpec) -> FakeOpenDesktop:
+    def open(self, slot: int, spec: DesktopSpec) -> OpenDesktop:
         if self.broken is not None:
             raise self.broken
         desktop = FakeDesktop(spec.screen)

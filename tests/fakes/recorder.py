@@ -10,13 +10,13 @@ class MemoryRecorder:
     Attributes:
         steps: what was kept.
         is_cancelled: the run was cancelled.
-        lost: the lease is no longer ours.
+        lease_lost: the lease is no longer ours.
     """
 
     def __init__(self) -> None:
         self.steps: list[StepRecord] = []
         self.is_cancelled = False
-        self.lost = False
+        self.lease_lost = False
 
     def step(self, record: StepRecord) -> None:
         self._check()
@@ -27,5 +27,5 @@ class MemoryRecorder:
         return self.is_cancelled
 
     def _check(self) -> None:
-        if self.lost:
+        if self.lease_lost:
             raise LeaseLost("the lease was taken over")

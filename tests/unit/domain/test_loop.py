@@ -220,7 +220,7 @@ class TestLost:
 
     def test_a_lost_lease_passes_and_nothing_is_kept(self) -> None:
         episode = Episode(TYPE, TYPE)
-        episode.recorder.lost = True
+        episode.recorder.lease_lost = True
         with pytest.raises(LeaseLost):
             episode.run()
         assert episode.recorder.steps == []

@@ -1,0 +1,54 @@
+"""What an attempt writes of itself, kept in memory."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from backend.domain.episode import EndedBy
+from backend.domain.errors import Lost
+from backend.domain.evaluators.evaluate import CallEvidence
+from backend.domain.score import Evaluation
+from backend.domain.task import Task
+from tests.fakes.recorder import MemoryRecorder
+
+
+class MemoryBook(MemoryRecorder):
+    """Keeps the attempt's moves in `moves`, and what came with them in attributes of their own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.moves: list[str] = []
+        self.ended_by: EndedBy | None = None
+        self.evaluation: Evaluation | None = None
+        self.evidence: Sequence[CallEvidence] = ()
+        self.seconds: Mapping[str, float] = {}
+        self.error: Lost | None = None
+        self.message = ""
+        self.after_action = False
+        self.desktop: Mapping[str, Any] = {}
+
+    def running(self, desktop: Mapping[str, Any], seconds: Mapping[str, float], seen_at: datetime) -> None:
+        self._check()
+        self.moves.append("running")
+        self.desktop = desktop
+
+    def evaluating(self, ended_by: EndedBy, seconds: Mapping[str, float]) -> None:
+        self._check()
+        self.moves.append("evaluating")
+        self.ended_by = ended_by
+
+    def scored(
+        self, task: Task, evaluation: Evaluation, evidence: Sequence[CallEvidence], seconds: Mapping[str, float]
+    ) -> None:
+        self._check()
+        self.moves.append("scored")
+        self.evaluation, self.evidence, self.seconds = evaluation, evidence, seconds
+
+    def lost(self, error: Lost, message: str, seconds: Mapping[str, float], *, after_action: bool) -> None:
+        self._check()
+        self.moves.append("lost")
+        self.error, self.message, self.after_action, self.seconds = error, message, after_action, seconds
+
+    def was_cancelled(self, seconds: Mapping[str, float]) -> None:
+        self._check()
+        self.moves.append("cancelled")

@@ -1,0 +1,245 @@
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from backend.domain import registry
+from backend.domain.episode import EndedBy
+from backend.domain.errors import (
+    Cancelled,
+    ClusterLost,
+    EvaluatorFailed,
+    FailureClass,
+    GuestLost,
+    LeaseLost,
+    NotFound,
+)
+from backend.domain.ports import OpenDesktop
+from backend.domain.run import Budget
+from backend.domain.task import SetupStep, Task
+from backend.domain.trajectory import Action, StepRecord
+from backend.services.claims import Claim
+from tests.factories.claims import claim_of, infeasible_task, note_task
+from tests.fakes.book import MemoryBook
+from tests.fakes.desktop import FakeDesktop
+from tests.fakes.judge import InProcessJudge
+from tests.fakes.provider import FakeProvider
+from worker.hold import Hold, Ticket
+from worker.runner import Tools, run_attempt
+
+SOLUTION = ({"type": "hello"}, {"hotkey": ["ctrl", "s"]})
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _plugins() -> None:
+    registry.load()
+
+
+class QuietPump:
+    """Counts how often it was closed."""
+
+    def __init__(self) -> None:
+        self.closed = 0
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+class Attempt:
+    """One call of run_attempt with fakes all around it."""
+
+    def __init__(self, task: Task, agent: str = "noop", **more: Any) -> None:
+        self.provider = FakeProvider()
+        self.book = MemoryBook()
+        self.judge = InProcessJudge()
+        self.pump = QuietPump()
+        self.claim = claim_of(task, agent, **more)
+        self.hold = Hold(Ticket(self.claim.lease_id, "fake"), 60.0)
+
+    def run(self) -> bool:
+        def fetch(sha256: str) -> bytes:
+            raise NotFound(f"no artifact {sha256}")
+
+        def pump(_claim: Claim, _opened: OpenDesktop, _step: Callable[[], int]) -> QuietPump:
+            return self.pump
+
+        return run_attempt(self.claim, self.hold, self.book, Tools(self.provider, self.judge, fetch, pump))
+
+    @property
+    def desktop(self) -> FakeDesktop:
+        return self.provider.opened[0].fake
+
+    @property
+    def score(self) -> float:
+        assert self.book.evaluation is not None
+        return self.book.evaluation.score
+
+
+class TestScored:
+    def test_a_solved_task(self) -> None:
+        attempt = Attempt(note_task(oracle=SOLUTION), "oracle")
+        assert attempt.run()
+        assert attempt.book.moves == ["running", "evaluating", "scored"]
+        assert attempt.book.ended_by is EndedBy.DONE
+        assert attempt.score == 1.0
+        assert attempt.book.evidence[0].result is not None
+
+    def test_an_unsolved_one(self) -> None:
+        attempt = Attempt(note_task())
+        attempt.run()
+        assert attempt.book.moves[-1] == "scored"
+        assert attempt.score == 0.0
+
+    def test_giving_up_a_feasible_task_is_zero_without_a_look(self) -> None:
+        attempt = Attempt(note_task(), "always_fail")
+        attempt.run()
+        assert attempt.score == 0.0
+        assert attempt.judge.asked == 0
+
+    def test_saying_that_an_infeasible_task_is_infeasible(self) -> None:
+        attempt = Attempt(infeasible_task(), "always_fail")
+        attempt.run()
+        assert attempt.score == 1.0
+        assert attempt.judge.asked == 0
+
+    def test_the_agents_own_error_is_evaluated_like_any_other_end(self) -> None:
+        attempt = Attempt(note_task(oracle=None), "oracle")
+        attempt.run()
+        assert attempt.book.ended_by is EndedBy.AGENT_ERROR
+        assert attempt.score == 0.0
+
+    def test_parameters_that_the_agent_refuses_are_its_own_error(self) -> None:
+        attempt = Attempt(note_task(), "random", params={"stop_chance": 7})
+        attempt.run()
+        assert attempt.book.ended_by is EndedBy.AGENT_ERROR
+
+    def test_seconds_are_told_by_phase(self) -> None:
+        attempt = Attempt(note_task())
+        attempt.run()
+        assert {"reset", "setup", "agent", "action", "settle", "record", "evaluation"} <= set(attempt.book.seconds)
+
+    def test_the_next_desktop_is_prepared_meanwhile(self) -> None:
+        attempt = Attempt(note_task())
+        attempt.run()
+        assert [slot for slot, _ in attempt.provider.prepared] == [0]
+
+    def test_nothing_stays_behind(self) -> None:
+        attempt = Attempt(note_task())
+        attempt.run()
+        assert attempt.provider.opened[0].closed == 1
+        assert attempt.pump.closed == 1
+
+
+class TestLost:
+    def test_no_desktop(self) -> None:
+        attempt = Attempt(note_task())
+        attempt.provider.broken = ClusterLost("no memory left")
+        assert not attempt.run()
+        assert attempt.book.moves == ["lost"]
+        assert attempt.book.message == "no memory left"
+
+    def test_a_set_up_step_that_is_refused_says_which(self) -> None:
+        steps = (*note_task().setup, SetupStep(type="open", parameters={"path": "/nowhere"}))
+        attempt = Attempt(note_task(setup=steps))
+        attempt.run()
+        assert attempt.book.error is not None
+        assert attempt.book.error.failure_class is FailureClass.TASK_SETUP
+        assert "set-up step 3" in attempt.book.message
+
+    def test_a_missing_asset(self) -> None:
+        steps = (SetupStep(type="upload_file", parameters={"files": [{"local_path": "a.txt", "path": "/a"}]}),)
+        attempt = Attempt(note_task(setup=steps))
+        attempt.run()
+        assert attempt.book.error is not None
+        assert attempt.book.error.failure_class is FailureClass.TASK_SETUP
+
+    def test_a_desktop_that_the_agent_killed(self) -> None:
+        attempt = Attempt(note_task(oracle=SOLUTION), "oracle")
+
+        def furnish(desktop: FakeDesktop) -> None:
+            desktop.on_perform = lambda _: desktop.die("memory limit")
+
+        attempt.provider.on_open = furnish
+        attempt.run()
+        assert attempt.book.moves == ["running", "lost"]
+        assert isinstance(attempt.book.error, GuestLost)
+        assert "memory limit" in attempt.book.message
+        assert attempt.book.after_action
+
+    def test_a_desktop_that_died_before_any_action(self) -> None:
+        attempt = Attempt(note_task())
+        attempt.provider.on_open = lambda desktop: desktop.die("killed")
+        attempt.run()
+        assert attempt.book.moves == ["lost"]
+        assert not attempt.book.after_action
+
+    def test_an_evaluation_without_verdict_is_no_score(self) -> None:
+        attempt = Attempt(note_task())
+        attempt.judge.broken = EvaluatorFailed("it broke (3 tries)")
+        attempt.run()
+        assert attempt.book.moves == ["running", "evaluating", "lost"]
+        assert attempt.book.evaluation is None
+
+    def test_no_room_for_a_picture(self) -> None:
+        attempt = Attempt(note_task())
+
+        def full(record: StepRecord) -> None:
+            raise ClusterLost("disk full: no room for an artifact")
+
+        attempt.book.step = full  # type: ignore[method-assign]
+        attempt.run()
+        assert attempt.book.moves == ["running", "lost"]
+        assert "disk full" in attempt.book.message
+
+    def test_our_own_bugs_are_no_score_either(self) -> None:
+        attempt = Attempt(note_task())
+
+        def broken(record: StepRecord) -> None:
+            raise RuntimeError("a bug")
+
+        attempt.book.step = broken  # type: ignore[method-assign]
+        attempt.run()
+        assert attempt.book.moves[-1] == "lost"
+        assert "RuntimeError: a bug" in attempt.book.message
+
+
+class TestStopped:
+    def stopping(self, error: Exception, **more: Any) -> Attempt:
+        """An attempt that is told to stop at its first action."""
+        attempt = Attempt(note_task(oracle=SOLUTION), "oracle", **more)
+
+        def stop(_: Action) -> None:
+            attempt.hold.stop(error)  # type: ignore[arg-type]
+
+        def furnish(desktop: FakeDesktop) -> None:
+            desktop.on_perform = stop
+
+        attempt.provider.on_open = furnish
+        attempt.run()
+        return attempt
+
+    def test_a_lost_lease_writes_nothing_more(self) -> None:
+        attempt = self.stopping(LeaseLost("taken over"))
+        assert attempt.book.moves == ["running"]
+        assert attempt.provider.opened[0].closed >= 1
+
+    def test_a_cancelled_run(self) -> None:
+        assert self.stopping(Cancelled("cancelled")).book.moves == ["running", "cancelled"]
+
+    def test_a_worker_that_is_stopped_hands_the_attempt_back(self) -> None:
+        attempt = self.stopping(ClusterLost("the worker was stopped"))
+        assert attempt.book.moves == ["running", "lost"]
+        assert attempt.book.message == "the worker was stopped"
+        assert not attempt.book.after_action
+
+    def test_one_that_ended_before_it_began_opens_nothing(self) -> None:
+        attempt = Attempt(note_task())
+        attempt.hold.stop(ClusterLost("the worker was stopped"))
+        assert attempt.run()
+        assert attempt.provider.opened == []
+
+    def test_a_cancelled_run_that_the_recorder_noticed(self) -> None:
+        attempt = Attempt(note_task(), budget=Budget(max_steps=3))
+        attempt.book.is_cancelled = True
+        attempt.run()
+        assert attempt.book.moves == ["running", "cancelled"]

@@ -1,0 +1,71 @@
+import sys
+import time
+from collections.abc import Iterator
+from threading import Event, current_thread
+
+import pytest
+
+from backend.domain.errors import AgentFailed, LeaseLost
+from backend.domain.loop import OutOfTime
+from worker.thinking import AgentThread
+
+
+def fine() -> None:
+    """The attempt may go on."""
+
+
+@pytest.fixture
+def thread() -> Iterator[AgentThread]:
+    made = AgentThread(fine)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def never() -> Iterator[Event]:
+    """Waited for by agents that hang; set at the end, so that their threads end."""
+    event = Event()
+    yield event
+    event.set()
+
+
+class TestCall:
+    def test_gives_the_answer(self, thread: AgentThread) -> None:
+        assert thread(lambda: 42, 5.0) == 42
+
+    def test_raises_what_the_agent_raises(self, thread: AgentThread) -> None:
+        with pytest.raises(ZeroDivisionError):
+            thread(lambda: 1 / 0, 5.0)
+
+    def test_goes_on_after_an_error(self, thread: AgentThread) -> None:
+        with pytest.raises(ZeroDivisionError):
+            thread(lambda: 1 / 0, 5.0)
+        assert thread(lambda: 1, 5.0) == 1
+
+    def test_every_call_is_in_the_same_thread(self, thread: AgentThread) -> None:
+        assert len({thread(current_thread, 5.0) for _ in range(3)}) == 1
+
+    def test_an_agent_that_ends_the_process_only_fails(self, thread: AgentThread) -> None:
+        with pytest.raises(AgentFailed, match="SystemExit"):
+            thread(lambda: sys.exit(1), 5.0)
+
+    def test_one_that_hangs_runs_out_of_time(self, thread: AgentThread, never: Event) -> None:
+        with pytest.raises(OutOfTime):
+            thread(never.wait, 0.3)
+
+    def test_after_that_nothing_more_is_asked_of_it(self, thread: AgentThread, never: Event) -> None:
+        with pytest.raises(OutOfTime):
+            thread(never.wait, 0.1)
+        before = time.monotonic()
+        with pytest.raises(OutOfTime):
+            thread(fine, 60.0)
+        assert time.monotonic() - before < 1.0
+
+    def test_the_attempt_can_be_stopped_while_it_thinks(self, never: Event) -> None:
+        def stop() -> None:
+            raise LeaseLost("taken over")
+
+        thread = AgentThread(stop)
+        with pytest.raises(LeaseLost):
+            thread(never.wait, 60.0)
+        thread.close()

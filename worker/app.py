@@ -1,0 +1,65 @@
+"""The Celery application: `celery -A worker.app worker --pool threads`.
+
+Celery carries messages that wake and periodic chores; the work itself is taken from Postgres. The dispatcher starts
+before Celery looks for its broker and does not care whether there is one.
+"""
+
+from typing import Any
+
+from celery import Celery
+from celery.signals import worker_init, worker_shutdown, worker_shutting_down
+
+from backend.config import get_settings
+from worker import process
+
+TASKS = ("wake", "reap", "refresh_rollups", "collect_artifacts")
+# Without a broker a worker still works: it looks for work by itself.
+_NO_BROKER = "memory://"
+
+
+def make_app(broker: str) -> Celery:
+    """The application for one broker; empty = none."""
+    made = Celery("deskarena", broker=broker or _NO_BROKER, include=[f"worker.tasks.{name}" for name in TASKS])
+    made.conf.update(
+        task_acks_late=False,
+        task_ignore_result=True,
+        result_backend=None,
+        worker_prefetch_multiplier=1,
+        worker_enable_remote_control=False,
+        worker_hijack_root_logger=True,
+        worker_cancel_long_running_tasks_on_connection_loss=False,
+        broker_connection_retry=True,
+        broker_connection_retry_on_startup=True,
+        broker_connection_max_retries=None,
+        broker_connection_timeout=2.0,
+        broker_transport_options={"socket_connect_timeout": 2.0, "socket_keepalive": True},
+        timezone="UTC",
+        beat_schedule={
+            "reap": {"task": "worker.tasks.reap", "schedule": 5.0, "options": {"expires": 10.0}},
+            "refresh-rollups": {"task": "worker.tasks.refresh_rollups", "schedule": 5.0, "options": {"expires": 10.0}},
+            "collect-artifacts": {
+                "task": "worker.tasks.collect_artifacts",
+                "schedule": 3600.0,
+                "options": {"expires": 3600.0},
+            },
+        },
+    )
+    return made
+
+
+app = make_app(get_settings().redis_url.get_secret_value())
+
+
+@worker_init.connect
+def _begin(**_: Any) -> None:
+    process.start()
+
+
+@worker_shutting_down.connect
+def _drain(**_: Any) -> None:
+    process.begin_drain()
+
+
+@worker_shutdown.connect
+def _end(**_: Any) -> None:
+    process.stop()

@@ -1,0 +1,87 @@
+"""Puts a worker together: plug-ins, providers that work here, and what it says of itself."""
+
+import logging
+import os
+import socket
+from collections.abc import Callable, Mapping
+from importlib.metadata import version
+from typing import Any
+
+from backend.config import Settings
+from backend.domain import registry
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.ports import ArtifactStore, OpenDesktop, Provider
+from backend.domain.registry import Kind
+from backend.services import events
+from backend.services.claims import Claim
+from backend.services.workers import WorkerInfo
+from worker.database import Database
+from worker.dispatcher import Works
+from worker.evaluation.judge import Judge
+from worker.live import LivePump
+from worker.runner import Tools
+
+PLUGINS = ("worker.providers", "worker.models")
+logger = logging.getLogger(__name__)
+
+
+def assemble(settings: Settings, database: Database, store: ArtifactStore) -> Works:
+    """All that the dispatcher of this process works with. Loads every plug-in; asks neither database nor broker."""
+    registry.load(*PLUGINS)
+    providers = {name: registry.lookup(Kind.PROVIDER, name)(settings) for name in registry.names(Kind.PROVIDER)}
+    return works_of(settings, database, store, providers)
+
+
+def works_of(settings: Settings, database: Database, store: ArtifactStore, providers: Mapping[str, Provider]) -> Works:
+    """The same for providers that are there already."""
+    judge = Judge()
+
+    def pump(claim: Claim, opened: OpenDesktop, step: Callable[[], int]) -> LivePump:
+        return LivePump(claim.attempt_id, opened.stream_address(), events, fps=settings.live_fps, step=step)
+
+    tools = {
+        name: Tools(provider=provider, judge=judge, asset=store.get, pump=pump) for name, provider in providers.items()
+    }
+    return Works(settings, database, store, lambda: describe(settings, providers, judge), tools)
+
+
+def describe(settings: Settings, providers: Mapping[str, Provider], judge: Judge) -> WorkerInfo:
+    """What this worker can do, as it stands in its row. May take a while: it tries the machine out."""
+    offers = {name: provider.availability() for name, provider in providers.items()}
+    capabilities: dict[str, Any] = {
+        "providers": {
+            name: {"ok": offer.ok, "reason": offer.reason, "programs": sorted(offer.programs)}
+            for name, offer in offers.items()
+        },
+        "agents": {name: _about(registry.lookup(Kind.AGENT, name)) for name in registry.names(Kind.AGENT)},
+        "observations": registry.names(Kind.OBSERVATION),
+        "action_spaces": registry.names(Kind.ACTION_SPACE),
+        "models": {name: {} for name in registry.names(Kind.MODEL)},
+        "evaluators": _fence(judge),
+    }
+    host = socket.gethostname()
+    return WorkerInfo(
+        name=f"{host}-{os.getpid()}",
+        node=host,
+        version=version("deskarena"),
+        slots={name: settings.slots for name, offer in offers.items() if offer.ok},
+        capabilities=capabilities,
+    )
+
+
+def _about(agent: Any) -> dict[str, Any]:
+    return {
+        "about": agent.about,
+        "schema": agent.Params.model_json_schema(),
+        "observation": agent.observation,
+        "action_space": agent.action_space,
+        "privileged": agent.privileged,
+    }
+
+
+def _fence(judge: Judge) -> dict[str, str]:
+    try:
+        return {"sandbox": judge.sandbox.value}
+    except EvaluatorFailed as error:
+        logger.error("no episode can be scored here: %s", error.message)  # noqa: TRY400 - the message says it all.
+        return {"sandbox": "", "reason": error.message}

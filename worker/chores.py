@@ -1,0 +1,37 @@
+"""What has to be done now and then whether or not beat runs: roll-ups that are out of date."""
+
+import logging
+from threading import Event, Thread
+
+from backend.domain.errors import Unavailable
+from backend.services import rollups
+from worker.database import Database
+
+logger = logging.getLogger(__name__)
+
+
+class Chores:
+    """A thread that looks every few seconds. Apart from the dispatcher's, so that taking work never waits for it."""
+
+    def __init__(self, database: Database, seconds: float) -> None:
+        """Args: database; seconds: between two looks."""
+        self._database = database
+        self._seconds = seconds
+        self._ended = Event()
+
+    def start(self) -> None:
+        """Begins."""
+        Thread(target=self._run, name="chores", daemon=True).start()
+
+    def stop(self) -> None:
+        """Looks no more."""
+        self._ended.set()
+
+    def _run(self) -> None:
+        while not self._ended.wait(self._seconds):
+            try:
+                self._database.once(rollups.refresh_stale)
+            except Unavailable:
+                continue  # The dispatcher says so already.
+            except Exception:
+                logger.exception("roll-ups could not be refreshed")

@@ -1,0 +1,1 @@
+"""One file per model API; each implements the ModelClient port."""

@@ -1,0 +1,53 @@
+"""What one worker process has once: its database, its store, its dispatcher. Made when first asked for."""
+
+from functools import cache
+
+from backend.config import get_settings
+from backend.db.session import make_engine, session_factory
+from backend.services.artifacts import LocalStore
+from worker.database import Database
+from worker.dispatcher import Dispatcher
+
+_dispatchers: list[Dispatcher] = []
+
+
+@cache
+def database() -> Database:
+    """This process's door to the database. Connecting happens at first use."""
+    settings = get_settings()
+    # Per slot: its attempt, its agent's watch; then the dispatcher, the heartbeat and the chores.
+    engine = make_engine(settings.database_url.get_secret_value(), pool_size=settings.slots + 4)
+    return Database(session_factory(engine))
+
+
+@cache
+def store() -> LocalStore:
+    """Where this process keeps bytes."""
+    return LocalStore(get_settings().data / "artifacts")
+
+
+def start() -> None:
+    """Starts the dispatcher, if there are slots. Needs neither database nor broker to be there already."""
+    if get_settings().slots and not _dispatchers:
+        from worker.assembly import assemble
+
+        _dispatchers.append(Dispatcher(assemble(get_settings(), database(), store())))
+        _dispatchers[0].start()
+
+
+def wake() -> None:
+    """There may be work."""
+    for dispatcher in _dispatchers:
+        dispatcher.wake()
+
+
+def begin_drain() -> None:
+    """Takes no more work. Safe in a signal handler."""
+    for dispatcher in _dispatchers:
+        dispatcher.begin_drain()
+
+
+def stop() -> None:
+    """Ends the dispatcher in good order. Safe to call twice."""
+    while _dispatchers:
+        _dispatchers.pop().stop()

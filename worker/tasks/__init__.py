@@ -1,0 +1,1 @@
+"""Celery tasks, one file each. Every one may run twice, or not at all: workers do the same by themselves."""

@@ -1,0 +1,11 @@
+"""`worker.tasks.wake`: there may be work."""
+
+from celery import shared_task
+
+from worker import process
+
+
+@shared_task(name="worker.tasks.wake", ignore_result=True)
+def wake() -> None:
+    """Wakes this process's dispatcher. It looks by itself every poll, so a lost message costs two seconds."""
+    process.wake()
