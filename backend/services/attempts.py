@@ -282,8 +282,7 @@ def _hold(session: Session, fence: Fence, goal: AttemptState | None) -> _Held:
     Raises:
         LeaseLost: the token is stale, the lease released, or the attempt ended by somebody else.
     """
-    run_id = repository.run_id_of(session, fence.attempt_id)
-    run = None if run_id is None else runs.lock(session, run_id)
+    run = runs.lock_of_attempt(session, fence.attempt_id)
     found = repository.locked(session, fence.attempt_id)
     if run is None or found is None:
         raise LeaseLost(_LOST)

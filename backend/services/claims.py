@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
+from sqlalchemy import func
 from sqlalchemy.orm import Session
 
 from backend.db.models import Attempt, Episode, Lease, Run, Slot, Worker
 from backend.db.models.words import WorkerState
-from backend.db.repositories import attempts as attempt_repository
 from backend.db.repositories import benchmarks, episodes, leases, runs, tasks, workers
 from backend.db.repositories.episodes import Wanted
 from backend.domain.episode import AttemptState, EpisodeState, RunState
@@ -110,10 +110,10 @@ def claim_episode(session: Session, lease: Lease) -> Claim | None:
     Raises:
         LeaseLost: the lease was released or taken away.
     """
-    held = leases.lock(session, lease.id)
-    if held is None or held.released_at is not None or attempt_repository.live_on_lease(session, held.id) is not None:
+    idle = leases.lock_idle(session, lease.id)
+    if idle is None:
         raise LeaseLost("the lease is not ours, or is in use")
-    worker, slot = session.get_one(Worker, held.worker_id), session.get_one(Slot, held.slot_id)
+    held, slot, worker = idle
     wanted = _wanted(worker, slot.provider)
     without: list[UUID] = []
     for left in reversed(range(_ROUNDS)):
@@ -148,11 +148,10 @@ def _take(
 
 
 def _begin(session: Session, run: Run, episode: Episode, lease: Lease, slot: Slot) -> Claim:
-    now = workers.now(session)
     if RunState(run.state) is RunState.QUEUED:
-        move(session, run, run, RunState.RUNNING, started_at=run.started_at or now)
-    number = attempt_repository.last_number(session, episode.id) + 1
-    started = {"started_at": episode.started_at or now, "attempts_count": number, "reason": ""}
+        move(session, run, run, RunState.RUNNING, started_at=run.started_at or func.now())
+    number = episode.attempts_count + 1
+    started = {"started_at": episode.started_at or func.now(), "attempts_count": number, "reason": ""}
     move(session, run, episode, EpisodeState.RUNNING, **started)
     attempt = Attempt(
         episode_id=episode.id,
@@ -161,7 +160,6 @@ def _begin(session: Session, run: Run, episode: Episode, lease: Lease, slot: Slo
         slot_id=lease.slot_id,
         lease_id=lease.id,
         fencing_token=lease.fencing_token,
-        started_at=now,
     )
     session.add(attempt)
     session.flush()  # The event below refers to it.

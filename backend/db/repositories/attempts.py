@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
@@ -104,8 +104,3 @@ def evidence(session: Session, evaluation_ids: Sequence[UUID]) -> dict[UUID, lis
     for row in session.scalars(query.order_by(Evidence.position, Evidence.role.desc(), Evidence.part)):
         found[row.evaluation_id].append(row)
     return found
-
-
-def last_number(session: Session, episode_id: UUID) -> int:
-    """Number of the newest attempt, 0 if there is none."""
-    return session.scalar(select(func.max(Attempt.number)).where(Attempt.episode_id == episode_id)) or 0

@@ -28,6 +28,8 @@ _RUNNABLE = """
     AND t.requires <@ to_jsonb(CAST(:programs AS text[]))
 """
 
+_COLUMNS = ", ".join(f"e.{column.name}" for column in Episode.__table__.c)
+
 _FAIREST_RUN = text(f"""
     SELECT r.id
     FROM run r
@@ -43,7 +45,7 @@ _FAIREST_RUN = text(f"""
 """)  # noqa: S608 - constant text
 
 _NEXT_EPISODE = text(f"""
-    SELECT e.id
+    SELECT {_COLUMNS}
     FROM episode e JOIN task t ON t.id = e.task_id
     WHERE e.run_id = :run AND {_RUNNABLE}
     ORDER BY e.priority DESC, e.id
@@ -64,8 +66,10 @@ def fairest_run(session: Session, wanted: Wanted, without: Sequence[UUID]) -> UU
 
 def next_waiting(session: Session, run_id: UUID, wanted: Wanted) -> Episode | None:
     """The run's next episode that this worker can do, locked. Skips what somebody else is just taking."""
-    found = session.scalar(_NEXT_EPISODE, {"run": run_id, "programs": list(wanted.programs)})
-    return None if found is None else session.get(Episode, found, populate_existing=True)
+    query = select(Episode).from_statement(_NEXT_EPISODE.columns(*Episode.__table__.c))
+    values = {"run": run_id, "programs": list(wanted.programs)}
+    found: Episode | None = session.scalar(query, values, execution_options={"populate_existing": True})
+    return found
 
 
 def get(session: Session, episode_id: UUID) -> Episode | None:

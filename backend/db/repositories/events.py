@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import select, update
+from sqlalchemy import insert, literal, select, update
 from sqlalchemy.orm import Session
+from uuid_utils.compat import uuid7
 
 from backend.db.models import Event, Run
 
@@ -25,11 +26,19 @@ def append(  # noqa: PLR0913 - one keyword per thing to ask by
     and are seen in order, also where the caller had forgotten to lock the run.
     """
     given = update(Run).where(Run.id == run_id).values(next_event_seq=Run.next_event_seq + 1)
-    query = given.returning(Run.next_event_seq - 1).execution_options(synchronize_session=False)
-    seq = session.scalars(query).one()
-    row = Event(run_id=run_id, seq=seq, kind=kind, data=dict(data), episode_id=episode_id, attempt_id=attempt_id)
-    session.add(row)
-    return seq
+    number = given.returning((Run.next_event_seq - 1).label("seq")).cte("number")
+    values = {
+        "id": uuid7(),
+        "run_id": run_id,
+        "kind": kind,
+        "data": dict(data),
+        "episode_id": episode_id,
+        "attempt_id": attempt_id,
+    }
+    columns = [literal(value, Event.__table__.c[name].type).label(name) for name, value in values.items()]
+    query = insert(Event).from_select([*values, "seq"], select(*columns, number.c.seq)).returning(Event.seq)
+    session.flush()  # The row must not overtake what it tells of.
+    return session.execute(query, execution_options={"synchronize_session": False}).scalars().one()
 
 
 def after(session: Session, run_id: UUID, seq: int, limit: int) -> list[Event]:

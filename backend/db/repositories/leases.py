@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
-from backend.db.models import Lease, Node, Slot
+from backend.db.models import Attempt, Lease, Node, Slot, Worker
 from backend.db.models.words import NodeState, SlotState
 
 
@@ -31,6 +31,21 @@ def live(session: Session, slot_id: UUID) -> bool:
     return session.scalar(query) is not None
 
 
+def lock_idle(session: Session, lease_id: UUID) -> tuple[Lease, Slot, Worker] | None:
+    """The lease with its slot and worker, locked; None if it was released or carries an attempt."""
+    busy = select(Attempt.id).where(Attempt.lease_id == Lease.id, Attempt.live).exists()
+    query = (
+        select(Lease, Slot, Worker)
+        .join(Slot, Slot.id == Lease.slot_id)
+        .join(Worker, Worker.id == Lease.worker_id)
+        .where(Lease.id == lease_id, Lease.released_at.is_(None), ~busy)
+        .with_for_update(key_share=True, of=Lease)
+        .execution_options(populate_existing=True)
+    )
+    row = session.execute(query).one_or_none()
+    return None if row is None else (row[0], row[1], row[2])
+
+
 def lock(session: Session, lease_id: UUID, *, skip_locked: bool = False) -> Lease | None:
     """The lease as it is now, locked; with `skip_locked` None if somebody else works on it."""
     query = select(Lease).where(Lease.id == lease_id).execution_options(populate_existing=True)
@@ -38,13 +53,13 @@ def lock(session: Session, lease_id: UUID, *, skip_locked: bool = False) -> Leas
 
 
 def beat(session: Session, worker_id: UUID, lease_ids: Iterable[UUID]) -> set[UUID]:
-    """Renews the worker's live leases among these, one by one and in order; returns those that are live."""
-    kept: set[UUID] = set()
-    for lease_id in sorted(lease_ids):
-        query = update(Lease).where(Lease.id == lease_id, Lease.worker_id == worker_id, Lease.released_at.is_(None))
-        query = query.values(heartbeat_at=func.now()).execution_options(synchronize_session=False)
-        kept.update(session.scalars(query.returning(Lease.id)))
-    return kept
+    """Renews the worker's live leases among these; returns those that are live.
+
+    The caller holds the worker's row, so that nobody else locks several of its leases in another order.
+    """
+    query = update(Lease).where(Lease.id.in_(list(lease_ids)), Lease.worker_id == worker_id)
+    query = query.where(Lease.released_at.is_(None)).values(heartbeat_at=func.now()).returning(Lease.id)
+    return set(session.scalars(query.execution_options(synchronize_session=False)))
 
 
 def silent(session: Session, before: datetime) -> list[UUID]:

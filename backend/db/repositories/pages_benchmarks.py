@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from sqlalchemy import Select, and_, func, or_, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, load_only
 
 from backend.db.models import Agent, Benchmark, Episode, Quarantine, Run, Task, TaskSet, TaskValidation
 from backend.db.repositories.pages_common import AnyRow
@@ -109,10 +109,11 @@ def validations(session: Session, task_ids: Sequence[UUID]) -> Sequence[TaskVali
     return session.scalars(query).all()
 
 
-def task_facts(session: Session, task_set_id: UUID) -> Sequence[AnyRow]:
-    """(id, feasible, requires) of every task, for the benchmark's health."""
-    query = select(Task.id, Task.feasible, Task.requires).where(Task.task_set_id == task_set_id)
-    return session.execute(query).all()
+def task_facts(session: Session, task_set_id: UUID) -> Sequence[Task]:
+    """Every task with only what the benchmark's health needs."""
+    columns = load_only(Task.id, Task.domain, Task.name, Task.feasible, Task.requires, Task.os)
+    query = select(Task).options(columns).where(Task.task_set_id == task_set_id)
+    return session.scalars(query.order_by(Task.domain, Task.name)).all()
 
 
 def quarantined(session: Session, task_set_id: UUID) -> int:

@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy import Select, func, select, text
 from sqlalchemy.orm import Session
 
-from backend.db.models import Agent, Benchmark, Episode, Run, TaskSet
+from backend.db.models import Agent, Attempt, Benchmark, Episode, Run, TaskSet
 from backend.db.repositories.pages import Page, page
 from backend.domain.episode import EpisodeState, RunState
 
@@ -18,6 +18,13 @@ def lock(session: Session, run_id: UUID) -> Run | None:
     The lock lets foreign keys to the run be checked meanwhile (FOR NO KEY UPDATE).
     """
     query = select(Run).where(Run.id == run_id).with_for_update(key_share=True)
+    return session.scalar(query.execution_options(populate_existing=True))
+
+
+def lock_of_attempt(session: Session, attempt_id: UUID) -> Run | None:
+    """The run that an attempt belongs to, as it is now, locked like `lock` does."""
+    owner = select(Episode.run_id).join(Attempt, Attempt.episode_id == Episode.id).where(Attempt.id == attempt_id)
+    query = select(Run).where(Run.id == owner.scalar_subquery()).with_for_update(key_share=True)
     return session.scalar(query.execution_options(populate_existing=True))
 
 

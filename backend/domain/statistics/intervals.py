@@ -1,8 +1,7 @@
 """Intervals for rates and means. Where there is nothing to divide by, the answer is None, never 0."""
 
 import math
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
 from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,8 +11,7 @@ if TYPE_CHECKING:
 
 LEVEL = 0.95
 RESAMPLES = 2000
-_CACHED_CLUSTERS = 500
-_CHUNK_CELLS = 2_000_000
+_CHUNK_CELLS = 1_000_000
 
 
 class Interval(NamedTuple):
@@ -83,27 +81,19 @@ def cluster_bootstrap_mean(
         return None
     numbers = np.array([cluster.n for cluster in counted], dtype=float)
     totals = np.array([cluster.total for cluster in counted], dtype=float)
-    means = np.concatenate([(w @ totals) / (w @ numbers) for w in _draws(len(counted), resamples, seed)])
+    means = np.concatenate(
+        [totals[d].sum(axis=1) / numbers[d].sum(axis=1) for d in _draws(len(counted), resamples, seed)]
+    )
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
     lowest, highest = float((totals / numbers).min()), float((totals / numbers).max())
     return Interval(min(max(float(low), lowest), highest), max(min(float(high), highest), lowest))
 
 
-def _draws(n: int, resamples: int, seed: int) -> "list[NDArray[np.float64]]":
-    """How often each of n clusters is in each draw: arrays of shape (draws, n), in parts that fit into memory."""
-    if n <= _CACHED_CLUSTERS:
-        return [_cached_draws(n, resamples, seed)]
-    rows = max(1, _CHUNK_CELLS // n)
-    return [_multinomial(n, min(rows, resamples - start), (seed, n, start)) for start in range(0, resamples, rows)]
-
-
-@lru_cache(maxsize=64)
-def _cached_draws(n: int, resamples: int, seed: int) -> "NDArray[np.float64]":
-    return _multinomial(n, resamples, (seed, n, 0))
-
-
-def _multinomial(n: int, rows: int, seed: tuple[int, ...]) -> "NDArray[np.float64]":
+def _draws(n: int, resamples: int, seed: int) -> "Iterator[NDArray[np.int64]]":
+    """Which of n clusters are in each draw: arrays of shape (draws, n), in parts that fit into memory."""
     import numpy as np
 
-    drawn = np.random.default_rng(seed).multinomial(n, np.full(n, 1.0 / n), size=rows)
-    return drawn.astype(np.float64)
+    generator = np.random.default_rng((seed, n))
+    rows = max(1, _CHUNK_CELLS // n)
+    for start in range(0, resamples, rows):
+        yield generator.integers(0, n, size=(min(rows, resamples - start), n))
