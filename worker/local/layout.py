@@ -152,7 +152,9 @@ def _generated(names: Sequence[str]) -> list[str]:
 def _writable(limits: Limits) -> list[str]:
     """Everything that can be written, each with its size; then the rest is closed."""
     return [
-        *("--proc", "/proc", "--dev", "/dev"),
+        # A process may set what belongs to a namespace whose owner it is, without any capability: bounds on shared
+        # memory, for example, which the stage has set.
+        *("--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev"),
         *("--perms", "1777", "--size", str(limits.shm), "--tmpfs", "/dev/shm"),  # noqa: S108 - inside
         *("--perms", "1777", "--size", str(limits.tmp), "--tmpfs", "/tmp"),  # noqa: S108 - inside
         *("--perms", "0755", "--size", str(limits.run), "--tmpfs", "/run", "--perms", "0700", "--dir", "/run/user"),

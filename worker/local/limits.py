@@ -65,5 +65,6 @@ def prlimit_command(limits: Limits, *, data: bool) -> list[str]:
         "memlock": 64 * 1024,
     }
     if data:
-        bounds["data"] = limits.memory
+        # Below the whole desktop's limit: one greedy program then fails, and the desktop goes on.
+        bounds["data"] = limits.memory * 3 // 4
     return ["/usr/bin/prlimit", *(f"--{name}={value}:{value}" for name, value in bounds.items()), "--"]

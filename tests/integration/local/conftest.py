@@ -1,0 +1,22 @@
+"""A desktop per test on one keeper per flavour: as root and as an ordinary user."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.integration.keeper.helpers import FLAVOURS, Guest, desktop, keeper
+from worker.keeper.client import KeeperClient
+
+
+@pytest.fixture(scope="module", params=FLAVOURS)
+def client(request: pytest.FixtureRequest) -> Iterator[KeeperClient]:
+    """A keeper as root and as an ordinary user, in turn."""
+    with keeper(request.param) as found:
+        yield found
+
+
+@pytest.fixture
+def guest(client: KeeperClient) -> Iterator[Guest]:
+    """A desktop on which hostile code runs."""
+    with desktop(client) as found:
+        yield found
