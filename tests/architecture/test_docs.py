@@ -39,9 +39,12 @@ def page_addresses() -> list[str]:
     """The path of every HTML page, with its parameters' names left out."""
     from backend.web.app import create_app
 
-    routes = [route for route in create_app().routes if getattr(route, "endpoint", None) is not None]
-    pages = [route for route in routes if route.endpoint.__module__.startswith("backend.web.pages")]
-    return sorted({re.sub(r"\{[^}]*\}", "{}", route.path) for route in pages})
+    pages = [
+        str(getattr(route, "path", ""))
+        for route in create_app().routes
+        if str(getattr(getattr(route, "endpoint", None), "__module__", "")).startswith("backend.web.pages")
+    ]
+    return sorted({re.sub(r"\{[^}]*\}", "{}", path) for path in pages})
 
 
 def text_of(name: str) -> str:
@@ -81,6 +84,13 @@ class TestPages:
         found = page_addresses()
         assert found
         assert [path for path in found if path not in documented] == []
+
+
+class TestArchitecturePage:
+    def test_every_file_of_the_walk_exists(self) -> None:
+        named = set(re.findall(r"`((?:backend|worker|vm_images|frontend)/[\w./-]+)`", text_of("architecture.md")))
+        assert len(named) > 10
+        assert sorted(path for path in named if not (ROOT / path).exists()) == []
 
 
 class TestLinks:
