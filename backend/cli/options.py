@@ -34,3 +34,11 @@ FailUnder = Annotated[
     float | None,
     typer.Option("--fail-under", min=0, max=1, help="Exit with 1 if the success rate is lower; implies --wait."),
 ]
+
+
+def default_data() -> Path:
+    """The data folder where none is named."""
+    # Settings take a third of a second to load, which commands that only talk to a service need not wait for.
+    from backend.config import default_data_dir
+
+    return default_data_dir()

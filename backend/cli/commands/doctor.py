@@ -11,9 +11,8 @@ import typer
 from backend.cli.doctor.check import Check, State
 from backend.cli.doctor.report import all_checks, verdict
 from backend.cli.errors import ExitCode
-from backend.cli.options import Data, OutputForm
+from backend.cli.options import Data, OutputForm, default_data
 from backend.cli.output import Output, print_table
-from backend.config import default_data_dir
 
 
 def doctor(data: Data = None, output: OutputForm = Output.TABLE) -> None:
@@ -21,7 +20,7 @@ def doctor(data: Data = None, output: OutputForm = Output.TABLE) -> None:
 
     Exits with 0 if the service and at least one kind of desktop can run here, else with 3.
     """
-    checks = all_checks((data or default_data_dir()).expanduser().absolute())
+    checks = all_checks((data or default_data()).expanduser().absolute())
     can = verdict(checks)
     show(checks, can, output)
     if not (can["stack"] and (can["local"] or can["qemu"])):

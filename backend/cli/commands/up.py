@@ -9,9 +9,8 @@ import typer
 from backend.cli.embedded.interrupt import Interruptible, StopRequested
 from backend.cli.embedded.stack import Plan, Stack
 from backend.cli.errors import StackError
-from backend.cli.options import Data
+from backend.cli.options import Data, default_data
 from backend.cli.output import progress
-from backend.config import default_data_dir
 
 DEFAULT_SLOTS = 2
 
@@ -33,7 +32,7 @@ def up(
     ] = DEFAULT_SLOTS,
 ) -> None:
     """Run everything on this machine: database, broker, API and pages, worker. Ctrl-C stops it."""
-    plan = Plan(data=data or default_data_dir(), host=host, port=port, slots=slots, outer=dict(os.environ))
+    plan = Plan(data=data or default_data(), host=host, port=port, slots=slots, outer=dict(os.environ))
     with Interruptible() as signals:
         try:
             run_stack(plan, signals)

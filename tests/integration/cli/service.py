@@ -1,0 +1,80 @@
+"""A tiny HTTP service that answers what a test tells it to, for the real command in a process of its own."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+class Service:
+    """Answers by method and path; remembers what it was asked.
+
+    Args:
+        answers: `"GET /api/v1/runs"` -> JSON value, or a pair of status and JSON value.
+    """
+
+    def __init__(self, answers: dict[str, Any]) -> None:
+        self.answers = answers
+        self.asked: list[tuple[str, dict[str, str], Any]] = []
+        service = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def answer(self) -> None:
+                length = int(self.headers.get("Content-Length", 0))
+                body = self.rfile.read(length)
+                asked = f"{self.command} {self.path.partition('?')[0]}"
+                is_json = self.headers.get("Content-Type", "").startswith("application/json")
+                service.asked.append((asked, dict(self.headers), json.loads(body) if is_json and body else body))
+                found = service.answers.get(asked, (404, {"detail": f"there is no {asked}"}))
+                status, value = found if isinstance(found, tuple) else (200, found)
+                data = value if isinstance(value, bytes) else json.dumps(value).encode()
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            do_GET = do_POST = answer  # noqa: N815  names that http.server looks for
+
+            def log_message(self, *words: object) -> None:
+                """Tests read what the command prints, not what we do."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02})
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ends it."""
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+
+@contextmanager
+def serving(answers: dict[str, Any]) -> Iterator[Service]:
+    """A service for the length of a test."""
+    service = Service(answers)
+    try:
+        yield service
+    finally:
+        service.stop()
+
+
+def command(*words: str) -> list[str]:
+    """The real command."""
+    return [sys.executable, "-W", "error", "-m", "backend.cli.main", *words]
+
+
+def deskarena(*words: str, server: str = "", **env: str) -> subprocess.CompletedProcess[str]:
+    """Runs the real command to its end."""
+    outer = {name: value for name, value in os.environ.items() if not name.startswith("DESKARENA_")}
+    given = {"DESKARENA_SERVER": server} if server else {}
+    return subprocess.run(
+        command(*words), capture_output=True, text=True, timeout=60, check=False, env={**outer, **given, **env}
+    )

@@ -1,0 +1,47 @@
+"""`deskarena doctor` on the machine that the tests run on."""
+
+import json
+
+import pytest
+
+from backend.cli.doctor.check import State
+from backend.cli.doctor.machine import kvm
+from tests.integration.cli.service import deskarena
+
+
+@pytest.fixture(scope="module")
+def report() -> tuple[int, dict[str, bool], list[dict[str, str]]]:
+    done = deskarena("doctor", "-o", "json")
+    found = json.loads(done.stdout)
+    assert done.stderr == ""
+    return done.returncode, found["can"], found["checks"]
+
+
+class TestDoctor:
+    def test_the_exit_code_says_whether_anything_can_run(
+        self, report: tuple[int, dict[str, bool], list[dict[str, str]]]
+    ) -> None:
+        code, can, _ = report
+        assert (code == 0) == (can["stack"] and (can["local"] or can["qemu"]))
+
+    def test_every_line_says_what_it_means(self, report: tuple[int, dict[str, bool], list[dict[str, str]]]) -> None:
+        assert all(check["state"] in set(State) and check["means"] and check["detail"] for check in report[2])
+
+    def test_what_does_not_work_says_what_to_do(
+        self, report: tuple[int, dict[str, bool], list[dict[str, str]]]
+    ) -> None:
+        assert all(check["install"] for check in report[2] if check["state"] != "ok")
+
+    def test_database_and_broker_really_start(self, report: tuple[int, dict[str, bool], list[dict[str, str]]]) -> None:
+        details = {check["name"]: check["detail"] for check in report[2]}
+        assert details["database"].startswith("started in ")
+        assert details["broker"].startswith("started in ")
+
+
+class TestKvm:
+    def test_a_machine_without_kvm_is_missing_or_a_guest_ran_or_it_says_why_not(self) -> None:
+        found = kvm()
+        assert (found.state, found.detail) in {
+            (State.OK, "a guest ran and halted"),
+            (State.MISSING, "no /dev/kvm"),
+        } or (found.state is State.BROKEN and found.detail)
