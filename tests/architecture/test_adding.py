@@ -1,8 +1,12 @@
 """The examples of docs/adding/ are complete: each is written out as its file, loaded, and used."""
 
+import http.server
 import importlib.util
+import json
 import re
+import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -10,9 +14,10 @@ from typing import Any
 
 import pytest
 
+from backend.config import Settings
 from backend.domain import registry
 from backend.domain.errors import Invalid
-from backend.domain.ports import AgentContext
+from backend.domain.ports import AgentContext, DesktopSpec
 from backend.domain.registry import Kind
 from backend.domain.run import Screen
 from backend.domain.task import EvaluatorSpec, Task, TaskKey
@@ -83,6 +88,32 @@ class Context:
         return name.encode()
 
 
+class Guest(http.server.BaseHTTPRequestHandler):
+    """As much of a guest API as a provider asks for before it hands out a desktop."""
+
+    def do_GET(self) -> None:  # noqa: N802 -- the base class's name
+        screen = {"width": 640, "height": 480}
+        body = {"api": "1", "platform": "Linux", "screen": screen, "capabilities": [], "clock": 1.0}
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.end_headers()
+        self.wfile.write(json.dumps(body).encode())
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 -- the base class's name
+        """Quiet."""
+
+
+@pytest.fixture
+def guest() -> Iterator[str]:
+    """The address of a guest that answers."""
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Guest) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
 class TestPages:
     def test_there_is_one_per_kind(self) -> None:
         assert {path.stem for path in ADDING.glob("*.md")} == set(KINDS)
@@ -92,6 +123,18 @@ class TestPages:
         _, path = example(page)
         assert (ROOT / path.parent).is_dir()
         assert not (ROOT / path).exists()
+
+    @pytest.mark.parametrize("page", KINDS)
+    def test_it_is_written_in_the_common_style(self, page: str, tmp_path: Path) -> None:
+        text, path = example(page)
+        (tmp_path / path.name).write_text(text.partition("\n")[2])
+        ruff = [str(Path(sys.executable).with_name("ruff"))]
+        settings = ["--config", str(ROOT / "pyproject.toml"), str(tmp_path)]
+        checked = subprocess.run(
+            [*ruff, "check", "--ignore", "INP001", *settings], capture_output=True, text=True, check=False
+        )
+        formatted = subprocess.run([*ruff, "format", "--check", *settings], capture_output=True, text=True, check=False)
+        assert (checked.returncode, formatted.returncode) == (0, 0), checked.stdout + formatted.stdout
 
 
 class TestExamples:
@@ -145,3 +188,18 @@ class TestExamples:
         (tmp_path / "files.txt").write_text("one: make a file\n")
         with pytest.raises(Invalid, match=r"files\.txt, line 1"):
             plugin().load(tmp_path)
+
+    @pytest.mark.parametrize("plugin", ["provider"], indirect=True)
+    def test_provider(self, plugin: Any, guest: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("DESKARENA_DATA", str(tmp_path))
+        provider = plugin(Settings())
+        assert not provider.availability().ok
+        program = tmp_path / "machine"
+        program.write_text(f"#!/bin/sh\necho $@ >> {tmp_path}/calls\necho {guest} secret\n")
+        program.chmod(0o755)
+        assert provider.availability().ok
+        opened = provider.open(1, DesktopSpec(screen=Screen(width=640, height=480)))
+        assert opened.desktop.screen == Screen(width=640, height=480)
+        provider.close()
+        assert not opened.alive()
+        assert (tmp_path / "calls").read_text() == "start 1 640 480\nstop 1\n"
