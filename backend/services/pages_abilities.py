@@ -6,7 +6,10 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
+from backend.db.models import Task
 from backend.db.repositories import pages_workers as repository
+from backend.domain.errors import Unavailable
+from backend.services.capabilities import Capabilities, capabilities
 
 
 @dataclass(frozen=True)
@@ -42,20 +45,20 @@ class Abilities:
     action_spaces: list[str]
     models: Mapping[str, Any]
     workers: int
+    can: Capabilities | None
 
     def provider(self, name: str) -> ProviderView | None:
         """The provider of that name, if any worker knows it."""
         return next((found for found in self.providers if found.name == name), None)
 
-    def why_not(self, provider: str, requires: Sequence[str]) -> str:
-        """Why a task with these requirements cannot run on that provider's desktops; empty if it can."""
+    def why_not(self, provider: str, task: Task) -> str:
+        """Why a task cannot run on that provider's desktops; empty if it can."""
         found = self.provider(provider)
-        if found is None:
+        if self.can is None or found is None:
             return f"no worker offers {provider} desktops"
         if not found.ok:
             return found.reason or f"{provider} desktops do not work here"
-        missing = [name for name in requires if name not in found.programs]
-        return f"not installed: {', '.join(missing)}" if missing else ""
+        return self.can.why_not(provider, task)
 
 
 def abilities(session: Session) -> Abilities:
@@ -69,7 +72,16 @@ def abilities(session: Session) -> Abilities:
         action_spaces=_names(said, "action_spaces"),
         models={name: model for _, able in said for name, model in (able.get("models") or {}).items()},
         workers=len(rows),
+        can=_capabilities(session),
     )
+
+
+def _capabilities(session: Session) -> Capabilities | None:
+    """What a run would be checked against; None while no worker has ever been heard of."""
+    try:
+        return capabilities(session)
+    except Unavailable:
+        return None
 
 
 def _names(said: Sequence[tuple[str, Mapping[str, Any]]], key: str) -> list[str]:

@@ -10,6 +10,7 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Task
+from backend.db.models.words import VALIDATION_AGENTS
 from backend.db.repositories import pages_benchmarks as repository
 from backend.db.repositories.pages_common import AnyRow
 from backend.domain.errors import NotFound
@@ -17,6 +18,7 @@ from backend.domain.score import is_solved
 from backend.services.pages_abilities import Abilities, abilities
 from backend.services.pages_looks import State, state_of
 from backend.services.pages_runs import DIFFICULTIES, UNLABELLED
+from backend.services.validation import wrongs
 
 PAGE = 100
 HISTORY = 40
@@ -94,14 +96,17 @@ class Checks:
     at: datetime | None
 
     @property
-    def sound(self) -> bool | None:
-        """Whether the task tells right from wrong; None until all three have a score."""
-        scores = [self.scores.get(agent) for agent in ("oracle", "noop", "always_fail")]
-        if any(score is None for score in scores):
+    def wrong(self) -> list[str] | None:
+        """What is wrong with the task; None until all three agents have a score."""
+        scores = {agent: self.scores.get(agent) for agent in VALIDATION_AGENTS}
+        if any(score is None for score in scores.values()):
             return None
-        oracle, noop, always_fail = (float(score or 0.0) for score in scores)
-        fail_is_right = is_solved(always_fail) if not self.feasible else always_fail == 0.0
-        return is_solved(oracle) and noop == 0.0 and fail_is_right
+        return wrongs(feasible=self.feasible, scores={agent: score or 0.0 for agent, score in scores.items()})
+
+    @property
+    def sound(self) -> bool | None:
+        """Whether the task tells right from wrong; None until that is known."""
+        return None if self.wrong is None else not self.wrong
 
 
 @dataclass(frozen=True)
@@ -224,7 +229,7 @@ def _health(session: Session, task_set_id: UUID, able: Abilities) -> Health:
     rows = repository.task_facts(session, task_set_id)
     checks = checks_of(session, {row.id: row.feasible for row in rows})
     states = Counter(check.sound for check in checks.values())
-    blocked = Counter(why for row in rows if (why := able.why_not(LOCAL, row.requires)))
+    blocked = Counter(why for row in rows if (why := able.why_not(LOCAL, row)))
     return Health(
         sound=states[True],
         unsound=states[False],
@@ -252,7 +257,7 @@ def _task_row(row: AnyRow, checks: Checks, able: Abilities) -> TaskRow:
         level=task.level,
         feasible=task.feasible,
         quarantined=row.quarantined or "",
-        why_not=able.why_not(LOCAL, task.requires),
+        why_not=able.why_not(LOCAL, task),
         checks=checks,
         scored=row.scored or 0,
         solved=row.solved or 0,
@@ -340,7 +345,7 @@ def task_page(session: Session, task_id: UUID) -> TaskPage:
         spec=task.spec,
         content_hash=task.content_hash,
         quarantined=row.quarantined or "",
-        why_not=abilities(session).why_not(LOCAL, task.requires),
+        why_not=abilities(session).why_not(LOCAL, task),
         checks=checks_of(session, {task.id: task.feasible})[task.id],
         history=[_past(item) for item in rows],
         agents=_by_agent(rows),

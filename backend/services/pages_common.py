@@ -1,4 +1,4 @@
-"""View objects that several pages share: rates with their denominators, rows of runs, tiles of live screens."""
+"""View objects that several pages share: rows of runs with their bars and rates, tiles of live screens."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,79 +10,15 @@ from uuid import UUID
 from sqlalchemy import Row
 from sqlalchemy.orm import Session
 
-from backend.db.models import Rollup
 from backend.db.repositories import pages_common as repository
 from backend.db.repositories.pages_common import AnyRow
+from backend.services import rollups
 from backend.services.pages_looks import Look, Split
+from backend.services.rollups import summary_of
+from backend.services.summary import Summary
 
 DEFAULT_STEPS = 30
 """Step budget where neither run nor task names one (backend.domain.run)."""
-
-
-@dataclass(frozen=True)
-class Rate:
-    """Both rates of some episodes with intervals and lower bounds; None where nothing is scored."""
-
-    episodes: int
-    tasks: int
-    scored: int
-    solved: int
-    lost: Mapping[str, int]
-    other: Mapping[str, int]
-    success: float | None
-    success_interval: tuple[float, float] | None
-    mean: float | None
-    mean_interval: tuple[float, float] | None
-    lower_success: float | None
-    lower_mean: float | None
-
-    @property
-    def lost_total(self) -> int:
-        """Lost episodes of every class."""
-        return sum(self.lost.values())
-
-    @property
-    def denominator(self) -> str:
-        """What the rates are divided by, and what is missing from it, in words."""
-        parts = [f"{self.scored} scored of {self.episodes} episode{'' if self.episodes == 1 else 's'}"]
-        if self.lost_total:
-            classes = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in sorted(self.lost.items()))
-            parts.append(f"{self.lost_total} lost ({classes})")
-        parts += [f"{count} {name}" for name, count in self.other.items() if count]
-        return "; ".join(parts)
-
-
-def _over(part: float, whole: int) -> float | None:
-    return part / whole if whole else None
-
-
-def _pair(low: float | None, high: float | None) -> tuple[float, float] | None:
-    return None if low is None or high is None else (low, high)
-
-
-def rate_of(cell: Rollup) -> Rate:
-    """The rate of one roll-up cell."""
-    lost = {str(name): int(count) for name, count in cell.lost.items() if count}
-    counted = cell.scored + sum(lost.values())
-    return Rate(
-        episodes=cell.episodes,
-        tasks=cell.tasks,
-        scored=cell.scored,
-        solved=cell.solved,
-        lost=lost,
-        other={
-            "cancelled": cell.cancelled,
-            "not runnable here": cell.not_runnable,
-            "waiting": cell.waiting,
-            "running": cell.running,
-        },
-        success=_over(cell.solved, cell.scored),
-        success_interval=_pair(cell.success_low, cell.success_high),
-        mean=_over(cell.score_sum, cell.scored),
-        mean_interval=_pair(cell.mean_low, cell.mean_high),
-        lower_success=_over(cell.solved, counted),
-        lower_mean=_over(cell.score_sum, counted),
-    )
 
 
 def splits(rows: Iterable[Row[UUID, str, int]]) -> dict[UUID, Split]:
@@ -108,7 +44,7 @@ class RunRow:
     purpose: str
     repeats: int
     split: Split
-    rate: Rate | None
+    rate: Summary | None
     created_at: datetime
     started_at: datetime | None
     ended_at: datetime | None
@@ -129,12 +65,16 @@ class RunRow:
 def run_rows(session: Session, rows: Sequence[AnyRow]) -> list[RunRow]:
     """Rows of `repositories.pages_common.run_columns` with their bars and rates."""
     ids = [row.Run.id for row in rows]
+    for row in rows:
+        if row.Run.rollup_stale:
+            rollups.refresh(session, row.Run.id)
+    session.flush()  # The cubes are read below.
     bars = splits(repository.looks_by_run(session, ids))
-    rates = {cell.run_id: rate_of(cell) for cell in repository.cells(session, ids)}
+    rates = {cell.run_id: summary_of(cell) for cell in repository.cells(session, ids)}
     return [_run_row(row, bars.get(row.Run.id, Split({})), rates.get(row.Run.id)) for row in rows]
 
 
-def _run_row(row: AnyRow, split: Split, rate: Rate | None) -> RunRow:
+def _run_row(row: AnyRow, split: Split, rate: Summary | None) -> RunRow:
     run = row.Run
     return RunRow(
         id=run.id,

@@ -52,6 +52,7 @@ class WorkerRow:
     age: float
     started_at: datetime
     heartbeat_at: datetime
+    capabilities: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,7 @@ def workers_page(session: Session) -> WorkersPage:
             age=float(row.age),
             started_at=row.Worker.started_at,
             heartbeat_at=row.Worker.heartbeat_at,
+            capabilities=row.Worker.capabilities,
         )
         for row in repository.workers(session)
     ]

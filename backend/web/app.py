@@ -63,7 +63,7 @@ def create_app(
         redoc_url=None,
         openapi_url="/api/v1/openapi.json",
     )
-    app.state.edge = Edge(settings, factory, store)
+    app.state.edge = Edge(settings, factory, store, own_version())
     app.mount("/static", VersionedFiles(), name="static")
     app.add_api_route("/favicon.ico", favicon, include_in_schema=False)
     for router in (*api.ROUTERS, *pages.ROUTERS, *ws.ROUTERS):

@@ -20,8 +20,11 @@ from backend.domain.ports import ArtifactStore
 class Edge:
     """What the application holds for all requests. The engine is made at first use, not at import."""
 
-    def __init__(self, settings: Settings, factory: SessionFactory | None, store: ArtifactStore | None) -> None:
+    def __init__(
+        self, settings: Settings, factory: SessionFactory | None, store: ArtifactStore | None, version: str = ""
+    ) -> None:
         self.settings = settings
+        self.version = version
         self._factory = factory
         self._store = store
         self._lock = Lock()

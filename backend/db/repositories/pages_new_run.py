@@ -1,0 +1,45 @@
+"""Queries of the form that starts a run."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session, load_only
+
+from backend.db.models import Agent, Episode, Node, Run, Slot, Task, TaskSet, Worker
+
+SAMPLE = 400
+
+
+def tasks(session: Session, task_set_id: UUID) -> Sequence[Task]:
+    """Every task with what the form shows of it."""
+    columns = (Task.domain, Task.name, Task.instruction, Task.difficulty, Task.os, Task.requires, Task.feasible)
+    query = select(Task).options(load_only(*columns)).where(Task.task_set_id == task_set_id)
+    return session.scalars(query.order_by(Task.domain, Task.name)).all()
+
+
+def slots(session: Session, provider: str) -> int:
+    """Usable slots of a provider on nodes with an online worker."""
+    online = select(Worker.node_id).where(Worker.state == "online")
+    query = (
+        select(func.count(Slot.id))
+        .join(Node, Node.id == Slot.node_id)
+        .where(Slot.provider == provider, Slot.state == "free", Node.id.in_(online))
+    )
+    return session.scalar(query) or 0
+
+
+def durations(session: Session, benchmark_id: UUID, agent: str, provider: str) -> Sequence[float]:
+    """Seconds from start to end of the newest ended episodes of an agent on a benchmark."""
+    seconds = func.extract("epoch", Episode.ended_at - Episode.started_at)
+    query = (
+        select(seconds)
+        .join(Run, Run.id == Episode.run_id)
+        .join(Agent, Agent.id == Run.agent_id)
+        .join(TaskSet, TaskSet.id == Run.task_set_id)
+        .where(TaskSet.benchmark_id == benchmark_id, Agent.name == agent, Run.provider == provider)
+        .where(Episode.outcome == "scored", Episode.started_at.is_not(None))
+        .order_by(Episode.id.desc())
+        .limit(SAMPLE)
+    )
+    return [float(value) for value in session.scalars(query)]

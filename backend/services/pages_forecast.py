@@ -1,0 +1,123 @@
+"""What a run would cost and could tell, before it is submitted."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist, fmean
+
+from sqlalchemy.orm import Session
+
+from backend.db.models import Task
+from backend.db.repositories import pages_new_run as repository
+from backend.domain.errors import DeskarenaError, Invalid, Unavailable
+from backend.services.benchmarks import get_benchmark, latest_task_set
+from backend.services.capabilities import Capabilities, capabilities, checked_config
+from backend.services.requests import RunRequest, selected
+
+POWER = 0.8
+LEVEL = 0.05
+FEW = 3
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """Why a request cannot be submitted as it stands; `path` names its field."""
+
+    path: str
+    message: str
+    hint: str
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """See the module's text.
+
+    Attributes:
+        episodes: that would run.
+        tasks: that would run, each `repeats` times.
+        not_runnable: (task, reason).
+        slots: desktops that work at once.
+        seconds: expected wall time; None where nothing comparable has run.
+        sample: ended episodes that the time is estimated from.
+        difference: smallest difference of two success rates that two such runs would show; None for no episode.
+    """
+
+    episodes: int
+    tasks: int
+    not_runnable: list[tuple[str, str]]
+    slots: int
+    seconds: float | None
+    sample: int
+    difference: float | None
+    troubles: list[Trouble]
+
+    @property
+    def reasons(self) -> list[tuple[str, int]]:
+        """Why tasks cannot run, and how many each."""
+        return Counter(reason for _, reason in self.not_runnable).most_common()
+
+    @property
+    def seconds_words(self) -> str:
+        """What the expected time rests on."""
+        if self.seconds is None:
+            return "unknown: this agent has not run on this benchmark here" if self.slots else "no slot is online"
+        return f"on {self.slots} slot{'' if self.slots == 1 else 's'}, from {self.sample} earlier episodes"
+
+
+def smallest_difference(episodes: int, rate: float = 0.5) -> float | None:
+    """Difference of two success rates, each from `episodes` independent episodes, that is found 4 times in 5.
+
+    Normal approximation of the two-sided test of two proportions at the 5 % level. Around a rate of one half it is
+    largest, so this is the cautious answer; runs on the same tasks, compared task by task, show smaller ones.
+    """
+    if episodes < 1:
+        return None
+    normal = NormalDist()
+    reach = normal.inv_cdf(1 - LEVEL / 2) + normal.inv_cdf(POWER)
+    return min(1.0, reach * math.sqrt(2 * rate * (1 - rate) / episodes))
+
+
+def forecast(session: Session, request: RunRequest) -> Forecast:
+    """What would happen if this were submitted now. Wrong fields are told, not raised. Raises NotFound (benchmark)."""
+    benchmark = get_benchmark(session, request.benchmark)
+    tasks = repository.tasks(session, latest_task_set(session, request.benchmark).id)
+    troubles: list[Trouble] = []
+    chosen = _chosen(tasks, request.tasks, troubles)
+    can = _can(session, request, troubles)
+    blocked = [(task.key, why) for task in chosen if can and (why := can.why_not(request.provider, task))]
+    runnable = len(chosen) - len(blocked)
+    slots = repository.slots(session, request.provider)
+    past = repository.durations(session, benchmark.id, request.agent, request.provider)
+    episodes = runnable * request.repeats
+    return Forecast(
+        episodes=episodes,
+        tasks=runnable,
+        not_runnable=blocked,
+        slots=slots,
+        seconds=fmean(past) * math.ceil(episodes / slots) if len(past) >= FEW and slots else None,
+        sample=len(past),
+        difference=smallest_difference(episodes),
+        troubles=troubles,
+    )
+
+
+def _chosen(tasks: Sequence[Task], patterns: Sequence[str], troubles: list[Trouble]) -> list[Task]:
+    try:
+        return selected(tasks, patterns)
+    except Invalid as error:
+        troubles.append(Trouble(error.path, error.message, error.hint))
+        return []
+
+
+def _can(session: Session, request: RunRequest, troubles: list[Trouble]) -> Capabilities | None:
+    try:
+        can = capabilities(session)
+        checked_config(can, request.config())
+    except Unavailable as error:
+        troubles.append(Trouble("provider", error.message, error.hint))
+        return None
+    except DeskarenaError as error:
+        troubles.append(Trouble(getattr(error, "path", ""), error.message, error.hint))
+        return capabilities(session)
+    return can

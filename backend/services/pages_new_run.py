@@ -1,0 +1,158 @@
+"""The form that starts a run: what can be chosen, and what was chosen, as a request."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+from sqlalchemy.orm import Session
+
+from backend.db.repositories import benchmarks as benchmark_repository
+from backend.db.repositories import pages_new_run as repository
+from backend.domain.errors import Invalid
+from backend.services.benchmarks import latest_task_set
+from backend.services.pages_abilities import Abilities, AgentView, abilities
+from backend.services.requests import RunRequest
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One field of an agent's parameters, from its JSON schema. `kind`: text, integer, number, boolean, choice or
+    json.
+    """
+
+    name: str
+    label: str
+    kind: str
+    help: str
+    default: str
+    required: bool
+    choices: tuple[str, ...]
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class TaskChoice:
+    """One task that can be ticked."""
+
+    key: str
+    name: str
+    instruction: str
+    difficulty: str
+    why_not: str
+
+
+@dataclass(frozen=True)
+class NewRun:
+    """What the form offers."""
+
+    benchmarks: list[tuple[str, str]]
+    benchmark: str
+    agents: list[tuple[AgentView, list[Parameter]]]
+    able: Abilities
+    domains: Mapping[str, list[TaskChoice]]
+
+    @property
+    def tasks(self) -> int:
+        """Tasks of the chosen benchmark."""
+        return sum(len(tasks) for tasks in self.domains.values())
+
+
+def new_run(session: Session, benchmark: str, provider: str) -> NewRun:
+    """The form for a benchmark; the first one where it is unknown."""
+    known = [(row.name, row.title or row.name) for row in benchmark_repository.all_of(session, None)]
+    names = [name for name, _ in known]
+    chosen = benchmark if benchmark in names else (names[0] if names else "")
+    able = abilities(session)
+    return NewRun(
+        benchmarks=known,
+        benchmark=chosen,
+        agents=[(agent, parameters(agent.schema)) for agent in able.agents],
+        able=able,
+        domains=_domains(session, chosen, provider, able) if chosen else {},
+    )
+
+
+def _domains(session: Session, benchmark: str, provider: str, able: Abilities) -> dict[str, list[TaskChoice]]:
+    found: dict[str, list[TaskChoice]] = {}
+    for task in repository.tasks(session, latest_task_set(session, benchmark).id):
+        choice = TaskChoice(
+            key=task.key,
+            name=task.name,
+            instruction=task.instruction,
+            difficulty=task.difficulty or "unlabelled",
+            why_not=able.why_not(provider, task),
+        )
+        found.setdefault(task.domain, []).append(choice)
+    return found
+
+
+def parameters(schema: Mapping[str, Any]) -> list[Parameter]:
+    """The fields of a pydantic model's JSON schema."""
+    required = set(schema.get("required") or ())
+    return [
+        _parameter(name, _resolved(field, schema), required=name in required)
+        for name, field in (schema.get("properties") or {}).items()
+    ]
+
+
+def _resolved(field: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A field with its reference followed and its `null` alternative left out."""
+    merged = dict(field)
+    if "$ref" in merged:
+        name = str(merged.pop("$ref")).rpartition("/")[2]
+        merged = {**(schema.get("$defs") or {}).get(name, {}), **merged}
+    options = [option for option in merged.get("anyOf") or () if option.get("type") != "null"]
+    if len(options) == 1:
+        merged = {**_resolved(options[0], schema), **merged}
+    return merged
+
+
+def _parameter(name: str, field: Mapping[str, Any], *, required: bool) -> Parameter:
+    kind = {"integer": "integer", "number": "number", "boolean": "boolean", "string": "text"}.get(
+        str(field.get("type")), "json"
+    )
+    default = field.get("default")
+    return Parameter(
+        name=name,
+        label=name.replace("_", " "),
+        kind="choice" if field.get("enum") else kind,
+        help=str(field.get("description") or ""),
+        default="" if default is None else default if isinstance(default, str) else json.dumps(default),
+        required=required,
+        choices=tuple(str(choice) for choice in field.get("enum") or ()),
+        low=field.get("minimum", field.get("exclusiveMinimum")),
+        high=field.get("maximum", field.get("exclusiveMaximum")),
+    )
+
+
+def params_of(fields: Sequence[Parameter], given: Mapping[str, str]) -> dict[str, Any]:
+    """Typed parameters from a form's texts; an empty text leaves the agent's default. Raises Invalid."""
+    found: dict[str, Any] = {}
+    for field in fields:
+        text = given.get(field.name, "").strip()
+        if field.kind == "boolean":
+            found[field.name] = text in {"on", "true"}
+        elif text:
+            found[field.name] = _typed(field, text)
+    return found
+
+
+def _typed(field: Parameter, text: str) -> Any:
+    if field.kind in {"text", "choice"}:
+        return text
+    try:
+        return int(text) if field.kind == "integer" else float(text) if field.kind == "number" else json.loads(text)
+    except ValueError as error:
+        raise Invalid(f"{text[:60]!r} is no {field.kind}", path=f"params.{field.name}") from error
+
+
+def request_of(values: Mapping[str, Any]) -> RunRequest:
+    """The request that a form's values make. Raises Invalid with the field's path."""
+    try:
+        return RunRequest.model_validate(values)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise Invalid(first["msg"], path=".".join(str(part) for part in first["loc"])) from error

@@ -1,0 +1,63 @@
+"""A task's set-up and evaluator in words, for people who do not read its JSON."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.services.pages_actions import short
+
+
+def said(value: Any) -> str:
+    """A parameter as short text."""
+    if isinstance(value, str):
+        return short(value)
+    if isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value):
+        return short(" ".join(value))
+    if isinstance(value, Mapping):
+        return short(", ".join(f"{key} {said(item)}" for key, item in value.items() if item not in (None, "", [], {})))
+    if isinstance(value, (list, tuple)):
+        return short("; ".join(said(item) for item in value))
+    return str(value)
+
+
+def step_words(step: Mapping[str, Any]) -> str:
+    """One set-up step: its type and what it is given."""
+    given = said(step.get("parameters") or {})
+    name = str(step.get("type", "")).replace("_", " ")
+    return f"{name}: {given}" if given else name
+
+
+def setup_words(spec: Mapping[str, Any]) -> list[str]:
+    """The steps that prepare the desktop, in order."""
+    return [step_words(step) for step in spec.get("setup") or ()]
+
+
+def source_words(source: Mapping[str, Any] | None) -> str:
+    """Where a metric's value comes from."""
+    if not source:
+        return ""
+    rest = {key: value for key, value in source.items() if key != "type"}
+    name = str(source.get("type", "")).replace("_", " ")
+    return f"{name} ({said(rest)})" if rest else name
+
+
+def evaluator_words(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """How the end state is scored: postconfig steps, the rule that joins, and one line per metric."""
+    evaluator = spec.get("evaluator") or {}
+    calls = evaluator.get("calls") or ()
+    joined = {
+        "and": "Every check must hold; the score is the mean, or 0 if one gives 0.",
+        "or": "One check is enough; the score is the largest.",
+    }
+    return {
+        "postconfig": [step_words(step) for step in evaluator.get("postconfig") or ()],
+        "rule": joined.get(str(evaluator.get("conj", "and")), "") if len(calls) > 1 else "",
+        "calls": [
+            {
+                "func": call.get("func", ""),
+                "result": source_words(call.get("result")),
+                "expected": source_words(call.get("expected")),
+                "options": said(call.get("options") or {}),
+            }
+            for call in calls
+        ],
+    }

@@ -1,0 +1,44 @@
+"""Artifacts: bytes by their hash, readable through the episode or task set that refers to them."""
+
+from typing import Annotated
+
+from fastapi import Path, Response
+
+from backend.services.artifacts import open_for
+from backend.web.api.common import api_router
+from backend.web.edge import ActorDep, EdgeDep, SessionDep
+
+router = api_router("artifacts")
+# Encoded by our own code, so a browser may show them. Everything else came out of a guest or a task file and is only
+# ever saved: as HTML or SVG it could run as a page of ours.
+SHOWN = {"image/jpeg": b"\xff\xd8\xff", "image/png": b"\x89PNG\r\n\x1a\n"}
+TEXT = ("text/plain", "application/xml", "text/xml", "application/json")
+
+
+@router.get(
+    "/artifacts/{sha256}",
+    response_class=Response,
+    responses={200: {"content": {"image/jpeg": {}, "application/octet-stream": {}}, "description": "The bytes."}},
+)
+def read(
+    session: SessionDep,
+    actor: ActorDep,
+    edge: EdgeDep,
+    sha256: Annotated[str, Path(pattern="^[0-9a-f]{64}$", examples=["0" * 64])],
+) -> Response:
+    """The bytes of an artifact: pictures to look at, everything else as a file to save."""
+    found = open_for(session, sha256, actor)
+    data = edge.store.get(sha256)
+    mark = SHOWN.get(found.media_type)
+    shown = mark is not None and data.startswith(mark)
+    # Neutral types for what is saved: no browser runs text or bytes, and scripts of ours read the tree as text.
+    media_type = (
+        found.media_type if shown else ("text/plain" if found.media_type in TEXT else "application/octet-stream")
+    )
+    headers = {
+        "Content-Disposition": "inline" if shown else f'attachment; filename="{sha256[:16]}"',
+        "Content-Security-Policy": "default-src 'none'; sandbox; frame-ancestors 'none'",
+        "Cache-Control": "private, max-age=31536000, immutable",
+        "ETag": f'"{sha256}"',
+    }
+    return Response(data, media_type=media_type, headers=headers)

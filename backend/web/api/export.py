@@ -1,0 +1,66 @@
+"""A whole run as one file: JSON lines, or a zip of them with a table of its episodes."""
+
+import csv
+import io
+import json
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from backend.services import episodes as service
+from backend.web.api import schemas, views_runs
+
+Export = Callable[[Session, schemas.Run, Sequence[schemas.Episode]], bytes]
+COLUMNS = (
+    "id", "task", "domain", "difficulty", "level", "repeat", "seed", "state", "outcome", "ended_by", "failure_class",
+    "failure_message", "score", "solved", "steps", "attempts", "reason", "flagged", "started_at", "ended_at",
+)  # fmt: skip
+
+
+def lines(session: Session, run: schemas.Run, episodes: Sequence[schemas.Episode]) -> Iterator[Mapping[str, Any]]:
+    """The run, then each episode with its attempts, and their steps and evaluations."""
+    yield {"kind": "run", **run.model_dump(mode="json", exclude={"episodes"})}
+    for episode in episodes:
+        rows = service.attempts(session, episode.id)
+        views = views_runs.attempts(session, rows, service.evaluations(session, [row.id for row in rows]))
+        yield {"kind": "episode", **episode.model_dump(mode="json")}
+        for view in views:
+            steps = [views_runs.step(step).model_dump(mode="json") for step in service.steps(session, view.id)]
+            yield {"kind": "attempt", **view.model_dump(mode="json"), "steps": steps}
+
+
+def as_jsonl(session: Session, run: schemas.Run, episodes: Sequence[schemas.Episode]) -> bytes:
+    """One JSON object per line; `kind` says which: run, episode or attempt."""
+    return "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines(session, run, episodes)).encode()
+
+
+def as_csv(episodes: Sequence[schemas.Episode]) -> bytes:
+    """One row per episode. A text that a spreadsheet would take for a formula is quoted."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, COLUMNS, extrasaction="ignore")
+    writer.writeheader()
+    for episode in episodes:
+        row = episode.model_dump(mode="json")
+        writer.writerow({key: _harmless(value) for key, value in row.items()})
+    return out.getvalue().encode()
+
+
+def _harmless(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value[:1] in {"=", "+", "-", "@", "\t", "\r"} else value
+
+
+def as_zip(session: Session, run: schemas.Run, episodes: Sequence[schemas.Episode]) -> bytes:
+    """`run.jsonl` and `episodes.csv`; pictures and trees stay where their addresses say."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("run.jsonl", as_jsonl(session, run, episodes))
+        archive.writestr("episodes.csv", as_csv(episodes))
+    return out.getvalue()
+
+
+EXPORTS: Mapping[str, tuple[str, str, Export]] = {
+    "jsonl": ("jsonl", "application/x-ndjson", as_jsonl),
+    "zip": ("zip", "application/zip", as_zip),
+}

@@ -1,0 +1,12 @@
+"""All routers of the API."""
+
+from backend.web.api import artifacts, benchmarks, episodes, runs, workers
+
+ROUTERS = (
+    runs.router,
+    episodes.router,
+    artifacts.router,
+    benchmarks.router,
+    workers.router,
+    workers.health_router,
+)

@@ -1,0 +1,284 @@
+"""Runs: submit, list, show (and wait), steer, events, summary, export."""
+
+import asyncio
+import re
+from typing import Annotated, Literal
+from uuid import UUID
+
+from fastapi import Depends, Header, Query, Request, Response
+from sqlalchemy.orm import Session
+
+from backend.db import models
+from backend.db.models.words import Purpose
+from backend.db.session import unit_of_work
+from backend.domain.episode import EpisodeState, RunState
+from backend.domain.task import Difficulty
+from backend.services import episodes as episode_service
+from backend.services import runs as service
+from backend.services.events import list_after, subscribe_run
+from backend.services.pages_forecast import forecast
+from backend.services.requests import RunRequest
+from backend.services.summary import Summary, run_summary
+from backend.web.api import schemas, views_runs
+from backend.web.api.common import Cursor, Id, Limit, Word, api_router, following
+from backend.web.api.export import EXPORTS
+from backend.web.edge import ActorDep, Edge, EdgeDep, ProjectDep, SessionDep
+
+router = api_router("runs")
+LONGEST_WAIT = 300.0
+ENDED = {RunState.COMPLETED, RunState.CANCELLED}
+Include = Annotated[Literal["episodes"] | None, Query(description="`episodes`: the run with all its episodes.")]
+
+
+def request_of(body: schemas.RunSubmit, key: str | None = None) -> RunRequest:
+    """The service's request from the body."""
+    return RunRequest.model_validate({**body.model_dump(), "idempotency_key": key})
+
+
+def one(session: Session, run: models.Run) -> schemas.Run:
+    """A run with its summary."""
+    return views_runs.runs(session, [run], {run.id: run_summary(session, run.id)})[0]
+
+
+@router.post("/runs", status_code=201)
+def submit(  # noqa: PLR0913 - what the edge gives, the body, the key
+    session: SessionDep,
+    project: ProjectDep,
+    actor: ActorDep,
+    body: schemas.RunSubmit,
+    response: Response,
+    *,
+    idempotency_key: Annotated[
+        str | None, Header(min_length=1, max_length=200, description="The same key gives the same run.")
+    ] = None,
+) -> schemas.Run:
+    """Start a run. Nothing is started unless the whole request can be met."""
+    run = service.submit_run(session, request_of(body, idempotency_key), project=project, actor=actor)
+    response.headers["Location"] = f"/api/v1/runs/{run.id}"
+    return one(session, run)
+
+
+@router.post("/runs/forecast")
+def expect(session: SessionDep, body: schemas.RunSubmit) -> schemas.Forecast:
+    """What a run would cost and could tell. Starts nothing."""
+    found = forecast(session, request_of(body))
+    return schemas.Forecast(
+        episodes=found.episodes,
+        tasks=found.tasks,
+        not_runnable=[schemas.NotRunnable(task=task, reason=reason) for task, reason in found.not_runnable],
+        slots=found.slots,
+        seconds=found.seconds,
+        seconds_words=found.seconds_words,
+        detectable_difference=found.difference,
+        problems=[
+            schemas.FieldProblem(path=trouble.path, message=f"{trouble.message} {trouble.hint}".strip())
+            for trouble in found.troubles
+        ],
+    )
+
+
+@router.get("/runs")
+def list_runs(  # noqa: PLR0913 - one parameter per filter
+    request: Request,
+    session: SessionDep,
+    project: ProjectDep,
+    *,
+    status: Annotated[RunState | None, Query()] = None,
+    benchmark: Word = None,
+    agent: Word = None,
+    purpose: Annotated[Purpose | None, Query()] = None,
+    cursor: Cursor = None,
+    limit: Limit = 50,
+) -> schemas.Page[schemas.Run]:
+    """List runs, newest first."""
+    found = service.list_runs(
+        session,
+        project,
+        cursor=cursor,
+        limit=limit,
+        states=[status] if status else [],
+        benchmark=benchmark,
+        agent=agent,
+        purposes=[purpose] if purpose else [],
+    )
+    summaries: dict[UUID, Summary] = {run.id: run_summary(session, run.id) for run in found.items}
+    items = views_runs.runs(session, found.items, summaries)
+    return schemas.Page[schemas.Run](items=items, next=following(request, found.next))
+
+
+def wait_seconds(prefer: Annotated[str | None, Header(examples=["wait=30"])] = None) -> float:
+    """Seconds of `Prefer: wait=N` (RFC 7240), at most 300; 0 without it."""
+    found = re.search(r"(?:^|[,;\s])wait\s*=\s*\"?(\d{1,6})\"?", prefer or "")
+    return min(float(found.group(1)), LONGEST_WAIT) if found else 0.0
+
+
+def state_now(edge: Edge, run_id: UUID) -> RunState:
+    """The run's state, read in a transaction of its own. Raises NotFound."""
+    with unit_of_work(edge.factory) as session:
+        return RunState(service.get_run(session, run_id).state)
+
+
+async def wait_for_end(edge: Edge, run_id: UUID, seconds: float) -> None:
+    """Returns when the run has ended or the time is over. Holds no session while it waits."""
+
+    async def until_ended() -> None:
+        async for _ in subscribe_run(run_id, 0):
+            if await asyncio.to_thread(state_now, edge, run_id) in ENDED:
+                return
+
+    try:
+        await asyncio.wait_for(until_ended(), seconds)
+    except TimeoutError:
+        return
+
+
+def show_now(edge: Edge, run_id: UUID, *, episodes: bool) -> schemas.Run:
+    """The run as it is, read in a transaction of its own."""
+    with unit_of_work(edge.factory) as session:
+        found = one(session, service.get_run(session, run_id))
+        if not episodes:
+            return found
+        return found.model_copy(update={"episodes": all_episodes(session, run_id)})
+
+
+def all_episodes(session: Session, run_id: UUID) -> list[schemas.Episode]:
+    """Every episode of a run, in order."""
+    rows: list[schemas.Episode] = []
+    cursor: str | None = None
+    while True:
+        page = episode_service.list_episodes(session, run_id=run_id, cursor=cursor, limit=500)
+        rows += [views_runs.episode(row) for row in page.items]
+        if page.next is None:
+            return rows
+        cursor = page.next
+
+
+@router.get("/runs/{run_id}")
+async def show(
+    edge: EdgeDep,
+    run_id: Id,
+    response: Response,
+    seconds: Annotated[float, Depends(wait_seconds)],
+    include: Include = None,
+) -> schemas.Run:
+    """Show a run. `Prefer: wait=N` answers when it has ended, or after N seconds as it is then."""
+    await asyncio.to_thread(state_now, edge, run_id)
+    if seconds > 0:
+        await wait_for_end(edge, run_id, seconds)
+        response.headers["Preference-Applied"] = f"wait={seconds:.0f}"
+    return await asyncio.to_thread(show_now, edge, run_id, episodes=include == "episodes")
+
+
+@router.get("/runs/{run_id}/summary")
+def summary(session: SessionDep, run_id: Id) -> schemas.Summary:
+    """What the run comes to now."""
+    service.get_run(session, run_id)
+    return views_runs.summary(run_summary(session, run_id))
+
+
+@router.get("/runs/{run_id}/episodes")
+def list_episodes(  # noqa: PLR0913 - one parameter per filter
+    request: Request,
+    session: SessionDep,
+    run_id: Id,
+    *,
+    state: Annotated[EpisodeState | None, Query()] = None,
+    domain: Word = None,
+    difficulty: Annotated[Difficulty | Literal["unlabelled"] | None, Query()] = None,
+    cursor: Cursor = None,
+    limit: Limit = 100,
+) -> schemas.Page[schemas.Episode]:
+    """List a run's episodes in the order of submission."""
+    service.get_run(session, run_id)
+    found = episode_service.list_episodes(
+        session,
+        run_id=run_id,
+        states=[state] if state else [],
+        domain=domain,
+        difficulty=difficulty,
+        cursor=cursor,
+        limit=limit,
+    )
+    items = [views_runs.episode(row) for row in found.items]
+    return schemas.Page[schemas.Episode](items=items, next=following(request, found.next))
+
+
+@router.get("/runs/{run_id}/events")
+def events(
+    session: SessionDep,
+    run_id: Id,
+    after: Annotated[int, Query(ge=0, le=2**62, description="Only events with a higher number.")] = 0,
+    limit: Limit = 500,
+) -> schemas.Page[schemas.Event]:
+    """List a run's events after a number. They are numbered from 1 without a gap."""
+    service.get_run(session, run_id)
+    rows = list_after(session, run_id, after, limit)
+    more = f"/api/v1/runs/{run_id}/events?after={rows[-1].seq}&limit={limit}" if len(rows) == limit else None
+    return schemas.Page[schemas.Event](items=[views_runs.event(row) for row in rows], next=more)
+
+
+@router.get(
+    "/runs/{run_id}/export",
+    response_class=Response,
+    responses={200: {"content": {"application/zip": {}, "application/x-ndjson": {}}, "description": "The file."}},
+)
+def export(session: SessionDep, run_id: Id, format: Literal["jsonl", "zip"] = "jsonl") -> Response:  # noqa: A002 - the parameter's name in the address
+    """The run with its episodes, attempts, steps and evaluations as one file; `zip` also has a table of episodes."""
+    run = one(session, service.get_run(session, run_id))
+    name, media_type, make = EXPORTS[format]
+    data = make(session, run, all_episodes(session, run_id))
+    headers = {"Content-Disposition": f'attachment; filename="run-{run_id}.{name}"'}
+    return Response(data, media_type=media_type, headers=headers)
+
+
+def changed(run: models.Run, episodes: int) -> schemas.Changed:
+    """The answer to a command."""
+    return schemas.Changed(run=run.id, status=run.state, episodes=episodes)
+
+
+def waiting(session: Session, run_id: UUID) -> int:
+    """Episodes that wait now."""
+    return run_summary(session, run_id).counts.waiting
+
+
+@router.post("/runs/{run_id}/pause")
+def pause(session: SessionDep, run_id: Id) -> schemas.Changed:
+    """Begin no further episode; those under way go on. Safe to repeat."""
+    return changed(service.pause_run(session, run_id), waiting(session, run_id))
+
+
+@router.post("/runs/{run_id}/resume")
+def resume(session: SessionDep, run_id: Id) -> schemas.Changed:
+    """Go on with a paused run. Safe to repeat."""
+    return changed(service.resume_run(session, run_id), waiting(session, run_id))
+
+
+@router.post("/runs/{run_id}/cancel")
+def cancel(session: SessionDep, run_id: Id) -> schemas.Changed:
+    """Cancel what waits at once and what runs before its next step. Safe to repeat."""
+    service.get_run(session, run_id)
+    number = waiting(session, run_id)
+    return changed(service.cancel_run(session, run_id), number)
+
+
+@router.post("/runs/{run_id}/close")
+def close(session: SessionDep, run_id: Id) -> schemas.Changed:
+    """Take no further episodes into an open run. Safe to repeat."""
+    return changed(service.close_run(session, run_id), 0)
+
+
+@router.post("/runs/{run_id}/retry")
+def retry(session: SessionDep, run_id: Id, body: schemas.RetryBody | None = None) -> schemas.Changed:
+    """Try lost episodes again, and those that could not run here and now can."""
+    wanted = body or schemas.RetryBody()
+    number = service.retry_run(
+        session, run_id, failure_classes=wanted.failure_classes, not_runnable=wanted.not_runnable
+    )
+    return changed(service.get_run(session, run_id), number)
+
+
+@router.post("/runs/{run_id}/episodes", status_code=201)
+def add(session: SessionDep, run_id: Id, body: schemas.AddEpisodesBody) -> schemas.Changed:
+    """Add episodes to an open run."""
+    number = service.add_episodes(session, run_id, body.tasks, body.repeats)
+    return changed(service.get_run(session, run_id), number)

@@ -1,0 +1,79 @@
+"""A benchmark's files from an uploaded zip: unpacked within bounds, read, thrown away."""
+
+import stat
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
+
+from backend.domain import registry
+from backend.domain.errors import Invalid
+from backend.domain.registry import Kind
+from backend.domain.task import LoadedBenchmark
+
+MOST_FILES = 20_000
+MOST_BYTES = 1 << 30
+CHUNK = 1 << 20
+
+
+def load_zip(kind: str, archive: BinaryIO) -> LoadedBenchmark:
+    """What the reader of `kind` makes of the files in a zip. Raises Invalid, which names file and key."""
+    registry.load()
+    try:
+        reader = registry.lookup(Kind.BENCHMARK, kind)()
+    except Invalid as error:
+        raise Invalid(error.message, path="kind", hint=error.hint) from error
+    with _unpacked(archive) as folder:
+        found: LoadedBenchmark = reader.load(_root(folder))
+        return found
+
+
+def _root(folder: Path) -> Path:
+    """The folder itself, or the only folder in it: both are usual in zips."""
+    inside = [path for path in folder.iterdir() if path.name != "__MACOSX"]
+    return inside[0] if len(inside) == 1 and inside[0].is_dir() else folder
+
+
+@contextmanager
+def _unpacked(archive: BinaryIO) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="deskarena-import-") as name:
+        folder = Path(name)
+        try:
+            with zipfile.ZipFile(archive) as files:
+                _unpack(files, folder)
+        except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
+            raise Invalid(f"it is no zip file that can be read: {error}", path="file") from error
+        yield folder
+
+
+def _unpack(files: zipfile.ZipFile, folder: Path) -> None:
+    entries = [entry for entry in files.infolist() if not entry.is_dir()]
+    if len(entries) > MOST_FILES:
+        raise Invalid(f"{len(entries)} files are more than {MOST_FILES}", path="file")
+    left = MOST_BYTES
+    for entry in entries:
+        left -= _write(files, entry, _place(folder, entry), left)
+
+
+def _place(folder: Path, entry: zipfile.ZipInfo) -> Path:
+    """Where a file goes; a name that leads out of the folder, or a link, is refused."""
+    path = PurePosixPath(entry.filename.replace("\\", "/"))
+    linked = stat.S_ISLNK(entry.external_attr >> 16)
+    if path.is_absolute() or ".." in path.parts or linked or "\x00" in entry.filename:
+        raise Invalid(f"{entry.filename[:120]!r} leads out of the zip", path="file")
+    return folder.joinpath(*path.parts)
+
+
+def _write(files: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path, left: int) -> int:
+    """Writes one file; its true size counts, not the one that the zip claims."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    size = 0
+    with files.open(entry) as source, target.open("wb") as out:
+        while part := source.read(CHUNK):
+            size += len(part)
+            if size > left:
+                raise Invalid(f"unpacked it is larger than {MOST_BYTES >> 20} MiB", path="file")
+            out.write(part)
+    return size

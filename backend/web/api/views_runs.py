@@ -1,0 +1,215 @@
+"""Records as the API gives them: runs, episodes, attempts, steps."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db import models
+from backend.db.repositories import api as repository
+from backend.domain.episode import Outcome
+from backend.services.episodes import EpisodeRow, EvaluationRow
+from backend.services.summary import Summary as Computed
+from backend.web.api import schemas
+
+
+def artifact_url(sha256: str) -> str:
+    """Where an artifact is read."""
+    return f"/api/v1/artifacts/{sha256}"
+
+
+def summary(found: Computed) -> schemas.Summary:
+    """A summary."""
+    counts = schemas.Counts(**vars(found.counts))
+    outcomes = {outcome.value: getattr(found.counts, outcome.value) for outcome in Outcome}
+    success = None if found.success_interval is None else tuple(found.success_interval)
+    mean = None if found.mean_interval is None else tuple(found.mean_interval)
+    method = found.success_method or "none"
+    words = f"{found.level:.0%} level; success rate: {method}; mean score: bootstrap over tasks"
+    return schemas.Summary(
+        episodes=found.episodes,
+        counts=counts,
+        outcomes=outcomes,
+        lost=dict(found.lost),
+        solved=found.solved,
+        success_rate=found.success_rate,
+        success_interval=success,
+        mean_score=found.mean_score,
+        mean_interval=mean,
+        interval=schemas.RateInterval(level=found.level, success_rate=success, mean_score=mean, words=words),
+        lower_bound_success=found.lower_bound_success,
+        lower_bound_mean=found.lower_bound_mean,
+        denominator_words=found.denominator_words,
+    )
+
+
+def task_set(row: models.TaskSet) -> schemas.TaskSetRef:
+    """A task set's version."""
+    return schemas.TaskSetRef(id=row.id, version=row.version, content_hash=row.content_hash)
+
+
+def runs(session: Session, rows: Sequence[models.Run], summaries: Mapping[UUID, Computed]) -> list[schemas.Run]:
+    """Runs with their names and summaries."""
+    names = repository.run_names(session, [row.id for row in rows])
+    return [_run(row, names[row.id], summaries[row.id]) for row in rows]
+
+
+def _run(row: models.Run, names: repository.RunNames, computed: Computed) -> schemas.Run:
+    shown = summary(computed)
+    return schemas.Run(
+        id=row.id,
+        name=row.name,
+        status=row.state,
+        benchmark=names.benchmark,
+        task_set=task_set(names.task_set),
+        agent=names.agent.name,
+        params=names.agent.params,
+        provider=row.provider,
+        config=row.config,
+        purpose=row.purpose,
+        open=row.open,
+        actor=names.actor,
+        counts=shown.counts,
+        summary=shown,
+        created_at=row.created_at,
+        started_at=row.started_at,
+        ended_at=row.ended_at,
+    )
+
+
+def episode(row: EpisodeRow) -> schemas.Episode:
+    """An episode with its task and newest attempt."""
+    found, task = row.episode, row.task
+    return schemas.Episode(
+        id=found.id,
+        run_id=found.run_id,
+        task_id=task.id,
+        task=task.key,
+        domain=task.domain,
+        difficulty=task.difficulty,
+        level=task.level,
+        repeat=found.repeat,
+        seed=found.seed,
+        state=found.state,
+        reason=found.reason,
+        outcome=found.outcome,
+        ended_by=found.ended_by,
+        failure_class=found.failure_class,
+        failure_message=found.failure_message,
+        score=found.score,
+        solved=found.solved,
+        steps=found.steps,
+        attempts=found.attempts_count,
+        seconds={name: float(value) for name, value in row.seconds.items()},
+        flagged=found.flagged,
+        flag_reason=found.flag_reason,
+        started_at=found.started_at,
+        ended_at=found.ended_at,
+    )
+
+
+def attempts(
+    session: Session, rows: Sequence[models.Attempt], evaluations: Sequence[EvaluationRow]
+) -> list[schemas.Attempt]:
+    """Attempts with where they ran and how they were scored."""
+    places = repository.places(session, [row.id for row in rows])
+    by_attempt: dict[UUID, list[schemas.Evaluation]] = {row.id: [] for row in rows}
+    for found in evaluations:
+        by_attempt[found.evaluation.attempt_id].append(evaluation(found))
+    return [_attempt(row, places[row.id], by_attempt[row.id]) for row in rows]
+
+
+def _attempt(row: models.Attempt, place: repository.Place, evaluations: list[schemas.Evaluation]) -> schemas.Attempt:
+    return schemas.Attempt(
+        id=row.id,
+        episode_id=row.episode_id,
+        number=row.number,
+        state=row.state,
+        controller=row.controller,
+        worker=place.worker,
+        slot=f"{place.node} · {place.provider} {place.index}",
+        ended_by=row.ended_by,
+        failure_class=row.failure_class,
+        failure_message=row.failure_message,
+        seconds={name: float(value) for name, value in row.seconds.items()},
+        desktop=row.desktop,
+        current_step=row.current_step,
+        live=row.live,
+        started_at=row.started_at,
+        first_observation_at=row.first_observation_at,
+        ended_at=row.ended_at,
+        evaluations=evaluations,
+    )
+
+
+def evaluation(row: EvaluationRow) -> schemas.Evaluation:
+    """An evaluation with measures and evidence."""
+    found = row.evaluation
+    return schemas.Evaluation(
+        id=found.id,
+        version=found.version,
+        score=found.score,
+        rule=found.rule,
+        metrics=found.metrics,
+        measures=dict(row.measures),
+        evidence=[_evidence(item) for item in row.evidence],
+        current=found.current,
+        seconds=found.seconds,
+        created_at=found.created_at,
+    )
+
+
+def _evidence(item: models.Evidence) -> schemas.Evidence:
+    return schemas.Evidence(
+        position=item.position,
+        role=item.role,
+        getter=item.getter,
+        blob_name=item.blob_name,
+        sha256=item.sha256,
+        url=artifact_url(item.sha256) if item.sha256 else None,
+        note=item.note,
+    )
+
+
+def step(row: models.Step) -> schemas.Step:
+    """A step; pictures and trees by address."""
+    frame = row.frame_sha256
+    return schemas.Step(
+        id=row.id,
+        attempt_id=row.attempt_id,
+        index=row.index,
+        frame=_artifact(frame, row.frame_media_type or "", row.width, row.height) if frame else None,
+        a11y=_artifact(row.a11y_sha256, "application/xml") if row.a11y_sha256 else None,
+        windows=row.windows,
+        words=row.words,
+        reply=row.reply,
+        actions=row.actions,
+        results=_objects(row.results),
+        invalid=row.invalid,
+        usage=row.usage,
+        timing=row.timing,
+        created_at=row.created_at,
+    )
+
+
+def _artifact(sha256: str, media_type: str, width: int | None = None, height: int | None = None) -> schemas.Artifact:
+    url = artifact_url(sha256)
+    return schemas.Artifact(sha256=sha256, url=url, media_type=media_type, width=width, height=height)
+
+
+def _objects(values: Sequence[Any]) -> list[dict[str, Any]]:
+    return [value if isinstance(value, dict) else {"value": value} for value in values]
+
+
+def event(row: models.Event) -> schemas.Event:
+    """An event of a run."""
+    return schemas.Event(
+        seq=row.seq,
+        kind=row.kind,
+        run_id=row.run_id,
+        episode_id=row.episode_id,
+        attempt_id=row.attempt_id,
+        data=row.data,
+        created_at=row.created_at,
+    )

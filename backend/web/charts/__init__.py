@@ -1,0 +1,99 @@
+"""Charts, drawn by plotly in the browser: this package alone knows it. Nothing of it loads before a chart is shown."""
+
+import gzip
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from backend.services.pages_leaderboard import Cut, Series
+from backend.services.summary import Summary
+
+MEASURES = {"mean": "mean score", "success": "success rate"}
+# Lightness and pattern tell series apart, so that they need no hue: outcome colours mean outcomes only.
+LIGHT = ("#3733a6", "#a9a6e6", "#55585f", "#c9c5b8", "#1a1c20", "#7d79cf")
+DARK = ("#aeabff", "#5c58b8", "#bdbec4", "#55595f", "#eeebe3", "#837fe0")
+SHAPES = ("", "/", "", ".", "x", "\\")
+INK = {"light": ("#474b53", "#dedacf"), "dark": ("#bdbec4", "#2b3039")}
+
+
+@lru_cache(maxsize=1)
+def library() -> bytes:
+    """Plotly's own script as it comes with its Python package, gzipped. Read without importing the package."""
+    found = find_spec("plotly")
+    folder = Path((found.submodule_search_locations or [""])[0]) if found else Path()
+    return gzip.compress((folder / "package_data" / "plotly.min.js").read_bytes(), compresslevel=6, mtime=0)
+
+
+def library_url() -> str:
+    """Its address, which changes with the installed version."""
+    return f"/charts/{version('plotly')}/plotly.min.js"
+
+
+def value_of(summary: Summary | None, measure: str) -> float | None:
+    """The number that a bar shows."""
+    if summary is None:
+        return None
+    return summary.mean_score if measure == "mean" else summary.success_rate
+
+
+def _ends(summary: Summary | None, measure: str) -> tuple[float, float]:
+    value = value_of(summary, measure)
+    pair = None if summary is None else summary.mean_interval if measure == "mean" else summary.success_interval
+    if value is None or pair is None:
+        return 0.0, 0.0
+    return max(0.0, value - pair.low), max(0.0, pair.high - value)
+
+
+def _note(summary: Summary | None) -> str:
+    return "nothing scored" if summary is None else summary.denominator_words
+
+
+def _bars(index: int, series: Series, keys: Sequence[str], measure: str, theme: str) -> dict[str, Any]:
+    palette = DARK if theme == "dark" else LIGHT
+    ends = [_ends(summary, measure) for summary in series.values]
+    return {
+        "type": "bar",
+        "name": series.label,
+        "x": list(keys),
+        "y": [value_of(summary, measure) for summary in series.values],
+        "customdata": [_note(summary) for summary in series.values],
+        "hovertemplate": "%{x}: %{y:.1%}<br>%{customdata}",
+        "marker": {
+            "color": palette[index % len(palette)],
+            "pattern": {"shape": SHAPES[index % len(SHAPES)], "solidity": 0.25},
+        },
+        "error_y": {
+            "type": "data",
+            "symmetric": False,
+            "arrayminus": [low for low, _ in ends],
+            "array": [high for _, high in ends],
+            "color": INK[theme][0],
+            "thickness": 1.2,
+            "width": 3,
+        },
+    }
+
+
+def figure(cut: Cut, measure: str, theme: str) -> dict[str, Any]:
+    """A grouped bar chart with intervals, as plotly takes it. `theme`: light or dark."""
+    ink, line = INK[theme]
+    axis = {"gridcolor": line, "linecolor": line, "zerolinecolor": line}
+    return {
+        "data": [_bars(index, series, cut.keys, measure, theme) for index, series in enumerate(cut.series)],
+        "layout": {
+            "barmode": "group",
+            "bargap": 0.25,
+            "paper_bgcolor": "rgba(0,0,0,0)",
+            "plot_bgcolor": "rgba(0,0,0,0)",
+            "font": {"color": ink, "size": 13, "family": "Plex Sans, system-ui, sans-serif"},
+            "margin": {"l": 48, "r": 8, "t": 8, "b": 40},
+            "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
+            "xaxis": {**axis, "automargin": True, "fixedrange": True},
+            "yaxis": {**axis, "range": [0, 1.02], "tickformat": ".0%", "dtick": 0.25, "fixedrange": True},
+            "hoverlabel": {"align": "left"},
+        },
+        "config": {"displayModeBar": False, "responsive": True},
+    }

@@ -1,0 +1,28 @@
+"""`/episodes/{id}`: what does the agent do now, or what did it do?"""
+
+from typing import Annotated
+
+from fastapi import Query, Request
+from fastapi.responses import HTMLResponse
+
+from backend.services import pages_episode
+from backend.web.edge import SessionDep
+from backend.web.pages.common import Id, page_router
+from backend.web.templating import render
+
+router = page_router()
+
+
+@router.get("/episodes/{episode_id}")
+def episode(
+    request: Request,
+    session: SessionDep,
+    episode_id: Id,
+    attempt: Annotated[int | None, Query(ge=1, le=10_000)] = None,
+    step: Annotated[int | None, Query(ge=0, le=100_000)] = None,
+) -> HTMLResponse:
+    """Live, then replay. The address names attempt and step, so a link shows exactly what was seen."""
+    page = pages_episode.episode_page(session, episode_id, attempt)
+    following = step is None and page.shown is not None and page.shown.live
+    chosen = next((found for found in page.steps if found.index == step), page.steps[-1] if page.steps else None)
+    return render(request, "episode.html", {"page": page, "step": chosen, "following": following, "asked": attempt})

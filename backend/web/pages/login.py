@@ -1,0 +1,53 @@
+"""`/login`: exchanges the token for a cookie that only this browser's requests carry."""
+
+import hmac
+from typing import Annotated
+
+from fastapi import Form, Query, Request
+from fastapi.responses import HTMLResponse, Response
+
+from backend.web.edge import EdgeDep
+from backend.web.guard import COOKIE, session_value
+from backend.web.pages.common import page_router, see
+from backend.web.templating import render
+
+router = page_router()
+MONTH = 30 * 24 * 3600
+
+
+def inside(address: str) -> str:
+    """`address` if it is a path of this service, else the first page: a link must not send people elsewhere."""
+    plain = address.startswith("/") and not address.startswith(("//", "/\\"))
+    return address if plain and address.isprintable() else "/"
+
+
+@router.get("/login")
+def ask(request: Request, following: Annotated[str, Query(alias="next", max_length=500)] = "/") -> HTMLResponse:
+    """The form."""
+    return render(request, "login.html", {"following": inside(following), "wrong": False})
+
+
+@router.post("/login")
+def enter(
+    request: Request,
+    edge: EdgeDep,
+    token: Annotated[str, Form(max_length=500)],
+    following: Annotated[str, Form(alias="next", max_length=500)] = "/",
+) -> Response:
+    """Checks the token and sets the cookie."""
+    wanted = edge.settings.token.get_secret_value() if edge.settings.token else None
+    if wanted is not None and not hmac.compare_digest(token.strip().encode(), wanted.encode()):
+        return render(request, "login.html", {"following": inside(following), "wrong": True}, status=401)
+    answer = see(inside(following))
+    if wanted is not None:
+        secure = request.url.scheme == "https"
+        answer.set_cookie(COOKIE, session_value(wanted), max_age=MONTH, httponly=True, samesite="strict", secure=secure)
+    return answer
+
+
+@router.post("/logout")
+def leave() -> Response:
+    """Forgets the cookie."""
+    answer = see("/login")
+    answer.delete_cookie(COOKIE)
+    return answer

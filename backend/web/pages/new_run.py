@@ -1,0 +1,121 @@
+"""`/runs/new`: what will this experiment cost and tell me?"""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import uuid4
+
+from fastapi import Depends, Request
+from fastapi.responses import HTMLResponse, Response
+from sqlalchemy.orm import Session
+from starlette.datastructures import FormData, QueryParams
+
+from backend.domain.errors import DeskarenaError, Invalid
+from backend.services import pages_new_run as service
+from backend.services.pages_forecast import Forecast, forecast
+from backend.services.pages_new_run import NewRun
+from backend.services.requests import RunRequest
+from backend.services.runs import submit_run
+from backend.web.edge import ActorDep, ProjectDep, SessionDep
+from backend.web.pages.common import page_router, see
+from backend.web.templating import render
+
+router = page_router()
+NUMBERS = {"repeats": "repeats", "seed": "seed"}
+BUDGET = ("max_steps", "max_seconds", "max_tokens", "max_usd")
+Given = QueryParams | FormData
+
+
+async def read_form(request: Request) -> FormData:
+    """The posted fields."""
+    return await request.form(max_fields=20_000, max_files=0)
+
+
+def text(given: Given, name: str, default: str = "") -> str:
+    """One field's text."""
+    value = given.get(name, default)
+    return value.strip() if isinstance(value, str) else default
+
+
+def patterns(given: Given) -> list[str]:
+    """The selection: ticked tasks and whole domains, or nothing for all."""
+    return [str(value) for value in given.getlist("tasks") if str(value)]
+
+
+def values_of(given: Given, page: NewRun, agent: str) -> dict[str, Any]:
+    """The request's fields from the form's; empty ones are left to their defaults. Raises Invalid."""
+    fields = next((fields for found, fields in page.agents if found.name == agent), [])
+    typed = {field.name: text(given, f"p.{agent}.{field.name}") for field in fields}
+    asked = any(key.startswith(f"p.{agent}.") for key in given)
+    values: dict[str, Any] = {
+        "benchmark": page.benchmark,
+        "agent": agent,
+        "params": service.params_of(fields, typed) if asked else {},
+        "provider": text(given, "provider", "local"),
+        "name": text(given, "name"),
+        "tasks": patterns(given),
+        "budget": {name: text(given, name) for name in BUDGET if text(given, name)},
+    }
+    values |= {field: text(given, name) for name, field in NUMBERS.items() if text(given, name)}
+    if text(given, "screen"):
+        width, _, height = text(given, "screen").partition("x")
+        values["screen"] = {"width": width, "height": height}
+    return values
+
+
+def first_agent(page: NewRun) -> str:
+    """The agent that is chosen at first: one that does not see the task."""
+    return next((agent.name for agent, _ in page.agents if not agent.privileged), "")
+
+
+def show(
+    request: Request, session: Session, page: NewRun, given: Given, *, error: DeskarenaError | None = None
+) -> HTMLResponse:
+    """The form with what was given and the forecast of it."""
+    agent = text(given, "agent") or first_agent(page)
+    expected: Forecast | None = None
+    trouble = error
+    if page.benchmark and agent:
+        try:
+            expected = forecast(session, service.request_of(values_of(given, page, agent)))
+        except Invalid as found:
+            trouble = trouble or found
+    values: Mapping[str, Any] = {
+        "page": page,
+        "given": given,
+        "agent": agent,
+        "provider": text(given, "provider", "local"),
+        "chosen": set(patterns(given)),
+        "forecast": expected,
+        "error": trouble,
+        "key": text(given, "key") or uuid4().hex,
+    }
+    return render(request, "new_run.html", values, status=error.status if error else 200)
+
+
+@router.get("/runs/new")
+def ask(request: Request, session: SessionDep) -> HTMLResponse:
+    """The form. Its whole state is in the address."""
+    given = request.query_params
+    page = service.new_run(session, text(given, "benchmark"), text(given, "provider", "local"))
+    return show(request, session, page, given)
+
+
+@router.post("/runs/new")
+def submit(  # noqa: PLR0913 - what the edge gives, and the form
+    request: Request,
+    session: SessionDep,
+    project: ProjectDep,
+    actor: ActorDep,
+    *,
+    given: FormData = Depends(read_form),  # noqa: B008, FAST002 - FormData is no type that Annotated could describe
+) -> Response:
+    """Starts the run, or shows the form again with what is wrong. The form's key makes a double click harmless."""
+    page = service.new_run(session, text(given, "benchmark"), text(given, "provider", "local"))
+    try:
+        values = values_of(given, page, text(given, "agent"))
+        wanted: RunRequest = service.request_of({**values, "idempotency_key": text(given, "key") or None})
+        run = submit_run(session, wanted, project=project, actor=actor)
+    except DeskarenaError as error:
+        session.rollback()
+        return show(request, session, page, given, error=error)
+    return see(f"/runs/{run.id}")

@@ -1,0 +1,70 @@
+"""`/runs` and `/runs/{id}`: which runs exist, and how is this one doing?"""
+
+from collections.abc import Callable
+from uuid import UUID
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse, RedirectResponse
+from sqlalchemy.orm import Session
+
+from backend.domain.episode import RunState
+from backend.domain.errors import NotFound
+from backend.services import pages_runs
+from backend.services import runs as service
+from backend.web.edge import SessionDep
+from backend.web.pages.common import Cursor, Id, Text, page_router, see
+from backend.web.templating import render
+
+router = page_router()
+
+
+@router.get("/runs")
+def runs(  # noqa: PLR0913 - one parameter per filter in the address
+    request: Request,
+    session: SessionDep,
+    *,
+    q: Text = "",
+    benchmark: Text = "",
+    agent: Text = "",
+    status: Text = "",
+    purpose: Text = "",
+    before: Cursor = None,
+) -> HTMLResponse:
+    """The filterable list of runs."""
+    filters = {"q": q, "benchmark": benchmark, "agent": agent, "status": status, "purpose": purpose}
+    found = pages_runs.run_list(session, filters, before)
+    values = {"list": found, "filters": filters, "before": before, "statuses": list(RunState)}
+    return render(request, "runs.html", values)
+
+
+@router.get("/runs/{run_id}")
+def run(  # noqa: PLR0913 - same
+    request: Request,
+    session: SessionDep,
+    run_id: Id,
+    *,
+    domain: Text = "",
+    difficulty: Text = "",
+    look: Text = "",
+    after: Cursor = None,
+) -> HTMLResponse:
+    """One run."""
+    filters = {"domain": domain, "difficulty": difficulty, "look": look}
+    page = pages_runs.run_page(session, run_id, filters, after)
+    return render(request, "run.html", {"page": page, "run": page.run, "filters": filters, "after": after})
+
+
+@router.post("/runs/{run_id}/{move}")
+def command(session: SessionDep, run_id: Id, move: str) -> RedirectResponse:
+    """Pause, resume, cancel, retry or close, from the buttons of the page."""
+    moves: dict[str, Callable[[Session, UUID], object]] = {
+        "pause": service.pause_run,
+        "resume": service.resume_run,
+        "cancel": service.cancel_run,
+        "retry": service.retry_run,
+        "close": service.close_run,
+    }
+    if move not in moves:
+        raise NotFound(f"a run has no command {move!r}", hint=f"It has {', '.join(moves)}.")
+    moves[move](session, run_id)
+    return see(f"/runs/{run_id}")

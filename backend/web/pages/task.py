@@ -1,0 +1,20 @@
+"""`/tasks/{id}`: is this task sound, and who solves it?"""
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse
+
+from backend.services import pages_benchmarks
+from backend.services.pages_task_words import evaluator_words, setup_words
+from backend.web.edge import SessionDep
+from backend.web.pages.common import Id, page_router
+from backend.web.templating import render
+
+router = page_router()
+
+
+@router.get("/tasks/{task_id}")
+def task(request: Request, session: SessionDep, task_id: Id) -> HTMLResponse:
+    """One task."""
+    page = pages_benchmarks.task_page(session, task_id)
+    words = {"setup": setup_words(page.spec), "evaluator": evaluator_words(page.spec)}
+    return render(request, "task.html", {"page": page, "words": words})

@@ -1,0 +1,128 @@
+"""Templates and the words that pages use for numbers, times and states."""
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any
+from urllib.parse import urlencode
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+
+from backend.services.pages_looks import WORDS, Look
+from backend.web.static_files import FRONTEND, static_url
+
+NBSP = "\u00a0"
+DASH = "\u2013"
+THEMES = frozenset({"light", "dark"})
+
+
+def percent(value: float | None, digits: int = 1) -> str:
+    """`0.7271` as `72.7 %`; a dash for nothing."""
+    return DASH if value is None else f"{value * 100:.{digits}f}{NBSP}%"
+
+
+def interval(pair: tuple[float, float] | None, digits: int = 1) -> str:
+    """`(0.55, 0.88)` as both ends in percent with a dash between."""
+    if pair is None:
+        return DASH
+    return f"{pair[0] * 100:.{digits}f}{NBSP}{DASH}{NBSP}{pair[1] * 100:.{digits}f}{NBSP}%"
+
+
+def score(value: float | None) -> str:
+    """A score with two digits; a dash for none."""
+    return DASH if value is None else f"{value:.2f}"
+
+
+def duration(seconds: float | None) -> str:
+    """Seconds in the unit that reads well: `0.84 s`, `42 s`, `3 min 05 s`, `2 h 10 min`."""
+    if seconds is None:
+        return DASH
+    if seconds < 10:  # noqa: PLR2004 - below that, tenths matter
+        return f"{seconds:.2f}{NBSP}s" if seconds < 1 else f"{seconds:.1f}{NBSP}s"
+    minutes, rest = divmod(round(seconds), 60)
+    if not minutes:
+        return f"{rest}{NBSP}s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}{NBSP}h {minutes:02d}{NBSP}min" if hours else f"{minutes}{NBSP}min {rest:02d}{NBSP}s"
+
+
+def size(count: int | None) -> str:
+    """Bytes: `12.3 kB`."""
+    if count is None:
+        return DASH
+    value = float(count)
+    for unit in ("B", "kB", "MB"):
+        if value < 1000:  # noqa: PLR2004 - decimal units
+            return f"{value:.0f}{NBSP}{unit}" if unit == "B" else f"{value:.1f}{NBSP}{unit}"
+        value /= 1000
+    return f"{value:.1f}{NBSP}GB"
+
+
+def moment(value: datetime | None) -> str:
+    """A time in UTC, for people: `21 Nov 2026, 22:14`."""
+    return DASH if value is None else value.astimezone(UTC).strftime(f"%-d{NBSP}%b{NBSP}%Y, %H:%M")
+
+
+def iso(value: datetime | None) -> str:
+    """A time for machines."""
+    return "" if value is None else value.astimezone(UTC).isoformat(timespec="milliseconds")
+
+
+def pretty(value: Any) -> str:
+    """JSON for reading."""
+    return json.dumps(value, indent=2, ensure_ascii=False, default=str)
+
+
+def with_query(path: str, query: Mapping[str, Any], **changes: Any) -> str:
+    """`path` with the query's non-empty values; `changes` replace, None removes."""
+    merged = {**query, **changes}
+    text = urlencode({key: value for key, value in merged.items() if value not in {None, ""}})
+    return f"{path}?{text}" if text else path
+
+
+FILTERS = {
+    "percent": percent,
+    "interval": interval,
+    "score": score,
+    "duration": duration,
+    "size": size,
+    "moment": moment,
+    "iso": iso,
+    "pretty": pretty,
+}
+
+
+@lru_cache(maxsize=1)
+def environment() -> Environment:
+    """The one template environment. Everything is escaped; an unknown name is an error, not an empty text."""
+    found = Environment(
+        loader=FileSystemLoader(FRONTEND / "templates"),
+        autoescape=select_autoescape(default=True, default_for_string=True),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.filters.update(FILTERS)
+    found.globals.update(static=static_url, with_query=with_query, look_words=WORDS, Look=Look)
+    return found
+
+
+def render(request: Request, template: str, values: Mapping[str, Any], *, status: int = 200) -> HTMLResponse:
+    """One page as HTML. Pages are personal and change: no cache keeps them."""
+    theme = request.cookies.get("theme", "")
+    text = (
+        environment()
+        .get_template(template)
+        .render(
+            values,
+            path=request.url.path,
+            query=dict(request.query_params),
+            theme=theme if theme in THEMES else "",
+            needs_token=request.app.state.edge.settings.token is not None,
+            version=request.app.version,
+        )
+    )
+    return HTMLResponse(text, status_code=status, headers={"Cache-Control": "no-store"})

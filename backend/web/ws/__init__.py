@@ -1,0 +1,1 @@
+"""Live streams over websockets. Async; no database session is held while one waits."""

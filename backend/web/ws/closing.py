@@ -1,0 +1,33 @@
+"""Websockets end when the viewer leaves, even while there is nothing to send."""
+
+import asyncio
+import contextlib
+from collections.abc import Coroutine
+from typing import Any
+
+from fastapi import WebSocket, WebSocketDisconnect
+
+GONE = 4404
+"""The thing does not exist; coming back is of no use."""
+ENDED = 4000
+"""The attempt has ended: there will be no further frame."""
+
+
+async def until_closed(socket: WebSocket, sending: Coroutine[Any, Any, None]) -> None:
+    """Runs `sending` until it ends or the viewer goes away."""
+    sender = asyncio.create_task(sending)
+    listener = asyncio.create_task(_drain(socket))
+    done, rest = await asyncio.wait({sender, listener}, return_when=asyncio.FIRST_COMPLETED)
+    for task in rest:
+        task.cancel()
+    for task in (*done, *rest):
+        with contextlib.suppress(asyncio.CancelledError, WebSocketDisconnect, RuntimeError):
+            await task
+
+
+async def _drain(socket: WebSocket) -> None:
+    """Reads and forgets what the viewer says, until it leaves."""
+    while True:
+        message = await socket.receive()
+        if message["type"] == "websocket.disconnect":
+            return

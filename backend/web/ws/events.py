@@ -1,0 +1,100 @@
+"""Events as they happen: of one run with their numbers, or of all runs as a sign to look again."""
+
+import asyncio
+from contextlib import aclosing
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter, Query, WebSocket
+from sqlalchemy import func, select
+
+from backend.db.models import Event
+from backend.db.repositories.api import newest_event
+from backend.db.session import unit_of_work
+from backend.domain.errors import NotFound, Unavailable
+from backend.services import runs as service
+from backend.services.events import list_after, subscribe_run
+from backend.web.api.views_runs import event as view
+from backend.web.edge import Edge
+from backend.web.ws.closing import GONE, until_closed
+
+router = APIRouter()
+HOME_SECONDS = 1.0
+BATCH = 200
+MOST_BATCHES = 50
+
+
+def read_after(edge: Edge, run_id: UUID, seq: int) -> list[dict[str, Any]]:
+    """The next events of a run, in a transaction of its own."""
+    with unit_of_work(edge.factory) as session:
+        return [view(row).model_dump(mode="json") for row in list_after(session, run_id, seq, BATCH)]
+
+
+def newest_seq(edge: Edge, run_id: UUID) -> int:
+    """Number of the run's newest event. Raises NotFound for no such run."""
+    with unit_of_work(edge.factory) as session:
+        service.get_run(session, run_id)
+        return session.scalar(select(func.max(Event.seq)).where(Event.run_id == run_id)) or 0
+
+
+@router.websocket("/ws/runs/{run_id}/events")
+async def run_events(
+    socket: WebSocket, run_id: UUID, after: Annotated[int | None, Query(ge=0, le=2**62)] = None
+) -> None:
+    """Every event after a number, one JSON object each; without a number those from now on.
+
+    Postgres is read whenever Redis says that there is more, and every 2 s in any case.
+    """
+    edge: Edge = socket.app.state.edge
+    await socket.accept()
+    try:
+        newest = await asyncio.to_thread(newest_seq, edge, run_id)
+    except NotFound:
+        await socket.close(GONE, "there is no such run")
+        return
+    except Unavailable:
+        await socket.close(1013, "the database is away")
+        return
+    await until_closed(socket, _send_run(socket, edge, run_id, newest if after is None else after))
+
+
+async def _send_run(socket: WebSocket, edge: Edge, run_id: UUID, seq: int) -> None:
+    async with aclosing(subscribe_run(run_id, seq)) as signs:
+        async for _ in signs:
+            for _ in range(MOST_BATCHES):
+                try:
+                    rows = await asyncio.to_thread(read_after, edge, run_id, seq)
+                except Unavailable:
+                    rows = []
+                for row in rows:
+                    await socket.send_json(row)
+                    seq = row["seq"]
+                if len(rows) < BATCH:
+                    break
+
+
+def newest_id(edge: Edge) -> UUID | None:
+    """Id of the newest event of any run, in a transaction of its own."""
+    with unit_of_work(edge.factory) as session:
+        return newest_event(session)
+
+
+@router.websocket("/ws/events")
+async def all_events(socket: WebSocket) -> None:
+    """One small object whenever something has happened in any run, at most one a second."""
+    await socket.accept()
+    await until_closed(socket, _send_signs(socket, socket.app.state.edge))
+
+
+async def _send_signs(socket: WebSocket, edge: Edge) -> None:
+    known: UUID | None = None
+    first = True
+    while True:
+        try:
+            newest = await asyncio.to_thread(newest_id, edge)
+        except Unavailable:
+            newest = known
+        if newest != known and not first:
+            await socket.send_json({"kind": "changed", "event": str(newest)})
+        known, first = newest, False
+        await asyncio.sleep(HOME_SECONDS)

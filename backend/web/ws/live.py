@@ -1,0 +1,122 @@
+"""The live view: the newest frame of an attempt, as fast as the viewer takes it."""
+
+import asyncio
+import contextlib
+import json
+import time
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from typing import Any
+from uuid import UUID, uuid4
+
+from fastapi import APIRouter, WebSocket, WebSocketDisconnect
+
+from backend.db.session import unit_of_work
+from backend.domain.errors import NotFound, Unavailable
+from backend.services import episodes
+from backend.services.events import LiveFrame, latest_frame, mark_watching, subscribe_attempt
+from backend.web.edge import Edge
+from backend.web.ws.closing import ENDED, GONE
+
+router = APIRouter()
+MARK_SECONDS = 2.0
+ANSWER_SECONDS = 15.0
+"""A viewer that has not asked for the next frame for so long is gone."""
+
+
+def is_live(edge: Edge, attempt_id: UUID) -> bool:
+    """Whether the attempt still goes on, in a transaction of its own. Raises NotFound."""
+    with unit_of_work(edge.factory) as session:
+        return episodes.get_attempt(session, attempt_id).live
+
+
+def packed(frame: LiveFrame) -> bytes:
+    """One message: a JSON line, then the JPEG. `age_ms` is how old the frame is by this machine's clock."""
+    captured = float(frame.meta.get("captured_at") or time.time())
+    head: dict[str, Any] = {**frame.meta, "seq": frame.seq, "age_ms": max(0, round((time.time() - captured) * 1000))}
+    return json.dumps(head).encode() + b"\n" + frame.data
+
+
+@router.websocket("/ws/attempts/{attempt_id}/live")
+async def live(socket: WebSocket, attempt_id: UUID) -> None:
+    """Binary messages: a JSON line `{seq, age_ms, ...}` and a JPEG. The viewer answers each with any text.
+
+    A frame is sent only when the viewer has taken the one before, and then the newest there is: a slow viewer skips
+    frames and slows nobody. While it looks, the worker knows that somebody watches.
+    """
+    edge: Edge = socket.app.state.edge
+    await socket.accept()
+    try:
+        going = await asyncio.to_thread(is_live, edge, attempt_id)
+    except NotFound:
+        await socket.close(GONE, "there is no such attempt")
+        return
+    except Unavailable:
+        await socket.close(1013, "the database is away")
+        return
+    if not going:
+        await socket.close(ENDED, "the attempt has ended")
+        return
+    watching = asyncio.create_task(_keep_marking(attempt_id))
+    try:
+        await _serve(socket, edge, attempt_id)
+    except (WebSocketDisconnect, RuntimeError, TimeoutError):
+        return
+    finally:
+        watching.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await watching
+
+
+async def _keep_marking(attempt_id: UUID) -> None:
+    """Renews the mark that somebody looks, as long as the socket is open."""
+    viewer = uuid4().hex
+    while True:
+        await mark_watching(attempt_id, viewer)
+        await asyncio.sleep(MARK_SECONDS)
+
+
+async def _serve(socket: WebSocket, edge: Edge, attempt_id: UUID) -> None:
+    """Sends the newest frame, waits until the viewer has taken it, looks for a newer one."""
+    sent = -1
+    async for _ in _signs(attempt_id):
+        frame = await latest_frame(attempt_id)
+        if frame is not None and frame.seq > sent:
+            sent = frame.seq
+            await socket.send_bytes(packed(frame))
+            await asyncio.wait_for(socket.receive_text(), ANSWER_SECONDS)
+        elif not await asyncio.to_thread(_still, edge, attempt_id):
+            await socket.close(ENDED, "the attempt has ended")
+            return
+
+
+def _still(edge: Edge, attempt_id: UUID) -> bool:
+    """Like `is_live`; a database that is away ends no view."""
+    try:
+        return is_live(edge, attempt_id)
+    except Unavailable:
+        return True
+
+
+async def _signs(attempt_id: UUID) -> AsyncIterator[None]:
+    """Once at the start, then whenever a frame was published while nobody looked, and every 2 s.
+
+    Frame numbers that came while the viewer was busy are folded into one sign.
+    """
+    fresh = asyncio.Event()
+
+    async def listen() -> None:
+        async with aclosing(subscribe_attempt(attempt_id)) as numbers:
+            async for _ in numbers:
+                fresh.set()
+
+    listener = asyncio.create_task(listen())
+    try:
+        while True:
+            await fresh.wait()
+            fresh.clear()
+            yield None
+    finally:
+        listener.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await listener

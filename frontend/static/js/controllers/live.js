@@ -1,0 +1,71 @@
+import { Controller } from "../lib/controller.js";
+import { Socket } from "../lib/socket.js";
+
+const STALE = 5000;
+
+// The newest frame of an attempt. Each message is one JSON line and a JPEG; a frame that is drawn asks for the next,
+// so a slow viewer skips frames. Connected only while the screen is in view.
+export default class Live extends Controller {
+  connect() {
+    this.watcher = new IntersectionObserver((seen) =>
+      seen.some((one) => one.isIntersecting) ? this.open() : this.close(),
+    );
+    this.watcher.observe(this.element);
+    this.on(document, "visibilitychange", () => (document.hidden ? this.close() : this.open()));
+    this.timer = setInterval(() => this.age(), 250);
+  }
+
+  ended() {
+    this.watcher.disconnect();
+    clearInterval(this.timer);
+    this.close();
+    if (this.url) URL.revokeObjectURL(this.url);
+  }
+
+  open() {
+    if (this.socket || document.hidden) return;
+    this.socket = new Socket(`/ws/attempts/${this.element.dataset.attempt}/live`, {
+      binary: true,
+      message: (data, socket) => this.frame(data, socket),
+      state: (state) => {
+        this.element.dataset.stream = state;
+        if (state === "ended") this.element.dispatchEvent(new CustomEvent("live:ended", { bubbles: true }));
+      },
+    });
+    this.socket.open();
+  }
+
+  close() {
+    this.socket?.close();
+    this.socket = null;
+  }
+
+  async frame(data, socket) {
+    const bytes = new Uint8Array(data);
+    const end = bytes.indexOf(10);
+    const head = JSON.parse(new TextDecoder().decode(bytes.subarray(0, end)));
+    const url = URL.createObjectURL(new Blob([bytes.subarray(end + 1)], { type: "image/jpeg" }));
+    const image = this.part("image");
+    if (image && !this.element.hasAttribute("data-paused")) {
+      image.src = url;
+      await image.decode().catch(() => {});
+      image.hidden = false;
+      this.part("wait")?.remove();
+    }
+    if (this.url) URL.revokeObjectURL(this.url);
+    this.url = url;
+    // The service says how old the frame was when it left; from then on this clock counts, so clocks need not agree.
+    this.shown = performance.now() - head.age_ms;
+    this.element.dataset.frameSeq = head.seq;
+    this.element.dispatchEvent(new CustomEvent("live:frame", { bubbles: true, detail: head }));
+    socket.send("next");
+  }
+
+  age() {
+    const mark = this.part("age");
+    if (!mark || this.shown === undefined) return;
+    const age = performance.now() - this.shown;
+    mark.textContent = age < 1000 ? `${Math.round(age / 100) * 100} ms` : `${Math.floor(age / 1000)} s`;
+    mark.toggleAttribute("data-stale", age > STALE);
+  }
+}

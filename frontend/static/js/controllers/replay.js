@@ -1,0 +1,179 @@
+import { Controller } from "../lib/controller.js";
+import { arrow, circle, label, svg } from "../lib/marks.js";
+
+const PACE = 900;
+
+// The replay of an attempt: a scrubber over its steps, the click marked on the picture, the address kept in step with
+// what is seen. While the attempt is live and nobody scrubs, the newest frame is shown instead.
+export default class Replay extends Controller {
+  connect() {
+    const { replayFollowing } = this.element.dataset;
+    this.following = replayFollowing === "yes";
+    this.at = Math.max(
+      0,
+      this.steps.findIndex((step) => step.hasAttribute("aria-current")),
+    );
+    this.on(this.part("scrub"), "input", (event) => this.go(Number(event.target.value)));
+    this.on(this.part("prev"), "click", () => this.go(this.at - 1));
+    this.on(this.part("next"), "click", () => this.go(this.at + 1));
+    this.on(this.part("play"), "click", () => this.play());
+    this.on(this.part("follow"), "click", () => this.follow(!this.following));
+    this.on(this.part("list"), "click", (event) => this.clicked(event));
+    this.on(this.element, "live:frame", () => this.framed());
+    // Before the page's own keys, which would walk the rows of tables.
+    this.on(document, "keydown", (event) => this.press(event), { capture: true });
+    this.watcher = new MutationObserver(() => this.grown());
+    if (this.part("list")) this.watcher.observe(this.part("list"), { childList: true });
+    if (this.following) this.follow(true);
+    else if (this.steps.length)
+      this.steps[this.at].scrollIntoView({ block: "nearest", container: "nearest" });
+  }
+
+  ended() {
+    clearTimeout(this.timer);
+    this.watcher.disconnect();
+  }
+
+  get steps() {
+    return this.parts("step");
+  }
+
+  press(event) {
+    if (
+      event.target.closest("input:not([type=range]), textarea, select, dialog, summary") ||
+      event.ctrlKey ||
+      event.metaKey
+    )
+      return;
+    const act = { j: () => this.go(this.at + 1), k: () => this.go(this.at - 1), " ": () => this.play() }[
+      event.key
+    ];
+    if (!act || (event.key === " " && event.target.closest("button, a"))) return;
+    event.preventDefault();
+    act();
+  }
+
+  clicked(event) {
+    const step = event.target.closest(".step");
+    if (!step || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    this.go(this.steps.indexOf(step));
+  }
+
+  go(place) {
+    const steps = this.steps;
+    if (!steps.length) return;
+    if (this.following) this.follow(false);
+    this.at = Math.min(steps.length - 1, Math.max(0, place));
+    this.show(steps[this.at]);
+    const { replayBase, replayAttempt } = this.element.dataset;
+    const address = new URL(replayBase, location.href);
+    if (replayAttempt) address.searchParams.set("attempt", replayAttempt);
+    address.searchParams.set("step", steps[this.at].dataset.index);
+    history.replaceState(null, "", address);
+  }
+
+  show(step) {
+    for (const one of this.steps) {
+      if (one === step) one.setAttribute("aria-current", "step");
+      else one.removeAttribute("aria-current");
+    }
+    step.scrollIntoView({ block: "nearest", container: "nearest" });
+    this.picture(step);
+    this.did(step);
+    const { index } = step.dataset;
+    for (const box of this.part("replies")?.children ??
+      this.element.parentElement.querySelectorAll("[data-step]"))
+      box.hidden = box.dataset.step !== index;
+    for (const title of document.querySelectorAll('[data-replay-target~="tree-title"]'))
+      title.textContent = index;
+    for (const title of document.querySelectorAll('[data-replay-target~="reply-title"]'))
+      title.textContent = `step ${index}`;
+    document
+      .querySelector('[data-controller~="tree"]')
+      ?.dispatchEvent(new CustomEvent("tree:show", { detail: step.dataset.a11y }));
+  }
+
+  picture(step) {
+    const image = this.part("image");
+    const { frame, width, height, index } = step.dataset;
+    image.hidden = !frame;
+    if (frame) image.src = `/api/v1/artifacts/${frame}`;
+    Object.assign(image, { width, height, alt: `Screen before step ${index}` });
+    this.part("overlay").setAttribute("viewBox", `0 0 ${width} ${height}`);
+    this.mark(JSON.parse(step.dataset.marks || "[]"));
+    // The next picture is fetched ahead, so that playing does not flicker.
+    const following = this.steps[this.at + 1]?.dataset.frame;
+    if (following) new Image().src = `/api/v1/artifacts/${following}`;
+  }
+
+  mark(marks) {
+    const parts = marks.flatMap((mark, place) => [
+      ...(place && mark.kind === "drag_to" ? [arrow(marks[place - 1], mark)] : []),
+      ...circle(mark),
+      ...(marks.length > 1 ? [label(mark, place + 1)] : []),
+    ]);
+    this.part("overlay").replaceChildren(...parts.map(svg));
+  }
+
+  did(step) {
+    const actions = [...step.querySelectorAll(".acts code")].map((code) => {
+      const act = document.createElement("span");
+      act.className = "act";
+      act.textContent = code.textContent;
+      return act;
+    });
+    const none = document.createElement("span");
+    none.className = "dim";
+    none.textContent = "no action";
+    this.part("did").replaceChildren(...(actions.length ? actions : [none]));
+    this.part("scrub").value = this.at;
+    this.part("count").textContent = `step ${step.dataset.index} of ${this.steps.at(-1).dataset.index}`;
+  }
+
+  play() {
+    this.playing = !this.playing;
+    this.part("play").setAttribute("aria-label", this.playing ? "Pause the replay" : "Play the replay");
+    this.part("play")
+      .querySelector("use")
+      .setAttribute("href", this.playing ? "#i-pause" : "#i-running");
+    clearTimeout(this.timer);
+    if (!this.playing) return;
+    if (this.at >= this.steps.length - 1) this.go(0);
+    const next = () => {
+      if (this.at >= this.steps.length - 1) return this.play();
+      this.go(this.at + 1);
+      this.timer = setTimeout(next, PACE);
+    };
+    this.timer = setTimeout(next, PACE);
+  }
+
+  follow(on) {
+    this.following = on;
+    this.part("follow")?.setAttribute("aria-pressed", String(on));
+    this.part("live")?.toggleAttribute("data-paused", !on);
+    if (on && this.element.dataset.replayLive === "yes") {
+      this.mark([]);
+      this.steps.at(-1)?.scrollIntoView({ block: "nearest", container: "nearest" });
+      history.replaceState(null, "", this.element.dataset.replayBase);
+    }
+  }
+
+  framed() {
+    if (this.following) this.mark([]);
+  }
+
+  grown() {
+    const steps = this.steps;
+    this.part("scrub").max = Math.max(0, steps.length - 1);
+    if (!this.following || !steps.length) return;
+    this.at = steps.length - 1;
+    const last = steps[this.at];
+    for (const one of steps) {
+      if (one === last) one.setAttribute("aria-current", "step");
+      else one.removeAttribute("aria-current");
+    }
+    last.scrollIntoView({ block: "nearest", container: "nearest" });
+    this.did(last);
+  }
+}

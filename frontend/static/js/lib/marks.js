@@ -1,0 +1,25 @@
+// Marks on the picture of the screen, in its own pixels: where the agent pointed, in order.
+const NAMESPACE = "http://www.w3.org/2000/svg";
+
+export function svg({ name, text, ...values }) {
+  const element = document.createElementNS(NAMESPACE, name);
+  for (const [key, value] of Object.entries(values)) element.setAttribute(key, value);
+  if (text !== undefined) element.textContent = text;
+  return element;
+}
+
+export function circle({ x, y }) {
+  return [
+    { name: "circle", class: "halo", cx: x, cy: y, r: 22 },
+    { name: "circle", class: "ring", cx: x, cy: y, r: 22 },
+    { name: "circle", class: "dot", cx: x, cy: y, r: 5 },
+  ];
+}
+
+export function arrow(from, to) {
+  return { name: "path", class: "path", d: `M${from.x} ${from.y}L${to.x} ${to.y}` };
+}
+
+export function label({ x, y }, number) {
+  return { name: "text", x: x + 26, y: y - 18, class: "number", text: String(number) };
+}

@@ -1,0 +1,47 @@
+// Brings the page in line with a newer version of itself, touching only what differs: focus, scroll positions, open
+// details and live pictures stay. Elements with data-key are matched by it; those with data-keep are left alone.
+function same(a, b) {
+  return (
+    a.nodeType === b.nodeType &&
+    a.nodeName === b.nodeName &&
+    (a.dataset?.key ?? a.id) === (b.dataset?.key ?? b.id)
+  );
+}
+
+function attributes(old, fresh) {
+  for (const { name, value } of fresh.attributes) {
+    if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  }
+  for (const { name } of [...old.attributes]) {
+    const own = name === "open" || name === "aria-current" || name === "class";
+    if (!fresh.hasAttribute(name) && !own) old.removeAttribute(name);
+  }
+}
+
+function find(old, wanted) {
+  for (let node = old; node; node = node.nextSibling) if (same(node, wanted)) return node;
+  return null;
+}
+
+export function morph(old, fresh) {
+  if (old.dataset?.keep !== undefined) return;
+  attributes(old, fresh);
+  if (old.nodeName === "TIME") return; // Its words are the browser's own count.
+  let place = old.firstChild;
+  for (const wanted of [...fresh.childNodes]) {
+    const match = find(place, wanted);
+    if (!match) {
+      old.insertBefore(document.importNode(wanted, true), place);
+      continue;
+    }
+    if (match !== place) old.insertBefore(match, place);
+    else place = place.nextSibling;
+    if (match.nodeType === Node.ELEMENT_NODE) morph(match, wanted);
+    else if (match.nodeValue !== wanted.nodeValue) match.nodeValue = wanted.nodeValue;
+  }
+  while (place) {
+    const next = place.nextSibling;
+    place.remove();
+    place = next;
+  }
+}

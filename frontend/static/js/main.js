@@ -1,0 +1,35 @@
+// Starts the behaviours that a page names: data-controller="live" loads controllers/live.js and gives it the element.
+const attached = new WeakMap();
+
+async function attach(element) {
+  if (attached.has(element)) return;
+  const running = [];
+  attached.set(element, running);
+  for (const name of element.dataset.controller.split(/\s+/).filter(Boolean)) {
+    const module = await import(`./controllers/${name}.js`);
+    if (!element.isConnected) return;
+    const controller = new module.default(element, name);
+    running.push(controller);
+    controller.connect();
+  }
+}
+
+function detach(element) {
+  for (const controller of attached.get(element) ?? []) controller.disconnect();
+  attached.delete(element);
+}
+
+function each(node, visit) {
+  if (!(node instanceof Element)) return;
+  if (node.dataset?.controller) visit(node);
+  for (const inner of node.querySelectorAll("[data-controller]")) visit(inner);
+}
+
+new MutationObserver((changes) => {
+  for (const change of changes) {
+    for (const node of change.removedNodes) if (!node.isConnected) each(node, detach);
+    for (const node of change.addedNodes) if (node.isConnected) each(node, attach);
+  }
+}).observe(document.documentElement, { childList: true, subtree: true });
+
+each(document.documentElement, attach);
