@@ -1,0 +1,46 @@
+import sys
+from types import ModuleType
+
+import pytest
+
+from backend.domain import registry
+from backend.domain.registry import Kind
+from scripts import plugins_page
+
+
+@pytest.fixture
+def said(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """A plug-in's module whose docstring a test writes."""
+    module = ModuleType("a_plugin")
+    monkeypatch.setitem(sys.modules, "a_plugin", module)
+    return module
+
+
+class Plugin:
+    __module__ = "a_plugin"
+
+
+class TestWordsOf:
+    @pytest.mark.parametrize(
+        ("docstring", "words"),
+        [
+            ("`noop`: does nothing.", "does nothing."),
+            ("Does nothing.", "Does nothing."),
+            ("`x`: one\nparagraph.\n\nAnd more.", "one paragraph."),
+            ("`x`: a | b.", "a \\| b."),
+        ],
+    )
+    def test_takes_the_first_paragraph_without_the_name(self, said: ModuleType, docstring: str, words: str) -> None:
+        said.__doc__ = docstring
+        assert plugins_page.words_of(Plugin) == words
+
+
+class TestPart:
+    def test_names_every_plugin_of_the_kind(self) -> None:
+        registry.load()
+        text = "\n".join(plugins_page.part(Kind.AGENT))
+        assert [name for name in registry.names(Kind.AGENT) if f"| `{name}` |" not in text] == []
+
+    def test_says_so_where_there_is_none(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(registry, "_plugins", {})
+        assert "None yet." in plugins_page.part(Kind.AGENT)
