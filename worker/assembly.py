@@ -4,6 +4,7 @@ import logging
 import os
 import socket
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -29,12 +30,17 @@ def assemble(settings: Settings, database: Database, store: ArtifactStore) -> Wo
     """All that the dispatcher of this process works with. Loads every plug-in; asks neither database nor broker."""
     registry.load(*PLUGINS)
     providers = {name: registry.lookup(Kind.PROVIDER, name)(settings) for name in registry.names(Kind.PROVIDER)}
-    return works_of(settings, database, store, providers)
+    return works_of(settings, database, store, providers, Judge())
 
 
-def works_of(settings: Settings, database: Database, store: ArtifactStore, providers: Mapping[str, Provider]) -> Works:
-    """The same for providers that are there already."""
-    judge = Judge()
+def works_of(
+    settings: Settings,
+    database: Database,
+    store: ArtifactStore,
+    providers: Mapping[str, Provider],
+    judge: Judge,
+) -> Works:
+    """The same for providers and a judge that are there already."""
 
     def pump(claim: Claim, opened: OpenDesktop, step: Callable[[], int]) -> LivePump:
         return LivePump(claim.attempt_id, opened.stream_address(), events, fps=settings.live_fps, step=step)
@@ -42,7 +48,7 @@ def works_of(settings: Settings, database: Database, store: ArtifactStore, provi
     tools = {
         name: Tools(provider=provider, judge=judge, asset=store.get, pump=pump) for name, provider in providers.items()
     }
-    return Works(settings, database, store, lambda: describe(settings, providers, judge), tools)
+    return Works(settings, database, store, partial(describe, settings, providers, judge), tools)
 
 
 def describe(settings: Settings, providers: Mapping[str, Provider], judge: Judge) -> WorkerInfo:

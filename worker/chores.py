@@ -18,14 +18,16 @@ class Chores:
         self._database = database
         self._seconds = seconds
         self._ended = Event()
+        self._thread = Thread(target=self._run, name="chores", daemon=True)
 
     def start(self) -> None:
         """Begins."""
-        Thread(target=self._run, name="chores", daemon=True).start()
+        self._thread.start()
 
-    def stop(self) -> None:
-        """Looks no more."""
+    def stop(self, seconds: float = 1.0) -> None:
+        """Looks no more; waits so long for a look that is under way."""
         self._ended.set()
+        self._thread.join(seconds)
 
     def _run(self) -> None:
         while not self._ended.wait(self._seconds):

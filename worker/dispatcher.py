@@ -74,6 +74,11 @@ class Dispatcher:
         self._thread.start()
         self._chores.start()
 
+    @property
+    def registered(self) -> bool:
+        """The database knows this worker."""
+        return self._heart.worker_id is not None
+
     def wake(self) -> None:
         """There may be work. Safe from any thread, cheap."""
         self._woken.set()
@@ -121,7 +126,8 @@ class Dispatcher:
     def _round(self) -> None:
         if self._heart.worker_id is None:
             self._register()
-        lost = self._database.once(claims.reap)
+        seconds = self._works.settings.lease_seconds
+        lost = self._database.once(lambda session: claims.reap(session, lease_seconds=seconds))
         for attempt_id in lost:
             logger.warning("attempt %s was lost: its worker is gone", attempt_id)
         for provider in self._works.tools:

@@ -30,7 +30,7 @@ class Heart:
         self._holds = holds
         self._seconds = seconds
         self._worker_id: UUID | None = None
-        self._started = False
+        self._threads: list[Thread] = []
         self._ended = Event()
         self._away = False
 
@@ -42,14 +42,19 @@ class Heart:
     def start(self, worker_id: UUID) -> None:
         """Begins to beat for that worker, or goes on with another id."""
         self._worker_id = worker_id
-        if not self._started:
-            self._started = True
-            Thread(target=self._beat_on, name="heartbeat", daemon=True).start()
-            Thread(target=self._watch, name="lease-watch", daemon=True).start()
+        if not self._threads:
+            self._threads = [
+                Thread(target=self._beat_on, name="heartbeat", daemon=True),
+                Thread(target=self._watch, name="lease-watch", daemon=True),
+            ]
+            for thread in self._threads:
+                thread.start()
 
-    def stop(self) -> None:
-        """Beats no more."""
+    def stop(self, seconds: float = 1.0) -> None:
+        """Beats no more; waits so long for a heartbeat that is under way."""
         self._ended.set()
+        for thread in self._threads:
+            thread.join(seconds)
 
     def _watch(self) -> None:
         while not self._ended.wait(LOOK_SECONDS):

@@ -133,6 +133,7 @@ class _Attempt:
         self._phases = Phases()
         self._progress = Progress()
         self._opened: OpenDesktop | None = None
+        self._child: Child | None = None
         self._pump: Pump | None = None
         self._spec = DesktopSpec(screen=claim.config.screen)
         self.could_open = True
@@ -152,6 +153,7 @@ class _Attempt:
         with self._phases.timed("setup"):
             self._set_up(context)
         self._book.running(opened.details, self._phases.seconds(), seen_at)
+        self._child = self._start_child()
         ended_by = self._loop(opened)
         self._hold.check()
         self._hold.finishing = True
@@ -212,15 +214,9 @@ class _Attempt:
         self._prepare_next()
         if ruled is not None:
             return ruled, ()
-        child = self._start_child()
-        try:
-            evidence = self._collect(context)
-        except BaseException:
-            if child is not None:
-                child.close()
-            raise
+        evidence = self._collect(context)
         self._hold.check()
-        return self._tools.judge.verdict(self._task, evidence, child), evidence
+        return self._tools.judge.verdict(self._task, evidence, self._child), evidence
 
     def _collect(self, context: TaskContext) -> Sequence[CallEvidence]:
         try:
@@ -234,7 +230,9 @@ class _Attempt:
             raise EvaluatorFailed(f"gathering evidence broke: {type(error).__name__}: {error}") from error
 
     def _start_child(self) -> Child | None:
-        """Ahead of time, so that it imports its code while evidence is gathered; a failure shows at the verdict."""
+        """Ahead of time, so that it imports its code while the agent thinks; a failure shows at the verdict."""
+        if self._task.evaluator.infeasible:
+            return None  # A rule decides.
         try:
             return self._tools.judge.start()
         except EvaluatorFailed:
@@ -286,7 +284,7 @@ class _Attempt:
     def _close(self) -> None:
         """Nothing of the attempt stays behind."""
         self._hold.detach()
-        for part in (self._pump, self._opened):
+        for part in (self._pump, self._opened, self._child):
             if part is not None:
                 try:
                     part.close()

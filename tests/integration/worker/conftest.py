@@ -1,0 +1,50 @@
+"""An installation in a database of its own, and workers in this process that work on it."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from backend.config import Settings
+from backend.db.session import make_engine, session_factory
+from backend.domain import registry
+from backend.domain.registry import COMMON, Kind
+from tests.factories.records import World
+from tests.fakes.patient_agent import PatientAgent
+from tests.integration.worker.in_process import InProcessWorker
+
+
+@pytest.fixture
+def world(fresh_database: str) -> Iterator[World]:
+    """An empty installation."""
+    engine = make_engine(fresh_database)
+    yield World(session_factory(engine))
+    engine.dispose()
+
+
+@pytest.fixture
+def start_worker(world: World, tmp_path: Path) -> Iterator[Callable[[], InProcessWorker]]:
+    """Starts workers with two slots of the `fake` provider; they are stopped at the end."""
+    registry.load()
+    settings = Settings(data=tmp_path, slots=2, poll_seconds=0.2, heartbeat_seconds=0.1, lease_seconds=2.0)
+    started: list[InProcessWorker] = []
+
+    def start() -> InProcessWorker:
+        started.append(InProcessWorker(settings, world))
+        return started[-1]
+
+    yield start
+    for worker in started:
+        worker.stop()
+
+
+@pytest.fixture
+def patient() -> Iterator[type[PatientAgent]]:
+    """The agent `patient`, registered for this test only."""
+    registry.load()
+    registry.register(Kind.AGENT, "patient")(PatientAgent)
+    PatientAgent.waiting.clear()
+    PatientAgent.go.clear()
+    yield PatientAgent
+    PatientAgent.go.set()
+    del registry._plugins[Kind.AGENT, COMMON, "patient"]

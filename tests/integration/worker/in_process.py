@@ -1,0 +1,91 @@
+"""A worker inside the test process, with desktops in memory and everything else real."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import select
+
+from backend.config import Settings
+from backend.db.models import Attempt, Episode, Lease, Run, Step
+from backend.db.models import Evaluation as EvaluationRow
+from backend.domain.run import Screen
+from backend.domain.task import LoadedBenchmark, Task
+from tests.factories.claims import note_task
+from tests.factories.records import World
+from tests.fakes.judge import InProcessJudge
+from tests.fakes.provider import FakeProvider
+from tests.waiting import until
+from worker.assembly import works_of
+from worker.database import Database
+from worker.dispatcher import Dispatcher
+
+ENDED = {"scored", "lost", "cancelled", "not_runnable"}
+
+
+class InProcessWorker:
+    """Two slots of the `fake` provider."""
+
+    def __init__(self, settings: Settings, world: World) -> None:
+        self.provider = FakeProvider()
+        works = works_of(settings, Database(world.factory), world.store, {"fake": self.provider}, InProcessJudge())
+        self.dispatcher = Dispatcher(works)
+        self.dispatcher.start()
+        self._stopped = False
+        until(lambda: self.dispatcher.registered, 30.0, what="the worker is registered")
+
+    def stop(self) -> None:
+        """In good order."""
+        if not self._stopped:
+            self._stopped = True
+            self.dispatcher.stop()
+
+
+def benchmark_of(*tasks: Task) -> LoadedBenchmark:
+    """A benchmark of these tasks, or of one."""
+    return LoadedBenchmark(kind="starter", tasks=tasks or (note_task(),))
+
+
+def submit(world: World, agent: str = "noop", **more: Any) -> Run:
+    """A run on the `fake` provider."""
+    return world.submit(agent, provider="fake", screen=Screen(width=640, height=480), **more)
+
+
+def episodes(world: World, run_id: UUID) -> list[Episode]:
+    """The run's episodes."""
+    with world.work() as session:
+        return list(session.scalars(select(Episode).where(Episode.run_id == run_id).order_by(Episode.id)))
+
+
+def attempts(world: World, episode_id: UUID) -> list[Attempt]:
+    """The episode's attempts."""
+    with world.work() as session:
+        return list(session.scalars(select(Attempt).where(Attempt.episode_id == episode_id).order_by(Attempt.number)))
+
+
+def steps(world: World, attempt_id: UUID) -> list[Step]:
+    """The attempt's steps."""
+    with world.work() as session:
+        return list(session.scalars(select(Step).where(Step.attempt_id == attempt_id).order_by(Step.index)))
+
+
+def evaluations(world: World, attempt_id: UUID) -> list[EvaluationRow]:
+    """The attempt's evaluations."""
+    with world.work() as session:
+        return list(session.scalars(select(EvaluationRow).where(EvaluationRow.attempt_id == attempt_id)))
+
+
+def leases(world: World) -> list[Lease]:
+    """Every lease that there ever was."""
+    with world.work() as session:
+        return list(session.scalars(select(Lease).order_by(Lease.fencing_token)))
+
+
+def finished(world: World, run_id: UUID, seconds: float = 30.0) -> Sequence[Episode]:
+    """The run's episodes once all have ended."""
+
+    def ended() -> Sequence[Episode]:
+        found = episodes(world, run_id)
+        return found if all(episode.state in ENDED for episode in found) else ()
+
+    return until(ended, seconds, what="all episodes have ended")

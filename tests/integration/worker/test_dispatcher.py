@@ -1,0 +1,162 @@
+from collections.abc import Callable
+
+import pytest
+
+from backend.domain.errors import ClusterLost
+from backend.services import claims
+from backend.services.runs import cancel_run, get_run
+from tests.factories.claims import infeasible_task, note_task
+from tests.factories.records import World
+from tests.fakes.patient_agent import PatientAgent
+from tests.integration.worker.in_process import (
+    InProcessWorker,
+    attempts,
+    benchmark_of,
+    episodes,
+    evaluations,
+    finished,
+    leases,
+    steps,
+    submit,
+)
+from tests.waiting import until
+
+SOLUTION = ({"type": "hello"}, {"hotkey": ["ctrl", "s"]})
+StartWorker = Callable[[], InProcessWorker]
+
+
+class TestRun:
+    def test_every_episode_is_scored_and_the_run_completes(self, world: World, start_worker: StartWorker) -> None:
+        tasks = [note_task(f"hello-{number}", oracle=SOLUTION) for number in range(4)]
+        world.benchmark(benchmark_of(*tasks, infeasible_task()))
+        worker = start_worker()
+        run = submit(world, "oracle")
+        worker.dispatcher.wake()
+        found = finished(world, run.id)
+        assert [episode.score for episode in found] == [1.0] * 5
+        assert world.do(get_run, run.id).state == "completed"
+
+    def test_the_record_has_steps_pictures_verdict_and_evidence(self, world: World, start_worker: StartWorker) -> None:
+        world.benchmark(benchmark_of(note_task(oracle=SOLUTION)))
+        worker = start_worker()
+        run = submit(world, "oracle")
+        worker.dispatcher.wake()
+        (episode,) = finished(world, run.id)
+        (attempt,) = attempts(world, episode.id)
+        kept = steps(world, attempt.id)
+        assert episode.steps == attempt.current_step == len(kept) - 1
+        assert kept[-1].results[0]["final"]
+        assert all(step.frame_sha256 in world.store.blobs for step in kept)
+        assert attempt.first_observation_at is not None
+        assert {"reset", "setup", "agent", "evaluation"} <= set(attempt.seconds)
+        (evaluation,) = evaluations(world, attempt.id)
+        assert evaluation.score == 1.0
+
+    def test_a_lease_is_kept_while_there_is_work_and_then_given_back(
+        self, world: World, start_worker: StartWorker
+    ) -> None:
+        world.benchmark(benchmark_of(*[note_task(f"n-{number}") for number in range(6)]))
+        worker = start_worker()
+        run = submit(world)
+        worker.dispatcher.wake()
+        finished(world, run.id)
+        until(lambda: all(lease.released_at for lease in leases(world)))
+        assert len(leases(world)) <= 3
+
+    def test_two_runs_share_two_slots(
+        self, world: World, start_worker: StartWorker, patient: type[PatientAgent]
+    ) -> None:
+        world.benchmark(benchmark_of(*[note_task(f"n-{number}") for number in range(3)]))
+        worker = start_worker()
+        runs = [submit(world, "patient"), submit(world, "patient")]
+        worker.dispatcher.wake()
+
+        def running() -> list[int]:
+            return [sum(episode.state == "running" for episode in episodes(world, run.id)) for run in runs]
+
+        until(lambda: running() == [1, 1], what="one episode of each run is under way")
+        patient.go.set()
+        for run in runs:
+            assert {episode.state for episode in finished(world, run.id)} == {"scored"}
+
+
+@pytest.mark.usefixtures("patient")
+class TestStopped:
+    @pytest.fixture
+    def under_way(self, world: World, start_worker: StartWorker) -> tuple[InProcessWorker, object]:
+        """A worker whose agent waits at the second step of the only episode."""
+        world.benchmark(benchmark_of())
+        worker = start_worker()
+        run = submit(world, "patient")
+        worker.dispatcher.wake()
+        assert PatientAgent.waiting.wait(20.0)
+        return worker, run.id
+
+    def test_cancel_in_mid_episode(self, world: World, under_way: tuple[InProcessWorker, object]) -> None:
+        worker, run_id = under_way
+        world.do(cancel_run, run_id)
+        (episode,) = finished(world, run_id)  # type: ignore[arg-type]
+        assert episode.state == "cancelled"
+        assert episode.score is None
+        until(lambda: worker.provider.opened[0].closed, what="the desktop is gone")
+
+    def test_a_lease_that_was_taken_away_stops_its_attempt_without_a_word(
+        self, world: World, under_way: tuple[InProcessWorker, object]
+    ) -> None:
+        worker, run_id = under_way
+        (lease,) = leases(world)
+        world.do(claims.release_lease, lease.id, "taken away by the test")
+        until(lambda: worker.provider.opened[0].closed, what="the desktop is gone")
+        PatientAgent.go.set()
+        (episode,) = finished(world, run_id)  # type: ignore[arg-type]
+        first, second = attempts(world, episode.id)
+        assert (first.state, first.failure_class) == ("lost", "cluster")
+        assert first.failure_message == "taken away by the test"
+        assert (second.state, episode.score) == ("scored", 0.0)
+        assert evaluations(world, first.id) == []
+
+    def test_a_worker_that_is_stopped_hands_its_attempt_back(
+        self, world: World, start_worker: StartWorker, under_way: tuple[InProcessWorker, object]
+    ) -> None:
+        worker, run_id = under_way
+        worker.stop()
+        (episode,) = episodes(world, run_id)  # type: ignore[arg-type]
+        assert episode.state == "waiting"
+        assert worker.provider.opened[0].closed
+        assert all(lease.released_at for lease in leases(world))
+        PatientAgent.go.set()
+        start_worker()
+        (episode,) = finished(world, run_id)  # type: ignore[arg-type]
+        assert [attempt.state for attempt in attempts(world, episode.id)] == ["lost", "scored"]
+
+
+class TestTrouble:
+    def test_a_full_disk_loses_the_attempt_and_nothing_else(self, world: World, start_worker: StartWorker) -> None:
+        world.benchmark(benchmark_of())
+        world.store.room = 0
+        worker = start_worker()
+        run = submit(world)
+        worker.dispatcher.wake()
+        (episode,) = episodes(world, run.id)
+        until(lambda: any(attempt.state == "lost" for attempt in attempts(world, episode.id)))
+        world.store.room = None
+        (episode,) = finished(world, run.id)
+        first = attempts(world, episode.id)[0]
+        assert first.failure_class == "cluster"
+        assert "disk is full" in first.failure_message
+        assert episode.state in {"scored", "lost"}
+
+    def test_a_machine_that_cannot_make_desktops_rests_between_two_tries(
+        self, world: World, start_worker: StartWorker
+    ) -> None:
+        world.benchmark(benchmark_of())
+        worker = start_worker()
+        worker.provider.broken = ClusterLost("no memory left")
+        run = submit(world)
+        worker.dispatcher.wake()
+        (episode,) = episodes(world, run.id)
+        until(lambda: attempts(world, episode.id) and attempts(world, episode.id)[0].state == "lost")
+        worker.provider.broken = None
+        (episode,) = finished(world, run.id)
+        assert episode.score == 0.0
+        assert len(attempts(world, episode.id)) == 2
