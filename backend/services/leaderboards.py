@@ -6,7 +6,7 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from backend.db.models import Agent, Benchmark, ReportedResult, Rollup, Run, TaskSet
+from backend.db.models import Agent, Benchmark, ReportedResult, Run, TaskSet
 from backend.db.models.words import Dimension
 from backend.db.repositories import leaderboards as repository
 from backend.db.repositories import rollups as rollup_repository
@@ -93,36 +93,8 @@ Cube = Mapping[Dimension, Mapping[str, Summary]]
 def _cubes(session: Session, run_ids: Sequence[UUID]) -> dict[UUID, dict[Dimension, dict[str, Summary]]]:
     cubes: dict[UUID, dict[Dimension, dict[str, Summary]]] = {}
     for row in rollup_repository.of_runs(session, run_ids, list(Dimension)):
-        cubes.setdefault(row.run_id, {}).setdefault(Dimension(row.dimension), {})[row.key] = summary_of(row)
+        cubes.setdefault(row.run_id, {}).setdefault(Dimension(row.dimension), {})[row.key] = rollups.summary_of(row)
     return cubes
-
-
-def summary_of(row: Rollup) -> Summary:
-    """A stored cell as a summary."""
-    counts = Counts(
-        scored=row.scored,
-        lost=sum(row.lost.values()),
-        cancelled=row.cancelled,
-        not_runnable=row.not_runnable,
-        waiting=row.waiting,
-        running=row.running,
-    )
-    totals = Totals(
-        counts=counts,
-        lost=row.lost,
-        tasks=row.tasks,
-        scored_tasks=row.scored_tasks,
-        solved=row.solved,
-        score_sum=row.score_sum,
-        score_sq_sum=row.score_sq_sum,
-        steps=row.steps_sum,
-    )
-    success, mean = _interval(row.success_low, row.success_high), _interval(row.mean_low, row.mean_high)
-    return describe(totals, success, mean, row.success_method)
-
-
-def _interval(low: float | None, high: float | None) -> Interval | None:
-    return None if low is None or high is None else Interval(low, high)
 
 
 def _row(condition: repository.Condition, cube: Cube, tasks: int) -> Row:

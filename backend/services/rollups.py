@@ -1,16 +1,27 @@
 """A run's cube: counts and rates by domain, difficulty, level and application. Always recomputed as a whole."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy.orm import Session
 
+from backend.db.models import Rollup
 from backend.db.models.words import Dimension
 from backend.db.repositories import rollups as repository
 from backend.db.repositories import runs
 from backend.db.repositories.rollups import TaskTotals
-from backend.services.summary import added, mean_interval, success_interval
+from backend.domain.statistics.intervals import Interval
+from backend.services.summary import (
+    Counts,
+    Summary,
+    Totals,
+    added,
+    describe,
+    mean_interval,
+    success_interval,
+    summarise,
+)
 
 UNLABELLED = "unlabelled"
 
@@ -32,6 +43,11 @@ def refresh(session: Session, run_id: UUID) -> bool:
     recompute(session, run.id)
     run.rollup_stale = False
     return True
+
+
+def stale_runs(session: Session, limit: int = 20) -> list[UUID]:
+    """Runs whose cube is out of date, at most `limit`."""
+    return runs.stale(session, limit)
 
 
 def refresh_stale(session: Session, limit: int = 20) -> int:
@@ -86,3 +102,51 @@ def cell(tasks: list[TaskTotals]) -> Mapping[str, Any]:
         "mean_low": None if mean is None else mean.low,
         "mean_high": None if mean is None else mean.high,
     }
+
+
+def summary_of(row: Rollup) -> Summary:
+    """A stored cell as a summary."""
+    counts = Counts(
+        scored=row.scored,
+        lost=sum(row.lost.values()),
+        cancelled=row.cancelled,
+        not_runnable=row.not_runnable,
+        waiting=row.waiting,
+        running=row.running,
+    )
+    totals = Totals(
+        counts=counts,
+        lost=row.lost,
+        tasks=row.tasks,
+        scored_tasks=row.scored_tasks,
+        solved=row.solved,
+        score_sum=row.score_sum,
+        score_sq_sum=row.score_sq_sum,
+        steps=row.steps_sum,
+    )
+    success, mean = _interval(row.success_low, row.success_high), _interval(row.mean_low, row.mean_high)
+    return describe(totals, success, mean, row.success_method)
+
+
+def _interval(low: float | None, high: float | None) -> Interval | None:
+    return None if low is None or high is None else Interval(low, high)
+
+
+def run_summaries(session: Session, run_ids: Sequence[UUID]) -> dict[UUID, Summary]:
+    """What several runs come to, for lists: from the cube where it is up to date, else from the episodes."""
+    rows = {row.run_id: row for row in repository.of_runs(session, run_ids, [Dimension.ALL])}
+    stale = repository.stale_among(session, run_ids)
+    return {
+        run_id: summary_of(rows[run_id])
+        if run_id in rows and run_id not in stale
+        else summarise(repository.task_totals(session, run_id))
+        for run_id in run_ids
+    }
+
+
+def run_cube(session: Session, run_id: UUID) -> dict[Dimension, dict[str, Summary]]:
+    """What a run comes to now, by every dimension, computed from its episodes."""
+    cube: dict[Dimension, dict[str, Summary]] = {}
+    for (dimension, key), tasks in sorted(grouped(repository.task_totals(session, run_id)).items()):
+        cube.setdefault(dimension, {})[key] = summarise(tasks)
+    return cube

@@ -127,6 +127,10 @@ class World:
         self.do(attempts.finish_scored, claim.fence, evaluation(score), [], {"evaluation": 0.2})
         self.do(claims.release_lease, claim.lease_id, "done")
 
+    def score_only(self, claim: Claim, score: float = 1.0) -> None:
+        """The last write of an attempt that is being evaluated."""
+        self.do(attempts.finish_scored, claim.fence, evaluation(score), [], {})
+
     def lose(self, claim: Claim, failure: FailureClass = FailureClass.GUEST, *, after_action: bool = False) -> None:
         """Loses the attempt and gives the lease back."""
         self.do(attempts.finish_lost, claim.fence, failure, "it broke", {}, after_action=after_action)

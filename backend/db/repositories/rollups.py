@@ -112,3 +112,8 @@ def lock_stale(session: Session, run_id: UUID) -> Run | None:
     """The run if its cube is out of date and nobody else is at it, locked."""
     query = select(Run).where(Run.id == run_id, Run.rollup_stale).with_for_update(key_share=True, skip_locked=True)
     return session.scalar(query.execution_options(populate_existing=True))
+
+
+def stale_among(session: Session, run_ids: Sequence[UUID]) -> set[UUID]:
+    """Those of the runs whose cube is out of date."""
+    return set(session.scalars(select(Run.id).where(Run.id.in_(run_ids), Run.rollup_stale)))

@@ -1,0 +1,37 @@
+"""What has to be done now and then by whoever is alive: workers as they poll, and beat. Safe to run twice at once."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+from typing import TypeVar
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.session import SessionFactory, unit_of_work
+from backend.domain.ports import ArtifactStore
+from backend.services import artifacts, recovery, rollups
+
+T = TypeVar("T")
+
+
+def tend(factory: SessionFactory, *, lease_seconds: float | None = None) -> list[UUID]:
+    """Ends what fell silent and brings roll-ups up to date, each in a transaction of its own.
+
+    Returns:
+        The attempts that were lost with their workers.
+    """
+    lost = _in_one(factory, lambda session: recovery.reap(session, lease_seconds=lease_seconds))
+    for run_id in _in_one(factory, rollups.stale_runs):
+        _in_one(factory, partial(rollups.refresh, run_id=run_id))
+    return lost
+
+
+def sweep(factory: SessionFactory, store: ArtifactStore, grace: timedelta = timedelta(days=1)) -> int:
+    """Removes artifacts that nothing refers to; for beat, now and then. Returns how many."""
+    return _in_one(factory, lambda session: artifacts.collect_garbage(session, store, grace))
+
+
+def _in_one(factory: SessionFactory, work: Callable[[Session], T]) -> T:
+    with unit_of_work(factory) as session:
+        return work(session)

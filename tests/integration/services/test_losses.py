@@ -1,0 +1,124 @@
+"""The retry policy, class by class, as an episode lives through it."""
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import select
+
+from backend.db.models import Attempt, Episode, Event, Run
+from backend.domain.episode import RETRIES
+from backend.domain.errors import FailureClass
+from backend.services import attempts, claims, runs
+from backend.services.claims import Claim
+from tests.factories.records import World
+
+CLASSES = [kind for kind in FailureClass if kind is not FailureClass.EVALUATOR]
+
+
+def make_due(installation: World) -> None:
+    """Lets the time pass that an episode waits for its next attempt."""
+    with installation.work() as session:
+        for episode in session.scalars(select(Episode)):
+            episode.available_at -= timedelta(hours=1)
+
+
+def one(installation: World) -> Claim:
+    worker = installation.worker(slots=1)
+    installation.submit(tasks=("files/a",))
+    return installation.must_claim(worker)
+
+
+class TestRetries:
+    @pytest.mark.parametrize("kind", CLASSES)
+    def test_each_class_has_its_number_of_attempts(self, ready: World, kind: FailureClass) -> None:
+        worker = ready.worker(slots=1)
+        run = ready.submit(tasks=("files/a",))
+        made = 0
+        while (claim := ready.claim(worker)) is not None:
+            made += 1
+            ready.lose(claim, kind)
+            make_due(ready)
+        assert made == RETRIES[kind] + 1
+        with ready.work() as session:
+            episode = session.scalars(select(Episode)).one()
+            assert (episode.state, episode.failure_class, episode.score) == ("lost", kind.value, None)
+            assert episode.attempts_count == made == len(session.scalars(select(Attempt)).all())
+            assert session.get_one(Run, run.id).state == "completed"
+
+    def test_an_evaluator_loss_gets_no_other_attempt(self, ready: World) -> None:
+        claim = one(ready)
+        ready.run_to_evaluation(claim)
+        ready.lose(claim, FailureClass.EVALUATOR)
+        with ready.work() as session:
+            episode = session.scalars(select(Episode)).one()
+            assert (episode.state, episode.failure_class, episode.steps) == ("lost", "evaluator", 2)
+
+    def test_classes_are_counted_apart(self, ready: World) -> None:
+        worker = ready.worker(slots=1)
+        ready.submit(tasks=("files/a",))
+        for kind in (FailureClass.TASK_SETUP, FailureClass.GUEST, FailureClass.CLUSTER):
+            ready.lose(ready.must_claim(worker), kind)
+        ready.score(ready.must_claim(worker))
+        with ready.work() as session:
+            assert session.scalars(select(Episode)).one().attempts_count == 4
+
+    def test_a_model_api_is_left_alone_for_a_while(self, ready: World) -> None:
+        claim = one(ready)
+        ready.lose(claim, FailureClass.MODEL_API)
+        with ready.work() as session:
+            episode = session.scalars(select(Episode)).one()
+            attempt = session.scalars(select(Attempt)).one()
+            assert attempt.ended_at is not None
+            assert episode.available_at - attempt.ended_at == timedelta(seconds=5)
+            assert "model_api" in episode.reason
+
+    def test_run_retry_forgives_earlier_losses(self, ready: World) -> None:
+        worker = ready.worker(slots=1)
+        run = ready.submit(tasks=("files/a",))
+        for _ in range(2):
+            ready.lose(ready.must_claim(worker), FailureClass.TASK_SETUP)
+        assert ready.do(runs.retry_run, run.id) == 1
+        ready.lose(ready.must_claim(worker), FailureClass.TASK_SETUP)
+        with ready.work() as session:
+            episode = session.scalars(select(Episode)).one()
+            assert (episode.state, episode.failure_class, episode.attempts_count) == ("waiting", None, 3)
+            assert session.get_one(Run, run.id).state == "running"
+
+
+class TestFlag:
+    def test_every_attempt_lost_right_after_an_action(self, ready: World) -> None:
+        worker = ready.worker(slots=1)
+        ready.submit(tasks=("files/a",))
+        while (claim := ready.claim(worker)) is not None:
+            ready.lose(claim, FailureClass.GUEST, after_action=True)
+        with ready.work() as session:
+            episode = session.scalars(select(Episode)).one()
+            assert episode.flagged
+            assert episode.flag_reason.startswith("all 3 attempts were lost right after an action")
+            assert session.scalars(select(Event).where(Event.kind == "flag")).one().episode_id == episode.id
+
+    def test_not_if_one_of_them_was_not(self, ready: World) -> None:
+        worker = ready.worker(slots=1)
+        ready.submit(tasks=("files/a",))
+        for after_action in (True, False, True):
+            ready.lose(ready.must_claim(worker), FailureClass.GUEST, after_action=after_action)
+        with ready.work() as session:
+            episode = session.scalars(select(Episode)).one()
+            assert (episode.state, episode.flagged) == ("lost", False)
+
+
+class TestOfACancelledRun:
+    def test_the_episode_is_cancelled_and_not_tried_again(self, ready: World) -> None:
+        claim = one(ready)
+        ready.do(runs.cancel_run, claim.run_id)
+        ready.do(attempts.finish_lost, claim.fence, FailureClass.CLUSTER, "x", {})
+        with ready.work() as session:
+            assert session.scalars(select(Episode)).one().state == "cancelled"
+            assert session.get_one(Attempt, claim.attempt_id).state == "lost"
+
+    def test_also_when_the_worker_died(self, ready: World) -> None:
+        claim = one(ready)
+        ready.do(runs.cancel_run, claim.run_id)
+        ready.do(claims.reap, lease_seconds=-1.0)
+        with ready.work() as session:
+            assert session.scalars(select(Episode)).one().state == "cancelled"
