@@ -1,6 +1,8 @@
 """`deskarena run`: submit, list, show, watch, pause, resume, cancel, retry, export."""
 
 import json
+import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,6 +17,13 @@ from backend.cli.show import RUNS, show_run
 
 app = typer.Typer(help="Submit runs and look at them.", no_args_is_help=True)
 DEFAULT_LIMIT = 50
+
+
+class Form(StrEnum):
+    """The forms of an export."""
+
+    JSONL = "jsonl"
+    ZIP = "zip"
 
 
 @app.command()
@@ -132,18 +141,21 @@ def retry(
 @app.command()
 def export(
     run: RunId,
+    form: Annotated[Form, typer.Option("--format", help="JSON lines, or a zip of them with a table.")] = Form.JSONL,
     to: Annotated[Path | None, typer.Option("--to", metavar="FILE", help="File to write; stdout if not given.")] = None,
     server: Server = None,
 ) -> None:
-    """Write a run with its episodes, attempts and evaluations as JSON lines: the run first."""
+    """Write a run with all its episodes, attempts, steps and evaluations as one file."""
     with Api(server) as api:
-        lines = export_lines(api, run)
-        if to is None:
-            for line in lines:
-                print(json.dumps(line))
-            return
-        to.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-        progress(f"wrote {to}")
+        data = api.download(f"/api/v1/runs/{run}/export?format={form}")
+    if to is None:
+        sys.stdout.buffer.write(data)
+        return
+    try:
+        to.write_bytes(data)
+    except OSError as error:
+        raise UsageError(f"--to {to} cannot be written: {error.strerror}") from None
+    progress(f"wrote {to}")
 
 
 def command(run: str, word: str, output: Output, server: str | None, body: dict[str, Any] | None = None) -> None:
@@ -165,16 +177,3 @@ def parameters(given: list[str]) -> dict[str, Any]:
         except ValueError:
             found[name] = value
     return found
-
-
-def export_lines(api: Api, run: str) -> list[dict[str, Any]]:
-    """The run, then each of its episodes with its attempts."""
-    whole = api.get(f"/runs/{run}")
-    episodes = api.items(f"/runs/{run}/episodes")
-    return [
-        {"kind": "run", **whole},
-        *(
-            {"kind": "episode", **episode, "attempts": list(api.items(f"/episodes/{episode['id']}/attempts"))}
-            for episode in episodes
-        ),
-    ]

@@ -1,0 +1,209 @@
+"""`deskarena up` as a person uses it: a process of its own, signals, and what is left afterwards."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+
+from backend.cli.embedded.broker import start_broker
+from backend.cli.embedded.place import runtime_bases
+from backend.cli.embedded.postgres import start_postgres
+from tests.integration.embedded.helpers import family, gone, until
+
+pytestmark = pytest.mark.stack
+UP = (sys.executable, "-W", "error", "-m", "backend.cli.main", "up", "--port", "0", "--slots", "0")
+
+
+class Up:
+    """A running `deskarena up` and what it says."""
+
+    def __init__(self, data: Path, *words: str, command: tuple[str, ...] = UP, **env: str) -> None:
+        outer = {k: v for k, v in os.environ.items() if not k.startswith(("DESKARENA_", "DATABASE_", "REDIS_"))}
+        self.data = data
+        self.process = subprocess.Popen(
+            [*command, "--data", str(data), *words], stderr=subprocess.PIPE, text=True, env={**outer, **env}, cwd="/"
+        )
+        self.said = ""
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            self.said += line
+
+    @property
+    def url(self) -> str:
+        """Its address, once it is said."""
+        until(lambda: "Ctrl-C stops it" in self.said or self.process.poll() is not None, f"it runs: {self.said}", 90)
+        found = re.search(r"is on +(\S+)", self.said)
+        assert found, self.said
+        return found[1]
+
+    def child(self, name: str) -> psutil.Process:
+        """The child whose command line holds a word; never its guard."""
+        for process in psutil.Process(self.process.pid).children(recursive=True):
+            words = process.cmdline()
+            if any(name in word for word in words) and not any(word.endswith("guard.py") for word in words):
+                return process
+        raise AssertionError(f"no child {name}")
+
+    def healthy(self) -> bool:
+        """Whether the service answers, its database included."""
+        try:
+            return httpx.get(f"{self.url}/healthz", timeout=5).is_success
+        except httpx.TransportError:
+            return False
+
+    def end(self, number: int = signal.SIGINT) -> int:
+        """Sends a signal and waits for the end."""
+        self.process.send_signal(number)
+        code = self.process.wait(60)
+        self._reader.join()
+        return code
+
+
+@contextmanager
+def running(data: Path, *words: str, command: tuple[str, ...] = UP, **env: str) -> Iterator[Up]:
+    up = Up(data, *words, command=command, **env)
+    try:
+        yield up
+    finally:
+        if up.process.poll() is None:
+            up.end()
+        up._reader.join()
+        assert up.process.stderr is not None
+        up.process.stderr.close()
+
+
+def refused(*words: str, **env: str) -> str:
+    """Runs `up` where it cannot start; gives what it says."""
+    done = subprocess.run(
+        [*UP, *words], capture_output=True, text=True, timeout=90, check=False, env={**os.environ, **env}
+    )
+    assert done.returncode == 3, done.stderr
+    return done.stderr
+
+
+def runtime_folders() -> set[Path]:
+    return {path for base in runtime_bases() if base.is_dir() for path in base.glob("deskarena-*")}
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
+    data = tmp_path_factory.mktemp("up") / "data"
+    with running(data, SECRET_OF_MINE="do not pass on") as up:
+        assert up.healthy()
+        yield up
+
+
+class TestRunning:
+    def test_a_second_one_is_refused_naming_process_and_address(self, shared: Up) -> None:
+        said = refused("--data", str(shared.data))
+        assert f"is already in use by process {shared.process.pid} at {shared.url}" in said
+
+    def test_its_port_is_taken_for_others_and_nothing_is_started(self, shared: Up, tmp_path: Path) -> None:
+        port = shared.url.rpartition(":")[2]
+        said = refused("--data", str(tmp_path / "data"), "--port", port)
+        assert f"Port {port} on 127.0.0.1 is taken by process" in said
+        assert sorted(path.name for path in (tmp_path / "data").iterdir()) == ["lock", "lock.children"]
+
+    def test_children_get_a_cleared_environment(self, shared: Up) -> None:
+        names = {name for pid in family(shared.process.pid)[1:] for name in psutil.Process(pid).environ()}
+        assert "SECRET_OF_MINE" not in names
+
+    def test_a_killed_api_is_started_again_on_the_same_address(self, shared: Up) -> None:
+        child = shared.child("api_server")
+        child.kill()
+        until(lambda: "api ended: killed by SIGKILL" in shared.said, "it is said")
+        until(shared.healthy, "it answers again", 60)
+        assert shared.child("api_server").pid != child.pid
+
+    def test_a_killed_database_is_started_again(self, shared: Up) -> None:
+        shared.child("bin/postgres").kill()
+        until(lambda: "postgres was started again" in shared.said, "it is said", 60)
+        until(shared.healthy, "it answers again", 60)
+
+    def test_a_killed_broker_is_started_again_on_its_port(self, shared: Up) -> None:
+        child = shared.child("valkey-server")
+        ports = {c.laddr[1] for c in child.net_connections("inet") if c.status == psutil.CONN_LISTEN}
+        child.kill()
+        until(lambda: "broker was started again" in shared.said, "it is said", 60)
+        again = shared.child("valkey-server").net_connections("inet")
+        assert {c.laddr[1] for c in again if c.status == psutil.CONN_LISTEN} == ports
+
+
+class TestEnd:
+    @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+    def test_one_signal_stops_everything(self, tmp_path: Path, number: int) -> None:
+        before = runtime_folders()
+        with running(tmp_path / "data") as up:
+            assert up.healthy()
+            everybody = family(up.process.pid)
+            assert up.end(number) == 0
+        assert all(gone(pid) for pid in everybody)
+        assert runtime_folders() <= before
+        assert up.said.endswith("Stopped.\n")
+
+    def test_kill_9_leaves_nothing_and_the_next_one_starts(self, tmp_path: Path) -> None:
+        with running(tmp_path / "data") as up:
+            assert up.healthy()
+            everybody = family(up.process.pid)
+            up.end(signal.SIGKILL)
+            seconds = until(lambda: all(gone(pid) for pid in everybody), "everybody is gone", 20)
+        assert seconds < 10
+        with running(tmp_path / "data") as again:
+            assert again.healthy()
+
+    def test_a_signal_in_the_middle_of_the_start_stops_what_runs_already(self, tmp_path: Path) -> None:
+        with running(tmp_path / "data") as up:
+            until((tmp_path / "data" / "logs" / "broker.log").exists, "the broker starts", 60)
+            everybody = family(up.process.pid)
+            assert up.end() == 0
+        assert all(gone(pid) for pid in everybody)
+
+
+class TestServersOfYours:
+    def test_are_used_and_left_running(self, tmp_path: Path) -> None:
+        database, broker = start_postgres(tmp_path / "theirs", durable=False), start_broker(tmp_path / "theirs")
+        try:
+            with running(tmp_path / "ours", DATABASE_URL=database.url, REDIS_URL=broker.url) as up:
+                assert up.healthy()
+                assert not (tmp_path / "ours" / "postgres").exists()
+            assert not gone(database.process.pid)
+            assert not gone(broker.process.pid)
+        finally:
+            broker.stop()
+            database.stop()
+
+    def test_one_that_does_not_answer_is_said_so_and_nothing_is_started(self, tmp_path: Path) -> None:
+        with socket.socket() as unused:
+            unused.bind(("127.0.0.1", 0))
+            url = f"postgresql+psycopg://me:pass-word@127.0.0.1:{unused.getsockname()[1]}/x"
+            said = refused("--data", str(tmp_path / "data"), DATABASE_URL=url)
+        assert "The database that DATABASE_URL names does not answer" in said
+        assert "pass-word" not in said
+        assert not (tmp_path / "data").exists()
+
+
+class TestOrdinaryUser:
+    def test_start_and_stop(self, ordinary_python: list[str], ordinary_folder: Path) -> None:
+        command = (*ordinary_python, *UP[3:])
+        with running(ordinary_folder / "data", command=command) as up:
+            assert up.healthy()
+            lock = json.loads((ordinary_folder / "data" / "lock").read_text())
+            everybody = family(lock["pid"])
+            assert {psutil.Process(pid).uids().real for pid in everybody} == {65534}
+            assert up.end() == 0
+        assert all(gone(pid) for pid in everybody)
