@@ -49,6 +49,8 @@ class Kept:
         user: its user number outside, None if it shares the keeper's.
         home, limits, notes, seconds: how it was made, for the record.
         said: what the session said when it was ready.
+        dead: why it ended; empty while it lives.
+        usage: what it used, once it has ended.
     """
 
     name: str
@@ -62,6 +64,17 @@ class Kept:
     said: dict[str, Any]
     usage: dict[str, Any] = field(default_factory=dict)
     dead: str = ""
+    ended: threading.Event = field(default_factory=threading.Event)
+
+    def process_is_gone(self) -> bool:
+        """Whether its first process is gone already, although the keeper may not have told yet."""
+        return not Path(f"/proc/{self.pid}").exists()
+
+    def end(self, why: str, usage: dict[str, Any] | None = None) -> None:
+        """Notes its end; the first reason is kept."""
+        self.dead = self.dead or why
+        self.usage = usage or self.usage
+        self.ended.set()
 
 
 @dataclass(frozen=True)
@@ -264,7 +277,7 @@ class KeeperClient:
         with self._lock:
             desktop = self._desktops.pop(message["desktop"], None)
         if desktop is not None:
-            desktop.usage, desktop.dead = message["usage"], message["why"]
+            desktop.end(message["why"], message["usage"])
 
     def _resolve(self, message: dict[str, Any]) -> None:
         with self._lock:
@@ -285,7 +298,7 @@ class KeeperClient:
             pending, desktops = list(self._pending.values()), list(self._desktops.values())
             self._desktops.clear()
         for desktop in desktops:
-            desktop.dead = desktop.dead or why
+            desktop.end(why)
         for waiting in (self._started, *pending):
             if not waiting.done():
                 waiting.set_exception(KeeperLost(why))

@@ -13,6 +13,7 @@ from pathlib import Path
 from worker.local.limits import Limits
 
 CONTROLLERS = ("memory", "pids", "cpu")
+V2 = 2
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ def places(mountinfo: str, membership: str) -> dict[str, list[Place]]:
             nearest = _under(target, root, own[""])
             chain = [nearest, *(each for each in nearest.parents if each == target or target in each.parents)]
             for name in CONTROLLERS:
-                found[name] += [Place(2, each) for each in chain]
+                found[name] += [Place(V2, each) for each in chain]
     return found
 
 
@@ -86,18 +87,18 @@ class Group:
     def memory(self) -> int:
         """Bytes held now."""
         version, folder = self.folders["memory"]
-        return _number(folder / ("memory.current" if version == 2 else "memory.usage_in_bytes"))  # noqa: PLR2004
+        return _number(folder / ("memory.current" if version == V2 else "memory.usage_in_bytes"))
 
     def peak_memory(self) -> int:
         """The most it ever held; 0 where the kernel does not say (version 2 before Linux 5.19)."""
         version, folder = self.folders["memory"]
-        file = folder / ("memory.peak" if version == 2 else "memory.max_usage_in_bytes")  # noqa: PLR2004
+        file = folder / ("memory.peak" if version == V2 else "memory.max_usage_in_bytes")
         return _number(file) if file.exists() else 0
 
     def memory_kills(self) -> int:
         """How many processes the kernel has ended because the memory limit was reached."""
         version, folder = self.folders["memory"]
-        return _number(folder / ("memory.events" if version == 2 else "memory.oom_control"), "oom_kill")  # noqa: PLR2004
+        return _number(folder / ("memory.events" if version == V2 else "memory.oom_control"), "oom_kill")
 
     def processes_refused(self) -> int:
         """How often a new process was refused."""
@@ -143,10 +144,10 @@ class Cgroups:
         folder = place.parent / self.name
         existed = folder.is_dir()
         try:
-            if place.version == 2:  # noqa: PLR2004
+            if place.version == V2:
                 self._switch_on(place.parent, controller)
             folder.mkdir(exist_ok=True)
-            if place.version == 2:  # noqa: PLR2004
+            if place.version == V2:
                 self._switch_on(folder, controller)
             self._probe(folder, controller)
         except OSError:
@@ -200,7 +201,7 @@ class Cgroups:
 
 
 def _set_memory(folder: Path, version: int, limits: Limits) -> None:
-    if version == 2:  # noqa: PLR2004
+    if version == V2:
         _write(folder / "memory.max", limits.memory)
         if (folder / "memory.swap.max").exists():
             _write(folder / "memory.swap.max", 0)
@@ -215,7 +216,7 @@ def _set_processes(folder: Path, _version: int, limits: Limits) -> None:
 
 
 def _set_cpu(folder: Path, version: int, limits: Limits) -> None:
-    if version == 2:  # noqa: PLR2004
+    if version == V2:
         _write(folder / "cpu.weight", limits.cpu_weight)
     else:
         _write(folder / "cpu.shares", max(2, limits.cpu_weight * 1024 // 100))

@@ -54,7 +54,14 @@ def quick_memory(pids: Sequence[int]) -> int:
 def exact_memory(pids: Sequence[int]) -> int:
     """The same with shared pages counted once. Slower: the kernel walks every page table."""
     keys = ("Pss_Anon:", "Pss_Shmem:")
-    return sum(_sum_of(f"/proc/{pid}/smaps_rollup", keys) for pid in pids)
+    total = 0
+    for pid in pids:
+        try:
+            total += _sum_of(f"/proc/{pid}/smaps_rollup", keys)
+        except PermissionError:
+            # A process may hide its memory from us, but not from the count.
+            total += quick_memory([pid])
+    return total
 
 
 def _sum_of(path: str, keys: tuple[str, ...]) -> int:

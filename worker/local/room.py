@@ -1,0 +1,27 @@
+"""Whether this machine has room for one more desktop."""
+
+from pathlib import Path
+
+from worker.local.cgroups import V2, Place, here
+from worker.local.watchdog import host_memory
+
+
+def free_memory() -> int:
+    """Bytes that can still be used: of the host's memory, and of the control group that we ourselves are in."""
+    left = [host_memory()[0]]
+    for place in here()["memory"]:
+        own = _left_in(place)
+        if own is not None:
+            left.append(own)
+    return min(left)
+
+
+def _left_in(place: Place) -> int | None:
+    """What a group may still take; None where it has no limit."""
+    old, new = ("memory.limit_in_bytes", "memory.usage_in_bytes"), ("memory.max", "memory.current")
+    names = new if place.version == V2 else old
+    try:
+        limit, used = (Path(place.parent, name).read_text().strip() for name in names)
+    except OSError:
+        return None
+    return None if limit == "max" else int(limit) - int(used)

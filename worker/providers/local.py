@@ -1,0 +1,269 @@
+"""The `local` provider: contained virtual desktops (Xvfb, Linux applications) on this machine."""
+
+import logging
+import secrets
+import threading
+import time
+from collections.abc import Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any
+
+from backend.config import Settings
+from backend.domain.errors import ClusterLost, GuestLost, Lost
+from backend.domain.ports import Availability, DesktopSpec
+from backend.domain.registry import Kind, register
+from backend.domain.run import Screen
+from worker.desktops import GuestDesktop
+from worker.keeper.client import CHECKOUT, KeeperClient, KeeperError, KeeperLost, KeeperOptions, Kept
+from worker.local.limits import MIB, Limits
+from worker.local.programs import programs
+from worker.local.room import free_memory
+
+READY_SECONDS = 30.0
+"""How long a desktop may take until its guest API answers; under a second where the machine is not busy."""
+RESERVE = 512 * MIB
+"""Memory that must be left beside a desktop prepared ahead and all that it may use."""
+_FORGET_FAILURE_SECONDS = 60.0
+_NEWS_SECONDS = 2.0
+_TRIAL = DesktopSpec(screen=Screen(width=640, height=480))
+logger = logging.getLogger(__name__)
+
+
+class LocalDesktop:
+    """A contained desktop of this machine."""
+
+    def __init__(self, keeper: KeeperClient, kept: Kept, secret: str, spec: DesktopSpec) -> None:
+        """Takes over a desktop that the keeper has made."""
+        self._keeper, self._kept, self._secret = keeper, kept, secret
+        self._address = f"unix:{kept.socket}"
+        self.spec = spec
+        self.desktop = GuestDesktop(self._address, secret, screen=spec.screen)
+        self.details: Mapping[str, Any] = {
+            "provider": "local",
+            "home": kept.home,
+            "limits": kept.limits,
+            "notes": kept.notes,
+            "user": kept.user,
+            "seconds": {"made": kept.seconds},
+        }
+
+    def alive(self) -> bool:
+        """False once it is known to be gone."""
+        return not self._kept.dead
+
+    def why_dead(self) -> str:
+        """Why it is gone; empty while alive. News that are on their way are waited for, as long as they may take."""
+        if not self._kept.dead and self._kept.process_is_gone():
+            self._kept.ended.wait(_NEWS_SECONDS)
+        return self._kept.dead
+
+    def stream_address(self) -> tuple[str, str]:
+        """Address of the guest API and its secret."""
+        return self._address, self._secret
+
+    def usage(self) -> Mapping[str, Any]:
+        """What it used, once closed: peak memory in bytes, and which limits it met how often."""
+        return self._kept.usage
+
+    def close(self) -> None:
+        """Destroys it; nothing of it is left then. Safe to call twice.
+
+        Raises:
+            ClusterLost: it would not go.
+        """
+        self.desktop.close()
+        try:
+            self._keeper.destroy(self._kept)
+        except KeeperError as error:
+            raise ClusterLost(f"a local desktop could not be removed: {error}") from error
+
+
+@dataclass
+class _Spare:
+    """A slot's next desktop, made or in the making."""
+
+    spec: DesktopSpec
+    coming: "Future[LocalDesktop]"
+
+
+@register(Kind.PROVIDER, "local")
+class LocalProvider:
+    """Makes contained desktops through one keeper process. Calls may come from several threads."""
+
+    name = "local"
+
+    def __init__(
+        self, settings: Settings, *, limits: Limits | None = None, options: KeeperOptions | None = None
+    ) -> None:
+        """Starts nothing yet.
+
+        Args:
+            settings: the data folder holds the cache, and is hidden from desktops.
+            limits: of each desktop.
+            options: how to start the keeper, instead of the settings'.
+        """
+        private = (CHECKOUT, settings.data)
+        self._options = options or KeeperOptions(cache=settings.data / "cache" / "local", private=private)
+        self._limits = limits or Limits()
+        self._keeper: KeeperClient | None = None
+        self._starting = threading.Lock()
+        self._lock = threading.Lock()
+        self._trying = threading.Lock()
+        self._open: dict[int, LocalDesktop] = {}
+        self._spares: dict[int, _Spare] = {}
+        self._closed = False
+        self._answer: Availability | None = None
+        self._asked = 0.0
+
+    # ---- what can run here
+
+    def availability(self) -> Availability:
+        """Tries the machine out with a real desktop, once; a failure is tried again after a minute."""
+        with self._trying:
+            stale = time.monotonic() - self._asked > _FORGET_FAILURE_SECONDS
+            if self._answer is None or (not self._answer.ok and stale):
+                self._answer, self._asked = self._try_out(), time.monotonic()
+            return self._answer
+
+    def _try_out(self) -> Availability:
+        try:
+            trial = self._make(_TRIAL)
+        except Lost as error:
+            return Availability(ok=False, reason=f"{error.message} {error.hint}".strip())
+        try:
+            trial.desktop.frame()
+        except Lost as error:
+            return Availability(ok=False, reason=f"a desktop started, but {error.message}")
+        finally:
+            trial.close()
+        return Availability(ok=True, reason=_in_words(trial.details), programs=programs())
+
+    # ---- desktops
+
+    def open(self, slot: int, spec: DesktopSpec) -> LocalDesktop:
+        """A pristine desktop: the one prepared for the slot if there is one, else a new one."""
+        if spec.image != "default":
+            raise ClusterLost(f"local desktops have no image {spec.image!r}", hint="The only one is `default`.")
+        with self._lock:
+            former = self._open.pop(slot, None)
+        if former is not None:
+            former.close()
+        opened = self._take_spare(slot, spec) or self._make(spec)
+        with self._lock:
+            closed = self._closed
+            self._open[slot] = opened
+        if closed:
+            opened.close()
+            raise ClusterLost("the worker is being stopped")
+        return opened
+
+    def prepare(self, slot: int, spec: DesktopSpec) -> None:
+        """Starts making the slot's next desktop, if the machine has room for all that it may use."""
+        with self._lock:
+            known = self._spares.get(slot)
+            if self._closed or (known is not None and known.spec == spec):
+                return
+            if free_memory() < self._limits.memory + RESERVE:
+                return
+            self._spares[slot] = _Spare(spec, Future())
+            coming = self._spares[slot].coming
+        threading.Thread(target=self._make_spare, args=(spec, coming, known), name=f"spare {slot}").start()
+
+    def close(self) -> None:
+        """Destroys everything. Safe to call twice."""
+        with self._lock:
+            self._closed = True
+            spares, self._spares = list(self._spares.values()), {}
+            opened, self._open = list(self._open.values()), {}
+        for spare in spares:
+            _discard(spare)
+        for each in opened:
+            each.close()
+        with self._starting:
+            if self._keeper is not None:
+                self._keeper.close()
+
+    # ---- making them
+
+    def _make_spare(self, spec: DesktopSpec, coming: "Future[LocalDesktop]", former: _Spare | None) -> None:
+        if former is not None:
+            _discard(former)
+        try:
+            coming.set_result(self._make(spec))
+        except Lost as error:
+            logger.warning("a desktop could not be prepared: %s", error.message)
+            coming.set_exception(error)
+
+    def _take_spare(self, slot: int, spec: DesktopSpec) -> LocalDesktop | None:
+        """The slot's prepared desktop, if it is what is wanted and well."""
+        with self._lock:
+            spare = self._spares.pop(slot, None)
+        if spare is None:
+            return None
+        if spare.spec == spec:
+            try:
+                ready = spare.coming.result(READY_SECONDS * 2)
+            except (Lost, TimeoutError):
+                return None
+            if ready.alive():
+                ready.details = {**ready.details, "prepared": True}
+                return ready
+        _discard(spare)
+        return None
+
+    def _make(self, spec: DesktopSpec) -> LocalDesktop:
+        """A new desktop. If the keeper died since it was last used, a new keeper is asked."""
+        try:
+            return self._ask_keeper(spec)
+        except KeeperLost:
+            logger.warning("the keeper of local desktops died; starting another")
+        try:
+            return self._ask_keeper(spec)
+        except KeeperLost as error:
+            raise ClusterLost(f"the keeper of local desktops died twice: {error}") from error
+
+    def _ask_keeper(self, spec: DesktopSpec) -> LocalDesktop:
+        secret = secrets.token_urlsafe(24)
+        keeper = self._running_keeper()
+        screen = (spec.screen.width, spec.screen.height)
+        try:
+            kept = keeper.spawn(secret=secret, screen=screen, limits=self._limits, timeout=READY_SECONDS)
+        except KeeperLost:
+            raise
+        except KeeperError as error:
+            if error.kind == "guest":
+                raise GuestLost(f"a local desktop did not start: {error}") from error
+            raise ClusterLost(f"a local desktop could not be made: {error}", hint=_HINT) from error
+        return LocalDesktop(keeper, kept, secret, spec)
+
+    def _running_keeper(self) -> KeeperClient:
+        with self._starting:
+            if self._closed:
+                raise ClusterLost("the worker is being stopped")
+            if self._keeper is not None and not self._keeper.alive():
+                self._keeper.close()
+                self._keeper = None
+            if self._keeper is None:
+                try:
+                    self._keeper = KeeperClient(self._options)
+                except (KeeperError, OSError) as error:
+                    raise ClusterLost(f"local desktops cannot be made here: {error}", hint=_HINT) from error
+            return self._keeper
+
+
+_HINT = "`deskarena doctor` says what is missing; docs/local-provider.md what local desktops need."
+
+
+def _discard(spare: _Spare) -> None:
+    """Waits for a spare that is in the making, and destroys it."""
+    try:
+        spare.coming.result(READY_SECONDS * 2).close()
+    except (Lost, TimeoutError) as error:
+        logger.info("a prepared desktop was not there to be removed: %s", error)
+
+
+def _in_words(details: Mapping[str, Any]) -> str:
+    """Which limits are in force, for people."""
+    limits = ", ".join(f"{what} by {how}" for what, how in details["limits"].items())
+    return "; ".join([f"home: {details['home']}", f"limits: {limits}", *details["notes"]])
