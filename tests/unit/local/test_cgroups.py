@@ -1,0 +1,163 @@
+"""Both versions of control groups, on folders that look like theirs."""
+
+from pathlib import Path
+
+import pytest
+
+from worker.local.cgroups import V2, Cgroups, Place, members, places, remove_tree
+from worker.local.limits import Limits
+
+FILES = {
+    "memory.max": "max\n",
+    "memory.current": "1000\n",
+    "memory.peak": "5000\n",
+    "memory.swap.max": "max\n",
+    "memory.events": "low 0\nhigh 0\nmax 9\noom 2\noom_kill 2\n",
+    "pids.max": "max\n",
+    "pids.events": "max 4\n",
+    "cpu.weight": "100\n",
+    "cgroup.procs": "",
+    "cgroup.subtree_control": "",
+}
+
+V1 = """\
+30 25 0:26 / /sys/fs/cgroup ro,nosuid - tmpfs tmpfs ro,mode=755
+31 30 0:27 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu
+32 30 0:28 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory
+33 30 0:29 /docker/abc /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids
+34 30 0:30 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw
+"""
+V1_MEMBERSHIP = "4:memory:/some/group\n3:pids:/docker/abc/inner\n1:cpu:/\n0::/\n"
+V2_MOUNT = "30 25 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate\n"
+
+
+@pytest.fixture
+def kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Folders behave like version 2: a new one has its files, and removing one removes them."""
+    make, remove = Path.mkdir, Path.rmdir
+
+    def mkdir(self: Path, mode: int = 0o777, parents: bool = False, exist_ok: bool = False) -> None:  # noqa: FBT001, FBT002
+        known = self.is_dir()
+        make(self, mode, parents, exist_ok)
+        for name, text in FILES.items() if not known else ():
+            (self / name).write_text(text)
+
+    def rmdir(self: Path) -> None:
+        for name in FILES:
+            (self / name).unlink()
+        remove(self)
+
+    monkeypatch.setattr(Path, "mkdir", mkdir)
+    monkeypatch.setattr(Path, "rmdir", rmdir)
+
+
+@pytest.fixture
+def parent(tmp_path: Path, kernel: None) -> Path:
+    folder = tmp_path / "group"
+    folder.mkdir()
+    return folder
+
+
+def made(parent: Path) -> Cgroups:
+    return Cgroups("deskarena-k", {name: [Place(V2, parent)] for name in ("memory", "pids", "cpu")})
+
+
+class TestPlaces:
+    def test_version_1_has_one_place_per_controller(self) -> None:
+        found = places(V1, V1_MEMBERSHIP)
+        assert found["memory"][0] == Place(1, Path("/sys/fs/cgroup/memory/some/group"))
+        assert found["cpu"][0] == Place(1, Path("/sys/fs/cgroup/cpu"))
+
+    def test_a_container_sees_its_hierarchy_from_its_own_group_on(self) -> None:
+        assert places(V1, V1_MEMBERSHIP)["pids"][0] == Place(1, Path("/sys/fs/cgroup/pids/inner"))
+
+    def test_version_2_tries_its_own_group_then_those_above(self) -> None:
+        membership = "0::/user.slice/user-1000.slice/session-1.scope\n"
+        base = Path("/sys/fs/cgroup")
+        assert places(V2_MOUNT, membership)["memory"] == [
+            Place(V2, base / "user.slice/user-1000.slice/session-1.scope"),
+            Place(V2, base / "user.slice/user-1000.slice"),
+            Place(V2, base / "user.slice"),
+            Place(V2, base),
+        ]
+
+    def test_without_any_there_are_none(self) -> None:
+        assert places("", "") == {"memory": [], "pids": [], "cpu": []}
+
+
+class TestCgroups:
+    def test_switches_controllers_on_and_makes_its_own_group(self, parent: Path) -> None:
+        groups = made(parent)
+        assert groups.versions() == {"memory": "cgroup v2", "pids": "cgroup v2", "cpu": "cgroup v2"}
+        assert groups.folders() == [str(parent / "deskarena-k")]
+        assert not (parent / "deskarena-k" / "probe").exists()
+
+    def test_takes_the_first_place_that_works(self, parent: Path, tmp_path: Path) -> None:
+        candidates = [Place(V2, tmp_path / "absent"), Place(V2, parent)]
+        assert Cgroups("deskarena-k", {"memory": candidates}).bases == {"memory": (V2, parent / "deskarena-k")}
+
+    def test_where_none_works_there_is_none_and_nothing_is_left(self, tmp_path: Path) -> None:
+        (tmp_path / "cgroup.subtree_control").write_text("memory")
+        groups = Cgroups("deskarena-k", {"memory": [Place(V2, tmp_path), Place(1, tmp_path / "absent")]})
+        assert groups.bases == {}
+        assert not (tmp_path / "deskarena-k").exists()
+
+    def test_a_desktops_group_has_its_limits(self, parent: Path) -> None:
+        group = made(parent).create("d1", Limits(cpu_weight=50))
+        folder = parent / "deskarena-k" / "d1"
+        assert (folder / "memory.max").read_text() == str(2048 * 2**20)
+        assert (folder / "memory.swap.max").read_text() == "0"
+        assert (folder / "pids.max").read_text() == "1024"
+        assert (folder / "cpu.weight").read_text() == "50"
+        assert group.entrances() == [str(folder / "cgroup.procs")]
+
+    def test_remove_takes_everything_along(self, parent: Path) -> None:
+        groups = made(parent)
+        groups.create("d1", Limits())
+        assert groups.remove()
+        assert not (parent / "deskarena-k").exists()
+
+
+class TestGroup:
+    def test_tells_use_and_hits(self, parent: Path) -> None:
+        group = made(parent).create("d1", Limits())
+        assert (group.memory(), group.peak_memory(), group.memory_kills(), group.processes_refused()) == (
+            1000,
+            5000,
+            2,
+            4,
+        )
+
+    def test_old_kernels_do_not_tell_the_peak(self, parent: Path) -> None:
+        group = made(parent).create("d1", Limits())
+        (parent / "deskarena-k" / "d1" / "memory.peak").unlink()
+        assert group.peak_memory() == 0
+
+    def test_remove_is_safe_to_call_twice(self, parent: Path) -> None:
+        group = made(parent).create("d1", Limits())
+        assert group.remove()
+        assert group.remove()
+
+    def test_remove_says_when_the_kernel_is_not_done(self, parent: Path) -> None:
+        group = made(parent).create("d1", Limits())
+        (parent / "deskarena-k" / "d1" / "busy").mkdir()
+        assert not group.remove()
+
+
+class TestMembers:
+    def test_counts_groups_below(self, parent: Path) -> None:
+        (parent / "one").mkdir()
+        (parent / "cgroup.procs").write_text("1\n2\n")
+        (parent / "one" / "cgroup.procs").write_text("3\n")
+        assert sorted(members(parent)) == [1, 2, 3]
+
+    def test_a_group_that_is_gone_has_none(self, tmp_path: Path) -> None:
+        assert members(tmp_path / "gone") == []
+
+
+class TestRemoveTree:
+    def test_gives_up_in_time(self, parent: Path) -> None:
+        (parent / "one").mkdir()
+        (parent / "one" / "busy").mkdir()
+        (parent / "one" / "busy" / "x").write_text("")
+        assert not remove_tree(parent, 0.02)

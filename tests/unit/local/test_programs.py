@@ -1,0 +1,18 @@
+from pathlib import Path
+
+from worker.local.programs import programs
+
+
+class TestPrograms:
+    def test_finds_the_systems(self) -> None:
+        found = programs()
+        assert {"sh", "python3"} <= set(found)
+        assert list(found) == sorted(set(found))
+
+    def test_leaves_out_what_lies_where_desktops_do_not_see_it(self, tmp_path: Path) -> None:
+        (tmp_path / "elsewhere").write_text("#!/bin/sh\n")
+        (tmp_path / "elsewhere").chmod(0o755)
+        (tmp_path / "shell").symlink_to("/usr/bin/sh")
+        (tmp_path / "text").symlink_to("/usr/lib/os-release")
+        (tmp_path / "broken").symlink_to("/usr/bin/no-such-program")
+        assert programs([str(tmp_path), str(tmp_path / "absent")]) == ("shell",)
