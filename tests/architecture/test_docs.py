@@ -37,14 +37,10 @@ def commands() -> list[str]:
 
 def page_addresses() -> list[str]:
     """The path of every HTML page, with its parameters' names left out."""
-    from backend.web.app import create_app
+    from backend.web.pages.routes import ROUTERS
 
-    pages = [
-        str(getattr(route, "path", ""))
-        for route in create_app().routes
-        if str(getattr(getattr(route, "endpoint", None), "__module__", "")).startswith("backend.web.pages")
-    ]
-    return sorted({re.sub(r"\{[^}]*\}", "{}", path) for path in pages})
+    paths = [str(getattr(route, "path", "")) for router in ROUTERS for route in router.routes]
+    return sorted({re.sub(r"\{[^}]*\}", "{}", path) for path in paths})
 
 
 def text_of(name: str) -> str:
