@@ -4,6 +4,7 @@ Celery carries messages that wake and periodic chores; the work itself is taken 
 before Celery looks for its broker and does not care whether there is one.
 """
 
+import logging
 from typing import Any
 
 from celery import Celery
@@ -12,7 +13,7 @@ from celery.signals import worker_init, worker_shutdown, worker_shutting_down
 from backend.config import get_settings
 from worker import process
 
-TASKS = ("wake", "reap", "refresh_rollups", "collect_artifacts")
+TASKS = ("wake", "tend", "sweep")
 # Without a broker a worker still works: it looks for work by itself.
 _NO_BROKER = "memory://"
 
@@ -35,19 +36,18 @@ def make_app(broker: str) -> Celery:
         broker_transport_options={"socket_connect_timeout": 2.0, "socket_keepalive": True},
         timezone="UTC",
         beat_schedule={
-            "reap": {"task": "worker.tasks.reap", "schedule": 5.0, "options": {"expires": 10.0}},
-            "refresh-rollups": {"task": "worker.tasks.refresh_rollups", "schedule": 5.0, "options": {"expires": 10.0}},
-            "collect-artifacts": {
-                "task": "worker.tasks.collect_artifacts",
-                "schedule": 3600.0,
-                "options": {"expires": 3600.0},
-            },
+            "tend": {"task": "worker.tasks.tend", "schedule": 5.0, "options": {"expires": 10.0}},
+            "sweep": {"task": "worker.tasks.sweep", "schedule": 3600.0, "options": {"expires": 3600.0}},
         },
     )
     return made
 
 
 app = make_app(get_settings().redis_url.get_secret_value())
+
+
+# Every call of a guest is a request: too many words for a log.
+logging.getLogger("httpx").setLevel(logging.WARNING)
 
 
 @worker_init.connect

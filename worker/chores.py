@@ -1,10 +1,10 @@
-"""What has to be done now and then whether or not beat runs: roll-ups that are out of date."""
+"""What has to be done now and then whether or not beat runs: ending what died, and roll-ups."""
 
 import logging
 from threading import Event, Thread
 
 from backend.domain.errors import Unavailable
-from backend.services import rollups
+from backend.services import upkeep
 from worker.database import Database
 
 logger = logging.getLogger(__name__)
@@ -13,10 +13,17 @@ logger = logging.getLogger(__name__)
 class Chores:
     """A thread that looks every few seconds. Apart from the dispatcher's, so that taking work never waits for it."""
 
-    def __init__(self, database: Database, seconds: float) -> None:
-        """Args: database; seconds: between two looks."""
+    def __init__(self, database: Database, *, every: float, lease_seconds: float) -> None:
+        """Takes note.
+
+        Args:
+            database: the database.
+            every: seconds between two looks.
+            lease_seconds: age of a heartbeat from which on its lease is taken away.
+        """
         self._database = database
-        self._seconds = seconds
+        self._every = every
+        self._lease_seconds = lease_seconds
         self._ended = Event()
         self._thread = Thread(target=self._run, name="chores", daemon=True)
 
@@ -30,10 +37,12 @@ class Chores:
         self._thread.join(seconds)
 
     def _run(self) -> None:
-        while not self._ended.wait(self._seconds):
+        while not self._ended.is_set():
             try:
-                self._database.once(rollups.refresh_stale)
+                for attempt_id in upkeep.tend(self._database.factory, lease_seconds=self._lease_seconds):
+                    logger.warning("attempt %s was lost: its worker is gone", attempt_id)
             except Unavailable:
-                continue  # The dispatcher says so already.
+                pass  # The dispatcher says so already.
             except Exception:
-                logger.exception("roll-ups could not be refreshed")
+                logger.exception("looking after what died failed")
+            self._ended.wait(self._every)

@@ -21,11 +21,11 @@ class Database:
     """Runs pieces of work in transactions of their own. Everything asked here may be asked twice."""
 
     def __init__(self, factory: SessionFactory) -> None:
-        self._factory = factory
+        self.factory = factory
 
     def once(self, work: Callable[[Session], T]) -> T:
         """One try. Raises Unavailable when the database is away."""
-        with unit_of_work(self._factory) as session:
+        with unit_of_work(self.factory) as session:
             return work(session)
 
     def insist(self, work: Callable[[Session], T], hold: Hold, *, last_words: bool = False) -> T:

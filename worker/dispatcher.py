@@ -59,7 +59,9 @@ class Dispatcher:
         self._database = works.database
         self._holds = Holds()
         self._heart = Heart(works.database, self._holds, works.settings.heartbeat_seconds)
-        self._chores = Chores(works.database, works.settings.poll_seconds)
+        self._chores = Chores(
+            works.database, every=works.settings.poll_seconds, lease_seconds=works.settings.lease_seconds
+        )
         self._slots: list[SlotAtWork] = []
         self._lock = Lock()
         self._woken = Event()
@@ -67,6 +69,8 @@ class Dispatcher:
         self._away = False
         self._failures: dict[str, int] = {}
         self._rest_until: dict[str, float] = {}
+        self._info: WorkerInfo | None = None
+        self._look_again_at = time.monotonic() + LONGEST_REST
         self._thread = Thread(target=self._run, name="dispatcher", daemon=True)
 
     def start(self) -> None:
@@ -124,18 +128,21 @@ class Dispatcher:
             self._woken.clear()
 
     def _round(self) -> None:
-        if self._heart.worker_id is None:
+        if self._heart.worker_id is None or self._may_work_now():
             self._register()
-        seconds = self._works.settings.lease_seconds
-        lost = self._database.once(lambda session: claims.reap(session, lease_seconds=seconds))
-        for attempt_id in lost:
-            logger.warning("attempt %s was lost: its worker is gone", attempt_id)
         for provider in self._works.tools:
             while self._free() and self._rested(provider) and self._take(provider):
                 pass
 
+    def _may_work_now(self) -> bool:
+        """A machine on which no desktop could be made is tried again now and then: somebody may have mended it."""
+        if self._info is None or self._info.slots or time.monotonic() < self._look_again_at:
+            return False
+        self._look_again_at = time.monotonic() + LONGEST_REST
+        return bool(self._works.describe().slots)
+
     def _register(self) -> None:
-        info = self._works.describe()
+        info = self._info = self._works.describe()
         worker = self._database.once(lambda session: claims.register_worker(session, info))
         self._heart.start(worker.id)
         logger.info("registered as %s (%s)", info.name, worker.id)

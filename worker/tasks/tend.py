@@ -1,0 +1,12 @@
+"""`worker.tasks.tend`: ends what died and brings roll-ups up to date."""
+
+from celery import shared_task
+
+from backend.services import upkeep
+from worker import process
+
+
+@shared_task(name="worker.tasks.tend", ignore_result=True)
+def tend() -> int:
+    """Returns how many attempts were lost with their workers. Every worker does the same as it polls."""
+    return len(upkeep.tend(process.database().factory))
