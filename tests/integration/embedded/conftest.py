@@ -1,8 +1,8 @@
-"""An interpreter that an ordinary user can run, even where ours lies under root's private home."""
+"""Our interpreter and checkout as an ordinary user has them, even where they lie under root's private home."""
 
 import os
+import shlex
 import shutil
-import site
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,34 +13,50 @@ import pytest
 from tests.conftest import ROOT
 
 NOBODY = 65534
-SYSTEM_PYTHON = "/usr/bin/python3"
+OTHERS_MAY_ENTER = 0o001
+
+
+def closed_parent(path: Path) -> Path | None:
+    """The topmost folder on the way to `path` that others cannot enter."""
+    return next((p for p in reversed(path.parents) if not p.stat().st_mode & OTHERS_MAY_ENTER), None)
+
+
+def opening_script(paths: list[Path], hold: Path) -> str:
+    """A shell script that makes `paths` reachable for everybody in its mount namespace and goes on as nobody.
+
+    Over each closed folder lies an empty one in which nothing but the wanted paths appears.
+    """
+    lines = ["set -e"]
+    closed = {path: parent for path in paths if (parent := closed_parent(path)) is not None}
+    for number, path in enumerate(closed):
+        (hold / str(number)).mkdir()
+        lines.append(f"mount --rbind {shlex.quote(str(path))} {hold}/{number}")
+    lines += [f"mount -t tmpfs -o mode=755 tmpfs {shlex.quote(str(parent))}" for parent in sorted(set(closed.values()))]
+    for number, path in enumerate(closed):
+        lines += [f"mkdir -p {shlex.quote(str(path))}", f"mount --rbind {hold}/{number} {shlex.quote(str(path))}"]
+    lines.append(f'exec setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups "$@"')
+    return "\n".join(lines)
 
 
 @pytest.fixture(scope="session")
-def ordinary_python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
-    """A command that runs Python with all our packages as the user `nobody`."""
+def ordinary_python() -> Iterator[list[str]]:
+    """A command that runs our Python as the user `nobody`."""
     if os.geteuid() != 0:
         pytest.skip("needs root: an ordinary user's tests run as that user anyway")
-    version = subprocess.run(
-        [SYSTEM_PYTHON, "-c", "import sys; print(sys.version_info[:2])"], capture_output=True, text=True, check=False
-    ).stdout.strip()
-    if version != str(sys.version_info[:2]):
-        pytest.skip(f"needs {SYSTEM_PYTHON} of our own version, so that it can load our packages")
-    folder = Path("/var/tmp") / f"deskarena-test-{os.getpid()}"
-    folder.mkdir(mode=0o755)
+    hold = Path("/var/tmp") / f"deskarena-test-hold-{os.getpid()}"
+    hold.mkdir(mode=0o755)
+    script = opening_script([Path(sys.base_prefix), ROOT], hold)
+    python = ("env", "-i", "PATH=/usr/bin:/bin", "HOME=/var/tmp", sys.executable, "-P")
+    command = ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, "sh", *python]
     try:
-        subprocess.run([SYSTEM_PYTHON, "-m", "venv", "--without-pip", folder / "venv"], check=True, timeout=60)
-        packages = folder / "venv" / "lib" / f"python3.{sys.version_info.minor}" / "site-packages"
-        (packages / "ours.pth").write_text("\n".join([*site.getsitepackages(), str(ROOT)]))
-        command = [
-            *("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"),
-            *("env", "-i", "PATH=/usr/bin:/bin", f"HOME={folder}", str(folder / "venv" / "bin" / "python"), "-P"),
-        ]
-        if subprocess.run([*command, "-c", "import backend, psycopg"], capture_output=True, check=False).returncode:
-            pytest.skip(f"needs a checkout that other users can read, {ROOT} is not")
+        probe = subprocess.run([*command, "-c", "import backend"], capture_output=True, text=True, check=False, cwd="/")
+        if probe.returncode:
+            pytest.skip(f"needs the right to mount, to open {sys.base_prefix} and {ROOT} for others: {probe.stderr}")
         yield command
     finally:
-        shutil.rmtree(folder)
+        # Never rmtree: if a mount had leaked, it would empty what was mounted.
+        for folder in (*hold.iterdir(), hold):
+            folder.rmdir()
 
 
 @pytest.fixture

@@ -145,7 +145,9 @@ class TestRunning:
 
 
 class TestEnd:
-    @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+    @pytest.mark.parametrize(
+        "number", [signal.SIGINT, *(pytest.param(n, marks=pytest.mark.long) for n in (signal.SIGTERM, signal.SIGHUP))]
+    )
     def test_one_signal_stops_everything(self, tmp_path: Path, number: int) -> None:
         before = runtime_folders()
         with running(tmp_path / "data") as up:
