@@ -37,7 +37,8 @@ class Progress:
     Attributes:
         steps: decisions taken and kept.
         usage: tokens and money used.
-        timings: per kept step; `record` of a step is the time that keeping it took.
+        timings: per kept step. `record` is the time that keeping this step took; in the kept step itself it is that
+            of the step before, as a step cannot tell how long it will take to keep.
         acted: True from the moment an action is handed to the desktop until a whole step has passed without one. A
             loss in between may be the agent's doing.
         note: why the agent was stopped, in words (its exception, for instance); empty when it stopped by itself.
@@ -133,6 +134,7 @@ class _Loop:
         self._progress = progress
         self._note = ""  # told to the agent with its next observation
         self._invalid = 0  # in a row
+        self._recorded = 0.0  # seconds that keeping the step before took
         self._seen: Observation | None = None  # an observation that no step has taken yet
 
     def run(self) -> EndedBy:
@@ -167,7 +169,8 @@ class _Loop:
             agent=decided - observed,
             action=work.action_seconds,
             settle=work.settle_seconds,
-            total=self._now() - started,
+            record=self._recorded,
+            total=self._now() - started + self._recorded,
         )
         record = StepRecord(
             index=self._progress.steps,
@@ -238,17 +241,17 @@ class _Loop:
         raise _Stop(EndedBy.AGENT_ERROR, words[:2000]) from error
 
     def _keep(self, record: StepRecord, *, carried_out: bool) -> None:
-        """Hands one step to the recorder. How long that took is known only afterwards: `Progress` has it."""
+        """Hands one step to the recorder. How long that took is known only afterwards, so the next step tells it."""
         before = self._now()
         self._p.recorder.step(record)
-        took = self._now() - before
+        self._recorded = took = self._now() - before
         used, spent = self._progress.usage, record.decision.usage
         self._progress.usage = Usage(
             input_tokens=used.input_tokens + spent.input_tokens,
             output_tokens=used.output_tokens + spent.output_tokens,
             usd=used.usd + spent.usd,
         )
-        update = {"record": took, "total": record.timing.total + took}
+        update = {"record": took, "total": record.timing.total - record.timing.record + took}
         self._progress.timings.append(record.timing.model_copy(update=update))
         self._progress.steps += 1
         self._progress.acted = carried_out

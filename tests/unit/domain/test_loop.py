@@ -298,6 +298,20 @@ class TestRecord:
         assert episode.steps[0].timing.settle == pytest.approx(0.5)
         assert episode.steps[0].timing.overhead == pytest.approx(0.0)
 
+    def test_a_kept_step_tells_how_long_keeping_the_one_before_took(self) -> None:
+        episode = Episode(TYPE, DONE)
+        keep = episode.recorder.step
+
+        def slowly(record: StepRecord) -> None:
+            episode.clock.advance(0.25)
+            keep(record)
+
+        episode.recorder.step = slowly  # type: ignore[method-assign]
+        episode.run()
+        assert [step.timing.record for step in episode.steps] == [0.0, pytest.approx(0.25)]
+        assert episode.steps[1].timing.overhead == pytest.approx(0.25)
+        assert [timing.record for timing in episode.progress.timings] == [pytest.approx(0.25)] * 2
+
     def test_a_picture_is_kept_that_the_agent_must_not_see(self) -> None:
         episode = Episode(DONE)
         episode.space = A11yTree()
