@@ -13,7 +13,8 @@ def _image(shot: Shot) -> "Image.Image":
     from PIL import Image
 
     size = (shot.width, shot.height)
-    return Image.frombuffer("RGB", size, shot.pixels, "raw", "BGRX", shot.stride, 1)
+    # Any buffer will do, whatever the types say.
+    return Image.frombuffer("RGB", size, shot.pixels, "raw", "BGRX", shot.stride, 1)  # type: ignore[arg-type]
 
 
 def to_jpeg(shot: Shot, *, quality: int, scale: float = 1.0) -> tuple[bytes, int, int]:

@@ -52,7 +52,7 @@ class Keymap:
         for keycode, row in enumerate(rows, first):
             if keycode == LSGT_KEYCODE or (not any(row) and keycode not in taken):
                 spare.append(keycode)
-            elif row[0] in _VENDOR_KEYSYMS and row[0] not in kept and keycode not in taken:
+            elif row and row[0] in _VENDOR_KEYSYMS and row[0] not in kept and keycode not in taken:
                 vendor.append(keycode)
         self._add_strokes(first, rows)
         self.spares = spare + vendor

@@ -77,11 +77,14 @@ class XvfbScreen:
                 return True
             if now - start >= timeout:
                 return False
-            seen = self._changes.wait_beyond(seen, min(changed + quiet, start + timeout) - now)
+            count = self._changes.wait_beyond(seen, min(changed + quiet, start + timeout) - now)
+            if count == seen:
+                continue
+            seen = count
             current = self._copy()
             if current != picture:
                 picture, changed = current, time.monotonic()
-                time.sleep(_LOOK_SECONDS)
+            time.sleep(_LOOK_SECONDS)
 
 
 class DamageWatch:

@@ -58,7 +58,9 @@ def routes(machine: Machine) -> list[web.RouteDef]:
 
 async def _pump(machine: Machine, socket: web.WebSocketResponse, rate: _Rate, changed: asyncio.Event) -> None:
     """Sends pictures. A slow viewer makes it wait here and gets the newest picture next, not the ones between."""
-    number, last, form = 0, b"", None
+    number = 0
+    last: object = None
+    form: tuple[int, float] | None = None
     while not socket.closed and not machine.stopping.is_set():
         start = time.monotonic()
         shot = await machine.blocking(machine.screen.grab)

@@ -1,0 +1,31 @@
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from guest_server.commands import read_command
+from guest_server.errors import GuestError
+from guest_server.machine import CommandSpec, Machine
+from guest_server.params import Params
+
+MACHINE = cast("Machine", SimpleNamespace(home=Path("/home/user")))
+
+
+class TestReadCommand:
+    @pytest.mark.parametrize(
+        ("given", "spec"),
+        [
+            ({"command": "ls '-l x' ~/a"}, CommandSpec(["ls", "-l x", "/home/user/a"])),
+            ({"command": ["cat", "~", "~x", "a~/b"]}, CommandSpec(["cat", "/home/user", "~x", "a~/b"])),
+            ({"command": "a | b", "shell": True}, CommandSpec(["a | b"], shell=True)),  # noqa: S604
+            ({"command": ["a | b"], "shell": True}, CommandSpec(["a | b"], shell=True)),  # noqa: S604
+            ({"command": ["echo", "a b"], "shell": "true"}, CommandSpec(["echo 'a b'"], shell=True)),  # noqa: S604
+        ],
+    )
+    def test_forms(self, given: dict[str, Any], spec: CommandSpec) -> None:
+        assert read_command(Params(given), MACHINE) == spec
+
+    def test_an_open_quote_is_said(self) -> None:
+        with pytest.raises(GuestError, match="cannot be split"):
+            read_command(Params({"command": "echo 'a"}), MACHINE)

@@ -1,0 +1,55 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from guest_server.environment_linux import PACKAGE, children_environment, own_environment, read_config
+
+
+@pytest.fixture
+def given(tmp_path: Path) -> dict[str, str]:
+    return {"HOME": str(tmp_path), "XDG_RUNTIME_DIR": str(tmp_path), "PATH": "/usr/bin"}
+
+
+class TestReadConfig:
+    def test_defaults(self, given: dict[str, str]) -> None:
+        config = read_config(given)
+        assert (config.width, config.height, config.desktop) == (1920, 1080, "plain")
+        assert config.tunnel_ports == {1337, 8080, 9222}
+        assert config.egress_proxy == ""
+
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [
+            ("DESKARENA_SCREEN", "big"),
+            ("DESKARENA_SCREEN", "10x10"),
+            ("DESKARENA_SCREEN", "99999x100"),
+            ("DESKARENA_DESKTOP", "kde"),
+            ("DESKARENA_TUNNEL_PORTS", "80,x"),
+            ("DESKARENA_TUNNEL_PORTS", "70000"),
+            ("XDG_RUNTIME_DIR", "/does/not/exist"),
+            ("XDG_RUNTIME_DIR", ""),
+            ("HOME", "/does/not/exist"),
+        ],
+    )
+    def test_a_wrong_variable_is_named(self, given: dict[str, str], name: str, value: str) -> None:
+        with pytest.raises(ValueError, match=name):
+            read_config({**given, name: value})
+
+
+class TestChildrenEnvironment:
+    def test_gives_the_screen_the_bus_and_nothing_of_ours(self, given: dict[str, str]) -> None:
+        ours: dict[str, Any] = {"DESKARENA_SCREEN": "800x600", "DESKARENA_LISTEN_FD": "3", "SOME_TOKEN": "x"}
+        made = children_environment(read_config({**given, **ours}), ":7")
+        assert made["DISPLAY"] == ":7"
+        assert made["DBUS_SESSION_BUS_ADDRESS"] == f"unix:path={given['XDG_RUNTIME_DIR']}/bus"
+        assert not set(ours) & set(made)
+
+    def test_python_finds_the_site_folder_but_not_this_package(self, given: dict[str, str]) -> None:
+        config = read_config({**given, "PYTHONPATH": f"{PACKAGE.parent}:/opt/guest/site"})
+        assert children_environment(config, ":0")["PYTHONPATH"] == "/opt/guest/site"
+        assert own_environment(config, ":0")["PYTHONPATH"] == f"{PACKAGE.parent}:/opt/guest/site"
+
+    def test_without_a_site_folder_there_is_no_python_path(self, given: dict[str, str]) -> None:
+        config = read_config({**given, "PYTHONPATH": str(PACKAGE.parent)})
+        assert "PYTHONPATH" not in children_environment(config, ":0")

@@ -1,0 +1,28 @@
+import io
+
+from PIL import Image
+
+from guest_server.frames import to_jpeg, to_png
+from guest_server.machine import Shot
+
+BLUE, RED = b"\xff\x00\x00\x00", b"\x00\x00\xff\x00"
+SHOT = Shot((BLUE * 16 + RED * 16 + b"\0" * 8) * 16, 32, 16, 32 * 4 + 8)
+
+
+class TestToPng:
+    def test_colours_and_stride(self) -> None:
+        with Image.open(io.BytesIO(to_png(SHOT))) as image:
+            assert image.size == (32, 16)
+            assert (image.getpixel((0, 15)), image.getpixel((31, 0))) == ((0, 0, 255), (255, 0, 0))
+
+
+class TestToJpeg:
+    def test_size_and_scale(self) -> None:
+        data, width, height = to_jpeg(SHOT, quality=90, scale=0.5)
+        with Image.open(io.BytesIO(data)) as image:
+            assert (image.format, image.size) == ("JPEG", (16, 8))
+        assert (width, height) == (16, 8)
+
+    def test_takes_a_live_view(self) -> None:
+        live = Shot(memoryview(SHOT.pixels), SHOT.width, SHOT.height, SHOT.stride)
+        assert to_jpeg(live, quality=80) == to_jpeg(SHOT, quality=80)

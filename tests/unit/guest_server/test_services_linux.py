@@ -1,0 +1,42 @@
+import os
+import struct
+from pathlib import Path
+
+import pytest
+
+from guest_server.services_linux import Services, StartError, write_authority
+
+
+class TestWriteAuthority:
+    def test_a_wildcard_and_a_host_entry_for_every_display(self, tmp_path: Path) -> None:
+        file = tmp_path / "xauthority"
+        write_authority(file, "host", b"k" * 16)
+        tail = struct.pack(">H", 0) + struct.pack(">H", 18) + b"MIT-MAGIC-COOKIE-1" + struct.pack(">H", 16) + b"k" * 16
+        wild = struct.pack(">HH", 65535, 0) + tail
+        assert file.read_bytes() == wild + struct.pack(">HH", 256, 4) + b"host" + tail
+        assert file.stat().st_mode & 0o777 == 0o600
+
+
+class TestServices:
+    def test_a_missing_program_is_named(self) -> None:
+        with pytest.raises(StartError, match="no-such-program could not be started"):
+            Services().start("x", ["no-such-program"], {})
+
+    def test_the_answer_of_a_program(self) -> None:
+        services = Services()
+        read_end, write_end = os.pipe()
+        services.start("sh", ["bash", "-c", f"echo :5 >&{write_end}; sleep 60"], {"PATH": os.defpath}, [write_end])
+        os.close(write_end)
+        assert services.answer("sh", read_end) == ":5"
+        services.stop()
+        assert services.processes["sh"].returncode is not None
+
+    def test_one_that_dies_without_answer_is_named(self) -> None:
+        services = Services()
+        read_end, write_end = os.pipe()
+        services.start("sh", ["sh", "-c", "exit 3"], {"PATH": os.defpath}, [write_end])
+        os.close(write_end)
+        with pytest.raises(StartError, match="sh "):
+            services.answer("sh", read_end)
+        os.close(read_end)
+        services.stop()
