@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from backend.db.models import Agent, Attempt, Benchmark, Episode, Run, TaskSet
 from backend.db.repositories.pages import Page, page
-from backend.domain.episode import EpisodeState, RunState
+from backend.domain.episode import EpisodeState
 
 
 def lock(session: Session, run_id: UUID) -> Run | None:
@@ -50,7 +50,7 @@ def listing(  # noqa: PLR0913 - one keyword per thing to ask by
     session: Session,
     *,
     project_id: UUID,
-    states: Sequence[RunState] = (),
+    states: Sequence[str] = (),
     benchmark: str | None = None,
     agent: str | None = None,
     purposes: Sequence[str] = (),
@@ -60,7 +60,7 @@ def listing(  # noqa: PLR0913 - one keyword per thing to ask by
     """Runs, newest first."""
     query: Select[Any] = select(Run).where(Run.project_id == project_id)
     if states:
-        query = query.where(Run.state.in_([state.value for state in states]))
+        query = query.where(Run.state.in_([str(state) for state in states]))
     if purposes:
         query = query.where(Run.purpose.in_(list(purposes)))
     if agent:

@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Callable
 from typing import Any, TypeVar
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import redis
 from redis.backoff import NoBackoff
@@ -28,7 +28,7 @@ def client_url(url: str) -> str:
     if parts.scheme != "redis+socket":
         return url
     query = [("db" if key == "virtual_host" else key, value) for key, value in parse_qsl(parts.query)]
-    return urlunsplit(("unix", parts.netloc, parts.path, urlencode(query), ""))
+    return f"unix://{parts.netloc}{parts.path}" + (f"?{urlencode(query)}" if query else "")
 
 
 class Broker:

@@ -55,6 +55,8 @@ async def _messages(channel: str) -> AsyncGenerator[dict[str, Any] | None, None]
         try:
             async with client.pubsub() as pubsub:
                 await pubsub.subscribe(channel)
+                # Only with the server's answer does nothing escape us: what the listener reads then is complete.
+                await pubsub.get_message(timeout=TICK)
                 yield None
                 while True:
                     message = await pubsub.get_message(ignore_subscribe_messages=True, timeout=TICK)

@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from uuid import UUID
 
 import pytest
 from sqlalchemy import select
@@ -136,7 +137,7 @@ class TestClaimEpisode:
         installation.submit(repeats=1)
         installation.submit(repeats=1)
 
-        def drain_queue(worker: Worker) -> list[object]:
+        def drain_queue(worker: Worker) -> list[UUID]:
             taken = []
             while (claim := installation.claim(worker)) is not None:
                 taken.append(claim.episode_id)

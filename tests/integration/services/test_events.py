@@ -1,0 +1,277 @@
+"""The log of a run has no gap; the broker only says that it grew, and may be away."""
+
+import asyncio
+import socket
+import time
+from collections.abc import AsyncGenerator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+from uuid import UUID
+
+import pytest
+from sqlalchemy import select
+from uuid_utils.compat import uuid7
+
+from backend.db.models import Event, Run
+from backend.services import events, runs
+from backend.services.events import Kind, watch
+from backend.services.events.broker import Broker, client_url
+from tests.factories.records import World
+
+T = TypeVar("T")
+
+
+async def following(stream: AsyncGenerator[T, None], wanted: T, seconds: float = 10.0) -> list[T]:
+    """What a stream says until it says `wanted`."""
+    said: list[T] = []
+    async with asyncio.timeout(seconds):
+        async for item in stream:
+            said.append(item)
+            if item == wanted:
+                break
+    await stream.aclose()
+    await watch.close()
+    return said
+
+
+@pytest.fixture
+def broker(redis_url: str) -> str:
+    events.configure(redis_url)
+    return redis_url
+
+
+@pytest.fixture
+def dead_broker() -> str:
+    """An address where nobody answers: the port was free a moment ago."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        url = f"redis://127.0.0.1:{found.getsockname()[1]}/0"
+    events.configure(url)
+    return url
+
+
+class TestAppend:
+    def test_numbers_have_no_gap_under_many_writers(self, ready: World) -> None:
+        ready.worker()
+        run = ready.submit()
+
+        def write(number: int) -> None:
+            with ready.work() as session:
+                events.append(session, session.get_one(Run, run.id), Kind.STEP, {"n": number})
+
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(write, range(40)))
+        with ready.work() as session:
+            numbers = list(session.scalars(select(Event.seq).where(Event.run_id == run.id).order_by(Event.seq)))
+        assert numbers == list(range(1, 42))
+
+    def test_a_rolled_back_one_leaves_no_gap(self, ready: World) -> None:
+        ready.worker()
+        run = ready.submit()
+
+        def fail() -> None:
+            with ready.work() as session:
+                events.append(session, session.get_one(Run, run.id), Kind.STEP, {})
+                raise KeyError
+
+        with pytest.raises(KeyError):
+            fail()
+        ready.do(runs.pause_run, run.id)
+        with ready.work() as session:
+            assert [event.seq for event in events.list_after(session, run.id)] == [1, 2]
+
+    def test_a_reader_never_sees_a_later_one_first(self, ready: World) -> None:
+        """Whoever reads on from the highest number seen has missed nothing, whenever the others commit."""
+        ready.worker()
+        run = ready.submit()
+        seen: list[int] = []
+
+        def write(number: int) -> None:
+            with ready.work() as session:
+                events.append(session, session.get_one(Run, run.id), Kind.STEP, {"n": number})
+
+        with ThreadPoolExecutor(5) as pool:
+            writers = [pool.submit(write, number) for number in range(20)]
+            while not all(writer.done() for writer in writers):
+                with ready.work() as session:
+                    seen += [row.seq for row in events.list_after(session, run.id, seen[-1] if seen else 0)]
+        with ready.work() as session:
+            seen += [row.seq for row in events.list_after(session, run.id, seen[-1] if seen else 0)]
+        assert seen == list(range(1, 22))
+
+
+class TestSubscribeRun:
+    def test_hears_of_what_was_committed(self, ready: World, broker: str) -> None:
+        ready.worker()
+        run = ready.submit()
+
+        async def scenario() -> list[int]:
+            listening = asyncio.create_task(following(events.subscribe_run(run.id, 1), 3))
+            for _ in range(2):
+                await asyncio.to_thread(ready.do, runs.pause_run, run.id)
+                await asyncio.to_thread(ready.do, runs.resume_run, run.id)
+            return await listening
+
+        said = asyncio.run(scenario())
+        assert said[0] == 1
+        assert said[-1] == 3
+
+    def test_says_nothing_of_a_rolled_back_one(self, ready: World, broker: str) -> None:
+        ready.worker()
+        run = ready.submit()
+
+        def fail() -> None:
+            with ready.work() as session:
+                runs.pause_run(session, run.id)
+                raise KeyError
+
+        async def scenario() -> list[int]:
+            stream = events.subscribe_run(run.id, 1)
+            first = await anext(stream)
+            with pytest.raises(KeyError):
+                await asyncio.to_thread(fail)
+            await asyncio.to_thread(ready.do, runs.cancel_run, run.id)
+            return [first, *await following(stream, 3)]
+
+        # 2 is the move to cancelled, 3 the cancelled episodes; both become visible with one commit.
+        assert asyncio.run(scenario()) == [1, 3]
+
+    def test_speaks_up_without_a_broker(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(watch, "TICK", 0.01)
+
+        async def scenario() -> list[int]:
+            stream = events.subscribe_run(uuid7(), 7)
+            return [await anext(stream) for _ in range(3)]
+
+        assert asyncio.run(scenario()) == [7, 7, 7]
+
+    def test_speaks_up_while_the_broker_is_away(self, dead_broker: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(watch, "TICK", 0.01)
+
+        async def scenario() -> list[int]:
+            stream = events.subscribe_run(uuid7(), 7)
+            said = [await anext(stream) for _ in range(3)]
+            await stream.aclose()
+            await watch.close()
+            return said
+
+        assert asyncio.run(scenario()) == [7, 7, 7]
+
+
+class TestLiveFrames:
+    def test_the_newest_is_what_a_viewer_gets(self, broker: str) -> None:
+        attempt = uuid7()
+        assert events.put_frame(attempt, 1, b"one", {"step": 0})
+        assert events.put_frame(attempt, 2, b"two\n\x00", {"step": 1})
+
+        async def scenario() -> events.LiveFrame | None:
+            frame = await events.latest_frame(attempt)
+            await watch.close()
+            return frame
+
+        frame = asyncio.run(scenario())
+        assert frame == events.LiveFrame(seq=2, data=b"two\n\x00", meta={"step": 1})
+
+    def test_its_life_is_short(self, broker: str) -> None:
+        attempt = uuid7()
+        events.put_frame(attempt, 1, b"x", {}, ttl=0.05)
+
+        async def gone() -> bool:
+            deadline = time.monotonic() + 5
+            while await events.latest_frame(attempt) and time.monotonic() < deadline:  # noqa: ASYNC110 - no event tells
+                await asyncio.sleep(0.01)
+            frame = await events.latest_frame(attempt)
+            await watch.close()
+            return frame is None
+
+        assert asyncio.run(gone())
+
+    def test_viewers_hear_its_number(self, broker: str) -> None:
+        attempt = uuid7()
+
+        async def scenario() -> list[int | None]:
+            stream = events.subscribe_attempt(attempt)
+            first = await anext(stream)
+            await asyncio.to_thread(events.put_frame, attempt, 5, b"x", {})
+            return [first, *await following(stream, 5)]
+
+        assert asyncio.run(scenario()) == [None, 5]
+
+
+class TestWatchers:
+    def mark(self, attempt: UUID, *viewers: str) -> None:
+        async def scenario() -> None:
+            for viewer in viewers:
+                assert await events.mark_watching(attempt, viewer)
+            await watch.close()
+
+        asyncio.run(scenario())
+
+    def test_counts_each_viewer_once(self, broker: str) -> None:
+        attempt = uuid7()
+        assert events.watchers(attempt) == 0
+        self.mark(attempt, "a", "b", "a")
+        assert events.watchers(attempt) == 2
+
+    def test_a_mark_ends_by_itself(self, broker: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("backend.services.events.live.WATCH_SECONDS", 0.6)
+        attempt = uuid7()
+        self.mark(attempt, "a")
+        deadline = time.monotonic() + 10
+        while events.watchers(attempt):
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+
+
+class TestBrokerAway:
+    def test_nothing_fails_and_nothing_waits_long(self, ready: World, dead_broker: str) -> None:
+        worker = ready.worker()
+        run = ready.submit(tasks=("files/a",))
+        begun = time.monotonic()
+        ready.score(ready.must_claim(worker))
+        assert time.monotonic() - begun < 5
+        with ready.work() as session:
+            assert session.get_one(Run, run.id).state == "completed"
+        assert events.put_frame(uuid7(), 1, b"x", {}) is False
+        assert events.watchers(uuid7()) == 0
+        assert events.broker_state() == "away"
+
+    def test_a_failure_is_remembered_so_that_the_next_call_costs_nothing(self, dead_broker: str) -> None:
+        broker = Broker(dead_broker)
+        tried: list[int] = []
+
+        def work(client: object) -> bool:
+            tried.append(1)
+            raise ConnectionError
+
+        assert [broker.call(work, default=False) for _ in range(5)] == [False] * 5
+        assert len(tried) == 1
+
+    def test_it_is_asked_again_later(self, broker: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("backend.services.events.broker.PAUSE", 0.0)
+        found = Broker(broker)
+
+        def fail(client: object) -> bool:
+            raise ConnectionError
+
+        assert found.call(fail, default=False) is False
+        assert found.call(lambda client: bool(client.ping()), default=False) is True
+        found.close()
+
+    def test_its_state_has_a_word(self, broker: str) -> None:
+        assert events.broker_state() == "ok"
+        events.configure("")
+        assert events.broker_state() == "none"
+
+
+class TestClientUrl:
+    @pytest.mark.parametrize(
+        ("given", "expected"),
+        [
+            ("redis://:pw@127.0.0.1:1/0", "redis://:pw@127.0.0.1:1/0"),
+            ("redis+socket:///tmp/a.sock?virtual_host=3&password=x", "unix:///tmp/a.sock?db=3&password=x"),
+            ("redis+socket://:pw@/tmp/a.sock", "unix://:pw@/tmp/a.sock"),
+        ],
+    )
+    def test_is_what_the_client_library_understands(self, given: str, expected: str) -> None:
+        assert client_url(given) == expected

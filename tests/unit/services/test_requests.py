@@ -1,0 +1,58 @@
+import pytest
+
+from backend.db.models import Task
+from backend.domain.errors import Invalid
+from backend.domain.run import RunConfig
+from backend.services.requests import RunRequest, condition_hash, config_hash, episode_seed, selected
+
+
+class TestHashes:
+    def test_the_condition_ignores_selection_repeats_and_seed(self) -> None:
+        one = RunConfig(agent="a", tasks=("x",), repeats=2, seed=3)
+        assert condition_hash(one) == condition_hash(RunConfig(agent="a"))
+        assert config_hash(one) != config_hash(RunConfig(agent="a"))
+
+    def test_the_condition_depends_on_all_else(self) -> None:
+        assert condition_hash(RunConfig(agent="a")) != condition_hash(RunConfig(agent="a", provider="qemu"))
+
+    def test_the_request_is_the_same_whatever_its_key(self) -> None:
+        one, two = (RunRequest(benchmark="b", agent="a", idempotency_key=key) for key in ("k", None))
+        assert one.request_hash() == two.request_hash()
+        assert one.request_hash() != RunRequest(benchmark="b", agent="a", repeats=2).request_hash()
+
+    def test_a_request_holds_a_configuration(self) -> None:
+        assert RunRequest(benchmark="b", agent="a", seed=4, name="n").config() == RunConfig(agent="a", seed=4)
+
+
+class TestEpisodeSeed:
+    def test_is_reproducible_across_versions(self) -> None:
+        assert episode_seed(0, "files/a", 1) == 2110470007
+
+    def test_fits_what_generators_take(self) -> None:
+        assert all(0 <= episode_seed(seed, "t", repeat) < 2**31 for seed in range(20) for repeat in range(20))
+
+    def test_differs_by_each_part(self) -> None:
+        made = [(0, "a/b", 1), (1, "a/b", 1), (0, "a/c", 1), (0, "a/b", 2)]
+        assert len({episode_seed(*parts) for parts in made}) == 4
+
+
+class TestSelected:
+    TASKS = (Task(domain="files", name="a"), Task(domain="files", name="b"), Task(domain="editor", name="a"))
+
+    def test_no_pattern_means_all(self) -> None:
+        assert selected(self.TASKS, ()) == list(self.TASKS)
+
+    def test_keeps_the_order_of_the_task_set(self) -> None:
+        assert [task.key for task in selected(self.TASKS, ("editor/*", "files/b"))] == ["files/b", "editor/a"]
+
+    def test_a_task_that_matches_twice_is_there_once(self) -> None:
+        assert len(selected(self.TASKS, ("files/*", "*/a"))) == 3
+
+    def test_a_pattern_without_a_task_is_an_error(self) -> None:
+        with pytest.raises(Invalid) as caught:
+            selected(self.TASKS, ("files/*", "Files/*"))
+        assert caught.value.path == "tasks.1"
+
+    def test_an_empty_task_set_is_an_error(self) -> None:
+        with pytest.raises(Invalid):
+            selected((), ())
