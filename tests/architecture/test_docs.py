@@ -89,6 +89,13 @@ class TestArchitecturePage:
         assert sorted(path for path in named if not (ROOT / path).exists()) == []
 
 
+class TestIndex:
+    def test_names_every_page(self) -> None:
+        index = text_of("README.md")
+        pages = [page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md") if page.parent.name != "decisions"]
+        assert [page for page in pages if page != "README.md" and f"({page})" not in index] == []
+
+
 class TestLinks:
     @pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
     def test_every_relative_link_leads_somewhere(self, page: Path) -> None:
