@@ -26,8 +26,7 @@ def runtime_bases() -> tuple[Path, ...]:
 
 def runtime_folder(data_dir: Path, base: Path) -> Path | None:
     """Make the runtime folder of `data_dir` in `base`; None if somebody else holds the name or it cannot be written."""
-    digest = hashlib.sha256(os.fsencode(data_dir.resolve())).hexdigest()[:12]
-    folder = base / f"deskarena-{os.geteuid()}-{digest}"
+    folder = base / runtime_name(data_dir)
     mode = 0o711 if os.geteuid() == 0 else 0o700
     try:
         folder.mkdir(exist_ok=True)
@@ -38,6 +37,11 @@ def runtime_folder(data_dir: Path, base: Path) -> Path | None:
     except OSError:
         return None
     return folder
+
+
+def runtime_name(data_dir: Path) -> str:
+    """The same short name for the same folder and user, however long the folder's path is."""
+    return f"deskarena-{os.geteuid()}-{hashlib.sha256(os.fsencode(data_dir.resolve())).hexdigest()[:12]}"
 
 
 def any_runtime_folder(data_dir: Path) -> Path:

@@ -17,7 +17,7 @@ import psutil
 import pytest
 
 from backend.cli.embedded.broker import start_broker
-from backend.cli.embedded.place import runtime_bases
+from backend.cli.embedded.place import runtime_bases, runtime_name
 from backend.cli.embedded.postgres import start_postgres
 from tests.integration.embedded.helpers import family, gone, until
 
@@ -96,8 +96,8 @@ def refused(*words: str, **env: str) -> str:
     return done.stderr
 
 
-def runtime_folders() -> set[Path]:
-    return {path for base in runtime_bases() if base.is_dir() for path in base.glob("deskarena-*")}
+def runtime_folders(data: Path) -> list[Path]:
+    return [path for base in runtime_bases() if (path := base / runtime_name(data)).exists()]
 
 
 @pytest.fixture(scope="module")
@@ -149,13 +149,13 @@ class TestEnd:
         "number", [signal.SIGINT, *(pytest.param(n, marks=pytest.mark.long) for n in (signal.SIGTERM, signal.SIGHUP))]
     )
     def test_one_signal_stops_everything(self, tmp_path: Path, number: int) -> None:
-        before = runtime_folders()
         with running(tmp_path / "data") as up:
             assert up.healthy()
+            assert runtime_folders(tmp_path / "data")
             everybody = family(up.process.pid)
             assert up.end(number) == 0
         assert all(gone(pid) for pid in everybody)
-        assert runtime_folders() <= before
+        assert not runtime_folders(tmp_path / "data")
         assert up.said.endswith("Stopped.\n")
 
     def test_kill_9_leaves_nothing_and_the_next_one_starts(self, tmp_path: Path) -> None:
@@ -165,6 +165,7 @@ class TestEnd:
             up.end(signal.SIGKILL)
             seconds = until(lambda: all(gone(pid) for pid in everybody), "everybody is gone", 20)
         assert seconds < 10
+        assert not runtime_folders(tmp_path / "data")
         with running(tmp_path / "data") as again:
             assert again.healthy()
 
