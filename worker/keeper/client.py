@@ -51,6 +51,7 @@ class Kept:
         said: what the session said when it was ready.
         dead: why it ended; empty while it lives.
         usage: what it used, once it has ended.
+        ended: set when the keeper has told that nothing of it is left.
     """
 
     name: str
@@ -65,10 +66,6 @@ class Kept:
     usage: dict[str, Any] = field(default_factory=dict)
     dead: str = ""
     ended: threading.Event = field(default_factory=threading.Event)
-
-    def process_is_gone(self) -> bool:
-        """Whether its first process is gone already, although the keeper may not have told yet."""
-        return not Path(f"/proc/{self.pid}").exists()
 
     def end(self, why: str, usage: dict[str, Any] | None = None) -> None:
         """Notes its end; the first reason is kept."""

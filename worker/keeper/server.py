@@ -275,9 +275,10 @@ class Keeper:
         if desktop.user is not None:
             self._numbers.give_back(desktop.user)
         del self._desktops[desktop.name]
+        # First the news, then the answers: whoever has asked knows then, too.
+        self._tell({"event": "gone", "desktop": desktop.name, "why": desktop.verdict, "usage": desktop.usage})
         for message in self._waiting.pop(desktop.name, []):
             if message["op"] == "spawn":
                 self._refuse(message, desktop.verdict, kind="cluster" if desktop.refused_by_sandbox() else "guest")
             else:
                 self._tell({"id": message["id"], "ok": True, "usage": desktop.usage})
-        self._tell({"event": "gone", "desktop": desktop.name, "why": desktop.verdict, "usage": desktop.usage})

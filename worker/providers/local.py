@@ -11,7 +11,7 @@ from typing import Any
 
 from backend.config import Settings
 from backend.domain.errors import ClusterLost, GuestLost, Lost
-from backend.domain.ports import Availability, DesktopSpec
+from backend.domain.ports import Availability, Desktop, DesktopSpec, OpenDesktop
 from backend.domain.registry import Kind, register
 from backend.domain.run import Screen
 from worker.desktops import GuestDesktop
@@ -25,7 +25,8 @@ READY_SECONDS = 30.0
 RESERVE = 512 * MIB
 """Memory that must be left beside a desktop prepared ahead and all that it may use."""
 _FORGET_FAILURE_SECONDS = 60.0
-_NEWS_SECONDS = 2.0
+_NEWS_SECONDS = 0.5
+"""How long the news of a desktop's end may take to come here, once its guest API no longer answers."""
 _TRIAL = DesktopSpec(screen=Screen(width=640, height=480))
 logger = logging.getLogger(__name__)
 
@@ -38,7 +39,8 @@ class LocalDesktop:
         self._keeper, self._kept, self._secret = keeper, kept, secret
         self._address = f"unix:{kept.socket}"
         self.spec = spec
-        self.desktop = GuestDesktop(self._address, secret, screen=spec.screen)
+        self._client = GuestDesktop(self._address, secret, screen=spec.screen)
+        self.desktop: Desktop = self._client
         self.details: Mapping[str, Any] = {
             "provider": "local",
             "home": kept.home,
@@ -53,9 +55,8 @@ class LocalDesktop:
         return not self._kept.dead
 
     def why_dead(self) -> str:
-        """Why it is gone; empty while alive. News that are on their way are waited for, as long as they may take."""
-        if not self._kept.dead and self._kept.process_is_gone():
-            self._kept.ended.wait(_NEWS_SECONDS)
+        """Why it is gone; empty while alive. Asked because the guest API is silent: the reason may be on its way."""
+        self._kept.ended.wait(_NEWS_SECONDS)
         return self._kept.dead
 
     def stream_address(self) -> tuple[str, str]:
@@ -72,7 +73,7 @@ class LocalDesktop:
         Raises:
             ClusterLost: it would not go.
         """
-        self.desktop.close()
+        self._client.close()
         try:
             self._keeper.destroy(self._kept)
         except KeeperError as error:
@@ -141,7 +142,7 @@ class LocalProvider:
 
     # ---- desktops
 
-    def open(self, slot: int, spec: DesktopSpec) -> LocalDesktop:
+    def open(self, slot: int, spec: DesktopSpec) -> OpenDesktop:
         """A pristine desktop: the one prepared for the slot if there is one, else a new one."""
         if spec.image != "default":
             raise ClusterLost(f"local desktops have no image {spec.image!r}", hint="The only one is `default`.")

@@ -1,0 +1,246 @@
+"""The provider with real sessions: pristine desktops, spares, losses, and an end that leaves nothing."""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from backend.config import Settings
+from backend.domain.errors import ClusterLost, GuestLost
+from backend.domain.ports import DesktopSpec, OpenDesktop, Provider
+from backend.domain.run import Screen
+from tests.integration.keeper.helpers import FLAVOURS, eventually, exists, family, keeper_options
+from worker.keeper.client import CHECKOUT
+from worker.local.limits import MIB, Limits
+from worker.providers.local import LocalDesktop, LocalProvider
+
+pytestmark = pytest.mark.desktop
+SPEC = DesktopSpec(screen=Screen(width=800, height=600))
+OTHER = DesktopSpec(screen=Screen(width=1024, height=768))
+SERVER, SITE = CHECKOUT / "vm_images" / "guest_server", CHECKOUT / ".guest-site"
+HOG = "import mmap\nheld = []\nwhile True:\n m = mmap.mmap(-1, 8 * 2**20)\n m.write(b'x' * 8 * 2**20)\n held.append(m)"
+
+
+@pytest.fixture(scope="module", params=FLAVOURS)
+def provider(request: pytest.FixtureRequest) -> Iterator[LocalProvider]:
+    """As root and as an ordinary user, in turn."""
+    with keeper_options(request.param, server=SERVER, site=SITE) as options:
+        found = LocalProvider(Settings(data=options.cache.parent / "data"), options=options)
+        try:
+            yield found
+        finally:
+            found.close()
+
+
+@pytest.fixture(scope="module")
+def once() -> Iterator[LocalProvider]:
+    """As an ordinary user only: what is tested with it does not depend on rights."""
+    with keeper_options("user", server=SERVER, site=SITE) as options:
+        found = LocalProvider(Settings(data=options.cache.parent / "data"), options=options)
+        try:
+            yield found
+        finally:
+            found.close()
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[LocalProvider]:
+    """One that a test may break."""
+    with keeper_options("user", server=SERVER, site=SITE) as options:
+        found = LocalProvider(Settings(data=tmp_path), options=options)
+        try:
+            yield found
+        finally:
+            found.close()
+
+
+def of(opened: OpenDesktop) -> LocalDesktop:
+    assert isinstance(opened, LocalDesktop)
+    return opened
+
+
+def forever(action: Callable[[], object]) -> None:
+    while True:
+        action()
+
+
+class TestAvailability:
+    def test_says_what_is_in_force_and_which_programs_there_are(self, provider: LocalProvider) -> None:
+        found = provider.availability()
+        assert found.ok, found.reason
+        assert "home: overlay" in found.reason
+        assert "memory by" in found.reason
+        assert {"python3", "sh", "openbox"} <= set(found.programs)
+        started = time.monotonic()
+        assert provider.availability() == found
+        assert time.monotonic() - started < 0.05
+
+    def test_says_why_not(self, tmp_path: Path) -> None:
+        with keeper_options("user", server=SERVER) as options:
+            broken = LocalProvider(Settings(data=tmp_path), options=replace(options, site=options.cache / "absent"))
+            found = broken.availability()
+            broken.close()
+        assert not found.ok
+        assert "make setup" in found.reason
+        assert "docs/local-provider.md" in found.reason
+
+
+class TestOpen:
+    def test_is_the_port(self, provider: LocalProvider) -> None:
+        port: Provider = provider
+        opened = port.open(0, SPEC)
+        try:
+            assert opened.alive()
+            assert opened.why_dead() == ""
+            assert (opened.desktop.screen.width, opened.desktop.frame().width) == (800, 800)
+            assert opened.desktop.execute(["id", "-un"]).output == "user\n"
+            assert opened.stream_address()[0].startswith("unix:")
+            assert opened.details["home"] == "overlay"
+            assert set(opened.details["limits"]) == {"memory", "processes", "cpu", "user"}
+        finally:
+            opened.close()
+        assert not opened.alive()
+        assert opened.why_dead() == "destroyed"
+
+    def test_every_desktop_is_pristine(self, provider: LocalProvider) -> None:
+        opened = provider.open(0, SPEC)
+        opened.desktop.write_file("/home/user/Desktop/note", b"left behind")
+        opened.desktop.write_file("/tmp/note", b"left behind")
+        opened.close()
+        opened = provider.open(0, SPEC)
+        shown = opened.desktop.execute(["ls", "/home/user/Desktop", "/tmp/note"])
+        assert "note\n" not in shown.output.replace("/tmp/note\n", "")
+        assert "No such file" in shown.error
+        opened.close()
+
+    def test_secrets_differ_and_one_does_not_open_the_other(self, provider: LocalProvider) -> None:
+        first, second = provider.open(0, SPEC), provider.open(1, SPEC)
+        assert first.stream_address()[1] != second.stream_address()[1]
+        from worker.desktops import GuestDesktop
+
+        foreign = GuestDesktop(first.stream_address()[0], second.stream_address()[1])
+        with pytest.raises(GuestLost):
+            foreign.frame()
+        foreign.close()
+        first.close()
+        second.close()
+
+    def test_a_slot_has_one_desktop(self, provider: LocalProvider) -> None:
+        first = provider.open(0, SPEC)
+        second = provider.open(0, SPEC)
+        assert not first.alive()
+        assert second.alive()
+        second.close()
+
+    def test_refuses_an_image_that_it_does_not_have(self, provider: LocalProvider) -> None:
+        with pytest.raises(ClusterLost, match="no image 'windows-11'"):
+            provider.open(0, DesktopSpec(image="windows-11"))
+
+    def test_leaves_nothing(self, provider: LocalProvider) -> None:
+        opened = of(provider.open(0, SPEC))
+        opened.desktop.launch(["sh", "-c", "sleep 1000 & sleep 1000"])
+        eventually(lambda: len(family(opened._kept.pid)) > 8)
+        pids = family(opened._kept.pid)
+        socket = Path(opened.stream_address()[0].removeprefix("unix:"))
+        assert socket.exists()
+        opened.close()
+        opened.close()
+        assert [pid for pid in pids if exists(pid)] == []
+        assert not socket.parent.exists()
+        assert opened.usage()["peak_memory"] > 20 * MIB
+
+
+class TestPrepare:
+    def test_the_next_desktop_is_there_at_once(self, once: LocalProvider) -> None:
+        once.prepare(0, SPEC)
+        once.prepare(0, SPEC)
+        once._spares[0].coming.result(60)
+        started = time.monotonic()
+        opened = of(once.open(0, SPEC))
+        assert time.monotonic() - started < 0.5
+        assert opened.details["prepared"] is True
+        assert opened.desktop.frame().width == 800
+        opened.close()
+
+    def test_one_that_is_not_what_is_wanted_is_not_used(self, once: LocalProvider) -> None:
+        once.prepare(0, SPEC)
+        spare = once._spares[0].coming.result(60)
+        opened = of(once.open(0, OTHER))
+        assert "prepared" not in opened.details
+        assert opened.desktop.frame().width == 1024
+        assert not spare.alive()
+        opened.close()
+
+    def test_another_wish_replaces_it(self, once: LocalProvider) -> None:
+        once.prepare(0, SPEC)
+        first = once._spares[0].coming
+        once.prepare(0, OTHER)
+        second = once._spares[0].coming.result(60)
+        assert not first.result(0).alive()
+        assert second.spec == OTHER
+        once.open(0, OTHER).close()
+
+    def test_one_that_died_is_not_used(self, once: LocalProvider) -> None:
+        once.prepare(0, SPEC)
+        spare = once._spares[0].coming.result(60)
+        spare.desktop.launch(["python3", "-c", "import os; os.kill(-1, 9)"])
+        eventually(lambda: not spare.alive())
+        opened = of(once.open(0, SPEC))
+        assert "prepared" not in opened.details
+        opened.close()
+
+    def test_does_nothing_without_room(self, once: LocalProvider, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("worker.providers.local.free_memory", lambda: 1024 * MIB)
+        once.prepare(0, SPEC)
+        assert once._spares == {}
+
+
+class TestLoss:
+    def test_a_desktop_that_ends_itself_says_so(self, once: LocalProvider) -> None:
+        opened = once.open(0, SPEC)
+        opened.desktop.launch(["python3", "-c", "import os; os.kill(-1, 9)"])
+        with pytest.raises(GuestLost):
+            forever(opened.desktop.frame)
+        assert "session ended" in opened.why_dead()
+        assert not opened.alive()
+        opened.close()
+
+    def test_one_that_uses_too_much_memory_says_so(self, tmp_path: Path) -> None:
+        with keeper_options("user", server=SERVER, site=SITE) as options:
+            limits = Limits(memory=320 * MIB, home=64 * MIB, tmp=32 * MIB, run=8 * MIB, shm=32 * MIB)
+            provider = LocalProvider(Settings(data=tmp_path), options=options, limits=limits)
+            opened = provider.open(0, SPEC)
+            opened.desktop.launch(["python3", "-c", HOG])
+            eventually(lambda: not opened.alive(), 30)
+            assert opened.why_dead().startswith("memory limit: it held")
+            provider.close()
+
+    def test_a_dead_keeper_is_replaced(self, own: LocalProvider) -> None:
+        opened = own.open(0, SPEC)
+        own.prepare(0, SPEC)
+        own._spares[0].coming.result(60)
+        assert own._keeper is not None
+        os.kill(own._keeper.pid, 9)
+        eventually(lambda: not opened.alive(), 5)
+        assert "keeper died" in opened.why_dead()
+        opened.close()
+        again = own.open(0, SPEC)
+        assert again.desktop.frame().width == 800
+        again.close()
+
+
+class TestClose:
+    def test_takes_everything_along_and_makes_nothing_more(self, own: LocalProvider) -> None:
+        opened = of(own.open(0, SPEC))
+        own.prepare(0, SPEC)
+        assert own._keeper is not None
+        keeper, pids = own._keeper.pid, family(opened._kept.pid)
+        own.close()
+        own.close()
+        assert [pid for pid in (keeper, *pids) if exists(pid)] == []
+        own.prepare(0, SPEC)
+        with pytest.raises(ClusterLost, match="being stopped"):
+            own.open(0, SPEC)
