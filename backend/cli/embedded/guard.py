@@ -27,6 +27,8 @@ TAIL_BYTES = 4096
 TAIL_LINES = 15
 READ_BYTES = 65536
 KILL_AGAIN_SECONDS = 0.2
+KILLED_SECONDS = 5.0
+LONG = 1e9
 EXIT_CANNOT_START = 127
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -70,9 +72,10 @@ class Guard:
 
     Args:
         spec: `argv`, `env`, `cwd`, `uid` and `gid` (or null), `stdin` (text for the child), `keep_fds`, `log`,
-            `log_bytes`, `log_backups`, `stop` (list of [signal, seconds to wait after it]), `orphan_seconds` (how long
-            what the child left behind may take to end by itself), `remove` (folders to remove at the end, and their
-            parent if that leaves it empty).
+            `log_bytes`, `log_backups`, `stop` (list of [signal, seconds to wait after it]), `abandoned_seconds` (at
+            most so long after each signal when nobody is left who waits), `orphan_seconds` (how long what the child
+            left behind may take to end by itself), `remove` (folders to remove at the end, and their parent if that
+            leaves it empty).
     """
 
     def __init__(self, spec: dict[str, Any]) -> None:
@@ -133,7 +136,7 @@ class Guard:
         if command == b"k":
             self.steps, self.deadline = [], 0.0
         else:
-            self.begin_stop()
+            self.begin_stop(longest=LONG if command else self.spec["abandoned_seconds"])
         return bool(command)
 
     def _on_output(self) -> bool:
@@ -151,11 +154,14 @@ class Guard:
             os.read(self.wake, READ_BYTES)
         return True
 
-    def begin_stop(self) -> None:
-        """Start the orderly end; what is due is sent by the loop. Safe to call twice."""
+    def begin_stop(self, longest: float = LONG) -> None:
+        """Start the orderly end; what is due is sent by the loop. Safe to call twice.
+
+        The child alone is killed in the end, not yet what it started: that may be about to tidy up after it.
+        """
         if self.steps is None:
-            self.steps = [(int(number), float(seconds)) for number, seconds in self.spec["stop"]]
-            self.deadline = 0.0
+            asked = [(int(number), min(longest, float(seconds))) for number, seconds in self.spec["stop"]]
+            self.steps, self.deadline = [*asked, (signal.SIGKILL, KILLED_SECONDS)], 0.0
 
     def _seconds_left(self) -> float | None:
         return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())

@@ -149,6 +149,7 @@ def _spawn_server(
                 pass_fds=(descriptor,),
                 hold_fds=hold_fds,
                 stop=STOP,
+                abandoned_seconds=20.0,
                 orphan_seconds=5.0,
                 remove=remove,
             )

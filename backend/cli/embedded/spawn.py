@@ -42,6 +42,7 @@ class ChildSpec:
         pass_fds: Descriptors that stay open in the child under the same numbers.
         hold_fds: Descriptors that stay open in the guard only (a lock that lives as long as the guard).
         stop: Signals to end it with and the seconds each may take; then it is killed.
+        abandoned_seconds: The same, at most, when we were killed and nobody is left who waits.
         orphan_seconds: How long what it leaves behind may take to end by itself.
         remove: Folders that the guard removes when all has ended, even if nobody is left to ask for it.
     """
@@ -56,6 +57,7 @@ class ChildSpec:
     pass_fds: tuple[int, ...] = ()
     hold_fds: tuple[int, ...] = ()
     stop: tuple[tuple[signal.Signals, float], ...] = ((signal.SIGTERM, 10.0),)
+    abandoned_seconds: float = 3.0
     orphan_seconds: float = 8.0
     remove: tuple[Path, ...] = ()
 
@@ -73,6 +75,7 @@ class ChildSpec:
             "log_bytes": LOG_BYTES,
             "log_backups": LOG_BACKUPS,
             "stop": [[int(number), seconds] for number, seconds in self.stop],
+            "abandoned_seconds": self.abandoned_seconds,
             "orphan_seconds": self.orphan_seconds,
             "remove": [str(path) for path in self.remove],
         }
@@ -157,7 +160,7 @@ class GuardedProcess:
     @property
     def patience(self) -> float:
         """Seconds after which the guard must have ended a child that was asked to stop."""
-        return sum(seconds for _, seconds in self.spec.stop) + self.spec.orphan_seconds + 10.0
+        return sum(seconds for _, seconds in self.spec.stop) + self.spec.orphan_seconds + 15.0
 
     @property
     def _stdin(self) -> Any:

@@ -85,6 +85,27 @@ class TestStop:
         process = started(STUBBORN, log, stop=((signal.SIGTERM, 0.3),))
         assert process.stop().reason == "killed by SIGKILL"
 
+    def test_what_it_started_may_tidy_up_after_it(self, log: Path) -> None:
+        # The grandchild watches a pipe of its parent's, needs a moment, and leaves a word.
+        code = (
+            "import os, signal, time\n"
+            "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+            "watched, held = os.pipe()\n"
+            "if os.fork() == 0:\n"
+            "    os.close(held)\n"
+            "    print('ready', flush=True)\n"
+            "    os.read(watched, 1)\n"
+            "    deadline = time.monotonic() + 0.3\n"
+            "    while time.monotonic() < deadline: pass\n"
+            "    print('tidy', flush=True)\n"
+            "    os._exit(0)\n"
+            "signal.pause()"
+        )
+        process = started(code, log, stop=((signal.SIGTERM, 0.1),))
+        ended = process.stop()
+        assert ended.reason == "killed by SIGKILL"
+        assert ended.tail[-1] == "tidy"
+
     def test_goes_through_its_signals_in_order(self, log: Path) -> None:
         process = started(STUBBORN, log, stop=((signal.SIGTERM, 0.2), (signal.SIGUSR1, 5.0)))
         assert process.stop().reason == "killed by SIGUSR1"
@@ -127,7 +148,7 @@ class TestSupervisorKilled:
         "from pathlib import Path\n"
         "from tests.integration.embedded import test_guard as t\n"
         "process = t.started(getattr(t, sys.argv[1]), Path(sys.argv[2]), sys.argv[3], orphan_seconds=0.5,"
-        " stop=((signal.SIGTERM, 0.5),), remove=(Path(sys.argv[4]),))\n"
+        " stop=((signal.SIGTERM, 300.0),), abandoned_seconds=0.5, remove=(Path(sys.argv[4]),))\n"
         "print(process.pid, flush=True)\n"
         "signal.pause()\n"
     )
