@@ -10,6 +10,7 @@ from backend.db.models import Task
 from backend.db.repositories import pages_workers as repository
 from backend.domain.errors import Unavailable
 from backend.services.capabilities import Capabilities, capabilities
+from backend.services.leaderboards import FLOORS
 
 
 @dataclass(frozen=True)
@@ -121,4 +122,9 @@ def _agents(said: Sequence[tuple[str, Mapping[str, Any]]]) -> list[AgentView]:
         )
         for name, offer in found.items()
     ]
-    return sorted(views, key=lambda agent: (agent.privileged, agent.name))
+    return sorted(views, key=_order)
+
+
+def _order(agent: AgentView) -> tuple[bool, bool, bool, str]:
+    """Agents that are measured first, then the floors (random, the least bare one, first), then those that peek."""
+    return agent.privileged, agent.name in FLOORS, agent.name != "random", agent.name

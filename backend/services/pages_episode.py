@@ -37,6 +37,7 @@ class StepView:
     timing: Mapping[str, Any]
     windows: list[Mapping[str, Any]]
     at: datetime
+    final: bool
 
 
 @dataclass(frozen=True)
@@ -124,6 +125,11 @@ class EpisodePage:
     shown: AttemptView | None
     steps: list[StepView]
     evaluations: list[EvaluationView]
+
+    @property
+    def acted(self) -> int:
+        """Steps of the agent, without the picture of the state that it left."""
+        return sum(not step.final for step in self.steps)
 
 
 def episode_page(session: Session, episode_id: UUID, number: int | None) -> EpisodePage:
@@ -220,12 +226,13 @@ def _step(step: Step) -> StepView:
         reply=step.reply,
         actions=[action_words(action) for action in step.actions],
         marks=pointer_path(step.actions),
-        results=[result for result in step.results if result],
+        results=[result for result in step.results if result and result != {"final": True}],
         invalid=step.invalid,
         usage=step.usage,
         timing=step.timing,
         windows=step.windows,
         at=step.created_at,
+        final=any(isinstance(result, dict) and result.get("final") for result in step.results),
     )
 
 

@@ -109,7 +109,7 @@ def _queue(rows: Sequence[AnyRow], slots: Slots) -> list[Wait]:
 
 def _alarms(session: Session) -> list[Alarm]:
     flagged = [
-        Alarm("flagged", row.Task.key, row.Episode.flag_reason, row.Episode.ended_at, row.Episode.id)
+        Alarm("flagged", row.Task.key, f"{row.Episode.flag_reason} ({row.title})", row.Episode.ended_at, row.Episode.id)
         for row in repository.flagged(session, NEWS)
     ]
     quarantined = [

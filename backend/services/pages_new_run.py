@@ -18,8 +18,11 @@ from backend.services.requests import RunRequest
 
 @dataclass(frozen=True)
 class Parameter:
-    """One field of an agent's parameters, from its JSON schema. `kind`: text, integer, number, boolean, choice or
-    json.
+    """One field of an agent's parameters, from its JSON schema.
+
+    Attributes:
+        kind: text, integer, number, boolean, choice or json.
+        low, high: bounds, where the schema has them.
     """
 
     name: str

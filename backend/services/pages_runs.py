@@ -13,6 +13,7 @@ from backend.db.repositories import pages_runs as repository
 from backend.db.repositories.pages_common import AnyRow
 from backend.domain.errors import NotFound
 from backend.domain.task import Difficulty
+from backend.services.pages_actions import short
 from backend.services.pages_common import RunRow, Tile, max_steps_of, run_rows, tiles
 from backend.services.pages_looks import Look, Split, State, state_of
 
@@ -21,6 +22,7 @@ EVENTS = 40
 REASONS = 12
 UNLABELLED = "unlabelled"
 DIFFICULTIES = (*Difficulty, UNLABELLED)
+TOLD = ("number", "score", "ended_by", "failure_class", "reason", "agent", "benchmark", "episodes", "added")
 PHASES: Mapping[str, str] = {
     "reset": "reset of the desktop",
     "setup": "the task's set-up",
@@ -134,7 +136,7 @@ class EventRow:
     kind: str
     at: datetime
     episode_id: UUID | None
-    data: Mapping[str, Any]
+    words: str
 
 
 @dataclass(frozen=True)
@@ -173,10 +175,19 @@ def run_page(session: Session, run_id: UUID, filters: dict[str, Any], after: UUI
         not_runnable=[(item.reason, item.n) for item in repository.not_runnable(session, run_id)],
         episodes=_episodes(row.Run.config, repository.episodes(session, run_id, filters, after, PAGE + 1)),
         events=[
-            EventRow(event.seq, event.kind, event.created_at, event.episode_id, event.data)
+            EventRow(event.seq, event.kind, event.created_at, event.episode_id, event_words(event.kind, event.data))
             for event in repository.events(session, run_id, EVENTS)
         ],
     )
+
+
+def event_words(kind: str, data: Mapping[str, Any]) -> str:
+    """An event's data on one short line."""
+    if kind == "step":
+        return f"{data.get('step', '')}: {short(str(data.get('words') or ''), 80)}".strip(": ")
+    moved = f"{data['from']} to {data['to']}" if data.get("from") and data.get("to") else ""
+    rest = [f"{key.replace('_', ' ')} {data[key]}" for key in TOLD if data.get(key) not in {None, ""}]
+    return short(", ".join([moved, *rest] if moved else rest), 120)
 
 
 def _matrix(rows: Sequence[AnyRow]) -> Matrix:

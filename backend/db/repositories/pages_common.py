@@ -41,7 +41,7 @@ def looks_by_run(session: Session, run_ids: Sequence[UUID]) -> Sequence[Row[UUID
     query = (
         select(Episode.run_id, look().label("look"), func.count())
         .where(Episode.run_id.in_(run_ids))
-        .group_by(Episode.run_id, look())
+        .group_by(Episode.run_id, "look")
     )
     return session.execute(query).all()
 

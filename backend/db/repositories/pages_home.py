@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from backend.db.models import Attempt, Episode, Lease, Node, Quarantine, Run, Slot, Task, Worker
+from backend.db.models import Agent, Attempt, Episode, Lease, Node, Quarantine, Run, Slot, Task, Worker
 from backend.db.repositories.pages_common import AnyRow, run_columns
 
 
@@ -50,8 +50,10 @@ def latest_runs(session: Session, limit: int) -> Sequence[AnyRow]:
 def flagged(session: Session, limit: int) -> Sequence[AnyRow]:
     """Episodes that wait for a person's look, newest first."""
     query = (
-        select(Episode, Task)
+        select(Episode, Task, func.coalesce(func.nullif(Run.name, ""), Agent.name).label("title"))
         .join(Task, Task.id == Episode.task_id)
+        .join(Run, Run.id == Episode.run_id)
+        .join(Agent, Agent.id == Run.agent_id)
         .where(Episode.flagged)
         .order_by(Episode.id.desc())
         .limit(limit)

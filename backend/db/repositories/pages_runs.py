@@ -49,7 +49,7 @@ def matrix(session: Session, run_id: UUID) -> Sequence[AnyRow]:
         select(Task.domain, Task.difficulty, look().label("look"), func.count().label("n"))
         .join(Task, Task.id == Episode.task_id)
         .where(Episode.run_id == run_id)
-        .group_by(Task.domain, Task.difficulty, look())
+        .group_by(Task.domain, Task.difficulty, "look")
     )
     return session.execute(query).all()
 

@@ -13,9 +13,10 @@ from backend.services.summary import Summary
 
 MEASURES = {"mean": "mean score", "success": "success rate"}
 # Lightness and pattern tell series apart, so that they need no hue: outcome colours mean outcomes only.
-LIGHT = ("#3733a6", "#a9a6e6", "#55585f", "#c9c5b8", "#1a1c20", "#7d79cf")
-DARK = ("#aeabff", "#5c58b8", "#bdbec4", "#55595f", "#eeebe3", "#837fe0")
+LIGHT = ("#6f6bd8", "#c3c1f0", "#8d9097", "#d9d5c8", "#4d4a9e", "#b0ada3")
+DARK = ("#8a86e6", "#4a4790", "#8b8e96", "#4a4e56", "#6a66c4", "#62666e")
 SHAPES = ("", "/", "", ".", "x", "\\")
+PAPER = {"light": "#fffefb", "dark": "#171a1f"}
 INK = {"light": ("#474b53", "#dedacf"), "dark": ("#bdbec4", "#2b3039")}
 
 
@@ -63,14 +64,19 @@ def _bars(index: int, series: Series, keys: Sequence[str], measure: str, theme: 
         "hovertemplate": "%{x}: %{y:.1%}<br>%{customdata}",
         "marker": {
             "color": palette[index % len(palette)],
-            "pattern": {"shape": SHAPES[index % len(SHAPES)], "solidity": 0.25},
+            "pattern": {
+                "shape": SHAPES[index % len(SHAPES)],
+                "solidity": 0.3,
+                "fillmode": "overlay",
+                "fgcolor": PAPER[theme],
+            },
         },
         "error_y": {
             "type": "data",
             "symmetric": False,
             "arrayminus": [low for low, _ in ends],
             "array": [high for _, high in ends],
-            "color": INK[theme][0],
+            "color": "#1a1c20" if theme == "light" else "#eeebe3",
             "thickness": 1.2,
             "width": 3,
         },
@@ -89,7 +95,7 @@ def figure(cut: Cut, measure: str, theme: str) -> dict[str, Any]:
             "paper_bgcolor": "rgba(0,0,0,0)",
             "plot_bgcolor": "rgba(0,0,0,0)",
             "font": {"color": ink, "size": 13, "family": "Plex Sans, system-ui, sans-serif"},
-            "margin": {"l": 48, "r": 8, "t": 8, "b": 40},
+            "margin": {"l": 48, "r": 8, "t": 8, "b": 32},
             "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
             "xaxis": {**axis, "automargin": True, "fixedrange": True},
             "yaxis": {**axis, "range": [0, 1.02], "tickformat": ".0%", "dtick": 0.25, "fixedrange": True},

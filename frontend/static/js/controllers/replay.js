@@ -125,7 +125,7 @@ export default class Replay extends Controller {
     });
     const none = document.createElement("span");
     none.className = "dim";
-    none.textContent = "no action";
+    none.textContent = step.dataset.final ? "the state that was left, and scored" : "no action";
     this.part("did").replaceChildren(...(actions.length ? actions : [none]));
     this.part("scrub").value = this.at;
     this.part("count").textContent = `step ${step.dataset.index} of ${this.steps.at(-1).dataset.index}`;
