@@ -17,8 +17,8 @@ def widget_value(result: str, rules: Mapping[str, Any]) -> MetricValue:
 
     Args:
         result: the accessibility tree.
-        rules: `app` and `role` of the widget; `text`, its content without blanks in any case, or `number` with
-            `tolerance` (default 1e-9).
+        rules: `app` and `role` of the widget; `text`, the first line of its content without blanks in any
+            case, or `number` with `tolerance` (default 1e-9).
     """
     try:
         found = [one for one in widgets(result) if one.app == rules["app"] and one.role == rules["role"]]
@@ -32,7 +32,8 @@ def widget_value(result: str, rules: Mapping[str, Any]) -> MetricValue:
 
 
 def _content(widget: Widget) -> str:
-    return "".join((widget.text or widget.name).split())
+    lines = (widget.text or widget.name).strip().splitlines() or [""]
+    return "".join(lines[0].split())
 
 
 def _right(text: str, rules: Mapping[str, Any]) -> bool:
