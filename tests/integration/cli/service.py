@@ -71,10 +71,10 @@ def command(*words: str) -> list[str]:
     return [sys.executable, "-W", "error", "-m", "backend.cli.main", *words]
 
 
-def deskarena(*words: str, server: str = "", **env: str) -> subprocess.CompletedProcess[str]:
+def deskarena(*words: str, server: str = "", timeout: float = 60, **env: str) -> subprocess.CompletedProcess[str]:
     """Runs the real command to its end."""
     outer = {name: value for name, value in os.environ.items() if not name.startswith("DESKARENA_")}
     given = {"DESKARENA_SERVER": server} if server else {}
     return subprocess.run(
-        command(*words), capture_output=True, text=True, timeout=60, check=False, env={**outer, **given, **env}
+        command(*words), capture_output=True, text=True, timeout=timeout, check=False, env={**outer, **given, **env}
     )

@@ -1,0 +1,71 @@
+"""`deskarena demo`: everything from nothing, one run on a real desktop, and nothing afterwards."""
+
+import json
+import tempfile
+from pathlib import Path
+
+import psutil
+import pytest
+
+from backend.cli.commands.demo import PREFIX, temporary_folder
+from backend.cli.embedded.folder import DataFolder
+from tests.integration.cli.service import deskarena
+
+EPISODE = {"task", "domain", "difficulty", "outcome", "ended_by", "score", "steps", "attempts", "seconds"}
+ONE_TASK = "files/rename_report"
+
+
+def demo_folders() -> set[Path]:
+    return set(Path(tempfile.gettempdir()).glob(f"{PREFIX}*"))
+
+
+@pytest.mark.stack
+@pytest.mark.desktop
+class TestDemo:
+    def test_one_object_about_a_run_on_a_real_desktop(self) -> None:
+        before = demo_folders()
+        done = deskarena(
+            "demo", "-o", "json", "--agent", "always_fail", "--tasks", ONE_TASK, "--slots", "1", timeout=200
+        )
+        assert done.returncode == 0, done.stderr
+        found = json.loads(done.stdout)
+        assert found["run"]["status"] == "completed"
+        assert found["run"]["id"]
+        assert len(found["episodes"]) == 1
+        episode = found["episodes"][0]
+        assert set(episode) >= EPISODE
+        assert (episode["task"], episode["outcome"], episode["ended_by"]) == (ONE_TASK, "scored", "infeasible")
+        assert (episode["score"], episode["attempts"]) == (0.0, 1)
+        assert set(episode["seconds"]) >= {"reset", "setup", "agent", "evaluation"}
+        summary = found["summary"]
+        assert (summary["success_rate"], summary["mean_score"]) == (0.0, 0.0)
+        assert summary["interval"]["success_rate"][0] == 0.0
+        assert summary["outcomes"]["scored"] == 1
+        assert demo_folders() <= before
+
+    def test_a_selection_that_matches_nothing_is_2_and_leaves_nothing(self) -> None:
+        before = demo_folders()
+        done = deskarena("demo", "-o", "json", "--tasks", "no/such*", timeout=200)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "'no/such*' matches none of the" in done.stderr
+        assert demo_folders() <= before
+        assert not [p for p in psutil.process_iter(["cmdline"]) if PREFIX in " ".join(p.info["cmdline"] or ())]
+
+
+class TestTemporaryFolder:
+    def test_is_gone_afterwards(self) -> None:
+        with temporary_folder() as folder:
+            assert folder.is_dir()
+        assert not folder.exists()
+
+    def test_old_folders_of_killed_demonstrations_are_removed(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+        monkeypatch.setattr("backend.cli.commands.demo.YOUNG_SECONDS", -1.0)
+        killed, alive = tmp_path / f"{PREFIX}killed", tmp_path / f"{PREFIX}alive"
+        with DataFolder(killed):
+            pass
+        with DataFolder(alive), temporary_folder():
+            assert not killed.exists()
+            assert alive.exists()
