@@ -86,9 +86,11 @@ def run() -> None:
             run_on(connection)
         return
     engine = make_engine(url(), pool_size=1)
-    with engine.connect() as connection:
-        run_on(connection)
-    engine.dispose()
+    try:
+        with engine.connect() as connection:
+            run_on(connection)
+    finally:
+        engine.dispose()
 
 
 run()

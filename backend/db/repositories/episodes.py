@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import func, insert, select, text, update
+from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session
 
 from backend.db.models import Attempt, Episode, Task
@@ -148,7 +149,7 @@ def listing(  # noqa: PLR0913 - one keyword per thing to ask by
 
 def newest_attempts(session: Session, episode_ids: Sequence[UUID]) -> dict[UUID, Attempt]:
     """The newest attempt of each episode."""
-    query = select(Attempt).where(Attempt.episode_id.in_(episode_ids)).distinct(Attempt.episode_id)
+    query = select(Attempt).where(Attempt.episode_id.in_(episode_ids)).ext(distinct_on(Attempt.episode_id))
     rows = session.scalars(query.order_by(Attempt.episode_id, Attempt.number.desc()))
     return {row.episode_id: row for row in rows}
 

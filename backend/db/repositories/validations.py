@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from sqlalchemy import select
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.dialects.postgresql import distinct_on, insert
 from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
@@ -33,7 +33,7 @@ def newest_runs(session: Session, task_set_id: UUID) -> dict[str, Run]:
         .join(Agent, Agent.id == Run.agent_id)
         .where(Run.task_set_id == task_set_id, Run.purpose == Purpose.VALIDATE.value)
         .where(Agent.name.in_(VALIDATION_AGENTS))
-        .distinct(Agent.name)
+        .ext(distinct_on(Agent.name))
         .order_by(Agent.name, Run.id.desc())
     )
     return {row[0]: row[1] for row in session.execute(query)}
@@ -45,7 +45,7 @@ def newest_results(session: Session, task_set_id: UUID) -> dict[UUID, dict[str, 
         select(TaskValidation)
         .join(Task, Task.id == TaskValidation.task_id)
         .where(Task.task_set_id == task_set_id)
-        .distinct(TaskValidation.task_id, TaskValidation.agent)
+        .ext(distinct_on(TaskValidation.task_id, TaskValidation.agent))
         .order_by(TaskValidation.task_id, TaskValidation.agent, TaskValidation.id.desc())
     )
     found: dict[UUID, dict[str, TaskValidation]] = {}

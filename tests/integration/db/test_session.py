@@ -1,0 +1,98 @@
+"""The unit of work: commit, then hooks; an error takes both back."""
+
+from collections.abc import Iterator
+
+import pytest
+from sqlalchemy import select, text
+from sqlalchemy.orm import Session
+
+from backend.db.models import Project
+from backend.db.session import SessionFactory, after_commit, make_engine, psycopg_url, session_factory, unit_of_work
+from backend.domain.errors import Unavailable
+
+
+@pytest.fixture
+def factory(fresh_database: str) -> Iterator[SessionFactory]:
+    engine = make_engine(fresh_database)
+    yield session_factory(engine)
+    engine.dispose()
+
+
+class TestUnitOfWork:
+    def test_hooks_run_once_after_the_commit(self, factory: SessionFactory) -> None:
+        seen: list[list[str]] = []
+
+        def look() -> None:
+            with factory() as other:
+                seen.append(list(other.scalars(select(Project.name))))
+
+        with unit_of_work(factory) as session:
+            session.add(Project(name="one"))
+            after_commit(session, "look", look)
+            after_commit(session, "look", look)
+            session.flush()
+            assert seen == []
+        assert seen == [["one"]]
+
+    def test_an_error_rolls_back_and_forgets_the_hooks(self, factory: SessionFactory) -> None:
+        seen: list[int] = []
+
+        def work() -> None:
+            with unit_of_work(factory) as session:
+                session.add(Project(name="one"))
+                after_commit(session, "x", lambda: seen.append(1))
+                raise KeyError
+
+        with pytest.raises(KeyError):
+            work()
+        with unit_of_work(factory) as session:
+            assert session.scalars(select(Project)).all() == []
+        assert seen == []
+
+    def test_a_hook_that_fails_hurts_nobody(self, factory: SessionFactory, caplog: pytest.LogCaptureFixture) -> None:
+        seen: list[int] = []
+
+        def fail() -> None:
+            raise OSError("the broker is away")
+
+        with unit_of_work(factory) as session:
+            after_commit(session, "a", fail)
+            after_commit(session, "b", lambda: seen.append(1))
+        assert seen == [1]
+        assert "a hook after the commit failed" in caplog.text
+
+    def test_a_database_that_is_away_is_unavailable(self) -> None:
+        def ask(session: Session) -> None:
+            session.execute(text("SELECT 1"))
+
+        away = session_factory(make_engine("postgresql://nobody@127.0.0.1:1/none"))
+        with pytest.raises(Unavailable, match="did not answer"), unit_of_work(away) as session:
+            ask(session)
+
+    def test_a_connection_that_was_cut_is_unavailable_and_the_next_one_works(self, factory: SessionFactory) -> None:
+        def cut(session: Session) -> None:
+            session.execute(text("SELECT pg_terminate_backend(pg_backend_pid())"))
+
+        with pytest.raises(Unavailable), unit_of_work(factory) as session:
+            cut(session)
+        with unit_of_work(factory) as session:
+            assert session.scalar(text("SELECT 1")) == 1
+
+
+class TestMakeEngine:
+    def test_a_transaction_that_does_nothing_is_ended(self, factory: SessionFactory) -> None:
+        with unit_of_work(factory) as session:
+            for name in ("idle_in_transaction_session_timeout", "lock_timeout", "statement_timeout"):
+                assert session.scalar(text(f"SHOW {name}")) not in {None, "0"}
+            assert session.scalar(text("SHOW timezone")) == "UTC"
+
+    @pytest.mark.parametrize("scheme", ["postgresql", "postgresql+psycopg", "postgresql+psycopg2"])
+    def test_takes_the_usual_spellings(self, scheme: str) -> None:
+        assert psycopg_url(f"{scheme}://u:p@h:1/d").render_as_string(hide_password=False) == (
+            "postgresql+psycopg://u:p@h:1/d"
+        )
+
+    def test_says_what_to_set_when_nothing_is(self) -> None:
+        with pytest.raises(Unavailable) as caught:
+            psycopg_url("")
+        assert "DATABASE_URL" in caught.value.hint

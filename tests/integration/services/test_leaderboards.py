@@ -1,0 +1,114 @@
+"""Who is better: ranked rows with intervals, marked ones without a rank, missing tasks said."""
+
+from typing import Any
+
+import pytest
+
+from backend.db.models import ReportedResult
+from backend.db.models.words import Dimension
+from backend.domain.errors import FailureClass, NotFound
+from backend.services.benchmarks import get_benchmark
+from backend.services.leaderboards import Board, leaderboard
+from tests.factories.records import World
+from tests.factories.tasks import make_benchmark, make_task
+
+
+def board(installation: World, name: str = "starter", version: int | None = None) -> Board:
+    made: Board = installation.do(leaderboard, name, version=version)
+    return made
+
+
+def play(installation: World, scores: list[float | None], agent: str = "replay", **more: Any) -> None:
+    """A run whose episodes end with these scores; None = lost by its evaluator."""
+    worker = installation.worker(slots=1)
+    installation.submit(agent, **more)
+    for score in scores:
+        claim = installation.must_claim(worker)
+        if score is None:
+            installation.lose(claim, FailureClass.EVALUATOR)
+        else:
+            installation.score(claim, score)
+
+
+@pytest.fixture
+def measured(ready: World, monkeypatch: pytest.MonkeyPatch) -> World:
+    """An installation where the floors count, so that built-in agents can be ranked here."""
+    monkeypatch.setattr("backend.services.leaderboards.FLOORS", frozenset({"noop"}))
+    return ready
+
+
+class TestLeaderboard:
+    def test_ranks_by_mean_score_and_says_ties(self, measured: World) -> None:
+        play(measured, [1.0, 1.0, 1.0], "always_fail")
+        play(measured, [0.0, 0.0, 0.0], "random")
+        found = board(measured)
+        assert [(row.agent.name, row.standing and row.standing.rank) for row in found.rows] == [
+            ("always_fail", 1),
+            ("random", 2),
+        ]
+        assert [row.standing.group for row in found.rows if row.standing] == [1, 2]
+        assert found.tasks == 3
+
+    def test_lost_ones_are_beside_the_rate_and_in_the_bound(self, measured: World) -> None:
+        play(measured, [1.0, None, 0.5], "random")
+        summary = board(measured).rows[0].summary
+        assert (summary.mean_score, summary.lower_bound_mean) == (0.75, 0.5)
+        assert summary.denominator_words == "2 of 3 episodes scored; 1 lost (evaluator 1)"
+
+    def test_floors_and_agents_that_see_the_task_have_no_rank(self, measured: World) -> None:
+        play(measured, [0.5] * 3, "random")
+        play(measured, [1.0] * 3, "oracle")
+        play(measured, [0.0] * 3, "noop")
+        found = {row.agent.name: row for row in board(measured).rows}
+        assert (found["oracle"].mark, found["oracle"].standing) == ("privileged", None)
+        assert (found["noop"].mark, found["noop"].standing) == ("floor", None)
+        assert found["random"].standing is not None
+        assert [row.agent.name for row in board(measured).rows] == ["random", "oracle", "noop"]
+
+    def test_by_domain_and_difficulty(self, installation: World) -> None:
+        made = [make_task("files", "a", difficulty="easy", difficulty_source="author"), make_task("editor", "b")]
+        installation.benchmark(make_benchmark(*made))
+        play(installation, [1.0, 0.0], "random")
+        by = board(installation).rows[0].by
+        assert {key: cell.mean_score for key, cell in by[Dimension.DOMAIN].items()} == {"files": 1.0, "editor": 0.0}
+        assert {key: cell.mean_score for key, cell in by[Dimension.DIFFICULTY].items()} == {
+            "easy": 1.0,
+            "unlabelled": 0.0,
+        }
+
+    def test_the_fullest_run_stands_for_its_condition_not_the_best(self, measured: World) -> None:
+        play(measured, [1.0], "random", tasks=("files/a",))
+        play(measured, [0.0, 0.5, 0.0], "random")
+        play(measured, [1.0], "random", tasks=("files/b",))
+        (row,) = board(measured).rows
+        assert (row.summary.counts.scored, row.summary.solved, len(row.others)) == (3, 0, 2)
+
+    def test_missing_tasks_are_counted(self, measured: World) -> None:
+        play(measured, [1.0], "random", tasks=("files/a",))
+        (row,) = board(measured).rows
+        assert (row.missing_tasks, row.summary.tasks) == (2, 1)
+
+    def test_validation_runs_are_not_on_it(self, ready: World) -> None:
+        play(ready, [0.0] * 3, "noop", purpose="validate")
+        assert board(ready).rows == []
+
+    def test_a_run_without_a_score_is_last_and_has_no_rate(self, measured: World) -> None:
+        measured.worker()
+        measured.submit("random")
+        (row,) = board(measured).rows
+        assert (row.standing, row.summary.mean_score, row.missing_tasks) == (None, None, 3)
+
+    def test_each_version_has_its_own(self, measured: World) -> None:
+        play(measured, [1.0] * 3, "random")
+        measured.benchmark(make_benchmark(make_task(name="new")))
+        assert board(measured).rows == []
+        assert len(board(measured, version=1).rows) == 1
+        with pytest.raises(NotFound, match="version 7"):
+            board(measured, version=7)
+
+    def test_reported_results_stand_beside(self, ready: World) -> None:
+        with ready.work() as session:
+            benchmark = get_benchmark(session, "starter")
+            values = {"source": "a paper", "agent": "x", "measure": "mean_score", "value": 0.2}
+            session.add(ReportedResult(benchmark_id=benchmark.id, **values))
+        assert [row.value for row in board(ready).reported] == [0.2]
