@@ -13,8 +13,8 @@ def _image(shot: Shot) -> "Image.Image":
     from PIL import Image
 
     size = (shot.width, shot.height)
-    # Any buffer will do, whatever the types say.
-    return Image.frombuffer("RGB", size, shot.pixels, "raw", "BGRX", shot.stride, 1)  # type: ignore[arg-type]
+    # Pillow's decoder takes no view of mapped memory, so this is where the one copy is made.
+    return Image.frombytes("RGB", size, bytes(shot.pixels), "raw", "BGRX", shot.stride, 1)
 
 
 def to_jpeg(shot: Shot, *, quality: int, scale: float = 1.0) -> tuple[bytes, int, int]:
