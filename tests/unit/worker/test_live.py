@@ -1,0 +1,148 @@
+import json
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.server import ServerConnection, unix_serve
+
+from tests.waiting import until
+from worker import live
+from worker.live import LivePump
+
+SECRET = "a-secret-of-this-desktop"
+
+
+class FakeGuest:
+    """The guest's `/stream`: sends a picture whenever the screen changes."""
+
+    def __init__(self, path: Path) -> None:
+        self.address = f"unix:{path}"
+        self.asked: list[str] = []
+        self.refused = 0
+        self.open = 0
+        self._change = Event()
+        self._server = unix_serve(self._serve, str(path))
+        self._thread = Thread(target=self._server.serve_forever, daemon=True)
+        self._thread.start()
+
+    def change(self) -> None:
+        """Something is drawn."""
+        self._change.set()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._thread.join(5.0)
+
+    def _serve(self, socket: ServerConnection) -> None:
+        request = socket.request
+        assert request is not None
+        if request.headers.get("Authorization") != f"Bearer {SECRET}":
+            self.refused += 1
+            return
+        self.asked.append(request.path)
+        self.open += 1
+        self._change.set()
+        try:
+            while True:
+                if self._change.wait(0.02):
+                    self._change.clear()
+                    head = {"type": "frame", "seq": 1, "t": time.time(), "width": 640, "height": 480}
+                    socket.send(json.dumps(head))
+                    socket.send(b"\xff\xd8picture")
+                socket.ping()
+        except ConnectionClosed:
+            self.open -= 1
+
+
+class FakeViewers:
+    """Counts as many viewers as it is told, keeps frames."""
+
+    def __init__(self) -> None:
+        self.number = 0
+        self.asked = 0
+        self.frames: list[tuple[int, bytes, Mapping[str, Any]]] = []
+
+    def watchers(self, attempt_id: UUID) -> int:
+        self.asked += 1
+        return self.number
+
+    def put_frame(self, attempt_id: UUID, seq: int, jpeg: bytes, meta: Mapping[str, Any]) -> bool:
+        self.frames.append((seq, jpeg, meta))
+        return True
+
+
+@pytest.fixture
+def guest(tmp_path: Path) -> Iterator[FakeGuest]:
+    made = FakeGuest(tmp_path / "guest.sock")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def viewers() -> FakeViewers:
+    return FakeViewers()
+
+
+@pytest.fixture
+def pump(guest: FakeGuest, viewers: FakeViewers) -> Iterator[LivePump]:
+    made = LivePump(uuid4(), (guest.address, SECRET), viewers, fps=5.0, step=lambda: 3)
+    yield made
+    made.close()
+
+
+@pytest.mark.usefixtures("pump")
+class TestLivePump:
+    def test_nothing_is_captured_while_nobody_watches(self, guest: FakeGuest, viewers: FakeViewers) -> None:
+        until(lambda: viewers.asked >= 2)
+        assert guest.asked == []
+
+    def test_frames_flow_while_somebody_watches(self, guest: FakeGuest, viewers: FakeViewers) -> None:
+        viewers.number = 1
+        until(lambda: viewers.frames)
+        guest.change()
+        until(lambda: len(viewers.frames) >= 2)
+        (seq, jpeg, meta), (later, _, _) = viewers.frames[:2]
+        assert (seq, later) == (1, 2)
+        assert jpeg == b"\xff\xd8picture"
+        assert (meta["step"], meta["width"], meta["height"]) == (3, 640, 480)
+        assert abs(meta["captured_at"] - time.time()) < 10.0
+
+    def test_the_rate_is_asked_of_the_guest(self, guest: FakeGuest, viewers: FakeViewers) -> None:
+        viewers.number = 1
+        until(lambda: guest.asked)
+        assert guest.asked[0] == "/stream?fps=5.0&quality=70"
+
+    def test_it_stops_when_the_last_viewer_leaves(self, guest: FakeGuest, viewers: FakeViewers) -> None:
+        viewers.number = 1
+        until(lambda: guest.open == 1)
+        viewers.number = 0
+        until(lambda: guest.open == 0)
+
+    def test_a_picture_that_stands_still_is_renewed(
+        self, guest: FakeGuest, viewers: FakeViewers, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(live, "RENEW_SECONDS", 0.1)
+        viewers.number = 1
+        until(lambda: len(viewers.frames) >= 2)
+        assert viewers.frames[0][2]["captured_at"] == viewers.frames[1][2]["captured_at"]
+
+
+class TestTrouble:
+    def test_a_wrong_secret_hurts_nobody(self, guest: FakeGuest, viewers: FakeViewers) -> None:
+        viewers.number = 1
+        pump = LivePump(uuid4(), (guest.address, "wrong"), viewers, fps=5.0, step=lambda: 0)
+        until(lambda: guest.refused >= 1)
+        pump.close()
+        assert viewers.frames == []
+
+    def test_no_guest_at_all_hurts_nobody(self, tmp_path: Path, viewers: FakeViewers) -> None:
+        viewers.number = 1
+        pump = LivePump(uuid4(), (f"unix:{tmp_path}/none", SECRET), viewers, fps=5.0, step=lambda: 0)
+        until(lambda: viewers.asked >= 2)
+        pump.close()
+        assert viewers.frames == []
