@@ -16,15 +16,18 @@ from pathlib import Path
 from worker.local.cgroups import members, remove_tree
 
 TITLE = "deskarena-desktop"
+_LONGEST = 48
 
 
 def base_folder() -> Path:
-    """The private folder of this user's keepers, short enough for socket paths (108 bytes).
+    """The private folder of this user's keepers. A temporary directory with a long name is not used: see below.
 
     Raises:
         PermissionError: somebody else made a folder of that name.
     """
-    folder = Path(tempfile.gettempdir()) / f"deskarena-keepers-{os.getuid()}"
+    temporary = tempfile.gettempdir()
+    # The path of a unix socket has at most 108 bytes.
+    folder = Path(temporary if len(temporary) <= _LONGEST else "/tmp") / f"deskarena-keepers-{os.getuid()}"  # noqa: S108
     folder.mkdir(mode=0o700, exist_ok=True)
     state = folder.lstat()
     if state.st_uid != os.getuid() or state.st_mode & 0o077 or folder.is_symlink():

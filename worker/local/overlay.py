@@ -8,40 +8,41 @@ from pathlib import Path
 from worker.local import kernel
 from worker.local.home import USER_FOLDERS
 from worker.local.layout import STAGE
+from worker.local.namespaces import Footing
 
 _STAGE = Path(STAGE)
 
 
-def make_home(template: int, user: tuple[int, int] | None, *, overlay: bool) -> str:
+def make_home(template: int, footing: Footing, *, overlay: bool) -> str:
     """An overlay over the template, or where that cannot be had (or is not wanted) a copy of it. Returns which."""
     home, source = _STAGE / "home", f"/proc/self/fd/{template}"
-    made = overlay and _try_overlay(source, home, user)
+    made = overlay and _try_overlay(source, home, footing)
     if not made:
-        _copy(source, home, user)
+        _copy(source, home, footing)
     for name in USER_FOLDERS:
         (home / name).mkdir()
-        _own(home / name, user)
+        _own(home / name, footing)
     return "overlay" if made else "copy on tmpfs"
 
 
-def _try_overlay(source: str, home: Path, user: tuple[int, int] | None) -> bool:
+def _try_overlay(source: str, home: Path, footing: Footing) -> bool:
     try:
-        _overlay(source, home, user)
+        _overlay(source, home, footing)
     except OSError:
         shutil.rmtree(home, ignore_errors=True)
         return False
     return True
 
 
-def _overlay(source: str, home: Path, user: tuple[int, int] | None) -> None:
+def _overlay(source: str, home: Path, footing: Footing) -> None:
     """Mounts the overlay. Raises OSError if this kernel cannot, or cannot do it right."""
     # In a user namespace, overlayfs keeps its marks in attributes that users may write.
-    extra = ",userxattr" if user is None else ""
+    extra = ",userxattr" if footing.in_user_namespace else ""
     _check_overlay(extra)
     upper, work = _STAGE / "upper", _STAGE / "work"
     for folder in (upper, work, home):
         folder.mkdir()
-    _own(upper, user)
+    _own(upper, footing)
     _mount_overlay(source, upper, work, home, extra)
 
 
@@ -72,13 +73,13 @@ def _check_overlay(extra: str) -> None:
         shutil.rmtree(trial)
 
 
-def _copy(source: str, home: Path, user: tuple[int, int] | None) -> None:
+def _copy(source: str, home: Path, footing: Footing) -> None:
     shutil.copytree(source, home)
     home.chmod(0o755)
     for path in (home, *home.rglob("*")):
-        _own(path, user)
+        _own(path, footing)
 
 
-def _own(path: Path, user: tuple[int, int] | None) -> None:
-    if user is not None:
-        os.chown(path, *user)
+def _own(path: Path, footing: Footing) -> None:
+    if footing.owner is not None:
+        os.chown(path, *footing.owner)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from worker.local import etc, kernel, seccomp
+from worker.local import etc, kernel, namespaces, seccomp
 from worker.local.layout import STAGE, Plan, bwrap_command, root_links
 from worker.local.limits import Limits
 from worker.local.overlay import make_home
@@ -77,10 +77,11 @@ def enter(spec: StageSpec, report: int) -> NoReturn:
         os.umask(0o022)
         _reset_signals()
         _join(spec.entrances)
-        home, notes = _prepare(spec)
+        footing = namespaces.leave(spec.user)
+        home, notes = _prepare(spec, footing)
         os.write(report, json.dumps({"home": home, "notes": notes}).encode())
-        if spec.user is not None:
-            _become(*spec.user)
+        if footing.owner is not None:
+            namespaces.become(*footing.owner)
         _bind_to(keeper)
         _execute(spec)
     except BaseException as error:  # noqa: BLE001 - this is the child's outermost frame: whatever it was is reported.
@@ -101,35 +102,28 @@ def _join(entrances: Sequence[str]) -> None:
     Path("/proc/self/oom_score_adj").write_text(str(_OOM_SCORE))
 
 
-def _prepare(spec: StageSpec) -> tuple[str, list[str]]:
-    """Makes the namespaces and fills the stage. Returns how the home was made, and what could not be bounded."""
-    _unshare(own_user=spec.user is None)
-    notes = _bound_ipc(spec.limits)
+def _prepare(spec: StageSpec, footing: namespaces.Footing) -> tuple[str, list[str]]:
+    """Fills the stage. Returns how the home was made, and what could not be bounded."""
     kernel.mount("none", "/", flags=kernel.MS_REC | kernel.MS_PRIVATE)
-    # Opened before the stage's file system may cover them. Python closes both at exec.
+    # Opened while we may still read them, and before the stage's file system covers them. Python closes both at exec.
     template = os.open(spec.template, os.O_PATH | os.O_DIRECTORY)
     guest = os.open(spec.guest, os.O_PATH | os.O_DIRECTORY)
+    namespaces.settle(spec.user, footing)
+    notes = _bound_ipc(spec.limits)
     inodes = max(10_000, spec.limits.home // 4096)
     flags = kernel.MS_NOSUID | kernel.MS_NODEV
     kernel.mount("tmpfs", _STAGE, "tmpfs", flags, f"size={spec.limits.home},nr_inodes={inodes},mode=755")
     _write_etc()
     (_STAGE / "guest").mkdir()
     kernel.mount(f"/proc/self/fd/{guest}", _STAGE / "guest", flags=kernel.MS_BIND)
-    return make_home(template, spec.user, overlay=spec.overlay), notes
-
-
-def _unshare(*, own_user: bool) -> None:
-    """Own mounts and IPC; for an ordinary user with a user namespace, in which these are allowed."""
-    uid, gid = os.getuid(), os.getgid()
-    kernel.unshare(kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC | (kernel.CLONE_NEWUSER if own_user else 0))
-    if own_user:
-        Path("/proc/self/setgroups").write_text("deny")
-        Path("/proc/self/uid_map").write_text(f"0 {uid} 1")
-        Path("/proc/self/gid_map").write_text(f"0 {gid} 1")
+    return make_home(template, footing, overlay=spec.overlay), notes
 
 
 def _bound_ipc(limits: Limits) -> list[str]:
-    """Bounds System V shared memory, which no process needs to have mapped. Kernels before 5.19 refuse it to users."""
+    """Bounds System V shared memory, which no process needs to have mapped.
+
+    Kernels before 5.19 refuse it to ordinary users, and some containers have read-only settings.
+    """
     settings = {
         "shmall": limits.shm // resource.getpagesize(),
         "shmmni": _SHARED_MEMORY_SEGMENTS,
@@ -138,8 +132,8 @@ def _bound_ipc(limits: Limits) -> list[str]:
     try:
         for name, value in settings.items():
             Path("/proc/sys/kernel", name).write_text(str(value))
-    except PermissionError:
-        return ["System V shared memory is not bounded here (needs Linux 5.19 for ordinary users)"]
+    except OSError as error:
+        return [f"System V shared memory is not bounded here: {error}"]
     return []
 
 
@@ -149,13 +143,6 @@ def _write_etc() -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
         file.chmod(0o644)
-
-
-def _become(uid: int, gid: int) -> None:
-    """Drops root for good: with the user number go all capabilities."""
-    os.setgroups([])
-    os.setresgid(gid, gid, gid)
-    os.setresuid(uid, uid, uid)
 
 
 def _bind_to(keeper: int) -> None:

@@ -20,7 +20,13 @@ from worker.local.limits import MIB, Limits
 from worker.local.watchdog import descendants
 
 STANDIN = Path(__file__).parent / "standin" / "guest_server"
-FLAVOURS = ("root", "user")
+FLAVOURS = ("root", "user", "container")
+"""Root of the host, an ordinary user, and root as a container has it: without the right to mount."""
+CONTAINER = (
+    "--bounding-set=-all,+chown,+dac_override,+fowner,+fsetid,+kill,+setgid,+setuid,+setpcap,+net_bind_service,"
+    "+net_raw,+sys_chroot,+mknod,+audit_write,+setfcap"
+)
+"""Docker's default rights."""
 ORDINARY = 64321
 """The ordinary user's number where the tests themselves run as root: one that no machine uses."""
 SMALL = Limits(
@@ -30,9 +36,9 @@ SMALL = Limits(
 
 @contextmanager
 def keeper_options(flavour: str, server: Path = STANDIN, **more: Any) -> Iterator[KeeperOptions]:
-    """Options of a keeper that runs as root or as an ordinary user. Skips what this test process cannot be."""
-    if flavour == "root" and os.getuid() != 0:
-        pytest.skip("needs root: the other user flavour is tested")
+    """Options of a keeper of that flavour. Skips what this test process cannot be."""
+    if flavour != "user" and os.getuid() != 0:
+        pytest.skip("needs root: the flavour of ordinary users is tested")
     folder = Path(tempfile.mkdtemp(prefix="keeper-test-"))
     try:
         (folder / "site").mkdir()
@@ -40,7 +46,8 @@ def keeper_options(flavour: str, server: Path = STANDIN, **more: Any) -> Iterato
         if flavour == "user" and os.getuid() == 0:
             yield _as_ordinary_user(folder, server, site, more)
         else:
-            yield KeeperOptions(cache=folder / "cache", server=server, site=site, **more)
+            prefix = ("setpriv", CONTAINER, "--inh-caps=-all", "--") if flavour == "container" else ()
+            yield KeeperOptions(cache=folder / "cache", server=server, site=site, prefix=prefix, **more)
     finally:
         shutil.rmtree(folder)
 
@@ -162,8 +169,9 @@ def keeper_folder(client: KeeperClient) -> Path:
 
 
 def groups_of(name: str) -> list[Path]:
-    """The control groups of a keeper."""
-    return [path for path in Path("/sys/fs/cgroup").glob(f"**/deskarena-{name}") if path.is_dir()]
+    """The control groups of a keeper. Walks past groups that vanish meanwhile."""
+    folders = (Path(folder) for folder, _, _ in os.walk("/sys/fs/cgroup"))
+    return [folder for folder in folders if folder.name == f"deskarena-{name}"]
 
 
 WORKER = f"""

@@ -32,7 +32,7 @@ FORKING_HOG = (
 )
 
 
-@pytest.fixture(scope="module", params=["root", "user", "root without control groups"])
+@pytest.fixture(scope="module", params=["root", "user", "container", "root without control groups"])
 def client(request: pytest.FixtureRequest) -> Iterator[KeeperClient]:
     """Keepers with every kind of limit that there is."""
     flavour, _, without = request.param.partition(" ")

@@ -11,6 +11,7 @@ from worker.keeper.folders import KeeperFolder, base_folder, processes_of, sweep
 @pytest.fixture
 def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr("worker.keeper.folders._LONGEST", 1000)
     return base_folder()
 
 
@@ -31,6 +32,11 @@ class TestBaseFolder:
         base.chmod(0o755)
         with pytest.raises(PermissionError, match="not a private folder"):
             base_folder()
+
+    def test_a_long_temporary_directory_is_not_used(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("tempfile.gettempdir", lambda: "/tmp/" + "x" * 80)
+        folder = base_folder()
+        assert len(str(folder / "keeper-12345678" / "d123456" / "api")) < 100
 
     def test_refuses_a_link(self, tmp_path: Path, base: Path) -> None:
         base.rmdir()
