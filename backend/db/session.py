@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from sqlalchemy import Engine, create_engine
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import Session, sessionmaker
 
 from backend.db.types import dump_json
@@ -84,7 +85,7 @@ def unit_of_work(factory: SessionFactory) -> Iterator[Session]:
         try:
             yield session
             session.commit()
-        except (OperationalError, InterfaceError) as error:
+        except (OperationalError, InterfaceError, PoolTimeout) as error:
             raise Unavailable(
                 f"the database did not answer: {_first_line(error)}", hint="Ask again in a few seconds."
             ) from error

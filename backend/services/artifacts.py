@@ -136,6 +136,29 @@ def open_for(session: Session, sha256: str, actor: Actor) -> Artifact:
     return found
 
 
+def collect_orphans(session: Session, store: LocalStore, now: float, grace: timedelta = timedelta(days=1)) -> int:
+    """Removes files that no row knows and nobody touched for `grace`: a worker died between storing and saying so.
+
+    Args:
+        session: the transaction; only reads.
+        store: the local store; others have no files of ours.
+        now: seconds since 1970.
+        grace: age from which on.
+
+    Returns:
+        How many files were removed.
+    """
+    removed, old = 0, now - grace.total_seconds()
+    for folder in sorted(store.root.glob("??/??")):
+        files = [path for path in folder.iterdir() if path.stat().st_mtime < old]
+        known = repository.known(session, [path.name for path in files])
+        for path in files:
+            if path.name not in known:
+                path.unlink(missing_ok=True)
+                removed += 1
+    return removed
+
+
 def collect_garbage(
     session: Session, store: ArtifactStore, grace: timedelta = timedelta(days=1), limit: int = 1000
 ) -> int:

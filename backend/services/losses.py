@@ -69,7 +69,8 @@ def after_loss(session: Session, run: Run, episode: Episode, attempt: Attempt) -
         move(session, run, episode, EpisodeState.WAITING, reason=reason, available_at=now + timedelta(seconds=delay))
         queue.wake_workers(session)
         return
-    ended = {"failure_class": failure.value, "failure_message": attempt.failure_message, "steps": attempt.current_step}
+    ended = {"failure_class": failure.value, "failure_message": attempt.failure_message, "ended_by": attempt.ended_by}
+    ended["steps"] = attempt.current_step
     move(session, run, episode, EpisodeState.LOST, outcome=Outcome.LOST.value, ended_at=now, **ended)
     if len(known) >= _SUSPICIOUS and all(after for _, after in known):
         flag(session, run, episode, len(known))

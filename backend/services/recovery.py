@@ -29,6 +29,8 @@ def reap(session: Session, now: datetime | None = None, *, lease_seconds: float 
     """
     seconds = get_settings().lease_seconds if lease_seconds is None else lease_seconds
     before = (now or repository.now(session)) - timedelta(seconds=seconds)
+    if before < repository.server_started(session):
+        return []  # While the database was away nobody could tell that it lives; everybody gets the full time again.
     repository.give_up_silent(session, before)
     reason = f"no heartbeat for {seconds:g} s: the worker died, froze or lost the database"
     lost = [_end_lease(session, lease_id, reason, before) for lease_id in _in_run_order(session, before)]

@@ -16,8 +16,8 @@ REPLAY = "replay"
 def recorded_decisions(session: Session, config: RunConfig, task: Task, episode: Episode) -> tuple[Decision, ...]:
     """Decisions for this episode of a `replay` run; empty for every other agent.
 
-    The agent's parameter `run` names a recorded run: its episode of the same task and repeat is repeated. `episode`
-    names one episode.
+    The agent's parameter `episode` names the recorded episode; `run` a recorded run, whose episode of the same task
+    and repeat is meant. Without either it is the newest scored episode of the task by another agent.
     """
     if config.agent != REPLAY:
         return ()
@@ -37,9 +37,9 @@ def decisions_of(session: Session, episode_id: UUID) -> tuple[Decision, ...]:
 def _source(session: Session, config: RunConfig, task: Task, episode: Episode) -> UUID | None:
     if config.params.get("episode"):
         return UUID(str(config.params["episode"]))
-    if not config.params.get("run"):
-        return None
-    return episodes.same_task(session, UUID(str(config.params["run"])), task.domain, task.name, episode.repeat)
+    if config.params.get("run"):
+        return episodes.same_task(session, UUID(str(config.params["run"])), task.domain, task.name, episode.repeat)
+    return episodes.newest_scored(session, task.id, REPLAY)
 
 
 def _decision(row: Step) -> Decision:

@@ -196,8 +196,16 @@ def retry_run(
     if RunState(run.state) is RunState.CANCELLED:
         raise Conflict("the run was cancelled: nothing of it is tried again", hint="Submit a new run.")
     lost = episodes.in_state(session, run.id, EpisodeState.LOST, [kind.value for kind in failure_classes])
-    again = {"outcome": None, "failure_class": None, "failure_message": "", "ended_at": None, "flagged": False}
+    again = {
+        "outcome": None,
+        "failure_class": None,
+        "failure_message": "",
+        "ended_at": None,
+        "ended_by": None,
+        "steps": 0,
+    }
     fresh = {
+        "flagged": False,
         "flag_reason": "",
         "reason": "",
         "available_at": episodes.now(session),

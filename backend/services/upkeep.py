@@ -1,5 +1,6 @@
 """What has to be done now and then by whoever is alive: workers as they poll, and beat. Safe to run twice at once."""
 
+import time
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
@@ -11,6 +12,7 @@ from sqlalchemy.orm import Session
 from backend.db.session import SessionFactory, unit_of_work
 from backend.domain.ports import ArtifactStore
 from backend.services import artifacts, recovery, rollups
+from backend.services.artifacts import LocalStore
 
 T = TypeVar("T")
 
@@ -28,8 +30,11 @@ def tend(factory: SessionFactory, *, lease_seconds: float | None = None) -> list
 
 
 def sweep(factory: SessionFactory, store: ArtifactStore, grace: timedelta = timedelta(days=1)) -> int:
-    """Removes artifacts that nothing refers to; for beat, now and then. Returns how many."""
-    return _in_one(factory, lambda session: artifacts.collect_garbage(session, store, grace))
+    """Removes artifacts that nothing refers to, and files that nobody knows; for beat, now and then. Returns how many."""
+    removed = _in_one(factory, lambda session: artifacts.collect_garbage(session, store, grace))
+    if isinstance(store, LocalStore):
+        removed += _in_one(factory, lambda session: artifacts.collect_orphans(session, store, time.time(), grace))
+    return removed
 
 
 def _in_one(factory: SessionFactory, work: Callable[[Session], T]) -> T:

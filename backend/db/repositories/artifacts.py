@@ -57,3 +57,8 @@ def remove_unused(session: Session, before: datetime, limit: int) -> list[str]:
     locked = idle.with_for_update(skip_locked=True, of=Artifact)
     query = delete(Artifact).where(Artifact.sha256.in_(locked.scalar_subquery())).returning(Artifact.sha256)
     return list(session.scalars(query.execution_options(synchronize_session=False)))
+
+
+def known(session: Session, names: Iterable[str]) -> set[str]:
+    """Those of the hashes that have a row."""
+    return set(session.scalars(select(Artifact.sha256).where(Artifact.sha256.in_(list(names)))))

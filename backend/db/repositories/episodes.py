@@ -10,7 +10,7 @@ from sqlalchemy import func, insert, select, text, update
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session
 
-from backend.db.models import Attempt, Episode, Task
+from backend.db.models import Agent, Attempt, Episode, Run, Task
 from backend.db.repositories.pages import Page, page
 from backend.domain.episode import EpisodeState
 
@@ -175,6 +175,13 @@ def same_task(session: Session, run_id: UUID, domain: str, name: str, repeat: in
     query = select(Episode.id).join(Task, Task.id == Episode.task_id)
     query = query.where(Episode.run_id == run_id, Task.domain == domain, Task.name == name, Episode.repeat <= repeat)
     return session.scalar(query.order_by(Episode.repeat.desc()).limit(1))
+
+
+def newest_scored(session: Session, task_id: UUID, without_agent: str) -> UUID | None:
+    """The newest scored episode of a task that another agent than this one played."""
+    query = select(Episode.id).join(Run, Run.id == Episode.run_id).join(Agent, Agent.id == Run.agent_id)
+    query = query.where(Episode.task_id == task_id, Episode.state == EpisodeState.SCORED.value)
+    return session.scalar(query.where(Agent.name != without_agent).order_by(Episode.id.desc()).limit(1))
 
 
 def now(session: Session) -> datetime:

@@ -18,6 +18,11 @@ def now(session: Session) -> datetime:
     return session.scalars(select(func.now())).one()
 
 
+def server_started(session: Session) -> datetime:
+    """When the database's server was started."""
+    return session.scalars(select(func.pg_postmaster_start_time())).one()
+
+
 def node(session: Session, name: str) -> Node:
     """The node of that name, made if need be."""
     row = {"id": uuid7(), "name": name, "labels": {}, "state": NodeState.READY.value}

@@ -1,5 +1,7 @@
 """Who may read stored bytes, and which are removed."""
 
+import os
+import time
 from datetime import timedelta
 from pathlib import Path
 
@@ -7,7 +9,7 @@ import pytest
 
 from backend.db.models import Actor, Artifact
 from backend.domain.errors import NotFound
-from backend.services.artifacts import LocalStore, collect_garbage, open_for, register
+from backend.services.artifacts import LocalStore, collect_garbage, collect_orphans, open_for, register
 from backend.services.projects import actor_for, default_project
 from tests.factories.records import World, stored
 from tests.factories.tasks import make_benchmark, make_task
@@ -95,3 +97,19 @@ class TestCollectGarbage:
         ready.do(old)
         assert ready.do(collect_garbage, store, timedelta(days=1)) == 1
         assert store.get(sha256) == b"x"
+
+
+class TestCollectOrphans:
+    def test_files_that_no_row_knows_and_are_old(self, ready: World, tmp_path: Path) -> None:
+        store = LocalStore(tmp_path)
+        known, orphan, young = (store.put(data, "a/b") for data in (b"known", b"orphan", b"young"))
+        half = store.path(orphan).parent / ".new-half"
+        half.write_bytes(b"ha")
+        for path in (store.path(known), store.path(orphan), half):
+            os.utime(path, (1000, 1000))
+        ready.do(register, known, 5, "a/b")
+        assert ready.do(collect_orphans, store, time.time()) == 2
+        assert store.get(known) == b"known"
+        assert store.get(young) == b"young"
+        assert not store.path(orphan).exists()
+        assert not half.exists()

@@ -224,3 +224,15 @@ class TestTend:
         with ready.work() as session:
             assert rollups.stale_among(session, [run.id]) == set()
             assert {row.key: row.waiting for row in rollups.of_runs(session, [run.id], ["all"])} == {"": 3}
+
+
+class TestAfterTheDatabaseWasAway:
+    def test_everybody_gets_the_full_time_again(self, ready: World, monkeypatch: pytest.MonkeyPatch) -> None:
+        worker = ready.worker()
+        ready.submit()
+        claim = ready.must_claim(worker)
+        with ready.work() as session:
+            now = worker_repository.now(session)
+        monkeypatch.setattr(worker_repository, "server_started", lambda _: now + timedelta(seconds=55))
+        assert ready.do(claims.reap, now + timedelta(seconds=60), lease_seconds=10.0) == []
+        assert ready.do(claims.reap, now + timedelta(seconds=66), lease_seconds=10.0) == [claim.attempt_id]
