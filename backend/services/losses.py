@@ -70,8 +70,8 @@ def after_loss(session: Session, run: Run, episode: Episode, attempt: Attempt) -
         queue.wake_workers(session)
         return
     ended = {"failure_class": failure.value, "failure_message": attempt.failure_message, "ended_by": attempt.ended_by}
-    ended["steps"] = attempt.current_step
-    move(session, run, episode, EpisodeState.LOST, outcome=Outcome.LOST.value, ended_at=now, **ended)
+    counts = {"outcome": Outcome.LOST.value, "ended_at": now, "steps": attempt.current_step}
+    move(session, run, episode, EpisodeState.LOST, **counts, **ended)
     if len(known) >= _SUSPICIOUS and all(after for _, after in known):
         flag(session, run, episode, len(known))
     validation_results.note(session, run, episode, None)

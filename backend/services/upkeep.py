@@ -30,7 +30,11 @@ def tend(factory: SessionFactory, *, lease_seconds: float | None = None) -> list
 
 
 def sweep(factory: SessionFactory, store: ArtifactStore, grace: timedelta = timedelta(days=1)) -> int:
-    """Removes artifacts that nothing refers to, and files that nobody knows; for beat, now and then. Returns how many."""
+    """Removes artifacts that nothing refers to, and files that nobody knows; for beat, now and then.
+
+    Returns:
+        How many.
+    """
     removed = _in_one(factory, lambda session: artifacts.collect_garbage(session, store, grace))
     if isinstance(store, LocalStore):
         removed += _in_one(factory, lambda session: artifacts.collect_orphans(session, store, time.time(), grace))

@@ -20,7 +20,8 @@ def now(session: Session) -> datetime:
 
 def server_started(session: Session) -> datetime:
     """When the database's server was started."""
-    return session.scalars(select(func.pg_postmaster_start_time())).one()
+    found: datetime = session.scalars(select(func.pg_postmaster_start_time())).one()
+    return found
 
 
 def node(session: Session, name: str) -> Node:

@@ -47,7 +47,7 @@ class TestDumpJson:
 
 class TestTimestamp:
     def test_a_time_without_a_zone_is_refused(self) -> None:
-        dialect = postgresql.dialect()
+        dialect = postgresql.dialect()  # type: ignore[no-untyped-call]
         naive = datetime(2026, 1, 1)  # noqa: DTZ001 - this is what is refused
         with pytest.raises(ValueError, match="no time zone"):
             Timestamp().process_bind_param(naive, dialect)
