@@ -60,7 +60,7 @@ docs: setup ## Write docs/plugins.md from what the plug-ins say of themselves
 
 .PHONY: bench-loop
 bench-loop: setup ## Measure lease to first observation, what we add to a step, the live view's age
-	@$(BIN)/python -m scripts.bench_loop $(ARGS)
+	@$(BIN)/python -m tests.bench.loop $(ARGS)
 
 .PHONY: migrate
 migrate: setup ## Bring the database of DATABASE_URL to the newest schema
