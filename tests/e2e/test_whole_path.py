@@ -4,13 +4,14 @@ import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 from playwright.sync_api import Page, expect, sync_playwright
 
 from tests.integration.embedded.test_up import Up, running
 from tests.waiting import until
 
-pytestmark = [pytest.mark.stack, pytest.mark.browser, pytest.mark.desktop, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.stack, pytest.mark.browser, pytest.mark.desktop, pytest.mark.timeout(900)]
 CHROMIUM = Path("/usr/bin/chromium")
 FLAGS = [
     "--no-sandbox",
@@ -48,6 +49,8 @@ def page() -> Iterator[Page]:
 
 def _fill_the_form(page: Page, url: str) -> None:
     """Submits one task with the oracle, through the form alone."""
+    workers = lambda: httpx.get(f"{url}/api/v1/workers", timeout=30).json()["items"]  # noqa: E731
+    until(lambda: any(worker["state"] == "online" for worker in workers()), 120, what="a worker is online")
     page.goto(f"{url}/runs/new")
     page.locator("input[name=agent][value=oracle]").check()
     page.get_by_placeholder("find a task").fill("rename_report")
@@ -69,7 +72,7 @@ def _frames_while_it_runs(page: Page) -> set[str]:
                 seen.add(_pixels(page))
         return page.locator("[data-controller~=live]").count() == 0
 
-    until(ended, 240, what="the live view gives way to the replay")
+    until(ended, 400, what="the live view gives way to the replay")
     return seen
 
 
