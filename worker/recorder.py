@@ -2,12 +2,13 @@
 
 import logging
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from datetime import datetime
 from typing import Any
 
 from backend.db.models.words import EvidenceRole
 from backend.domain.episode import EndedBy
-from backend.domain.errors import ClusterLost, Lost, Unavailable
+from backend.domain.errors import Cancelled, ClusterLost, Lost, Unavailable
 from backend.domain.evaluators.evaluate import CallEvidence
 from backend.domain.ports import ArtifactStore
 from backend.domain.score import Blob, Evaluation
@@ -26,7 +27,8 @@ logger = logging.getLogger(__name__)
 class AttemptRecorder:
     """Implements the Recorder port for one attempt, and writes its moves from state to state.
 
-    While the database is away every call waits for it, at most until the lease's end; then it raises LeaseLost.
+    Steps are written by a thread of their own, one after the other, while the page settles. While the database is away
+    every call waits for it, at most until the lease's end; then it raises LeaseLost.
     """
 
     def __init__(self, database: Database, store: ArtifactStore, hold: Hold, fence: Fence) -> None:
@@ -35,18 +37,36 @@ class AttemptRecorder:
         self._store = store
         self._hold = hold
         self._fence = fence
+        self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="recorder")
+        self._writing: list[Future[None]] = []
 
     def step(self, record: StepRecord) -> None:
+        """See the port."""
+        self._writing.append(self._writer.submit(self._write, record))
+
+    def flush(self) -> None:
         """See the port. Raises ClusterLost when there is no room for the picture."""
+        while self._writing:
+            self._writing.pop(0).result()
+
+    def cancelled(self) -> bool:
+        """See the port. The heartbeat asks the database; this only looks what it was told."""
+        try:
+            self._hold.check()
+        except Cancelled:
+            return True
+        return False
+
+    def close(self) -> None:
+        """Waits for what is being written, and ends the writing thread. Safe to call twice."""
+        self._writer.shutdown()
+
+    def _write(self, record: StepRecord) -> None:
         seen = record.observation
         frame = self._keep(seen.frame.data, seen.frame.media_type) if seen.frame is not None else None
         a11y = self._keep(seen.a11y_tree.encode(), XML) if seen.a11y_tree is not None else None
         row = StepRow(record, frame, a11y)
         self._database.insist(lambda session: attempts.record_step(session, self._fence, row), self._hold)
-
-    def cancelled(self) -> bool:
-        """See the port."""
-        return self._database.insist(lambda session: attempts.is_cancelled(session, self._fence), self._hold)
 
     def running(self, desktop: Mapping[str, Any], seconds: Mapping[str, float], seen_at: datetime) -> None:
         """The desktop is set up; the agent's part begins. `seen_at`: when its screen was first seen."""
@@ -80,6 +100,7 @@ class AttemptRecorder:
 
     def lost(self, error: Lost, message: str, seconds: Mapping[str, float], *, after_action: bool) -> None:
         """The machine failed; also the last word of an attempt that had to stop."""
+        self._let_finish()
         self._database.insist(
             lambda session: attempts.finish_lost(
                 session, self._fence, error.failure_class, message, seconds, after_action=after_action
@@ -90,9 +111,14 @@ class AttemptRecorder:
 
     def was_cancelled(self, seconds: Mapping[str, float]) -> None:
         """The run was cancelled and the attempt has stopped."""
+        self._let_finish()
         self._database.insist(
             lambda session: attempts.finish_cancelled(session, self._fence, seconds), self._hold, last_words=True
         )
+
+    def _let_finish(self) -> None:
+        """A step that is being written belongs before the end; whether that works changes nothing any more."""
+        wait(self._writing)
 
     def _evidence(self, position: int, role: EvidenceRole, getter: str, part: int, blob: Blob) -> EvidenceRow:
         stored = None if blob.data is None else self._keep(blob.data, blob.media_type)

@@ -207,7 +207,7 @@ class _Attempt:
             return run_episode(parts, context, rules, self._progress)
         finally:
             thinking.close()
-            self._phases.add(self._progress.seconds())
+            self._phases.add(self._progress.spent)
 
     def _evaluate(self, context: TaskContext, ended_by: EndedBy) -> tuple[Evaluation, Sequence[CallEvidence]]:
         ruled = score_by_rule(self._task.evaluator, ended_by)

@@ -79,6 +79,7 @@ class SlotAtWork:
             self.could_open = run_attempt(claim, self.hold, book, self._tools)
         finally:
             self.hold.fence = None
+            book.close()
 
     def _next(self) -> Claim | None:
         """The next episode for the same lease; None if there is none, or the lease must be given back."""

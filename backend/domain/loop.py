@@ -1,22 +1,23 @@
-"""The agent loop, the only one in the product: observe, decide, act, let the screen settle, keep.
+"""The agent loop, the only one in the product: observe, decide, act, keep while the screen settles.
 
 Pure: it knows the ports and nothing else. It ends an episode only by what the agent did or used up (`EndedBy`); the
 machine's failures pass through it as `Lost` errors, and a cancelled run as `Cancelled`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from backend.domain.episode import EndedBy
 from backend.domain.errors import AgentFailed, Cancelled, GuestLost, GuestRefused, Lost
-from backend.domain.loop_actions import Work
+from backend.domain.loop_actions import Work, settle
 from backend.domain.ports import Agent, AgentContext, Clock, Desktop, ObservationSpace, Recorder
 from backend.domain.run import Budget, RunConfig, Settle
 from backend.domain.task import Task
 from backend.domain.trajectory import Decision, Observation, StepRecord, StepTiming, Usage
 
 DEFAULT_MAX_STEPS = 30
+PHASES = ("observe", "agent", "action", "settle", "record")
 Thinking = Callable[[Callable[[], Any], float], Any]
 """Calls the agent's code and gives it so many seconds; raises OutOfTime when they are over."""
 
@@ -35,10 +36,10 @@ class Progress:
     """What the loop has done so far; the caller reads it however the loop ends, also after an exception.
 
     Attributes:
-        steps: decisions taken and kept.
+        steps: decisions taken.
         usage: tokens and money used.
-        timings: per kept step. `record` is the time that keeping this step took; in the kept step itself it is that
-            of the step before, as a step cannot tell how long it will take to keep.
+        timings: of the steps, as kept.
+        spent: seconds by phase, of the step under way, too.
         acted: True from the moment an action is handed to the desktop until a whole step has passed without one. A
             loss in between may be the agent's doing.
         note: why the agent was stopped, in words (its exception, for instance); empty when it stopped by itself.
@@ -47,18 +48,14 @@ class Progress:
     steps: int = 0
     usage: Usage = field(default_factory=Usage)
     timings: list[StepTiming] = field(default_factory=list)
+    spent: dict[str, float] = field(default_factory=lambda: dict.fromkeys(PHASES, 0.0))
     acted: bool = False
     note: str = ""
 
     @property
     def agent_seconds(self) -> float:
         """What counts against the time budget: thinking, acting and what the page took to answer, never our part."""
-        return sum(timing.agent + timing.action + timing.settle for timing in self.timings)
-
-    def seconds(self) -> dict[str, float]:
-        """Seconds by phase: `observe`, `agent`, `action`, `settle`, `record`."""
-        phases = ("observe", "agent", "action", "settle", "record")
-        return {phase: sum(getattr(timing, phase) for timing in self.timings) for phase in phases}
+        return self.spent["agent"] + self.spent["action"] + self.spent["settle"]
 
 
 @dataclass(frozen=True)
@@ -98,8 +95,9 @@ class Parts:
 def run_episode(parts: Parts, context: AgentContext, rules: Rules, progress: Progress) -> EndedBy:
     """Lets the agent work until it ends or its budget does.
 
-    Every step is kept durably before the next begins. After the last action one more observation is kept, as a step
-    without a decision whose result says `{"final": true}`: it shows what the agent left behind, and counts as no step.
+    Every step is kept durably before the next observation. After the last action one more observation is kept, as a
+    step without a decision whose result says `{"final": true}`: it shows what the agent left behind, and counts as no
+    step.
 
     Args:
         parts: the agent, the desktop and where steps go.
@@ -134,11 +132,15 @@ class _Loop:
         self._progress = progress
         self._note = ""  # told to the agent with its next observation
         self._invalid = 0  # in a row
-        self._recorded = 0.0  # seconds that keeping the step before took
+        self._moving = False  # the page may still be busy with the last action
         self._seen: Observation | None = None  # an observation that no step has taken yet
+        self._open = False  # a step is under way that has not been kept
+        self._begun = self._now()
+        self._step_spent: dict[str, float] = {}
 
     def run(self) -> EndedBy:
         try:
+            self._begin()
             self._think(lambda: self._p.agent.reset(self._context))
             while True:
                 self._step()
@@ -150,45 +152,52 @@ class _Loop:
             self._close_agent()
 
     def _step(self) -> None:
-        started = self._now()
+        self._begin()
         if self._p.recorder.cancelled():
             raise Cancelled("the run was cancelled")
         self._check_budget()
         observation = self._observe()
-        observed = self._now()
-        decision = self._think(lambda: self._p.agent.act(self._shown(observation)))
-        if not isinstance(decision, Decision):
-            self._stop_for_agent(TypeError(f"act() returned {type(decision).__name__}, not a Decision"))
-        decided = self._now()
-        late = self._progress.agent_seconds + (decided - observed) > self._rules.budget.max_seconds
-        work = Work(self._p.desktop, self._p.clock, self._rules.settle, self._rules.wait)
+        decision = self._decide(observation)
+        late = self._progress.agent_seconds > self._rules.budget.max_seconds
+        work = Work(self._p.desktop, self._p.clock, self._rules.wait)
         if not late:
             work.carry_out(decision, self._mark_acted)
-        timing = StepTiming(
-            observe=observed - started,
-            agent=decided - observed,
-            action=work.action_seconds,
-            settle=work.settle_seconds,
-            record=self._recorded,
-            total=self._now() - started + self._recorded,
-        )
-        record = StepRecord(
-            index=self._progress.steps,
-            observation=observation,
-            decision=decision,
-            results=tuple(work.results),
-            timing=timing,
-        )
-        self._keep(record, carried_out=work.carried_out)
+            self._spend("action", work.action_seconds)
+            self._spend("settle", work.wait_seconds)
+            self._moving = work.moving
+        self._keep(observation, decision, work.results)
+        self._progress.acted = work.carried_out
         if late:
             raise _Stop(EndedBy.TIME, "the answer came after the time was used up; it was not carried out")
         self._judge(decision, work)
+
+    def _begin(self) -> None:
+        """Lets the page settle while the step before is being kept, then makes sure that it is."""
+        if self._open:
+            return
+        self._open, self._begun, self._step_spent = True, self._now(), {}
+        if self._moving:
+            self._moving = False
+            self._spend("settle", settle(self._p.desktop, self._p.clock, self._rules.settle))
+        before = self._now()
+        self._p.recorder.flush()
+        self._spend("record", self._now() - before)
+
+    def _decide(self, observation: Observation) -> Decision:
+        shown = observation
+        if not self._p.space.shows_frame:
+            # The trajectory keeps a picture also for agents that only read the tree.
+            shown = observation.model_copy(update={"frame": None})
+        decision = self._think(lambda: self._p.agent.act(shown))
+        if not isinstance(decision, Decision):
+            self._stop_for_agent(TypeError(f"act() returned {type(decision).__name__}, not a Decision"))
+        return decision
 
     def _mark_acted(self) -> None:
         self._progress.acted = True
 
     def _judge(self, decision: Decision, work: Work) -> None:
-        """Decides, after a kept step, whether the episode goes on and what the agent is told next."""
+        """Decides, after a step, whether the episode goes on and what the agent is told next."""
         if work.ended_by is not None:
             raise _Stop(work.ended_by)
         wrong = decision.invalid or work.invalid
@@ -212,20 +221,19 @@ class _Loop:
             raise _Stop(EndedBy.MONEY, f"{budget.max_usd:g} USD were used up")
 
     def _observe(self) -> Observation:
+        before = self._now()
         try:
             seen = self._p.space.observe(self._p.desktop, self._progress.steps)
         except GuestRefused as error:
             # A screen that cannot be captured is the machine's failure: the agent asked for nothing.
             raise GuestLost(f"the desktop gave no observation: {error.message}", hint=error.hint) from error
+        self._spend("observe", self._now() - before)
         self._seen = seen.model_copy(update={"note": self._note}) if self._note else seen
         return self._seen
 
-    def _shown(self, observation: Observation) -> Observation:
-        """What of it the agent may see: the trajectory keeps a picture also for agents that only read the tree."""
-        return observation if self._p.space.shows_frame else observation.model_copy(update={"frame": None})
-
     def _think(self, call: Callable[[], Any]) -> Any:
         left = max(0.0, self._rules.budget.max_seconds - self._progress.agent_seconds)
+        before = self._now()
         try:
             return self._p.thinking(call, left)
         except (Lost, Cancelled):
@@ -234,44 +242,60 @@ class _Loop:
             raise _Stop(EndedBy.TIME, "the agent did not answer within its time") from error
         except Exception as error:  # noqa: BLE001 - whatever the agent's code raises is the agent's failure.
             self._stop_for_agent(error)
+        finally:
+            self._spend("agent", self._now() - before)
 
     @staticmethod
     def _stop_for_agent(error: Exception) -> NoReturn:
         words = error.message if isinstance(error, AgentFailed) else f"{type(error).__name__}: {error}"
         raise _Stop(EndedBy.AGENT_ERROR, words[:2000]) from error
 
-    def _keep(self, record: StepRecord, *, carried_out: bool) -> None:
-        """Hands one step to the recorder. How long that took is known only afterwards, so the next step tells it."""
-        before = self._now()
+    def _keep(self, observation: Observation, decision: Decision, results: Sequence[Mapping[str, Any]]) -> None:
+        """Hands one step to the recorder, which keeps it while the page settles."""
+        record = self._record(observation, decision, results)
         self._p.recorder.step(record)
-        self._recorded = took = self._now() - before
-        used, spent = self._progress.usage, record.decision.usage
+        used, spent = self._progress.usage, decision.usage
         self._progress.usage = Usage(
             input_tokens=used.input_tokens + spent.input_tokens,
             output_tokens=used.output_tokens + spent.output_tokens,
             usd=used.usd + spent.usd,
         )
-        update = {"record": took, "total": record.timing.total - record.timing.record + took}
-        self._progress.timings.append(record.timing.model_copy(update=update))
+        self._progress.timings.append(record.timing)
         self._progress.steps += 1
-        self._progress.acted = carried_out
-        self._seen = None
+        self._seen, self._open = None, False
 
     def _keep_end(self, stop: _Stop) -> None:
         """Keeps what the agent left behind, with the reason it was stopped for."""
         self._note = ""
+        self._begin()
         observation = self._seen or self._observe()
         result: dict[str, Any] = {"final": True, "ended_by": stop.ended_by.value}
         if stop.note:
             result["note"] = stop.note
-        record = StepRecord(index=self._progress.steps, observation=observation, decision=Decision(), results=(result,))
-        self._p.recorder.step(record)
+        self._p.recorder.step(self._record(observation, Decision(), [result]))
+        before = self._now()
+        self._p.recorder.flush()
+        self._spend("record", self._now() - before)
+
+    def _record(self, observation: Observation, decision: Decision, results: Sequence[Mapping[str, Any]]) -> StepRecord:
+        timing = StepTiming(**self._step_spent, total=self._now() - self._begun)
+        return StepRecord(
+            index=self._progress.steps,
+            observation=observation,
+            decision=decision,
+            results=tuple(results),
+            timing=timing,
+        )
 
     def _close_agent(self) -> None:
         try:
             self._p.thinking(self._p.agent.close, 10.0)
         except Exception as error:  # noqa: BLE001 - the episode's end is known; a failing farewell changes nothing.
             self._progress.note = self._progress.note or f"close: {type(error).__name__}: {error}"
+
+    def _spend(self, phase: str, seconds: float) -> None:
+        self._step_spent[phase] = self._step_spent.get(phase, 0.0) + seconds
+        self._progress.spent[phase] += seconds
 
     def _now(self) -> float:
         return self._p.clock.now()

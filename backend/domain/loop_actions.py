@@ -53,21 +53,22 @@ class Work:
         invalid: why an action could not be carried out; the ones after it are skipped, as they were meant to follow it.
         ended_by: set by DONE and FAIL; what comes after them in the same decision is not carried out.
         carried_out: an action has been handed to the desktop.
+        moving: the page may still be busy with the last action.
         action_seconds: until the input was delivered.
-        settle_seconds: until the page stood still, WAIT's waiting included.
+        wait_seconds: what WAIT waited.
     """
 
-    def __init__(self, desktop: Desktop, clock: Clock, settle: Settle, wait: Settle) -> None:
+    def __init__(self, desktop: Desktop, clock: Clock, wait: Settle) -> None:
         self._desktop = desktop
         self._clock = clock
-        self._after = settle
         self._wait = wait
+        self.moving = False
         self.results: list[Mapping[str, Any]] = []
         self.invalid = ""
         self.ended_by: EndedBy | None = None
         self.carried_out = False
         self.action_seconds = 0.0
-        self.settle_seconds = 0.0
+        self.wait_seconds = 0.0
 
     def carry_out(self, decision: Decision, on_first: Callable[[], None]) -> None:
         """Does what the decision says. An answer that could not be understood is not half carried out.
@@ -82,16 +83,13 @@ class Work:
         if decision.invalid:
             self.results = [{"skipped": "the answer was invalid"} for _ in decision.actions]
             return
-        moving = False
         for action in decision.actions:
             if self.invalid or self.ended_by:
                 self.results.append({"skipped": "after an invalid action" if self.invalid else "after the end"})
                 continue
             self.results.append(self._one(action, on_first))
             if not self.invalid and not self.ended_by:
-                moving = action.type is not ActionType.WAIT
-        if moving:
-            self._settle(self._after)
+                self.moving = action.type is not ActionType.WAIT
 
     def _one(self, action: Action, on_first: Callable[[], None]) -> Mapping[str, Any]:
         if action.type in _ENDINGS:
@@ -104,7 +102,9 @@ class Work:
             on_first()
         self.carried_out = True
         if action.type is ActionType.WAIT:
-            return {"waited": round(self._settle(self._wait), 3)}
+            waited = settle(self._desktop, self._clock, self._wait)
+            self.wait_seconds += waited
+            return {"waited": round(waited, 3)}
         return self._perform(action)
 
     def _perform(self, action: Action) -> Mapping[str, Any]:
@@ -117,11 +117,16 @@ class Work:
         finally:
             self.action_seconds += self._clock.now() - before
 
-    def _settle(self, wait: Settle) -> float:
-        before = self._clock.now()
-        try:
-            return self._desktop.wait_stable(quiet=wait.quiet, timeout=wait.timeout)
-        except GuestRefused as error:
-            raise GuestLost(f"the desktop could not say whether its screen is still: {error.message}") from error
-        finally:
-            self.settle_seconds += self._clock.now() - before
+
+def settle(desktop: Desktop, clock: Clock, wait: Settle) -> float:
+    """Waits until the screen stands still. Returns the seconds that this took.
+
+    Raises:
+        GuestLost: the desktop is gone, or cannot say.
+    """
+    before = clock.now()
+    try:
+        desktop.wait_stable(quiet=wait.quiet, timeout=wait.timeout)
+    except GuestRefused as error:
+        raise GuestLost(f"the desktop could not say whether its screen is still: {error.message}") from error
+    return clock.now() - before

@@ -350,7 +350,15 @@ class Recorder(Protocol):
     """Where the loop's steps go. Every call raises LeaseLost once the lease is no longer ours."""
 
     def step(self, record: StepRecord) -> None:
-        """Keeps one step, durably, before the next begins."""
+        """Takes one step to keep. May return before it is kept: the page's settling is a good time to write it."""
+        ...
+
+    def flush(self) -> None:
+        """Returns when every step that was handed over is kept durably; asked before the next observation.
+
+        Raises:
+            ClusterLost: it cannot be kept, for example because the disk is full.
+        """
         ...
 
     def cancelled(self) -> bool:

@@ -119,7 +119,16 @@ class Decision(Frozen):
 
 
 class StepTiming(Frozen):
-    """Seconds of one step by part. `overhead` is what our code added: all but agent, action and settling."""
+    """Seconds of one step by part, from the end of the actions before to the end of its own.
+
+    Attributes:
+        settle: until the page stood still after the actions before, and what the agent's own WAIT waited.
+        record: what keeping the step before took beyond that settling.
+        observe: until the observation was there.
+        agent: until the agent had answered.
+        action: until the input was delivered.
+        total: all of it. `overhead` is what our code added: all but agent, action and settling.
+    """
 
     observe: float = 0.0
     agent: float = 0.0

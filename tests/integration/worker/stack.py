@@ -71,13 +71,20 @@ class WorkerProcess:
 class Stack:
     """Database, broker and workers in a folder of their own."""
 
-    def __init__(self, folder: Path, *, slots: int = 2, broker: bool = True, **settings: str) -> None:
+    def __init__(self, folder: Path, *, slots: int = 2, durable: bool = False, **settings: str) -> None:
+        """Starts database and broker, and migrates.
+
+        Args:
+            folder: for all that is written.
+            slots: of each worker.
+            durable: the database waits for the disk, as in the product; tests need not.
+            settings: further environment of the workers.
+        """
         self.folder = folder
-        self.postgres: RunningServer = start_postgres(folder / "db", durable=False)
+        self._durable = durable
+        self.postgres: RunningServer = start_postgres(folder / "db", durable=durable)
         self.broker: RunningServer | None = start_broker(folder / "broker")
         self.redis_url = self.broker.url
-        if not broker:
-            self.stop_broker()
         upgrade(self.postgres.url)
         self.environment = {
             "PATH": os.environ["PATH"],
@@ -120,7 +127,7 @@ class Stack:
 
     def start_postgres(self) -> None:
         """Starts it again at the same address."""
-        self.postgres = start_postgres(self.folder / "db", durable=False)
+        self.postgres = start_postgres(self.folder / "db", durable=self._durable)
 
     def stop_broker(self) -> None:
         """Stops the broker."""

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from backend.domain.episode import EndedBy
-from backend.domain.errors import AgentFailed, Cancelled, GuestLost, LeaseLost, ModelApiFailed
+from backend.domain.errors import AgentFailed, Cancelled, ClusterLost, GuestLost, LeaseLost, ModelApiFailed
 from backend.domain.loop import OutOfTime, Parts, Progress, Rules, run_episode
 from backend.domain.observations.a11y_tree import A11yTree
 from backend.domain.observations.screenshot import Screenshot
@@ -135,15 +135,9 @@ class TestTime:
 
     def test_our_own_part_does_not_count(self) -> None:
         episode = Episode(*[TYPE] * 3, DONE, max_seconds=10.0)
-        keep = episode.recorder.step
-
-        def slowly(record: StepRecord) -> None:
-            episode.clock.advance(60.0)
-            keep(record)
-
-        episode.recorder.step = slowly  # type: ignore[method-assign]
+        episode.recorder.on_keep = lambda _: episode.clock.advance(60.0)
         assert episode.run() is EndedBy.DONE
-        assert episode.progress.seconds()["record"] == pytest.approx(240.0)
+        assert episode.progress.spent["record"] == pytest.approx(300.0)
 
     def test_an_agent_that_never_answers_runs_out_of_time(self) -> None:
         episode = Episode(TYPE, max_seconds=10.0)
@@ -151,7 +145,7 @@ class TestTime:
 
         def never(call: Callable[[], Any], seconds: float) -> Any:
             given.append(seconds)
-            if len(given) == 2:
+            if len(given) == 2:  # the first call is reset()
                 raise OutOfTime
             return call()
 
@@ -295,22 +289,37 @@ class TestRecord:
         episode = Episode(TYPE, DONE)
         episode.desktop.still_moving = 0.3
         episode.run()
-        assert episode.steps[0].timing.settle == pytest.approx(0.5)
-        assert episode.steps[0].timing.overhead == pytest.approx(0.0)
+        assert [step.timing.settle for step in episode.steps] == [0.0, pytest.approx(0.5)]
+        assert episode.steps[1].timing.overhead == pytest.approx(0.0)
+        assert episode.progress.spent["settle"] == pytest.approx(0.5)
 
-    def test_a_kept_step_tells_how_long_keeping_the_one_before_took(self) -> None:
+    def test_keeping_a_step_counts_to_the_next(self) -> None:
         episode = Episode(TYPE, DONE)
-        keep = episode.recorder.step
-
-        def slowly(record: StepRecord) -> None:
-            episode.clock.advance(0.25)
-            keep(record)
-
-        episode.recorder.step = slowly  # type: ignore[method-assign]
+        episode.recorder.on_keep = lambda _: episode.clock.advance(0.25)
         episode.run()
-        assert [step.timing.record for step in episode.steps] == [0.0, pytest.approx(0.25)]
+        assert [step.timing.record for step in episode.recorder.steps] == [
+            0.0,
+            pytest.approx(0.25),
+            pytest.approx(0.25),
+        ]
         assert episode.steps[1].timing.overhead == pytest.approx(0.25)
-        assert [timing.record for timing in episode.progress.timings] == [pytest.approx(0.25)] * 2
+
+    def test_a_step_that_cannot_be_kept_ends_the_attempt(self) -> None:
+        episode = Episode(TYPE, TYPE)
+
+        def full(_: StepRecord) -> None:
+            raise ClusterLost("disk full")
+
+        episode.recorder.on_keep = full
+        with pytest.raises(ClusterLost):
+            episode.run()
+        assert len(episode.agent.seen) == 1
+
+    def test_the_last_actions_settle_before_what_they_left_is_kept(self) -> None:
+        episode = Episode(Decision(actions=(*TYPE.actions, *DONE.actions)))
+        episode.desktop.still_moving = 0.3
+        episode.run()
+        assert episode.last.timing.settle == pytest.approx(0.5)
 
     def test_a_picture_is_kept_that_the_agent_must_not_see(self) -> None:
         episode = Episode(DONE)

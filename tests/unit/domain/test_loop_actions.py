@@ -2,18 +2,17 @@ import pytest
 
 from backend.domain.episode import EndedBy
 from backend.domain.errors import GuestLost
-from backend.domain.loop_actions import Work, complaint
+from backend.domain.loop_actions import Work, complaint, settle
 from backend.domain.run import Screen, Settle
 from backend.domain.trajectory import Action, ActionType, Decision
 from tests.fakes.desktop import FakeDesktop, FakeWindow
 
 SCREEN = Screen(width=640, height=480)
-SETTLE = Settle(quiet=0.2, timeout=2.0)
 WAIT = Settle(quiet=0.5, timeout=5.0)
 
 
 def work_on(desktop: FakeDesktop, *actions: Action, invalid: str = "") -> Work:
-    work = Work(desktop, desktop.clock, SETTLE, WAIT)
+    work = Work(desktop, desktop.clock, WAIT)
     work.carry_out(Decision(actions=actions, invalid=invalid), lambda: None)
     return work
 
@@ -54,21 +53,21 @@ class TestComplaint:
 
 
 class TestWork:
-    def test_actions_are_carried_out_in_order_and_the_page_may_settle(self) -> None:
+    def test_actions_are_carried_out_in_order(self) -> None:
         desktop = FakeDesktop()
         desktop.open_windows.append(FakeWindow(title="note", path="/n"))
-        desktop.still_moving = 0.7
         work = work_on(desktop, typing("ab"), Action(type=ActionType.HOTKEY, keys=("ctrl", "s")))
         assert desktop.files["/n"] == b"ab"
         assert work.results == [{}, {}]
-        assert work.settle_seconds == pytest.approx(0.9)
+        assert work.moving
 
     def test_wait_ends_when_the_screen_was_still(self) -> None:
         desktop = FakeDesktop()
         desktop.still_moving = 1.0
         work = work_on(desktop, Action(type=ActionType.WAIT))
         assert work.results == [{"waited": 1.5}]
-        assert work.settle_seconds == pytest.approx(1.5)
+        assert work.wait_seconds == pytest.approx(1.5)
+        assert not work.moving
 
     def test_wait_ends_after_five_seconds_of_movement(self) -> None:
         desktop = FakeDesktop()
@@ -110,3 +109,15 @@ class TestWork:
         desktop.die()
         with pytest.raises(GuestLost):
             work_on(desktop, typing("a"))
+
+
+class TestSettle:
+    def test_returns_when_the_screen_stands_still(self) -> None:
+        desktop = FakeDesktop()
+        desktop.still_moving = 0.7
+        assert settle(desktop, desktop.clock, Settle(quiet=0.2, timeout=2.0)) == pytest.approx(0.9)
+
+    def test_or_when_it_has_waited_long_enough(self) -> None:
+        desktop = FakeDesktop()
+        desktop.still_moving = 60.0
+        assert settle(desktop, desktop.clock, Settle(quiet=0.2, timeout=2.0)) == pytest.approx(2.0)

@@ -183,10 +183,10 @@ class TestLost:
     def test_no_room_for_a_picture(self) -> None:
         attempt = Attempt(note_task())
 
-        def full(record: StepRecord) -> None:
+        def full(_: StepRecord) -> None:
             raise ClusterLost("disk full: no room for an artifact")
 
-        attempt.book.step = full  # type: ignore[method-assign]
+        attempt.book.on_keep = full
         attempt.run()
         assert attempt.book.moves == ["running", "lost"]
         assert "disk full" in attempt.book.message
@@ -194,10 +194,10 @@ class TestLost:
     def test_our_own_bugs_are_no_score_either(self) -> None:
         attempt = Attempt(note_task())
 
-        def broken(record: StepRecord) -> None:
+        def broken(_: StepRecord) -> None:
             raise RuntimeError("a bug")
 
-        attempt.book.step = broken  # type: ignore[method-assign]
+        attempt.book.on_keep = broken
         attempt.run()
         assert attempt.book.moves[-1] == "lost"
         assert "RuntimeError: a bug" in attempt.book.message

@@ -1,0 +1,81 @@
+"""Measured figures and the page that shows them."""
+
+import os
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "performance.md"
+HEAD = """# Performance
+
+Measured by `make bench-loop`, which runs real episodes on the local provider, writes this page and prints its table;
+nothing here is estimated. The database waits for the disk as it does in use, desktops are 1920x1080.
+
+"""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measured thing.
+
+    Attributes:
+        what: in words.
+        aim: what it should be, with which percentile; empty where nothing was promised.
+        unit: `ms`, `s` or `%`.
+        values: one per sample, in that unit.
+        percentile: the one that the aim is about; None where every sample counts.
+        met: whether the aim is met; None without an aim.
+    """
+
+    what: str
+    aim: str
+    unit: str
+    values: tuple[float, ...]
+    met: bool | None = None
+
+    def row(self) -> str:
+        """One line of the table."""
+        aim = f"{self.aim} ({'met' if self.met else 'missed'})" if self.met is not None else self.aim
+        half, most = (f"{percentile(self.values, share):.{self._digits()}f} {self.unit}" for share in (0.5, 0.95))
+        return f"| {self.what} | {aim} | {half} | {most if len(self.values) > 1 else ''} | {len(self.values)} |"
+
+    def _digits(self) -> int:
+        return 2 if self.unit == "s" else 0
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """The smallest sample that at least this share of all samples does not exceed."""
+    ordered = sorted(values)
+    return ordered[max(0, -(-len(ordered) * round(share * 100) // 100) - 1)]
+
+
+def page(figures: Sequence[Figure], load: float) -> str:
+    """The whole page."""
+    about = (
+        f"Machine: {machine()}. Measured {datetime.now(UTC):%Y-%m-%d %H:%M} UTC; the load average when it began was "
+        f"{load:.1f}: work of others on the machine, which slows everything here."
+    )
+    lines = [
+        about,
+        "",
+        "| what | aim | p50 | p95 | n |",
+        "|---|---|---|---|---|",
+        *(figure.row() for figure in figures),
+    ]
+    return HEAD + "\n".join(lines) + "\n"
+
+
+def machine() -> str:
+    """Processor, cores, memory."""
+    cpu = next(
+        (
+            line.split(":", 1)[1].strip()
+            for line in Path("/proc/cpuinfo").read_text().splitlines()
+            if "model name" in line
+        ),
+        platform.machine(),
+    )
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return f"{cpu}, {os.cpu_count()} cores, {memory:.0f} GiB"

@@ -1,0 +1,66 @@
+"""The API in a process of its own, and a viewer of its live view."""
+
+import json
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from uuid import UUID
+
+from websockets.sync.client import connect
+
+from tests.waiting import until
+
+
+class Api:
+    """The product's API server on a free port of this machine."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            self.port = listener.getsockname()[1]
+            self.process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "backend.cli.embedded.api_server", str(listener.fileno())],
+                env={**environment, "DESKARENA_PORT": str(self.port), "DESKARENA_LOG_LEVEL": "warning"},
+                pass_fds=[listener.fileno()],
+            )
+        until(self._answers, 60.0, what="the API answers")
+
+    def _answers(self) -> bool:
+        import urllib.request
+
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/api/v1/openapi.json", timeout=10) as reply:
+                return bool(reply.status == 200)
+        except OSError:
+            return False
+
+    def stop(self) -> None:
+        """Ends it."""
+        self.process.terminate()
+        self.process.wait(15)
+
+
+def watch(port: int, attempt_id: UUID, seconds: float) -> tuple[list[float], list[float]]:
+    """Looks at an attempt for a while, as a browser does.
+
+    Returns:
+        Milliseconds from capture to arrival of each frame; and the age that each had reached when the next replaced it.
+    """
+    arrived: list[float] = []
+    replaced: list[float] = []
+    captured = None
+    deadline = time.monotonic() + seconds
+    with connect(f"ws://127.0.0.1:{port}/ws/attempts/{attempt_id}/live", max_size=None, compression=None) as view:
+        while time.monotonic() < deadline:
+            message = view.recv(timeout=10)
+            now = time.time()
+            if not isinstance(message, bytes):
+                raise TypeError("a frame is bytes")
+            head = json.loads(message.partition(b"\n")[0])
+            view.send("next")
+            arrived.append((now - head["captured_at"]) * 1000)
+            if captured is not None:
+                replaced.append((now - captured) * 1000)
+            captured = head["captured_at"]
+    return arrived, replaced
