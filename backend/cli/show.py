@@ -45,7 +45,7 @@ EPISODES: Columns = {
     "score": lambda episode: episode["score"],
     "steps": lambda episode: episode["steps"],
     "attempts": lambda episode: episode["attempts"],
-    "seconds": lambda episode: seconds(episode["seconds"]),
+    "seconds": lambda episode: f"{sum(episode['seconds'].values()):.1f}",
     "episode": lambda episode: episode["id"],
 }
 

@@ -23,12 +23,12 @@ def wait_for_run(api: Api, run_id: str, timeout: float | None, say: Callable[[st
         CliError: With exit code 4 after `timeout` seconds, 3 if the service stays away.
     """
     deadline = None if timeout is None else time.monotonic() + timeout
-    told = ""
+    told: object = None
     while True:
         run = _patiently(lambda: api.get(f"/runs/{run_id}"))
-        if (line := progress_line(run)) != told:
-            say(line)
-            told = line
+        if (ended := ended_counts(run)) != told:
+            say(progress_line(run))
+            told = ended
         if run["status"] in ENDED:
             return run
         left = LOOK_AGAIN_SECONDS if deadline is None else deadline - time.monotonic()
@@ -56,6 +56,11 @@ def wait_for_worker(api: Api) -> None:
 def attach(api: Api, run_id: str) -> str:
     """The command that watches the run again."""
     return f"deskarena run watch {run_id} --server {api.server}"
+
+
+def ended_counts(run: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What is worth a new line when it changes: not how many episodes run just now."""
+    return run["status"], *(run["counts"][name] for name in ("scored", "lost", "cancelled", "not_runnable"))
 
 
 def progress_line(run: Mapping[str, Any]) -> str:

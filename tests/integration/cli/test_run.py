@@ -139,7 +139,7 @@ class TestShow:
             done = deskarena("run", "show", ID, server=service.url)
         assert "100.0 % (20.0-90.0)" in done.stdout
         assert "lost (guest)" in done.stdout
-        assert "reset 0.5 agent 1.2" in done.stdout
+        assert "1.8" in done.stdout
 
     def test_a_closed_pipe_is_no_crash(self) -> None:
         with serving({"GET /api/v1/runs": {"items": [run() for _ in range(500)], "next": None}}) as service:
