@@ -1,6 +1,6 @@
 """Who is better on a benchmark, and where: from roll-ups only."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
@@ -19,6 +19,8 @@ from backend.services.summary import Counts, Summary, Totals, describe
 
 FLOORS = frozenset({"noop", "always_fail", "random"})
 """Built-in agents that do not try: what they reach is the floor, no place on the board."""
+
+SHOWN = (Dimension.DOMAIN, Dimension.DIFFICULTY)
 
 
 @dataclass(frozen=True)
@@ -56,13 +58,16 @@ class Board:
     reported: Sequence[ReportedResult]
 
 
-def leaderboard(session: Session, benchmark: str, *, version: int | None = None) -> Board:
+def leaderboard(
+    session: Session, benchmark: str, *, version: int | None = None, dimensions: Sequence[Dimension] = SHOWN
+) -> Board:
     """The board of a benchmark.
 
     Args:
         session: the transaction; cubes that are out of date are recomputed in it.
         benchmark: its name.
         version: of the task set; default: the newest.
+        dimensions: what rows are broken down by.
 
     Returns:
         Ranked rows by mean score, best first, then marked ones, then those without a scored episode.
@@ -73,7 +78,7 @@ def leaderboard(session: Session, benchmark: str, *, version: int | None = None)
     session.flush()  # The cubes are read below.
     candidates = repository.conditions(session, task_set.id)
     tasks = repository.number_of_tasks(session, task_set.id)
-    cubes = _cubes(session, [condition.run.id for condition in candidates])
+    cubes = _cubes(session, [condition.run.id for condition in candidates], {Dimension.ALL, *dimensions})
     rows = [_row(condition, cubes.get(condition.run.id, {}), tasks) for condition in candidates]
     return Board(found, task_set, tasks, _ranked(rows), repository.reported(session, found.id))
 
@@ -90,9 +95,11 @@ def _task_set(session: Session, benchmark: str, version: int | None) -> TaskSet:
 Cube = Mapping[Dimension, Mapping[str, Summary]]
 
 
-def _cubes(session: Session, run_ids: Sequence[UUID]) -> dict[UUID, dict[Dimension, dict[str, Summary]]]:
+def _cubes(
+    session: Session, run_ids: Sequence[UUID], dimensions: Collection[Dimension]
+) -> dict[UUID, dict[Dimension, dict[str, Summary]]]:
     cubes: dict[UUID, dict[Dimension, dict[str, Summary]]] = {}
-    for row in rollup_repository.of_runs(session, run_ids, list(Dimension)):
+    for row in rollup_repository.of_runs(session, run_ids, dimensions):
         cubes.setdefault(row.run_id, {}).setdefault(Dimension(row.dimension), {})[row.key] = rollups.summary_of(row)
     return cubes
 

@@ -1,8 +1,9 @@
 """The one place where a run, an episode or an attempt changes its state: checked, written, logged as an event."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
+from uuid import UUID
 
 from sqlalchemy.orm import Session
 
@@ -51,20 +52,42 @@ def move(session: Session, run: Run, thing: Run | Episode | Attempt, new: StrEnu
     _log(session, run, thing, data | _told(values))
 
 
-def move_all(session: Session, run: Run, episodes: Sequence[Episode], new: EpisodeState, **values: Any) -> int:
-    """Moves many episodes of one run at once, logged as one event with their number. Returns that number.
+def move_all(  # noqa: PLR0913 - which ones, and to what
+    session: Session,
+    run: Run,
+    old: EpisodeState,
+    new: EpisodeState,
+    *,
+    failures: Sequence[str] = (),
+    tasks: Collection[UUID] | None = None,
+    **values: Any,
+) -> int:
+    """Moves all of a run's episodes from one state to another, logged as one event with their number.
+
+    Args:
+        session: the transaction; episodes that it has in memory are not told.
+        run: locked by the caller.
+        old: where they are.
+        new: where they go.
+        failures: of lost ones, only those of these failure classes.
+        tasks: only those of these tasks.
+        values: further columns to write with it.
+
+    Returns:
+        How many there were.
 
     Raises:
-        IllegalMove: one of them may not go there; nothing is written.
+        IllegalMove: the domain does not allow it.
     """
-    for old in {EpisodeState(episode.state) for episode in episodes}:
-        check_move(EPISODE_MOVES, old, new)
-    if episodes:
-        ids = [episode.id for episode in episodes]
-        episode_repository.write_all(session, ids, {"state": str(new), **values})
+    check_move(EPISODE_MOVES, old, new)
+    session.flush()
+    written = {"state": str(new), **values}
+    number = episode_repository.write_all(session, run.id, old, written, failures=failures, tasks=tasks)
+    if number:
         run.rollup_stale = True
-        events.append(session, run, Kind.EPISODE_STATE, {"to": str(new), "count": len(ids)} | _told(values))
-    return len(episodes)
+        told = {"from": str(old), "to": str(new), "count": number}
+        events.append(session, run, Kind.EPISODE_STATE, told | _told(values))
+    return number
 
 
 def settle(session: Session, run: Run) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+from sqlalchemy import Row
 from sqlalchemy.orm import Session
 
 from backend.db.models import Rollup
@@ -104,7 +105,7 @@ def cell(tasks: list[TaskTotals]) -> Mapping[str, Any]:
     }
 
 
-def summary_of(row: Rollup) -> Summary:
+def summary_of(row: Rollup | Row[Any]) -> Summary:
     """A stored cell as a summary."""
     counts = Counts(
         scored=row.scored,

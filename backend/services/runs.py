@@ -172,9 +172,9 @@ def cancel_run(session: Session, run_id: UUID) -> Run:
     if RunState(run.state) is RunState.CANCELLED:
         return run
     now = episodes.now(session)
-    waiting = episodes.in_state(session, run.id, EpisodeState.WAITING)
     move(session, run, run, RunState.CANCELLED, ended_at=now, open=False)
-    move_all(session, run, waiting, EpisodeState.CANCELLED, outcome=Outcome.CANCELLED.value, ended_at=now, reason="")
+    ended: dict[str, Any] = {"outcome": Outcome.CANCELLED.value, "ended_at": now, "reason": ""}
+    move_all(session, run, EpisodeState.WAITING, EpisodeState.CANCELLED, **ended)
     return run
 
 
@@ -195,8 +195,8 @@ def retry_run(
     run = _lock(session, run_id)
     if RunState(run.state) is RunState.CANCELLED:
         raise Conflict("the run was cancelled: nothing of it is tried again", hint="Submit a new run.")
-    lost = episodes.in_state(session, run.id, EpisodeState.LOST, [kind.value for kind in failure_classes])
-    again = {
+    failures = [kind.value for kind in failure_classes]
+    again: dict[str, Any] = {
         "outcome": None,
         "failure_class": None,
         "failure_message": "",
@@ -204,14 +204,14 @@ def retry_run(
         "ended_by": None,
         "steps": 0,
     }
-    fresh = {
+    fresh: dict[str, Any] = {
         "flagged": False,
         "flag_reason": "",
         "reason": "",
         "available_at": episodes.now(session),
         "retries_from": Episode.attempts_count,
     }
-    number = move_all(session, run, lost, EpisodeState.WAITING, **again, **fresh)
+    number = move_all(session, run, EpisodeState.LOST, EpisodeState.WAITING, failures=failures, **again, **fresh)
     if not_runnable:
         number += _retry_not_runnable(session, run)
     if number:
@@ -222,14 +222,14 @@ def retry_run(
 
 
 def _retry_not_runnable(session: Session, run: Run) -> int:
-    waiting = episodes.in_state(session, run.id, EpisodeState.NOT_RUNNABLE)
-    if not waiting:
+    candidates = episodes.tasks_in_state(session, run.id, EpisodeState.NOT_RUNNABLE)
+    if not candidates:
         return 0
-    found = {task.id: task for task in tasks.all_of(session, run.task_set_id)}
-    chosen = {episode.task_id: found[episode.task_id] for episode in waiting}
-    reasons = _reasons(session, run, list(chosen.values()), capabilities(session))
-    able = [episode for episode in waiting if not reasons[episode.task_id]]
-    return move_all(session, run, able, EpisodeState.WAITING, reason="", available_at=episodes.now(session))
+    chosen = [task for task in tasks.all_of(session, run.task_set_id) if task.id in candidates]
+    reasons = _reasons(session, run, chosen, capabilities(session))
+    able = [task_id for task_id, reason in reasons.items() if not reason]
+    fresh: dict[str, Any] = {"reason": "", "available_at": episodes.now(session)}
+    return move_all(session, run, EpisodeState.NOT_RUNNABLE, EpisodeState.WAITING, tasks=able, **fresh)
 
 
 def add_episodes(session: Session, run_id: UUID, patterns: Sequence[str], repeats: int = 1) -> int:

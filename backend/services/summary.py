@@ -36,7 +36,6 @@ class Summary:
         lost: lost episodes by failure class.
         success_method: how `success_interval` was computed; `mean_interval` is always a bootstrap over tasks.
         steps: over scored episodes.
-        denominator_words: the whole denominator, for people.
     """
 
     episodes: int
@@ -54,8 +53,12 @@ class Summary:
     lower_bound_mean: float | None
     success_method: str
     steps: int
-    denominator_words: str
     level: float = field(default=LEVEL)
+
+    @property
+    def denominator_words(self) -> str:
+        """The whole denominator, for people."""
+        return denominator_words(self.episodes, self.counts, self.lost)
 
 
 @dataclass(frozen=True)
@@ -149,7 +152,6 @@ def describe(totals: Totals, success: Interval | None, mean: Interval | None, me
         lower_bound_mean=totals.score_sum / with_lost if with_lost else None,
         success_method=method,
         steps=totals.steps,
-        denominator_words=denominator_words(totals.episodes, counts, totals.lost),
     )
 
 

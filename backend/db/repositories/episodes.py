@@ -1,6 +1,6 @@
 """Episodes: which is next, how many are where, lists."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -96,19 +96,38 @@ def repeats_used(session: Session, run_id: UUID) -> dict[UUID, int]:
     return {row[0]: row[1] for row in session.execute(query.group_by(Episode.task_id))}
 
 
-def in_state(session: Session, run_id: UUID, state: EpisodeState, failures: Sequence[str] = ()) -> list[Episode]:
-    """The run's episodes in a state, locked; of lost ones, those of these failure classes."""
-    query = select(Episode).where(Episode.run_id == run_id, Episode.state == state.value)
+def write_all(  # noqa: PLR0913 - which ones, and what
+    session: Session,
+    run_id: UUID,
+    state: EpisodeState,
+    values: Mapping[str, Any],
+    *,
+    failures: Sequence[str] = (),
+    tasks: Collection[UUID] | None = None,
+) -> int:
+    """Writes the same values to the run's episodes in a state and returns how many; objects in memory are not told.
+
+    Args:
+        session: the transaction; it holds the run's lock.
+        run_id: whose episodes.
+        state: in which state.
+        values: to write.
+        failures: of lost ones, only those of these failure classes.
+        tasks: only those of these tasks.
+    """
+    query = update(Episode).where(Episode.run_id == run_id, Episode.state == state.value)
     if failures:
         query = query.where(Episode.failure_class.in_(list(failures)))
-    locked = query.order_by(Episode.id).with_for_update(key_share=True)
-    return list(session.scalars(locked.execution_options(populate_existing=True)))
+    if tasks is not None:
+        query = query.where(Episode.task_id.in_(list(tasks)))
+    query = query.values(dict(values)).execution_options(synchronize_session=False)
+    # A Core update of one table always gives a cursor with a row count.
+    return int(session.execute(query).rowcount)  # type: ignore[attr-defined]
 
 
-def write_all(session: Session, ids: Sequence[UUID], values: Mapping[str, Any]) -> None:
-    """Writes the same values to many episodes."""
-    query = update(Episode).where(Episode.id.in_(ids)).values(dict(values))
-    session.execute(query.execution_options(synchronize_session="fetch"))
+def tasks_in_state(session: Session, run_id: UUID, state: EpisodeState) -> set[UUID]:
+    """Tasks of the run with an episode in that state."""
+    return set(session.scalars(select(Episode.task_id).where(Episode.run_id == run_id, Episode.state == state.value)))
 
 
 def counts(session: Session, run_ids: Sequence[UUID]) -> dict[UUID, dict[str, int]]:

@@ -31,19 +31,17 @@ def stale_runs(session: Session, task_set_id: UUID) -> list[UUID]:
 def conditions(session: Session, task_set_id: UUID) -> list[Condition]:
     """One entry per condition: of its runs the one with most scored tasks, then the newest."""
     query = (
-        select(Run, Agent)
-        .join(Agent, Agent.id == Run.agent_id)
+        select(Run.id, Run.condition_hash)
         .outerjoin(Rollup, (Rollup.run_id == Run.id) & (Rollup.dimension == Dimension.ALL.value))
         .where(Run.task_set_id == task_set_id, Run.purpose.in_(RANKED))
         .order_by(Run.condition_hash, func.coalesce(Rollup.scored_tasks, 0).desc(), Run.id.desc())
     )
-    groups: dict[str, list[tuple[Run, Agent]]] = {}
-    for run, agent in session.execute(query):
-        groups.setdefault(run.condition_hash, []).append((run, agent))
-    return [
-        Condition(rows[0][0], rows[0][1], sorted((run.id for run, _ in rows[1:]), reverse=True))
-        for rows in groups.values()
-    ]
+    groups: dict[str, list[UUID]] = {}
+    for run_id, condition in session.execute(query):
+        groups.setdefault(condition, []).append(run_id)
+    standing = {ids[0]: sorted(ids[1:], reverse=True) for ids in groups.values()}
+    pairs = select(Run, Agent).join(Agent, Agent.id == Run.agent_id).where(Run.id.in_(list(standing)))
+    return [Condition(run, agent, standing[run.id]) for run, agent in session.execute(pairs.order_by(Run.id))]
 
 
 def number_of_tasks(session: Session, task_set_id: UUID) -> int:

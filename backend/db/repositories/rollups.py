@@ -1,11 +1,11 @@
 """Roll-ups: the sums per task that they are made of, and the rows that are stored."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import delete, insert, select, text
+from sqlalchemy import Row, delete, insert, select, text
 from sqlalchemy.orm import Session
 
 from backend.db.models import Rollup, Run
@@ -102,10 +102,10 @@ def of_run(session: Session, run_id: UUID) -> list[Rollup]:
     return list(session.scalars(select(Rollup).where(Rollup.run_id == run_id).order_by(Rollup.dimension, Rollup.key)))
 
 
-def of_runs(session: Session, run_ids: Sequence[UUID], dimensions: Sequence[str]) -> list[Rollup]:
-    """Rows of several runs' cubes in these dimensions."""
-    query = select(Rollup).where(Rollup.run_id.in_(run_ids), Rollup.dimension.in_(dimensions))
-    return list(session.scalars(query.order_by(Rollup.run_id, Rollup.dimension, Rollup.key)))
+def of_runs(session: Session, run_ids: Sequence[UUID], dimensions: Collection[str]) -> Sequence[Row[Any]]:
+    """Rows of several runs' cubes in these dimensions, as plain rows of the table: a board reads thousands."""
+    query = select(*Rollup.__table__.c).where(Rollup.run_id.in_(run_ids), Rollup.dimension.in_(list(dimensions)))
+    return session.execute(query.order_by(Rollup.run_id, Rollup.dimension, Rollup.key)).all()
 
 
 def lock_stale(session: Session, run_id: UUID) -> Run | None:
