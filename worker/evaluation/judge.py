@@ -18,7 +18,7 @@ from backend.domain.errors import EvaluatorFailed, FailureClass
 from backend.domain.evaluators.evaluate import CallEvidence
 from backend.domain.score import Evaluation
 from backend.domain.task import Task
-from worker.evaluation.limits import Limits
+from worker.evaluation.limits import OWN_UID, Limits
 from worker.evaluation.sandbox import Place, Sandbox, candidates, command, environment, here
 from worker.evaluation.wire import pack
 
@@ -36,6 +36,8 @@ class Child:
         self.blobs = Path(self._folder.name) / "blobs"
         self.blobs.mkdir(mode=0o755)
         self.blobs.chmod(0o755)  # Its parent is ours alone; the child may be another user.
+        if sandbox.own_user and not sandbox.has_view:
+            os.chown(self._folder.name, OWN_UID, OWN_UID)
         self._answer: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `close`.
         self._words: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `close`.
         line = command(sandbox, place, self.blobs, limits, root=os.geteuid() == 0)

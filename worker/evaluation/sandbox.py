@@ -21,14 +21,28 @@ class Sandbox(StrEnum):
 
     - `bwrap_own_user`: the worker is root: namespaces for all but users, a user number of its own, no capability.
     - `bwrap`: namespaces for everything, users included.
-    - `unshare`: no network and no other processes to see, but the worker's view of files.
+    - `unshare_own_user`, `own_user`: the worker is root, but no view of files can be had (a container, for instance):
+      a user number of its own, with or without network and process namespaces.
+    - `unshare`: no network and no other processes, but the worker's user and view of files.
     - `limits`: resource limits, and Python code that connects is refused. Nothing better can be had here.
     """
 
     BWRAP_OWN_USER = "bwrap_own_user"
     BWRAP = "bwrap"
+    UNSHARE_OWN_USER = "unshare_own_user"
+    OWN_USER = "own_user"
     UNSHARE = "unshare"
     LIMITS = "limits"
+
+    @property
+    def own_user(self) -> bool:
+        """The child becomes another user; only root can do that."""
+        return self.value.endswith("own_user")
+
+    @property
+    def has_view(self) -> bool:
+        """The child has a view of files of its own."""
+        return self.value.startswith("bwrap")
 
 
 @dataclass(frozen=True)
@@ -56,9 +70,7 @@ def here() -> Place:
 
 def candidates() -> tuple[Sandbox, ...]:
     """What to try on this machine, best first."""
-    if os.geteuid() == 0:
-        return tuple(Sandbox)
-    return tuple(sandbox for sandbox in Sandbox if sandbox is not Sandbox.BWRAP_OWN_USER)
+    return tuple(sandbox for sandbox in Sandbox if os.geteuid() == 0 or not sandbox.own_user)
 
 
 def command(sandbox: Sandbox, place: Place, blobs: Path, limits: Limits, *, root: bool) -> list[str]:
@@ -71,12 +83,11 @@ def command(sandbox: Sandbox, place: Place, blobs: Path, limits: Limits, *, root
         limits: put on by the child itself, before it reads anything.
         root: the worker is root.
     """
-    if sandbox in {Sandbox.BWRAP, Sandbox.BWRAP_OWN_USER}:
-        own = sandbox is Sandbox.BWRAP_OWN_USER
-        return [*_bwrap(place, blobs, own_user=own), *_child(place, INSIDE, limits, OWN_UID if own else None)]
-    # Without a view of its own the child keeps the worker's user, so that it can read code and evidence.
-    child = _child(place, str(blobs), limits, None)
-    if sandbox is Sandbox.UNSHARE:
+    evidence = INSIDE if sandbox.has_view else str(blobs)
+    child = _child(place, evidence, limits, OWN_UID if sandbox.own_user else None)
+    if sandbox.has_view:
+        return [*_bwrap(place, blobs, own_user=sandbox.own_user), *child]
+    if sandbox in {Sandbox.UNSHARE, Sandbox.UNSHARE_OWN_USER}:
         return ["unshare", "--net", "--ipc", "--pid", "--fork", "--kill-child", *([] if root else ["-Ur"]), *child]
     return child
 

@@ -1,5 +1,7 @@
 from pathlib import Path
 
+import pytest
+
 from worker.evaluation.limits import OWN_UID, Limits
 from worker.evaluation.sandbox import Place, Sandbox, command, here
 
@@ -39,6 +41,10 @@ class TestCommand:
             "unshare", "--net", "--ipc", "--pid", "--fork", "--kill-child", "/opt/py/bin/python",
         ]  # fmt: skip
         assert "-Ur" in built(Sandbox.UNSHARE, root=False)
+
+    @pytest.mark.parametrize("sandbox", [Sandbox.UNSHARE_OWN_USER, Sandbox.OWN_USER])
+    def test_root_without_bubblewrap_becomes_another_user_all_the_same(self, sandbox: Sandbox) -> None:
+        assert built(sandbox, root=True)[-2:] == ["--uid", str(OWN_UID)]
 
     def test_the_last_resort_is_the_child_alone(self) -> None:
         assert built(Sandbox.LIMITS, root=False)[:4] == ["/opt/py/bin/python", "-P", "-m", "worker.evaluation.child"]
