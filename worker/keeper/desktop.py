@@ -167,10 +167,15 @@ class KeptDesktop:
     def _meet(self, pid: int) -> None:
         """Notes process 1 of the namespace, by a handle that cannot come to mean another process."""
         try:
-            self.inner_handle = os.pidfd_open(pid)
+            handle = os.pidfd_open(pid)
         except ProcessLookupError:
             return
-        self.inner = pid
+        # Had it ended before we took the handle, its number could belong to anybody by now. Its parent is
+        # bubblewrap, or we ourselves if that has ended.
+        if _parent_of(pid) in {self.outer, os.getpid()}:
+            self.inner, self.inner_handle = pid, handle
+        else:
+            os.close(handle)
 
     def kill(self, why: str) -> None:
         """Ends every process, at once; the first reason is kept. Safe to call twice."""
@@ -294,3 +299,11 @@ def _ignore_gone(action: Any) -> None:
         action()
     except ProcessLookupError:
         return
+
+
+def _parent_of(pid: int) -> int:
+    """A process's parent; 0 if it is gone."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+    except (FileNotFoundError, ProcessLookupError):
+        return 0

@@ -60,8 +60,11 @@ def prlimit_command(limits: Limits, *, data: bool) -> list[str]:
         "nproc": limits.processes,
         "nofile": limits.open_files,
         "fsize": limits.file_size,
-        "core": 0,
+        # One byte, not none: with none, a host whose core files go to a program still starts it, as root, for every
+        # crash inside.
+        "core": 1,
         "msgqueue": 819200,
+        "sigpending": 4096,
         "memlock": 64 * 1024,
     }
     if data:

@@ -27,6 +27,8 @@ _OOM_SCORE = 800
 """Where the host itself runs out of memory, its kernel takes desktops before databases and workers."""
 _SHARED_MEMORY_SEGMENTS = 256
 _MESSAGE_QUEUES = 64
+_INOTIFY_INSTANCES = 64
+_INOTIFY_WATCHES = 16384
 _HIGH_FD = 200
 
 
@@ -109,7 +111,7 @@ def _prepare(spec: StageSpec, footing: namespaces.Footing) -> tuple[str, list[st
     template = os.open(spec.template, os.O_PATH | os.O_DIRECTORY)
     guest = os.open(spec.guest, os.O_PATH | os.O_DIRECTORY)
     namespaces.settle(spec.user, footing)
-    notes = _bound_ipc(spec.limits)
+    notes = _bound_kernel_objects(spec.limits, in_user_namespace=footing.in_user_namespace)
     inodes = max(10_000, spec.limits.home // 4096)
     flags = kernel.MS_NOSUID | kernel.MS_NODEV
     kernel.mount("tmpfs", _STAGE, "tmpfs", flags, f"size={spec.limits.home},nr_inodes={inodes},mode=755")
@@ -119,22 +121,26 @@ def _prepare(spec: StageSpec, footing: namespaces.Footing) -> tuple[str, list[st
     return make_home(template, footing, overlay=spec.overlay), notes
 
 
-def _bound_ipc(limits: Limits) -> list[str]:
-    """Bounds System V shared memory, which no process needs to have mapped.
+def _bound_kernel_objects(limits: Limits, *, in_user_namespace: bool) -> list[str]:
+    """Bounds what no process needs to have mapped or open. Returns what could not be bounded.
 
-    Kernels before 5.19 refuse it to ordinary users, and some containers have read-only settings.
+    Kernels before 5.19 refuse ordinary users the settings of System V, and some containers have read-only settings.
     """
     settings = {
-        "shmall": limits.shm // resource.getpagesize(),
-        "shmmni": _SHARED_MEMORY_SEGMENTS,
-        "msgmni": _MESSAGE_QUEUES,
+        "kernel/shmall": limits.shm // resource.getpagesize(),
+        "kernel/shmmni": _SHARED_MEMORY_SEGMENTS,
+        "kernel/msgmni": _MESSAGE_QUEUES,
     }
-    try:
-        for name, value in settings.items():
-            Path("/proc/sys/kernel", name).write_text(str(value))
-    except OSError as error:
-        return [f"System V shared memory is not bounded here: {error}"]
-    return []
+    if in_user_namespace:
+        # The kernel counts these for the user outside, too: all of them gone, the worker itself could get none.
+        settings |= {"user/max_inotify_instances": _INOTIFY_INSTANCES, "user/max_inotify_watches": _INOTIFY_WATCHES}
+    notes = []
+    for name, value in settings.items():
+        try:
+            Path("/proc/sys", name).write_text(str(value))
+        except OSError as error:
+            notes.append(f"{name} is not bounded here ({error.strerror})")
+    return notes
 
 
 def _write_etc() -> None:

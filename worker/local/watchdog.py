@@ -29,8 +29,8 @@ def descendants(pid: int) -> list[int]:
         parent = queue.pop()
         found.append(parent)
         try:
-            for task in os.scandir(f"/proc/{parent}/task"):
-                queue += [int(word) for word in Path(task.path, "children").read_text().split()]
+            for task in Path(f"/proc/{parent}/task").iterdir():
+                queue += [int(word) for word in (task / "children").read_text().split()]
         except (FileNotFoundError, ProcessLookupError):
             continue
     return found

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.integration.keeper.helpers import FLAVOURS, Guest, desktop, keeper
+from tests.integration.keeper.helpers import Guest, desktop, keeper
 from worker.keeper.client import KeeperClient
 
 
-@pytest.fixture(scope="module", params=FLAVOURS)
+@pytest.fixture(scope="module", params=["root", "user"])
 def client(request: pytest.FixtureRequest) -> Iterator[KeeperClient]:
     """A keeper as root and as an ordinary user, in turn."""
     with keeper(request.param) as found:

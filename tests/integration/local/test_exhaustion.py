@@ -97,6 +97,21 @@ class TestMemory:
         assert said == "No space left on device"
 
 
+class TestKernelObjects:
+    def test_watches_on_files_are_bounded_where_the_worker_shares_their_number(self, guest: Guest) -> None:
+        code = (
+            "import ctypes, json, os\nlibc = ctypes.CDLL(None, use_errno=True)\nmade = 0\n"
+            "while libc.inotify_init() >= 0: made += 1\n"
+            "print(json.dumps([made, os.strerror(ctypes.get_errno())]))"
+        )
+        made, said = guest.python(code)
+        assert said == "Too many open files"
+        assert made <= (64 if guest.kept.user is None else 1024)
+
+    def test_nothing_that_could_be_bounded_is_not(self, guest: Guest) -> None:
+        assert guest.kept.notes == []
+
+
 class TestProcesses:
     def test_a_fork_bomb_meets_its_limit_and_can_be_removed(self, client: KeeperClient, guest: Guest) -> None:
         guest.start("bash", "-c", "bomb() { bomb | bomb & }; bomb; sleep 1000")

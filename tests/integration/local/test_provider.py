@@ -1,5 +1,6 @@
 """The provider with real sessions: pristine desktops, spares, losses, and an end that leaves nothing."""
 
+import contextlib
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -12,7 +13,7 @@ from backend.config import Settings
 from backend.domain.errors import ClusterLost, GuestLost
 from backend.domain.ports import DesktopSpec, OpenDesktop, Provider
 from backend.domain.run import Screen
-from tests.integration.keeper.helpers import FLAVOURS, eventually, exists, family, keeper_options
+from tests.integration.keeper.helpers import eventually, exists, family, keeper_options
 from worker.keeper.client import CHECKOUT
 from worker.local.limits import MIB, Limits
 from worker.providers.local import LocalDesktop, LocalProvider
@@ -24,7 +25,7 @@ SERVER, SITE = CHECKOUT / "vm_images" / "guest_server", CHECKOUT / ".guest-site"
 HOG = "import mmap\nheld = []\nwhile True:\n m = mmap.mmap(-1, 8 * 2**20)\n m.write(b'x' * 8 * 2**20)\n held.append(m)"
 
 
-@pytest.fixture(scope="module", params=FLAVOURS)
+@pytest.fixture(scope="module", params=["root", "user"])
 def provider(request: pytest.FixtureRequest) -> Iterator[LocalProvider]:
     """As root and as an ordinary user, in turn."""
     with keeper_options(request.param, server=SERVER, site=SITE) as options:
@@ -60,6 +61,12 @@ def own(tmp_path: Path) -> Iterator[LocalProvider]:
 def of(opened: OpenDesktop) -> LocalDesktop:
     assert isinstance(opened, LocalDesktop)
     return opened
+
+
+def end_everything(opened: OpenDesktop) -> None:
+    """From inside, the session that should answer included."""
+    with contextlib.suppress(GuestLost):
+        opened.desktop.launch(["python3", "-c", "import os; os.kill(-1, 9)"])
 
 
 def forever(action: Callable[[], object]) -> None:
@@ -186,7 +193,7 @@ class TestPrepare:
     def test_one_that_died_is_not_used(self, once: LocalProvider) -> None:
         once.prepare(0, SPEC)
         spare = once._spares[0].coming.result(60)
-        spare.desktop.launch(["python3", "-c", "import os; os.kill(-1, 9)"])
+        end_everything(spare)
         eventually(lambda: not spare.alive())
         opened = of(once.open(0, SPEC))
         assert "prepared" not in opened.details
@@ -201,7 +208,7 @@ class TestPrepare:
 class TestLoss:
     def test_a_desktop_that_ends_itself_says_so(self, once: LocalProvider) -> None:
         opened = once.open(0, SPEC)
-        opened.desktop.launch(["python3", "-c", "import os; os.kill(-1, 9)"])
+        end_everything(opened)
         with pytest.raises(GuestLost):
             forever(opened.desktop.frame)
         assert "session ended" in opened.why_dead()

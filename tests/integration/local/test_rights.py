@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.keeper.helpers import Guest, desktop, family
+from tests.integration.keeper.helpers import FLAVOURS, Guest, desktop, family, keeper
 from worker.keeper.client import KeeperClient
 
 pytestmark = pytest.mark.desktop
@@ -51,6 +51,13 @@ except OSError as error:
     found["old memory score"] = error.strerror
 print(json.dumps(found))
 """
+
+
+@pytest.fixture(scope="module", params=FLAVOURS)
+def client(request: pytest.FixtureRequest) -> Iterator[KeeperClient]:
+    """A keeper with every kind of rights."""
+    with keeper(request.param) as found:
+        yield found
 
 
 @pytest.fixture

@@ -73,7 +73,7 @@ class TestBwrapCommand:
             *("--bind", "/tmp/home", "/home/user", "--ro-bind", "/tmp/guest", "/opt/guest"),
             *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/home/user", "--"),
             *("/usr/bin/prlimit", "--nproc=1024:1024", "--nofile=4096:4096", "--fsize=536870912:536870912"),
-            *("--core=0:0", "--msgqueue=819200:819200", "--memlock=65536:65536", "--"),
+            *("--core=1:1", "--msgqueue=819200:819200", "--sigpending=4096:4096", "--memlock=65536:65536", "--"),
             *("/usr/bin/python3", "-m", "guest_server.session"),
         ]
 

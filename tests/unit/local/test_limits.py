@@ -24,8 +24,9 @@ class TestPrlimitCommand:
             "--nproc=1024:1024",
             "--nofile=4096:4096",
             "--fsize=536870912:536870912",
-            "--core=0:0",
+            "--core=1:1",
             "--msgqueue=819200:819200",
+            "--sigpending=4096:4096",
             "--memlock=65536:65536",
             "--",
         ]
