@@ -4,14 +4,13 @@ import random
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import update
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
-from backend.db.models import Agent, Attempt, Episode, Quarantine, Run, Task, Worker
+from backend.db.models import Agent, Episode, Quarantine, Run, Task, Worker
 from backend.db.models.words import EvidenceRole, Purpose
 from backend.domain.episode import EndedBy
 from backend.domain.errors import FailureClass
@@ -46,7 +45,7 @@ DOMAINS: Mapping[str, tuple[str, ...]] = {
     "images": ("rotate-photo", "crop-logo", "read-size", "print-poster"),
     "calc": ("sum-column", "make-chart"),
 }
-STEPS = 6
+STEPS = 4
 LEVELS = ("easy", "medium", "hard")
 WORDS = (
     "The file manager is open. I look for the report in the Documents folder.",
@@ -70,6 +69,7 @@ class OneTransaction(World):
         assert self.session is not None
         yield self.session
         self.session.flush()
+        self.session.expunge_all()  # What a session holds is looked through at every flush.
 
 
 @dataclass
@@ -257,7 +257,7 @@ def play(world: World, worker: Worker, run: Run, skill: float, seed: int) -> dic
         draw = dice.random()
         score = 1.0 if draw < skill else 0.5 if draw < skill + 0.12 else 0.0
         ended_by = EndedBy.STEPS if score == 0.0 and dice.random() < 0.5 else EndedBy.DONE
-        act(world, claim, STEPS if ended_by is EndedBy.STEPS else dice.randint(2, 5), ended_by, hostile)
+        act(world, claim, STEPS if ended_by is EndedBy.STEPS else dice.randint(1, 3), ended_by, hostile)
         finish(world, claim, score, hostile)
         if hostile:
             found["hostile"] = claim.episode_id
@@ -283,7 +283,7 @@ def _make(world: World) -> Scene:
     second = world.submit("random", name="pilot, nightly", repeats=1, seed=4)
     play(world, worker, second, 0.35, 8)
     rename_agent(world, second, "pilot")
-    floor = world.submit("noop", name="floor", purpose=Purpose.DEMO, tasks=("files/*", "editor/*"))
+    floor = world.submit("noop", name="floor", purpose=Purpose.DEMO, tasks=("files/*",))
     play(world, worker, floor, 0.0, 1)
     _validate(world, worker)
     live = world.submit("random", name="navi, second seed", repeats=2, seed=2)
@@ -295,7 +295,7 @@ def _make(world: World) -> Scene:
 
 def _validate(world: World, worker: Worker) -> None:
     for agent in ("oracle", "noop", "always_fail"):
-        world.submit(agent, purpose=Purpose.VALIDATE, name=f"validate starter: {agent}", tasks=("files/*", "images/*"))
+        world.submit(agent, purpose=Purpose.VALIDATE, name=f"validate starter: {agent}", tasks=("images/*",))
         while (claim := world.claim(worker)) is not None:
             infeasible = not claim.task.labels.feasible
             right = agent == "oracle" or (agent == "always_fail" and infeasible)
@@ -308,26 +308,24 @@ def _start(world: World, worker: Worker) -> list[UUID]:
     """Four episodes have ended, two are under way."""
     for score in (1.0, 0.0, 1.0, 0.5):
         claim = world.must_claim(worker)
-        act(world, claim, 4, EndedBy.DONE)
+        act(world, claim, 2, EndedBy.DONE)
         finish(world, claim, score)
     going = [world.must_claim(worker), world.must_claim(worker)]
     for place, claim in enumerate(going):
         world.do(attempts.enter_running, claim.fence, {"home": "overlay"}, {"reset": 0.7, "setup": 0.5})
-        for index in range(5 + place):
+        for index in range(2 + place):
             step(world, claim, index)
     return [claim.attempt_id for claim in going]
 
 
 def _aside(world: World) -> None:
-    """One task in quarantine, and times that are spread over an hour instead of a moment."""
+    """One task in quarantine, and times that are spread out instead of lying in one moment."""
     with world.work() as session:
         _, actor = world.who(session)
-        task = session.query(Task).filter_by(domain="settings", name="large-text").one()
+        task = session.scalars(select(Task).where(Task.domain == "settings", Task.name == "large-text")).one()
         session.add(Quarantine(task_id=task.id, reason="the dialog differs between versions", actor_id=actor.id))
-        for run in session.query(Run).filter(Run.ended_at.is_not(None)):
-            run.started_at = run.ended_at - timedelta(minutes=6, seconds=20)
-        for episode in session.query(Episode).filter(Episode.ended_at.is_not(None)):
-            attempt = session.query(Attempt).filter_by(episode_id=episode.id).order_by(Attempt.number.desc()).first()
-            assert attempt is not None
-            spent = sum(attempt.seconds.values())
-            episode.started_at = episode.ended_at - timedelta(seconds=spent)
+        long = func.make_interval(0, 0, 0, 0, 0, 6, 20)
+        session.execute(update(Run).where(Run.ended_at.is_not(None)).values(started_at=Run.ended_at - long))
+        spent = func.make_interval(0, 0, 0, 0, 0, 0, 9)
+        ended = update(Episode).where(Episode.ended_at.is_not(None), Episode.started_at.is_not(None))
+        session.execute(ended.values(started_at=Episode.ended_at - spent))

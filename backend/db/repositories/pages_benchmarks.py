@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from sqlalchemy import Select, and_, func, or_, select
+from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session, load_only
 
 from backend.db.models import Agent, Benchmark, Episode, Quarantine, Run, Task, TaskSet, TaskValidation
@@ -103,7 +104,7 @@ def validations(session: Session, task_ids: Sequence[UUID]) -> Sequence[TaskVali
     query = (
         select(TaskValidation)
         .where(TaskValidation.task_id.in_(task_ids))
-        .distinct(TaskValidation.task_id, TaskValidation.agent)
+        .ext(distinct_on(TaskValidation.task_id, TaskValidation.agent))
         .order_by(TaskValidation.task_id, TaskValidation.agent, TaskValidation.created_at.desc())
     )
     return session.scalars(query).all()

@@ -18,12 +18,14 @@ export default class Replay extends Controller {
     this.on(this.part("next"), "click", () => this.go(this.at + 1));
     this.on(this.part("play"), "click", () => this.play());
     this.on(this.part("follow"), "click", () => this.follow(!this.following));
-    this.on(this.part("list"), "click", (event) => this.clicked(event));
+    this.on(this.element, "click", (event) => this.clicked(event));
     this.on(this.element, "live:frame", () => this.framed());
+    this.on(this.element, "live:ended", () => this.over());
     // Before the page's own keys, which would walk the rows of tables.
     this.on(document, "keydown", (event) => this.press(event), { capture: true });
-    this.watcher = new MutationObserver(() => this.grown());
-    if (this.part("list")) this.watcher.observe(this.part("list"), { childList: true });
+    this.known = this.steps.length;
+    this.watcher = new MutationObserver(() => this.steps.length !== this.known && this.grown());
+    this.watcher.observe(this.element, { childList: true, subtree: true });
     if (this.following) this.follow(true);
     else if (this.steps.length)
       this.steps[this.at].scrollIntoView({ block: "nearest", container: "nearest" });
@@ -64,6 +66,7 @@ export default class Replay extends Controller {
     const steps = this.steps;
     if (!steps.length) return;
     if (this.following) this.follow(false);
+    this.ending = false;
     this.at = Math.min(steps.length - 1, Math.max(0, place));
     this.show(steps[this.at]);
     const { replayBase, replayAttempt } = this.element.dataset;
@@ -74,17 +77,11 @@ export default class Replay extends Controller {
   }
 
   show(step) {
-    for (const one of this.steps) {
-      if (one === step) one.setAttribute("aria-current", "step");
-      else one.removeAttribute("aria-current");
-    }
-    step.scrollIntoView({ block: "nearest", container: "nearest" });
+    this.current(step);
     this.picture(step);
     this.did(step);
     const { index } = step.dataset;
-    for (const box of this.part("replies")?.children ??
-      this.element.parentElement.querySelectorAll("[data-step]"))
-      box.hidden = box.dataset.step !== index;
+    for (const box of document.querySelectorAll("[data-step]")) box.hidden = box.dataset.step !== index;
     for (const title of document.querySelectorAll('[data-replay-target~="tree-title"]'))
       title.textContent = index;
     for (const title of document.querySelectorAll('[data-replay-target~="reply-title"]'))
@@ -163,17 +160,41 @@ export default class Replay extends Controller {
     if (this.following) this.mark([]);
   }
 
+  // The attempt has ended: what was live becomes its replay, at its last step.
+  over() {
+    if (!this.following) return;
+    this.follow(false);
+    this.ending = true;
+    this.part("follow")?.remove();
+    this.latest();
+  }
+
+  // New steps have come in.
   grown() {
     const steps = this.steps;
+    this.known = steps.length;
     this.part("scrub").max = Math.max(0, steps.length - 1);
-    if (!this.following || !steps.length) return;
+    if (this.following || this.ending) this.latest();
+  }
+
+  latest() {
+    const steps = this.steps;
+    if (!steps.length) return;
     this.at = steps.length - 1;
     const last = steps[this.at];
-    for (const one of steps) {
-      if (one === last) one.setAttribute("aria-current", "step");
+    if (this.ending) {
+      this.show(last);
+      return;
+    }
+    this.current(last);
+    this.did(last);
+  }
+
+  current(step) {
+    for (const one of this.steps) {
+      if (one === step) one.setAttribute("aria-current", "step");
       else one.removeAttribute("aria-current");
     }
-    last.scrollIntoView({ block: "nearest", container: "nearest" });
-    this.did(last);
+    step.scrollIntoView({ block: "nearest", container: "nearest" });
   }
 }

@@ -1,0 +1,148 @@
+import html
+from uuid import uuid4
+
+import pytest
+from fastapi.testclient import TestClient
+
+from tests.factories.records import World
+from tests.factories.scene import HOSTILE, Scene
+
+PAGE = {"Accept": "text/html"}
+
+
+def addresses(scene: Scene) -> list[str]:
+    return [
+        "/", "/runs", "/runs?q=navi&status=completed", "/runs/new", f"/runs/{scene.finished}", f"/runs/{scene.live}",
+        f"/runs/{scene.finished}?domain=files&look=pass", f"/episodes/{scene.solved}?step=0",
+        f"/episodes/{scene.lost}?attempt=2", f"/episodes/{scene.hostile}", "/benchmarks", "/benchmarks/starter",
+        "/benchmarks/starter?domain=files&q=rename", "/leaderboards/starter", "/workers", "/docs", "/login",
+    ]  # fmt: skip
+
+
+class TestEveryPage:
+    def test_opens_and_is_not_cached(self, client: TestClient, scene: Scene) -> None:
+        for address in addresses(scene):
+            answer = client.get(address, headers=PAGE)
+            assert answer.status_code == 200, address
+            assert answer.headers["cache-control"] == "no-store"
+
+    def test_opens_in_an_empty_installation(self, fresh: TestClient) -> None:
+        for address in ("/", "/runs", "/runs/new", "/benchmarks/starter", "/leaderboards/starter", "/workers"):
+            assert fresh.get(address, headers=PAGE).status_code == 200, address
+
+    def test_hostile_words_are_text_everywhere(self, client: TestClient, scene: Scene) -> None:
+        shown = 0
+        for address in addresses(scene):
+            text = client.get(address, headers=PAGE).text
+            assert HOSTILE not in text, address
+            assert "<img src=x" not in text
+            shown += html.escape(HOSTILE, quote=False)[:20] in text or "&lt;script&gt;document" in text
+        assert shown >= 3
+
+    @pytest.mark.parametrize("path", ["/runs/{}", "/episodes/{}", "/tasks/{}", "/benchmarks/{}", "/leaderboards/{}"])
+    def test_what_is_not_there_is_told_calmly(self, client: TestClient, path: str) -> None:
+        answer = client.get(path.format(uuid4()), headers=PAGE)
+        assert answer.status_code == 404
+        assert "there is no" in answer.text
+
+
+class TestHome:
+    def test_wall_queue_and_what_needs_a_person(self, client: TestClient, scene: Scene) -> None:
+        text = client.get("/", headers=PAGE).text
+        assert "2 desktops at work" in text
+        assert all(f'data-attempt="{attempt}"' in text for attempt in scene.attempts)
+        assert "for a free local slot" in text
+        assert f"/episodes/{scene.flagged}" in text
+        assert "the dialog differs between versions" in text
+
+
+class TestRun:
+    def test_the_rate_has_interval_denominator_and_lower_bound(self, client: TestClient, scene: Scene) -> None:
+        text = client.get(f"/runs/{scene.finished}", headers=PAGE).text
+        assert "23 of 26 episodes scored; 1 lost (guest 1), 2 not runnable here" in text
+        assert "with the lost as 0" in text
+        assert "95 %:" in text
+
+    def test_a_field_of_the_heat_map_filters_the_list(self, client: TestClient, scene: Scene) -> None:
+        text = client.get(f"/runs/{scene.finished}?domain=images&difficulty=unlabelled", headers=PAGE).text
+        assert text.count('class="task-link"') == 1
+
+    def test_commands(self, fresh: TestClient, installation: World) -> None:
+        run = installation.submit("noop")
+        answers = [fresh.post(f"/runs/{run.id}/{move}") for move in ("pause", "resume", "cancel")]
+        assert [(answer.status_code, answer.headers["location"]) for answer in answers] == [
+            (303, f"/runs/{run.id}")
+        ] * 3
+        assert fresh.get(f"/api/v1/runs/{run.id}").json()["status"] == "cancelled"
+        assert fresh.post(f"/runs/{run.id}/explode", headers=PAGE).status_code == 404
+
+
+class TestEpisode:
+    def test_step_and_attempt_are_in_the_address(self, client: TestClient, scene: Scene) -> None:
+        first = client.get(f"/episodes/{scene.solved}?step=0", headers=PAGE).text
+        assert 'id="step-0"' in first
+        assert 'data-index="0"' in first
+        assert '<circle class="ring" cx="300" cy="140"' in first
+        assert client.get(f"/episodes/{scene.lost}?attempt=9", headers=PAGE).status_code == 404
+
+    def test_the_verdict_has_its_reasons(self, client: TestClient, scene: Scene) -> None:
+        text = client.get(f"/episodes/{scene.solved}", headers=PAGE).text
+        assert "the text is as expected" in text
+        assert "the agent said it was done" in text
+
+
+class TestNewRun:
+    def test_forecast_and_what_cannot_run(self, client: TestClient) -> None:
+        text = client.get("/runs/new?benchmark=starter&agent=always_fail&repeats=2", headers=PAGE).text
+        assert ">48<" in text
+        assert "not installed on local desktops: localc" in text
+        assert "/dev/kvm does not boot a guest here" in text
+
+    def test_starts_a_run_once(self, fresh: TestClient) -> None:
+        form = {"benchmark": "starter", "agent": "noop", "provider": "local", "tasks": "files/*", "key": "k1"}
+        first, again = (fresh.post("/runs/new", data={**form, "max_steps": "5"}) for _ in range(2))
+        assert first.status_code == 303
+        assert first.headers["location"] == again.headers["location"]
+        run = fresh.get("/api/v1" + first.headers["location"]).json()
+        assert (run["counts"]["waiting"], run["config"]["budget"]["max_steps"]) == (2, 5)
+
+    @pytest.mark.parametrize(
+        ("change", "word"),
+        [
+            ({"agent": "nobody"}, "no agent called"),
+            ({"tasks": "nothing/*"}, "matches none"),
+            ({"max_steps": "0"}, "greater than or equal to 1"),
+            ({"repeats": "many"}, "integer"),
+        ],
+    )
+    def test_bad_input_keeps_the_form_and_starts_nothing(
+        self, fresh: TestClient, change: dict[str, str], word: str
+    ) -> None:
+        answer = fresh.post("/runs/new", data={"benchmark": "starter", "agent": "noop", "name": "mine", **change})
+        assert answer.status_code == 422
+        assert word in html.unescape(answer.text)
+        assert 'value="mine"' in answer.text
+        assert fresh.get("/api/v1/runs").json()["items"] == []
+
+
+class TestLeaderboard:
+    def test_leads_to_the_benchmark_with_runs(self, client: TestClient) -> None:
+        assert client.get("/leaderboards").headers["location"] == "/leaderboards/starter"
+
+    def test_each_chart_has_figure_table_and_csv(self, client: TestClient) -> None:
+        text = client.get("/leaderboards/starter", headers=PAGE).text
+        figure = client.get("/leaderboards/starter/domain.json?theme=dark").json()
+        table = client.get("/leaderboards/starter/difficulty.csv")
+        assert text.count("The same as a table") == 2
+        assert {series["name"].split(" ")[0] for series in figure["data"]} >= {"navi", "pilot", "noop"}
+        assert figure["data"][0]["x"] == sorted(figure["data"][0]["x"])
+        assert table.headers["content-disposition"].startswith("attachment")
+        assert table.text.splitlines()[0].startswith("agent,run,mark,difficulty,episodes,scored,lost")
+
+    def test_the_library_is_plotly_s_own_and_cached(self, client: TestClient) -> None:
+        from backend.web.charts import library_url
+
+        answer = client.get(library_url())
+        assert b"plotly.js v" in answer.content[:200]
+        assert "immutable" in answer.headers["cache-control"]
+        assert client.get("/charts/0.0/plotly.min.js").status_code == 404

@@ -1,0 +1,108 @@
+import json
+import time
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from starlette.websockets import WebSocketDisconnect
+
+from backend.services import events
+from backend.web.ws.closing import ENDED, GONE
+from tests.factories.records import World
+from tests.integration.web.conftest import OWN, client_of
+from tests.waiting import until
+
+# The test client names another host for websockets unless it is told the whole address.
+WS = OWN.replace("http", "ws")
+
+
+@pytest.fixture
+def broker(redis_url: str) -> None:
+    """With the private broker of this test process."""
+    events.configure(redis_url)
+
+
+class TestRunEvents:
+    def test_what_was_missed_comes_first(self, installation: World, tmp_path: Path) -> None:
+        run = installation.submit("noop")
+        with client_of(installation, tmp_path).websocket_connect(f"{WS}/ws/runs/{run.id}/events?after=0") as socket:
+            first = socket.receive_json()
+        assert (first["seq"], first["kind"]) == (1, "run_submitted")
+
+    def test_what_happens_comes_without_a_broker_too(self, installation: World, tmp_path: Path) -> None:
+        run = installation.submit("noop")
+        client = client_of(installation, tmp_path)
+        with client.websocket_connect(f"{WS}/ws/runs/{run.id}/events") as socket:
+            client.post(f"/api/v1/runs/{run.id}/pause")
+            assert socket.receive_json()["kind"] == "run_state"
+
+    @pytest.mark.usefixtures("broker")
+    def test_with_a_broker_it_comes_at_once(self, installation: World, tmp_path: Path) -> None:
+        run = installation.submit("noop")
+        client = client_of(installation, tmp_path)
+        with client.websocket_connect(f"{WS}/ws/runs/{run.id}/events?after=0") as socket:
+            assert socket.receive_json()["seq"] == 1
+            for word in ("pause", "resume"):
+                client.post(f"/api/v1/runs/{run.id}/{word}")
+            assert [socket.receive_json()["seq"] for _ in range(2)] == [2, 3]
+
+    def test_no_such_run(self, installation: World, tmp_path: Path) -> None:
+        client = client_of(installation, tmp_path)
+        with (
+            client.websocket_connect(f"{WS}/ws/runs/{uuid4()}/events") as socket,
+            pytest.raises(WebSocketDisconnect) as gone,
+        ):
+            socket.receive_json()
+        assert gone.value.code == GONE
+
+
+class TestAllEvents:
+    def test_a_sign_when_something_happens_anywhere(self, installation: World, tmp_path: Path) -> None:
+        with client_of(installation, tmp_path).websocket_connect(f"{WS}/ws/events") as socket:
+            # The socket looks once when it opens; a run that is submitted before that look is no news.
+            deadline = time.monotonic() + 20
+            installation.submit("noop")
+            while time.monotonic() < deadline:
+                installation.submit("noop")
+                if socket.receive_json()["kind"] == "changed":
+                    return
+        raise AssertionError("no sign came")
+
+
+@pytest.mark.usefixtures("broker")
+class TestLive:
+    def test_the_newest_frame_and_nobody_watches_in_vain(self, installation: World, tmp_path: Path) -> None:
+        installation.submit("noop")
+        claim = installation.must_claim(installation.worker("w2"))
+        client = client_of(installation, tmp_path)
+        assert events.watchers(claim.attempt_id) == 0
+        with client.websocket_connect(f"{WS}/ws/attempts/{claim.attempt_id}/live") as socket:
+            until(lambda: events.watchers(claim.attempt_id) == 1, what="the worker knows that somebody watches")
+            meta = {"captured_at": time.time(), "step": 3}
+            events.put_frame(claim.attempt_id, 1, b"\xff\xd8one", meta)
+            head, _, picture = socket.receive_bytes().partition(b"\n")
+            assert (json.loads(head)["seq"], json.loads(head)["step"], picture) == (1, 3, b"\xff\xd8one")
+            assert 0 <= json.loads(head)["age_ms"] < 5000
+            for number in (2, 3, 4):
+                events.put_frame(claim.attempt_id, number, b"\xff\xd8%d" % number, meta)
+            socket.send_text("next")
+            head, _, picture = socket.receive_bytes().partition(b"\n")
+            assert (json.loads(head)["seq"], picture) == (4, b"\xff\xd84"), "a slow viewer skips frames"
+
+    def test_it_closes_when_the_attempt_has_ended(self, installation: World, tmp_path: Path) -> None:
+        installation.submit("noop")
+        claim = installation.must_claim(installation.worker("w2"))
+        with client_of(installation, tmp_path).websocket_connect(f"{WS}/ws/attempts/{claim.attempt_id}/live") as socket:
+            installation.lose(claim)
+            with pytest.raises(WebSocketDisconnect) as gone:
+                socket.receive_bytes()
+        assert gone.value.code == ENDED
+
+    def test_no_such_attempt(self, installation: World, tmp_path: Path) -> None:
+        client = client_of(installation, tmp_path)
+        with (
+            client.websocket_connect(f"{WS}/ws/attempts/{uuid4()}/live") as socket,
+            pytest.raises(WebSocketDisconnect) as gone,
+        ):
+            socket.receive_bytes()
+        assert gone.value.code == GONE
