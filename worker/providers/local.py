@@ -129,15 +129,10 @@ class LocalProvider:
 
     def _try_out(self) -> Availability:
         try:
-            trial = self._make(_TRIAL)
+            trial = self._make_warm(_TRIAL)
+            trial.close()
         except Lost as error:
             return Availability(ok=False, reason=f"{error.message} {error.hint}".strip())
-        try:
-            trial.desktop.frame()
-        except Lost as error:
-            return Availability(ok=False, reason=f"a desktop started, but {error.message}")
-        finally:
-            trial.close()
         return Availability(ok=True, reason=_in_words(trial.details), programs=programs())
 
     # ---- desktops
@@ -191,10 +186,20 @@ class LocalProvider:
         if former is not None:
             _discard(former)
         try:
-            coming.set_result(self._make(spec))
+            coming.set_result(self._make_warm(spec))
         except Lost as error:
             logger.warning("a desktop could not be prepared: %s", error.message)
             coming.set_exception(error)
+
+    def _make_warm(self, spec: DesktopSpec) -> LocalDesktop:
+        """A desktop that has shown its screen once, so that the first observation finds everything loaded."""
+        made = self._make(spec)
+        try:
+            made.desktop.frame()
+        except Lost:
+            made.close()
+            raise
+        return made
 
     def _take_spare(self, slot: int, spec: DesktopSpec) -> LocalDesktop | None:
         """The slot's prepared desktop, if it is what is wanted and well."""
