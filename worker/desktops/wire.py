@@ -132,6 +132,11 @@ class Wire:
         except _FAILURES as error:
             what = str(error) or type(error).__name__
             raise GuestLost(f"the desktop is gone or broken: {method} {route}: {what}") from error
+        except RuntimeError as error:
+            # A lost lease closes the desktop under the attempt that uses it; the client then refuses in its own words.
+            if not self._client.is_closed:
+                raise
+            raise GuestLost(f"the desktop was closed: {method} {route}") from error
 
 
 def _read(response: httpx.Response, most: int) -> bytes:

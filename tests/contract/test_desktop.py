@@ -1,0 +1,148 @@
+"""What every Desktop does. Runs against the fake and against a real desktop of this machine."""
+
+import io
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from defusedxml.ElementTree import fromstring
+from PIL import Image
+
+from backend.domain.errors import GuestLost, GuestRefused
+from backend.domain.ports import Desktop, OpenDesktop
+from backend.domain.trajectory import Action, ActionType
+from tests.contract.conftest import SPEC
+from tests.waiting import until
+
+SIZE = (SPEC.screen.width, SPEC.screen.height)
+
+
+@pytest.fixture
+def desktop(shared: OpenDesktop) -> Desktop:
+    return shared.desktop
+
+
+class TestSight:
+    def test_the_screen_has_the_size_that_was_asked_for(self, desktop: Desktop) -> None:
+        assert desktop.screen == SPEC.screen
+        assert desktop.probe().screen == SPEC.screen
+
+    def test_the_guest_says_who_it_is(self, desktop: Desktop) -> None:
+        assert desktop.probe().platform in {"Linux", "Windows"}
+
+    def test_a_frame_is_a_jpeg_of_the_whole_screen(self, desktop: Desktop) -> None:
+        frame = desktop.frame()
+        assert frame.media_type == "image/jpeg"
+        assert Image.open(io.BytesIO(frame.data)).size == (frame.width, frame.height) == SIZE
+
+    def test_a_screenshot_is_a_png_of_the_whole_screen(self, desktop: Desktop) -> None:
+        frame = desktop.screenshot()
+        assert frame.media_type == "image/png"
+        assert Image.open(io.BytesIO(frame.data)).size == (frame.width, frame.height) == SIZE
+
+    def test_the_tree_is_xml(self, desktop: Desktop) -> None:
+        assert fromstring(desktop.accessibility_tree()).tag.endswith("desktop-frame")
+
+    def test_the_clipboard_is_text(self, desktop: Desktop) -> None:
+        assert isinstance(desktop.clipboard(), str)
+
+
+class TestInput:
+    @pytest.mark.parametrize(
+        "action",
+        [
+            Action(type=ActionType.MOVE_TO, x=5, y=5),
+            Action(type=ActionType.CLICK, x=700, y=500),
+            Action(type=ActionType.CLICK, button="right", x=700, y=500, clicks=2),
+            Action(type=ActionType.SCROLL, dy=-2),
+            Action(type=ActionType.PRESS, keys=("esc",)),
+            Action(type=ActionType.HOTKEY, keys=("ctrl", "a")),
+            Action(type=ActionType.TYPING, text="a < b, ü"),
+        ],
+        ids=lambda action: action.type.value,
+    )
+    def test_input_is_delivered(self, desktop: Desktop, action: Action) -> None:
+        assert desktop.perform(action) == {}
+
+    def test_an_unknown_key_is_refused_and_the_guest_is_well(self, desktop: Desktop) -> None:
+        with pytest.raises(GuestRefused):
+            desktop.perform(Action(type=ActionType.PRESS, keys=("hyperdrive",)))
+        assert desktop.frame()
+
+    def test_python_runs_in_the_guest(self, desktop: Desktop) -> None:
+        result = desktop.perform(Action(type=ActionType.PYTHON, text="x = 1"))
+        assert result["returncode"] == 0
+
+    def test_a_still_screen_is_told(self, desktop: Desktop) -> None:
+        assert desktop.wait_stable(quiet=0.2, timeout=20.0) <= 20.5
+
+
+class TestWindows:
+    def test_a_program_that_is_launched_gets_a_window_that_can_be_raised_and_closed(self, desktop: Desktop) -> None:
+        desktop.launch(["xterm"])
+        until(lambda: self.terminals(desktop) == 1, 20.0)
+        desktop.activate_window("xterm", by_class=True)
+        until(lambda: any(window.active for window in desktop.windows()), 20.0)
+        desktop.close_window("xterm", by_class=True)
+        until(lambda: self.terminals(desktop) == 0, 20.0)
+
+    @staticmethod
+    def terminals(desktop: Desktop) -> int:
+        return sum("xterm" in window.wm_class.lower() for window in desktop.windows())
+
+    def test_a_window_that_is_not_there_is_refused(self, desktop: Desktop) -> None:
+        for call in (desktop.activate_window, desktop.close_window):
+            with pytest.raises(GuestRefused) as refused:
+                call("no such window")
+            assert refused.value.kind == "not_found"
+
+
+class TestFiles:
+    def test_what_is_written_can_be_read(self, desktop: Desktop) -> None:
+        data = bytes(range(256)) * 100
+        desktop.write_file("/home/user/new/folder/data.bin", data)
+        assert desktop.read_file("/home/user/new/folder/data.bin") == data
+
+    def test_a_file_that_is_not_there_is_refused(self, desktop: Desktop) -> None:
+        with pytest.raises(GuestRefused) as refused:
+            desktop.read_file("/home/user/nothing")
+        assert refused.value.kind == "not_found"
+
+    def test_one_that_is_too_large_is_refused(self, desktop: Desktop) -> None:
+        desktop.write_file("/home/user/large", b"x" * 5000)
+        with pytest.raises(GuestRefused) as refused:
+            desktop.read_file("/home/user/large", max_bytes=1000)
+        assert refused.value.kind == "too_large"
+
+
+class TestCommands:
+    def test_output_and_exit_code_come_back(self, desktop: Desktop) -> None:
+        done = desktop.execute(["echo", "hello there"])
+        assert (done.returncode, done.output) == (0, "hello there\n")
+        assert desktop.execute(["false"]).returncode == 1
+
+    def test_a_program_that_is_not_there_is_refused(self, desktop: Desktop) -> None:
+        with pytest.raises(GuestRefused):
+            desktop.execute(["no-such-program"])
+
+    def test_an_unknown_route_is_refused(self, desktop: Desktop) -> None:
+        with pytest.raises(GuestRefused):
+            desktop.call("GET", "/no/such/route")
+
+
+class TestDead:
+    @pytest.mark.parametrize(
+        "ask",
+        [
+            lambda desktop: desktop.frame(),
+            lambda desktop: desktop.probe(),
+            lambda desktop: desktop.perform(Action(type=ActionType.CLICK)),
+            lambda desktop: desktop.wait_stable(quiet=0.1, timeout=1.0),
+            lambda desktop: desktop.read_file("/etc/hostname"),
+        ],
+        ids=["frame", "probe", "perform", "wait_stable", "read_file"],
+    )
+    def test_a_desktop_that_is_gone_is_lost(self, opened: OpenDesktop, ask: Callable[[Desktop], Any]) -> None:
+        opened.close()
+        with pytest.raises(GuestLost):
+            ask(opened.desktop)

@@ -1,0 +1,80 @@
+"""What every Provider does. Runs against the fake and against the real ones that can work here."""
+
+from backend.domain.ports import DesktopSpec, OpenDesktop, Provider
+from backend.domain.run import Screen
+from tests.contract.conftest import SPEC
+
+
+class TestOpen:
+    def test_a_desktop_is_ready_for_its_first_observation(self, opened: OpenDesktop) -> None:
+        assert opened.alive()
+        assert opened.why_dead() == ""
+        assert opened.desktop.frame().data
+
+    def test_it_can_be_reached_by_the_live_pump(self, opened: OpenDesktop) -> None:
+        address, secret = opened.stream_address()
+        assert address.partition(":")[0] in {"http", "unix"}
+        assert secret
+
+    def test_its_details_can_be_kept(self, opened: OpenDesktop) -> None:
+        import json
+
+        assert json.loads(json.dumps(dict(opened.details)))["provider"]
+
+    def test_two_slots_are_two_machines(self, provider: Provider, opened: OpenDesktop) -> None:
+        other = provider.open(2, SPEC)
+        try:
+            opened.desktop.write_file("/home/user/mine", b"1")
+            assert other.desktop.execute(["cat", "/home/user/mine"]).returncode != 0
+        finally:
+            other.close()
+
+    def test_a_slot_is_pristine_every_time(self, provider: Provider) -> None:
+        first = provider.open(0, SPEC)
+        first.desktop.write_file("/home/user/left-behind", b"1")
+        first.close()
+        second = provider.open(0, SPEC)
+        try:
+            assert second.desktop.execute(["cat", "/home/user/left-behind"]).returncode != 0
+        finally:
+            second.close()
+
+    def test_the_screen_is_as_asked(self, provider: Provider) -> None:
+        made = provider.open(0, DesktopSpec(screen=Screen(width=1024, height=768)))
+        try:
+            assert (made.desktop.frame().width, made.desktop.frame().height) == (1024, 768)
+        finally:
+            made.close()
+
+
+class TestClose:
+    def test_twice_is_once(self, provider: Provider) -> None:
+        made = provider.open(0, SPEC)
+        made.close()
+        made.close()
+        assert not made.alive()
+
+
+class TestPrepare:
+    def test_what_was_prepared_is_pristine_and_as_asked(self, provider: Provider) -> None:
+        provider.prepare(0, SPEC)
+        made = provider.open(0, SPEC)
+        try:
+            assert made.desktop.screen == SPEC.screen
+        finally:
+            made.close()
+
+    def test_what_was_prepared_for_another_screen_is_not_used(self, provider: Provider) -> None:
+        provider.prepare(0, DesktopSpec(screen=Screen(width=640, height=480)))
+        made = provider.open(0, SPEC)
+        try:
+            assert made.desktop.frame().width == SPEC.screen.width
+        finally:
+            made.close()
+
+
+class TestAvailability:
+    def test_says_what_can_run(self, provider: Provider) -> None:
+        offer = provider.availability()
+        assert offer.ok
+        assert offer.programs
