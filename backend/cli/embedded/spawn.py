@@ -17,6 +17,7 @@ from backend.cli.errors import StackError
 GUARD = Path(__file__).with_name("guard.py")
 LOG_BYTES = 5_000_000
 LOG_BACKUPS = 2
+START_SECONDS = 30.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,12 +120,19 @@ class GuardedProcess:
                 start_new_session=True,
                 bufsize=0,
             )
-        self._send((json.dumps(spec.to_guard()) + "\n").encode())
-        first = self._next_message(time.monotonic() + 30.0)
-        if first is None or "pid" not in first:
+        try:
+            self.pid = self._begin()
+        except BaseException:
+            # A signal in this moment must not leave a child behind that nobody knows.
             self._finish()
-            raise StackError(f"{spec.name} could not be started; see {spec.log}.")
-        self.pid: int = first["pid"]
+            raise
+
+    def _begin(self) -> int:
+        self._send((json.dumps(self.spec.to_guard()) + "\n").encode())
+        first = self._next_message(time.monotonic() + START_SECONDS)
+        if first is None or "pid" not in first:
+            raise StackError(f"{self.spec.name} could not be started; see {self.spec.log}.")
+        return int(first["pid"])
 
     def fileno(self) -> int:
         """Descriptor that becomes readable when the child has ended."""
