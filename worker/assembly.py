@@ -56,7 +56,12 @@ def describe(settings: Settings, providers: Mapping[str, Provider], judge: Judge
     offers = {name: provider.availability() for name, provider in providers.items()}
     capabilities: dict[str, Any] = {
         "providers": {
-            name: {"ok": offer.ok, "reason": offer.reason, "programs": sorted(offer.programs)}
+            name: {
+                "ok": offer.ok,
+                "reason": offer.reason,
+                "programs": sorted(offer.programs),
+                "os": sorted(getattr(providers[name], "systems", ("linux",))),
+            }
             for name, offer in offers.items()
         },
         "agents": {name: _about(registry.lookup(Kind.AGENT, name)) for name in registry.names(Kind.AGENT)},

@@ -68,7 +68,7 @@ class AttemptRecorder:
         row = StepRow(record, frame, a11y)
         self._database.insist(lambda session: attempts.record_step(session, self._fence, row), self._hold)
 
-    def running(self, desktop: Mapping[str, Any], seconds: Mapping[str, float], seen_at: datetime) -> None:
+    def running(self, desktop: Mapping[str, Any], seconds: Mapping[str, float], seen_at: datetime | None) -> None:
         """The desktop is set up; the agent's part begins. `seen_at`: when its screen was first seen."""
         self._database.insist(
             lambda session: attempts.enter_running(session, self._fence, desktop, seconds, seen_at), self._hold

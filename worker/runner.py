@@ -41,7 +41,7 @@ logger = logging.getLogger(__name__)
 class Book(Recorder, Protocol):
     """What an attempt writes of itself; AttemptRecorder is one. Every call may raise LeaseLost or why it must stop."""
 
-    def running(self, desktop: Mapping[str, Any], seconds: Mapping[str, float], seen_at: datetime) -> None:
+    def running(self, desktop: Mapping[str, Any], seconds: Mapping[str, float], seen_at: datetime | None) -> None:
         """The desktop is set up, its screen was first seen at `seen_at`; the agent's part begins."""
         ...
 

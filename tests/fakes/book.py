@@ -27,7 +27,7 @@ class MemoryBook(MemoryRecorder):
         self.after_action = False
         self.desktop: Mapping[str, Any] = {}
 
-    def running(self, desktop: Mapping[str, Any], seconds: Mapping[str, float], seen_at: datetime) -> None:
+    def running(self, desktop: Mapping[str, Any], seconds: Mapping[str, float], seen_at: datetime | None) -> None:
         self._check()
         self.moves.append("running")
         self.desktop = desktop

@@ -1,0 +1,77 @@
+from collections.abc import Iterator
+
+import pytest
+
+from backend.domain.errors import Cancelled, LeaseLost
+from backend.services import claims
+from backend.services.claims import Claim
+from backend.services.runs import cancel_run
+from tests.factories.records import World
+from tests.integration.worker.in_process import leases
+from tests.waiting import until
+from worker.database import Database
+from worker.heartbeat import Heart
+from worker.hold import Hold, Holds, Ticket
+
+
+class Beating:
+    """A worker with one claim, and its heart, which beats only when told to."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        world.benchmark()
+        self.worker = world.worker()
+        self.run = world.submit()
+        self.claim: Claim = world.must_claim(self.worker)
+        self.hold = Hold(Ticket(self.claim.lease_id, "local"), 60.0)
+        self.hold.fence = self.claim.fence
+        self.holds = Holds()
+        self.holds.add(self.hold)
+        self.heart = Heart(Database(world.factory), self.holds, 3600.0)
+        self.heart.start(self.worker.id)
+
+
+@pytest.fixture
+def beating(world: World) -> Iterator[Beating]:
+    made = Beating(world)
+    yield made
+    made.heart.stop()
+
+
+class TestBeat:
+    def test_renews_the_leases(self, beating: Beating) -> None:
+        before = leases(beating.world)[0].heartbeat_at
+        beating.heart.beat()
+        assert leases(beating.world)[0].heartbeat_at > before
+        assert beating.hold.error is None
+
+    def test_tells_of_a_lease_that_was_taken_away(self, beating: Beating) -> None:
+        beating.world.do(claims.release_lease, beating.claim.lease_id, "taken away")
+        beating.heart.beat()
+        assert isinstance(beating.hold.error, LeaseLost)
+
+    def test_tells_of_a_cancelled_run(self, beating: Beating) -> None:
+        beating.world.do(cancel_run, beating.run.id)
+        beating.heart.beat()
+        assert isinstance(beating.hold.error, Cancelled)
+
+    def test_a_cancelled_run_concerns_only_an_attempt_that_goes_on(self, beating: Beating) -> None:
+        beating.hold.fence = None
+        beating.world.do(cancel_run, beating.run.id)
+        beating.heart.beat()
+        assert beating.hold.error is None
+
+    def test_a_worker_that_is_unknown_has_to_register_again(self, beating: Beating) -> None:
+        from uuid import uuid4
+
+        beating.heart.start(uuid4())
+        beating.heart.beat()
+        assert beating.heart.worker_id is None
+        assert isinstance(beating.hold.error, LeaseLost)
+
+
+class TestWatch:
+    def test_a_lease_that_ran_out_is_noticed_without_the_database(self, beating: Beating) -> None:
+        short = Hold(Ticket(beating.claim.lease_id, "local"), 0.1)
+        beating.holds.add(short)
+        until(lambda: isinstance(short._error, LeaseLost), what="the watch has looked")

@@ -1,0 +1,137 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from backend.domain.episode import EndedBy
+from backend.domain.errors import Cancelled, ClusterLost, GuestLost, LeaseLost
+from backend.domain.trajectory import Decision, Frame, Observation, StepRecord
+from backend.services import claims
+from backend.services.claims import Claim
+from tests.factories.records import World
+from tests.integration.worker.in_process import attempts, steps
+from worker.database import Database
+from worker.hold import Hold, Ticket
+from worker.recorder import AttemptRecorder
+
+FRAME = Frame(data=b"\xff\xd8picture", media_type="image/jpeg", width=640, height=480)
+
+
+def record(index: int, frame: Frame = FRAME) -> StepRecord:
+    seen = Observation(index=index, frame=frame, a11y_tree="<desktop-frame/>")
+    return StepRecord(index=index, observation=seen, decision=Decision(words="I look"))
+
+
+@pytest.fixture
+def claim(world: World) -> Claim:
+    world.benchmark()
+    worker = world.worker()
+    world.submit()
+    return world.must_claim(worker)
+
+
+@pytest.fixture
+def hold(claim: Claim) -> Hold:
+    return Hold(Ticket(claim.lease_id, claim.provider), 60.0)
+
+
+@pytest.fixture
+def recorder(world: World, claim: Claim, hold: Hold) -> Iterator[AttemptRecorder]:
+    made = AttemptRecorder(Database(world.factory), world.store, hold, claim.fence)
+    made.running({}, {"reset": 0.1}, None)
+    yield made
+    made.close()
+
+
+class TestStep:
+    def test_is_kept_durably_when_flush_returns(self, world: World, claim: Claim, recorder: AttemptRecorder) -> None:
+        recorder.step(record(0))
+        recorder.flush()
+        (kept,) = steps(world, claim.attempt_id)
+        assert kept.words == "I look"
+        assert world.store.get(str(kept.frame_sha256)) == FRAME.data
+        assert world.store.get(str(kept.a11y_sha256)) == b"<desktop-frame/>"
+
+    def test_steps_are_kept_in_order(self, world: World, claim: Claim, recorder: AttemptRecorder) -> None:
+        for index in range(5):
+            recorder.step(record(index))
+        recorder.flush()
+        assert [step.index for step in steps(world, claim.attempt_id)] == list(range(5))
+
+    def test_without_room_the_attempt_is_lost(self, world: World, claim: Claim, recorder: AttemptRecorder) -> None:
+        world.store.room = 0
+        recorder.step(record(0))
+        with pytest.raises(ClusterLost, match="disk is full"):
+            recorder.flush()
+        assert steps(world, claim.attempt_id) == []
+
+
+class TestFence:
+    def test_nothing_is_written_once_the_lease_was_taken_away(
+        self, world: World, claim: Claim, recorder: AttemptRecorder
+    ) -> None:
+        world.do(claims.release_lease, claim.lease_id, "taken away")
+        recorder.step(record(0))
+        with pytest.raises(LeaseLost):
+            recorder.flush()
+        with pytest.raises(LeaseLost):
+            recorder.evaluating(EndedBy.DONE, {})
+        with pytest.raises(LeaseLost):
+            recorder.lost(GuestLost("gone"), "gone", {}, after_action=False)
+        assert steps(world, claim.attempt_id) == []
+        (attempt,) = attempts(world, claim.episode_id)
+        assert attempt.failure_message == "taken away"
+
+    def test_nothing_is_written_once_the_hold_is_lost(
+        self, world: World, claim: Claim, recorder: AttemptRecorder, hold: Hold
+    ) -> None:
+        hold.stop(LeaseLost("no heartbeat got through"))
+        with pytest.raises(LeaseLost):
+            recorder.lost(GuestLost("gone"), "gone", {}, after_action=False)
+        assert attempts(world, claim.episode_id)[0].state == "running"
+
+
+class TestLost:
+    def test_is_written_also_by_an_attempt_that_was_told_to_stop(
+        self, world: World, claim: Claim, recorder: AttemptRecorder, hold: Hold
+    ) -> None:
+        hold.stop(ClusterLost("the worker was stopped"))
+        recorder.lost(
+            ClusterLost("the worker was stopped"), "the worker was stopped", {"agent": 1.0}, after_action=False
+        )
+        (attempt,) = attempts(world, claim.episode_id)
+        assert (attempt.state, attempt.failure_class) == ("lost", "cluster")
+        assert attempt.seconds == {"reset": 0.1, "agent": 1.0}
+
+    def test_a_step_that_is_being_written_comes_first(
+        self, world: World, claim: Claim, recorder: AttemptRecorder
+    ) -> None:
+        recorder.step(record(0))
+        recorder.lost(GuestLost("gone"), "gone", {}, after_action=True)
+        assert len(steps(world, claim.attempt_id)) == 1
+
+
+class TestCancelled:
+    def test_is_what_the_heartbeat_has_heard(self, recorder: AttemptRecorder, hold: Hold) -> None:
+        assert not recorder.cancelled()
+        hold.stop(Cancelled("the run was cancelled"))
+        assert recorder.cancelled()
+
+    def test_any_other_reason_to_stop_is_raised(self, recorder: AttemptRecorder, hold: Hold) -> None:
+        hold.stop(ClusterLost("the worker was stopped"))
+        with pytest.raises(ClusterLost):
+            recorder.cancelled()
+
+
+class TestStore:
+    def test_the_local_store_is_one(self, world: World, claim: Claim, hold: Hold, tmp_path: Path) -> None:
+        from backend.services.artifacts import LocalStore
+
+        store = LocalStore(tmp_path)
+        recorder = AttemptRecorder(Database(world.factory), store, hold, claim.fence)
+        recorder.running({}, {}, None)
+        recorder.step(record(0))
+        recorder.flush()
+        recorder.close()
+        (kept,) = steps(world, claim.attempt_id)
+        assert store.get(str(kept.frame_sha256)) == FRAME.data
