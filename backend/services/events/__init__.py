@@ -7,13 +7,20 @@ when the broker is away: whoever listens also reads Postgres now and then.
 from backend.services.events.broker import broker_state, configure
 from backend.services.events.live import LiveFrame, put_frame, watchers
 from backend.services.events.log import Kind, append, list_after
-from backend.services.events.watch import latest_frame, mark_watching, subscribe_attempt, subscribe_run
+from backend.services.events.watch import (
+    close_listeners,
+    latest_frame,
+    mark_watching,
+    subscribe_attempt,
+    subscribe_run,
+)
 
 __all__ = [
     "Kind",
     "LiveFrame",
     "append",
     "broker_state",
+    "close_listeners",
     "configure",
     "latest_frame",
     "list_after",

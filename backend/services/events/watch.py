@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncGenerator
 from typing import Any
 from uuid import UUID
+from weakref import WeakKeyDictionary
 
 import redis
 import redis.asyncio
@@ -18,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 TICK = 2.0
 """Seconds after which a subscription speaks up anyway, so that its listener can look at Postgres itself."""
-_clients: dict[tuple[int, str], Any] = {}
+_clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Any]] = WeakKeyDictionary()
 
 
 def _client() -> Any:
@@ -26,19 +27,18 @@ def _client() -> Any:
     url = broker.current().url
     if not url:
         return None
-    key = (id(asyncio.get_running_loop()), url)
-    if key not in _clients:
-        _clients[key] = redis.asyncio.Redis.from_url(
+    mine = _clients.setdefault(asyncio.get_running_loop(), {})
+    if url not in mine:
+        mine[url] = redis.asyncio.Redis.from_url(
             url, socket_connect_timeout=broker.TIMEOUT, socket_timeout=broker.TIMEOUT * 4
         )
-    return _clients[key]
+    return mine[url]
 
 
-async def close() -> None:
+async def close_listeners() -> None:
     """Closes this event loop's connections; for an orderly end."""
-    loop = id(asyncio.get_running_loop())
-    for key in [key for key in _clients if key[0] == loop]:
-        await _clients.pop(key).aclose()
+    for client in _clients.pop(asyncio.get_running_loop(), {}).values():
+        await client.aclose()
 
 
 async def _messages(channel: str) -> AsyncGenerator[dict[str, Any] | None, None]:

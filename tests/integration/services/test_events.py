@@ -30,7 +30,7 @@ async def following(stream: AsyncGenerator[T, None], wanted: T, seconds: float =
             if item == wanted:
                 break
     await stream.aclose()
-    await watch.close()
+    await events.close_listeners()
     return said
 
 
@@ -152,7 +152,7 @@ class TestSubscribeRun:
             stream = events.subscribe_run(uuid7(), 7)
             said = [await anext(stream) for _ in range(3)]
             await stream.aclose()
-            await watch.close()
+            await events.close_listeners()
             return said
 
         assert asyncio.run(scenario()) == [7, 7, 7]
@@ -166,7 +166,7 @@ class TestLiveFrames:
 
         async def scenario() -> events.LiveFrame | None:
             frame = await events.latest_frame(attempt)
-            await watch.close()
+            await events.close_listeners()
             return frame
 
         frame = asyncio.run(scenario())
@@ -181,7 +181,7 @@ class TestLiveFrames:
             while await events.latest_frame(attempt) and time.monotonic() < deadline:  # noqa: ASYNC110 - no event tells
                 await asyncio.sleep(0.01)
             frame = await events.latest_frame(attempt)
-            await watch.close()
+            await events.close_listeners()
             return frame is None
 
         assert asyncio.run(gone())
@@ -203,7 +203,7 @@ class TestWatchers:
         async def scenario() -> None:
             for viewer in viewers:
                 assert await events.mark_watching(attempt, viewer)
-            await watch.close()
+            await events.close_listeners()
 
         asyncio.run(scenario())
 
