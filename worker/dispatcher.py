@@ -92,7 +92,7 @@ class Dispatcher:
         self._draining.set()
         self._woken.set()
 
-    def stop(self, seconds: float = 8.0) -> None:
+    def stop(self, seconds: float = 6.0) -> None:
         """Ends in good order: attempts that are being evaluated may finish, all others are handed back as lost.
 
         Args:

@@ -47,6 +47,7 @@ class SlotAtWork:
         self.hold = hold
         self.could_open = True
         self._lease = lease
+        self._index = claim.slot
         self._claim: Claim | None = claim
         self._tools = tools
         self._database = database
@@ -96,9 +97,12 @@ class SlotAtWork:
             return None
 
     def _release(self) -> None:
+        """Gives the slot back, whatever goes wrong: without heartbeats the lease ends by itself."""
         reason = "no more work" if self.hold.error is None else self.hold.error.message
         try:
+            self._tools.provider.unprepare(self._index)
             self._database.once(lambda session: claims.release_lease(session, self._lease.id, reason))
         except Unavailable as error:
-            # Without heartbeats the lease ends by itself.
             logger.warning("a lease could not be given back: %s", error.message)
+        except Exception:
+            logger.exception("a lease could not be given back")

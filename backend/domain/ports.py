@@ -202,6 +202,10 @@ class Provider(Protocol):
         """Starts making the slot's next desktop ahead, in the background, if there is room. May do nothing."""
         ...
 
+    def unprepare(self, slot: int) -> None:
+        """Nothing is coming for the slot: destroys, in the background, what was prepared for it and not used."""
+        ...
+
     def close(self) -> None:
         """Destroys everything this provider made. Safe to call twice."""
         ...

@@ -73,6 +73,17 @@ class TestPrepare:
             made.close()
 
 
+    def test_what_is_not_wanted_after_all_is_gone(self, provider: Provider) -> None:
+        provider.prepare(0, SPEC)
+        provider.unprepare(0)
+        provider.unprepare(0)
+        made = provider.open(0, SPEC)
+        try:
+            assert not made.details.get("prepared")
+        finally:
+            made.close()
+
+
 class TestAvailability:
     def test_says_what_can_run(self, provider: Provider) -> None:
         offer = provider.availability()

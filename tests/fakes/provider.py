@@ -38,6 +38,7 @@ class FakeProvider:
     Attributes:
         opened: every desktop it made, in order.
         prepared: (slot, spec) of every call of `prepare`.
+        unprepared: slot of every call of `unprepare`.
         broken: raised by `open`, if set.
         on_open: called with each new desktop, to furnish it.
     """
@@ -47,6 +48,7 @@ class FakeProvider:
     def __init__(self) -> None:
         self.opened: list[FakeOpenDesktop] = []
         self.prepared: list[tuple[int, DesktopSpec]] = []
+        self.unprepared: list[int] = []
         self.broken: Lost | None = None
         self.on_open: Callable[[FakeDesktop], None] | None = None
         self._lock = Lock()
@@ -68,6 +70,10 @@ class FakeProvider:
     def prepare(self, slot: int, spec: DesktopSpec) -> None:
         with self._lock:
             self.prepared.append((slot, spec))
+
+    def unprepare(self, slot: int) -> None:
+        with self._lock:
+            self.unprepared.append(slot)
 
     def close(self) -> None:
         for made in list(self.opened):

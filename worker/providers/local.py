@@ -166,6 +166,13 @@ class LocalProvider:
             coming = self._spares[slot].coming
         threading.Thread(target=self._make_spare, args=(spec, coming, known), name=f"spare {slot}").start()
 
+    def unprepare(self, slot: int) -> None:
+        """Destroys the slot's spare, if there is one: a machine without work keeps no desktops."""
+        with self._lock:
+            spare = self._spares.pop(slot, None)
+        if spare is not None:
+            threading.Thread(target=_discard, args=(spare,), name=f"no spare {slot}").start()
+
     def close(self) -> None:
         """Destroys everything. Safe to call twice."""
         with self._lock:

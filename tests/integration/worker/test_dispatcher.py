@@ -62,6 +62,7 @@ class TestRun:
         finished(world, run.id)
         until(lambda: all(lease.released_at for lease in leases(world)))
         assert len(leases(world)) <= 3
+        assert worker.provider.unprepared
 
     def test_two_runs_share_two_slots(
         self, world: World, start_worker: StartWorker, patient: type[PatientAgent]
