@@ -51,7 +51,7 @@ def started(code: str, log: Path, word: str = "ready", **more: object) -> Guarde
 
 class TestExit:
     def test_reports_exit_code_and_last_lines(self, log: Path) -> None:
-        process = spawn(python("import sys; print('out'); sys.exit('broken pipe dream')", log))
+        process = spawn(python("import sys; print('out', flush=True); sys.exit('broken pipe dream')", log))
         ended = process.wait(20)
         assert ended is not None
         assert (ended.code, ended.signal, ended.tail) == (1, None, ("out", "broken pipe dream"))
