@@ -43,6 +43,14 @@ class LinuxCommands:
             with self._lock:
                 self._started.discard(process)
 
+    def alive(self, pid: int) -> bool:
+        """A process that has ended and waits to be reaped does not run."""
+        try:
+            stat = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
+        except (FileNotFoundError, ProcessLookupError):
+            return False
+        return stat.rpartition(")")[2].split()[0] not in {"Z", "X"}
+
     def stop_all(self) -> None:
         """Kills what is left of every group."""
         with self._lock:

@@ -9,13 +9,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
-from aiohttp import BodyPartReader, web
+from aiohttp import BodyPartReader, http_exceptions, web
 
 from .errors import GuestError
 from .machine import Machine
 from .params import Params, form_params, json_params
 
 _PIECE = 2**18
+# What aiohttp's reader raises, depending on where a form ends too early.
+_BROKEN_FORM = (ValueError, AssertionError, http_exceptions.HttpProcessingError, EOFError)
 
 
 def routes(machine: Machine) -> list[web.RouteDef]:
@@ -122,8 +124,8 @@ async def _receive(request: web.Request, machine: Machine) -> int:
             elif part.name == "file_path":
                 fields["file_path"] = await _short_text(part)
         await asyncio.to_thread(_move, temporary, Params(fields))
-    except ValueError as error:
-        raise GuestError("bad_request", f"the form is broken: {error}") from None
+    except _BROKEN_FORM as error:
+        raise GuestError("bad_request", f"the form is broken: {error or type(error).__name__}") from None
     finally:
         await asyncio.to_thread(_remove, temporary)
     return size

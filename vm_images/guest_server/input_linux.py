@@ -36,3 +36,8 @@ class XInput:
                     self._keyboard.perform(event)
             finally:
                 self._x.sync()
+
+    def notice_keymap(self) -> None:
+        """To be called when a program has changed the keyboard mapping, so that the next one finds `<` at its place."""
+        with self._x:
+            self._keyboard.notice_changes()

@@ -9,7 +9,7 @@ from .errors import GuestError
 from .input_events import Drag, Event, Hotkey, Move, Type, read_events
 from .machine import Machine
 
-_SECONDS_PER_CHARACTER = 0.01
+_SECONDS_PER_CHARACTER = 0.05
 
 
 def routes(machine: Machine) -> list[web.RouteDef]:
@@ -36,7 +36,8 @@ async def carry_out(machine: Machine, value: Any) -> int:
     """
     events = read_events(value, machine.limits)
     machine.input.check(events)
-    await machine.within(machine.limits.blocking_seconds + _duration(events), machine.input.perform, events)
+    seconds = machine.limits.input_seconds + _duration(events)
+    await machine.within(seconds, machine.input.perform, events)
     return len(value)
 
 

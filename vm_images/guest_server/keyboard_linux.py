@@ -42,9 +42,11 @@ class Keyboard:
         self._pinger = Pinger(x, wait_idle)
         self._unread = False  # Whether a program may still have to read events that used spare keys.
         self._ours: dict[int, int] = {}
+        self._renew()
+
+    def _renew(self) -> None:
         self._keymap = self._read_keymap()
-        if LSGT_KEYCODE in self._keymap.spares:
-            self._change(LSGT_KEYCODE, 0)
+        self._change([(LSGT_KEYCODE, 0)])
 
     def _read_keymap(self) -> Keymap:
         info = self._x.display.display.info
@@ -56,39 +58,42 @@ class Keyboard:
             if rows[keycode - first][0] == keysym:
                 rows[keycode - first] = []
         self._ours.clear()
-        return Keymap(first, rows, modifiers, XF86_SYMBOLS.values())
+        return Keymap(first, rows, modifiers)
 
-    def _change(self, keycode: int, keysym: int) -> None:
-        self._ours[keycode] = keysym
+    def _change(self, pairs: Sequence[tuple[int, int]]) -> None:
+        """Gives key codes their symbols in one request; the codes between are spare too and keep theirs."""
+        self._ours |= dict(pairs)
+        first, last = min(pairs)[0], max(pairs)[0]
         # Twice the same: with one symbol only, shift or caps lock would give its other case.
-        self._x.display.change_keyboard_mapping(keycode, [[keysym, keysym]])
+        rows = [[self._ours.get(keycode, 0)] * 2 for keycode in range(first, last + 1)]
+        self._x.display.change_keyboard_mapping(first, rows)
 
-    def _notice_changes(self) -> None:
+    def notice_changes(self) -> None:
         """Reads the map again if somebody else changed it (a task that sets another layout)."""
         self._x.sync()
         if any(self._is_foreign(event) for event in self._x.fresh_events()):
-            self._keymap = self._read_keymap()
+            self._renew()
+            self._x.sync()
 
     def _is_foreign(self, event: Any) -> bool:
         if event.type != X.MappingNotify:
             return False
-        return bool(event.count != 1 or event.first_keycode not in self._ours)
+        return not {event.first_keycode, event.first_keycode + event.count - 1} <= set(self._ours)
 
     def _bind(self, keysyms: Sequence[int]) -> None:
         pairs, reused = self._keymap.bind(keysyms)
         if reused and self._unread:
             self._pinger.wait_read()
             self._unread = False
-        for keycode, keysym in pairs:
-            self._change(keycode, keysym)
         if pairs:
+            self._change(pairs)
             self._unread = True
 
     def perform(self, event: Event) -> None:
         """One keyboard event; other events are nothing to it."""
         if not isinstance(event, Type | Key | Hotkey):
             return
-        self._notice_changes()
+        self.notice_changes()
         if isinstance(event, Type):
             self._type(event.text)
         elif isinstance(event, Key):

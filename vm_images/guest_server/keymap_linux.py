@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 _VENDOR_KEYSYMS = range(0x10080000, 0x10090000)
 _LEVELS = 2  # Plain and with shift; the others need modifiers that differ between layouts.
+# Its digits: on one key with arrows, chosen by Num Lock, and programs take shift with them for a selection.
+_NUMBER_PAD = range(0xFFAA, 0xFFBA)
 LSGT_KEYCODE = 94
 """The key between left shift and Z. Layout `us` has `<` on it, where programs that look for the key of `<` and then
 hold shift (pyautogui) would get `>`."""
@@ -31,37 +33,47 @@ def char_keysym(char: str) -> int:
 
 
 class Keymap:
-    """The symbols of a keyboard mapping and its spare keys, least recently bound first."""
+    """The symbols of a keyboard mapping and its spare keys.
 
-    def __init__(
-        self, first: int, rows: Sequence[Sequence[int]], modifiers: Iterable[int], keep: Iterable[int]
-    ) -> None:
+    Attributes:
+        spares: key codes without a gap between them. Every change of the mapping makes all programs read it anew, the
+            window manager slowest of all, and one request can change one unbroken range.
+    """
+
+    def __init__(self, first: int, rows: Sequence[Sequence[int]], modifiers: Iterable[int]) -> None:
         """Reads a mapping.
 
         Args:
             first: the key code of the first row.
             rows: key symbols by key code, plain and shifted first.
             modifiers: key codes that are modifiers and never spare.
-            keep: symbols whose keys are never spare.
         """
-        taken, kept = set(modifiers), set(keep)
         self._strokes: dict[int, Stroke] = {}
         self._bound: OrderedDict[int, int] = OrderedDict()
-        spare: list[int] = []
-        vendor: list[int] = []
-        for keycode, row in enumerate(rows, first):
-            if keycode == LSGT_KEYCODE or (not any(row) and keycode not in taken):
-                spare.append(keycode)
-            elif row and row[0] in _VENDOR_KEYSYMS and row[0] not in kept and keycode not in taken:
-                vendor.append(keycode)
         self._add_strokes(first, rows)
-        self.spares = spare + vendor
+        taken = set(modifiers)
+        self.spares = _longest_run(
+            keycode
+            for keycode, row in enumerate(rows, first)
+            if keycode not in {*taken, LSGT_KEYCODE} and self._can_be_spared(keycode, row)
+        )
+        self._strokes = {key: stroke for key, stroke in self._strokes.items() if stroke.keycode not in self.spares}
 
     def _add_strokes(self, first: int, rows: Sequence[Sequence[int]]) -> None:
         for level in range(_LEVELS):
             for keycode, row in enumerate(rows, first):
-                if keycode != LSGT_KEYCODE and len(row) > level and row[level]:
+                if keycode == LSGT_KEYCODE or len(row) <= level or not row[level]:
+                    continue
+                if not (level and row[level] in _NUMBER_PAD):
                     self._strokes.setdefault(row[level], Stroke(keycode, shift=bool(level)))
+
+    def _can_be_spared(self, keycode: int, row: Sequence[int]) -> bool:
+        """A key without symbols, with a vendor's only, or with those of another key."""
+        return all(
+            keysym in _VENDOR_KEYSYMS or self._strokes.get(keysym, Stroke(keycode)).keycode != keycode
+            for keysym in row[:_LEVELS]
+            if keysym
+        )
 
     def find(self, keysym: int) -> Stroke | None:
         """How to press a symbol now."""
@@ -92,10 +104,18 @@ class Keymap:
             else:
                 oldest = next(iter(self._bound))
                 keycode, reused = self._bound.pop(oldest), True
-            self._strokes = {key: stroke for key, stroke in self._strokes.items() if stroke.keycode != keycode}
             self._bound[keysym] = keycode
             pairs.append((keycode, keysym))
         return pairs, reused
+
+
+def _longest_run(keycodes: Iterable[int]) -> list[int]:
+    runs: list[list[int]] = [[]]
+    for keycode in keycodes:
+        if runs[-1] and keycode != runs[-1][-1] + 1:
+            runs.append([])
+        runs[-1].append(keycode)
+    return max(runs, key=len)
 
 
 def chunks(keymap: Keymap, keysyms: Sequence[int]) -> list[Sequence[int]]:

@@ -18,12 +18,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Shot:
-    """One picture of the screen: rows of 4 bytes (blue, green, red, unused) a pixel, `stride` bytes a row.
+    """One picture of the screen: rows of 4 bytes (blue, green, red, unused) a pixel, `stride` bytes a row."""
 
-    `pixels` may be a window on the live screen (`Screen.peek`), which goes on changing, or a copy (`Screen.grab`).
-    """
-
-    pixels: bytes | memoryview = field(repr=False)
+    pixels: bytes = field(repr=False)
     width: int
     height: int
     stride: int
@@ -92,10 +89,6 @@ class Screen(Protocol):
 
     def grab(self) -> Shot:
         """The screen now, with the pointer, after all requests of before have been drawn."""
-        ...
-
-    def peek(self) -> Shot:
-        """The same without a copy: to be encoded at once and not kept."""
         ...
 
     def pointer(self) -> tuple[int, int]:
@@ -176,6 +169,10 @@ class Commands(Protocol):
 
     def start(self, spec: CommandSpec) -> int:
         """Starts it, does not wait, returns its process id."""
+        ...
+
+    def alive(self, pid: int) -> bool:
+        """True while a process of that number runs."""
         ...
 
     def stop_all(self) -> None:

@@ -27,6 +27,8 @@ def linux_machine(config: SessionConfig, secret: Secret, display: str, environme
     screen = XvfbScreen(framebuffer(config), client, display)
     root = RootWallpaper(client)
     wallpaper: Wallpaper = PcmanfmWallpaper(environment, config.home) if config.desktop == "pcmanfm" else root
+    device = XInput(display, lambda: _wait_idle(screen))
+    screen.on_new_keymap(device.notice_keymap)
     return Machine(
         platform="Linux",
         limits=config.limits,
@@ -34,7 +36,7 @@ def linux_machine(config: SessionConfig, secret: Secret, display: str, environme
         environment=environment,
         home=config.home,
         screen=screen,
-        input=XInput(display, lambda: _wait_idle(screen)),
+        input=device,
         clipboard=XClipboard(display, config.limits),
         windows=XWindows(client),
         accessibility=AtSpi(own_environment(config, display), config.limits),

@@ -11,7 +11,7 @@ from Xlib.protocol import event as events
 from .errors import GuestError
 from .x11_linux import GONE, XClient
 
-_ANSWER_SECONDS = 3.0
+_ANSWER_SECONDS = 15.0
 
 
 class Pinger:

@@ -11,6 +11,8 @@ from .x11_linux import XClient
 BUTTON_NUMBERS = {"left": 1, "middle": 2, "right": 3}
 _WHEEL = {"up": 4, "down": 5, "left": 6, "right": 7}
 _STEP_SECONDS = 0.01
+_HELD_SECONDS = 2.0
+_LOOK_SECONDS = 0.001
 
 
 class Pointer:
@@ -25,10 +27,14 @@ class Pointer:
             self._glide(event.x, event.y, event.duration)
         elif isinstance(event, Button):
             self._button(BUTTON_NUMBERS[event.button], down=event.down)
+            if not event.down:
+                self._wait_released(BUTTON_NUMBERS[event.button])
         elif isinstance(event, Click):
             self._clicks(BUTTON_NUMBERS[event.button], event.num)
+            self._wait_released(BUTTON_NUMBERS[event.button])
         elif isinstance(event, Drag):
             self._drag(event)
+            self._wait_released(BUTTON_NUMBERS[event.button])
         elif isinstance(event, Scroll):
             self._clicks(_WHEEL["up" if event.dy > 0 else "down"], abs(event.dy))
             self._clicks(_WHEEL["right" if event.dx > 0 else "left"], abs(event.dx))
@@ -40,6 +46,17 @@ class Pointer:
         for _ in range(times):
             self._button(number, down=True)
             self._button(number, down=False)
+
+    def _wait_released(self, number: int) -> None:
+        """Waits until the window manager has let the click through.
+
+        It sees every press on a window first and holds the pointer meanwhile, to give the window the focus. Keys are
+        not held: what is typed at once would still go to the window that had the focus before.
+        """
+        mask = X.Button1Mask << (number - 1)
+        deadline = time.monotonic() + _HELD_SECONDS
+        while self._x.root.query_pointer().mask & mask and time.monotonic() < deadline:
+            time.sleep(_LOOK_SECONDS)
 
     def _jump(self, x: int, y: int) -> None:
         xtest.fake_input(self._x.display, X.MotionNotify, x=x, y=y)

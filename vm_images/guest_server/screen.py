@@ -14,7 +14,7 @@ def routes(machine: Machine) -> list[web.RouteDef]:
     screen = machine.screen
 
     async def screenshot(_: web.Request) -> web.Response:
-        data = await machine.blocking(lambda: to_png(screen.peek()))
+        data = await machine.blocking(lambda: to_png(screen.grab()))
         return web.Response(body=data, content_type="image/png")
 
     async def frame(request: web.Request) -> web.Response:
@@ -22,7 +22,7 @@ def routes(machine: Machine) -> list[web.RouteDef]:
         if params.text("format", "jpeg") == "png":
             return await screenshot(request)
         quality = params.integer("quality", 70, low=1, high=95)
-        data, _, _ = await machine.blocking(lambda: to_jpeg(screen.peek(), quality=quality))
+        data, _, _ = await machine.blocking(lambda: to_jpeg(screen.grab(), quality=quality))
         return web.Response(body=data, content_type="image/jpeg", headers=size_headers(machine))
 
     async def screen_size(_: web.Request) -> web.Response:

@@ -8,9 +8,11 @@ import mmap
 import struct
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
+from Xlib import X
+from Xlib.error import ConnectionClosedError
 from Xlib.ext import damage
 
 from .machine import Shot
@@ -36,17 +38,16 @@ class XvfbScreen:
         self._start = header[0] + header[19] * _COLOR_BYTES
         self._end = self._start + self._stride * self.height
         self._x = x
-        self._changes = DamageWatch(display_name)
+        self._changes = ServerWatch(display_name)
+
+    def on_new_keymap(self, call: Callable[[], None]) -> None:
+        """Has a function called, in a thread of its own, when the keyboard mapping was changed."""
+        self._changes.on_new_keymap = call
 
     def grab(self) -> Shot:
         """The screen now; see the module's text for the two round trips."""
         self._wait_drawn()
         return Shot(self._copy(), self.width, self.height, self._stride)
-
-    def peek(self) -> Shot:
-        """The same without a copy."""
-        self._wait_drawn()
-        return Shot(memoryview(self._memory)[self._start : self._end], self.width, self.height, self._stride)
 
     def _wait_drawn(self) -> None:
         with self._x:
@@ -87,11 +88,17 @@ class XvfbScreen:
             time.sleep(_LOOK_SECONDS)
 
 
-class DamageWatch:
-    """Counts how often the X server said that something was drawn, in a thread of its own."""
+class ServerWatch:
+    """Listens, in a thread of its own, to what the X server tells everybody.
+
+    Attributes:
+        count: how often something was drawn.
+        on_new_keymap: called when the keyboard mapping was changed.
+    """
 
     def __init__(self, display_name: str) -> None:
         self.count = 0
+        self.on_new_keymap: Callable[[], None] = _nothing
         self._told = threading.Condition()
         client = XClient(display_name)
         require(client.display, "DAMAGE")
@@ -99,21 +106,21 @@ class DamageWatch:
         # One event, then silence until it is taken back: a program that draws all the time cannot flood us.
         self._damage = client.root.damage_create(damage.DamageReportNonEmpty)
         client.display.flush()
-        threading.Thread(target=self._listen, args=(client,), name="damage", daemon=True).start()
+        threading.Thread(target=self._listen, args=(client,), name="x-events", daemon=True).start()
 
     def _listen(self, client: XClient) -> None:
-        from Xlib.error import ConnectionClosedError
-
-        event_type = client.display.extension_event.DamageNotify
+        drawn = client.display.extension_event.DamageNotify
         try:
             while True:
-                self._take(client.display.next_event(), event_type, client)
+                event = client.display.next_event()
+                if event.type == drawn:
+                    self._take_damage(client)
+                elif event.type == X.MappingNotify:
+                    threading.Thread(target=self.on_new_keymap, name="keymap", daemon=True).start()
         except (ConnectionClosedError, OSError):
             return  # The X server has gone; the session sees that and ends.
 
-    def _take(self, event: Any, event_type: int, client: XClient) -> None:
-        if event.type != event_type:
-            return
+    def _take_damage(self, client: XClient) -> None:
         client.display.damage_subtract(self._damage)
         client.display.flush()
         with self._told:
@@ -125,3 +132,7 @@ class DamageWatch:
         with self._told:
             self._told.wait_for(lambda: self.count > seen, max(0.0, seconds))
             return self.count
+
+
+def _nothing() -> None:
+    """Until somebody wants to know."""

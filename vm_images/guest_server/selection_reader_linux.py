@@ -56,18 +56,23 @@ class SelectionReader:
             if not piece:
                 return bytes(whole)
             whole += piece
-            if len(whole) > self._longest:
-                raise GuestError("too_large", f"the clipboard holds more than {self._longest} bytes of text")
+            self._check(len(whole))
 
     def _take(self, place: int) -> tuple[int, bytes]:
         """Type and bytes of the property, which is deleted (in pieces that asks for the next one)."""
-        found = self._window.get_full_property(place, X.AnyPropertyType, sizehint=self._longest // 4)
+        found = self._window.get_property(place, X.AnyPropertyType, 0, self._longest // 4 + 1)
         self._window.delete_property(place)
         self._x.display.flush()
         if found is None:
             return 0, b""
         value = found.value
-        return int(found.property_type), value.encode("latin-1") if isinstance(value, str) else bytes(value)
+        data = value.encode("latin-1") if isinstance(value, str) else bytes(value)
+        self._check(len(data) + found.bytes_after)
+        return int(found.property_type), data
+
+    def _check(self, size: int) -> None:
+        if size > self._longest:
+            raise GuestError("too_large", f"the clipboard holds more than {self._longest} bytes of text")
 
     def _wait(self, wanted: Any) -> Any:
         deadline = time.monotonic() + _ANSWER_SECONDS

@@ -39,7 +39,8 @@ def hide_memory() -> None:
 
 
 def _die_with_parent() -> None:
-    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    # Politely: the X server removes its lock file then, and the accessibility bus ends what it has started.
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
 
 @dataclass

@@ -14,6 +14,7 @@ from .params import Params, form_params, json_params
 
 _CLOSE_SECONDS = 3.0
 _KILL_SECONDS = 3.0
+_END_SECONDS = 2.0
 _LOOK_SECONDS = 0.02
 
 
@@ -73,6 +74,7 @@ async def _close_all(machine: Machine) -> str:
     await _each(machine, machine.windows.kill, left)
     if await _wait_gone(machine, _KILL_SECONDS):
         raise GuestError("failed", "some windows cannot be closed")
+    await _wait_ended(machine, {window.pid for window in windows if window.pid})
     return f"{len(windows)} windows closed, {len(left)} of them by force"
 
 
@@ -87,4 +89,17 @@ async def _wait_gone(machine: Machine, seconds: float) -> list[WindowInfo]:
         left = await machine.blocking(machine.windows.all)
         if not left or time.monotonic() >= deadline:
             return left
+        await asyncio.sleep(_LOOK_SECONDS)
+
+
+async def _wait_ended(machine: Machine, pids: set[int]) -> None:
+    """Waits a moment for the programs behind the windows to end.
+
+    One that is just ending still takes the request of its own next start, and opens nothing. Some programs go on
+    without a window for good; they are left alone.
+    """
+    deadline = time.monotonic() + _END_SECONDS
+    while time.monotonic() < deadline:
+        if not any(machine.commands.alive(pid) for pid in pids):
+            return
         await asyncio.sleep(_LOOK_SECONDS)

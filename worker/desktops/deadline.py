@@ -3,6 +3,8 @@
 The usual time-outs count from byte to byte: a desktop that sends one byte a second would never be given up.
 """
 
+import select
+import socket
 import threading
 import time
 from collections.abc import Iterable, Iterator
@@ -40,28 +42,38 @@ class Clock(threading.local):
 class _Stream(httpcore.NetworkStream):
     """A connection that looks at the deadline before every operation."""
 
-    def __init__(self, inner: httpcore.NetworkStream, clock: Clock) -> None:
-        self._inner = inner
+    def __init__(self, connection: socket.socket, clock: Clock) -> None:
+        self._socket = connection
         self._clock = clock
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return self._inner.read(max_bytes, self._clock.left(timeout, httpcore.ReadTimeout))
+        self._socket.settimeout(self._clock.left(timeout, httpcore.ReadTimeout))
+        with _as_httpcore(httpcore.ReadTimeout, httpcore.ReadError):
+            return self._socket.recv(max_bytes)
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        # In pieces: writing all at once would count its time from piece to piece.
-        for start in range(0, len(buffer), 2**16):
-            piece = buffer[start : start + 2**16]
-            self._inner.write(piece, self._clock.left(timeout, httpcore.WriteTimeout))
+        rest = memoryview(buffer)
+        while rest:
+            self._socket.settimeout(self._clock.left(timeout, httpcore.WriteTimeout))
+            with _as_httpcore(httpcore.WriteTimeout, httpcore.WriteError):
+                rest = rest[self._socket.send(rest) :]
 
     def close(self) -> None:
-        self._inner.close()
+        self._socket.close()
 
     def get_extra_info(self, info: str) -> Any:
-        return self._inner.get_extra_info(info)
+        """Only what the pool asks for: whether an idle connection has something to say (that is, its end)."""
+        if info == "is_readable":
+            poll = select.poll()
+            poll.register(self._socket, select.POLLIN)
+            return bool(poll.poll(0))
+        return None
 
 
-class _Backend(httpcore.SyncBackend):
+class _Backend(httpcore.NetworkBackend):
     """Opens connections that look at the deadline."""
+
+    # ruff: noqa: ARG002 - the library's signatures; no option of them is ever given here.
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -75,13 +87,34 @@ class _Backend(httpcore.SyncBackend):
         socket_options: _Options | None = None,
     ) -> httpcore.NetworkStream:
         left = self._clock.left(timeout, httpcore.ConnectTimeout)
-        return _Stream(super().connect_tcp(host, port, left, local_address, socket_options), self._clock)
+        with _as_httpcore(httpcore.ConnectTimeout, httpcore.ConnectError):
+            connection = socket.create_connection((host, port), left)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return _Stream(connection, self._clock)
 
     def connect_unix_socket(
         self, path: str, timeout: float | None = None, socket_options: _Options | None = None
     ) -> httpcore.NetworkStream:
-        left = self._clock.left(timeout, httpcore.ConnectTimeout)
-        return _Stream(super().connect_unix_socket(path, left, socket_options), self._clock)
+        connection = socket.socket(socket.AF_UNIX)
+        try:
+            connection.settimeout(self._clock.left(timeout, httpcore.ConnectTimeout))
+            with _as_httpcore(httpcore.ConnectTimeout, httpcore.ConnectError):
+                connection.connect(path)
+        except BaseException:
+            connection.close()
+            raise
+        return _Stream(connection, self._clock)
+
+
+@contextmanager
+def _as_httpcore(timeout: type[Exception], other: type[Exception]) -> Iterator[None]:
+    """The library's own errors, so that its pool forgets broken connections."""
+    try:
+        yield
+    except TimeoutError as error:
+        raise timeout(str(error)) from error
+    except OSError as error:
+        raise other(str(error)) from error
 
 
 class _Body(httpx.SyncByteStream):

@@ -20,7 +20,8 @@ _TREE = 40.0
 _WINDOW = 75.0
 _FILE = 300.0
 _CALL = 150.0
-_SECONDS_PER_CHARACTER = 0.02
+_INPUT = 30.0
+_SECONDS_PER_CHARACTER = 0.06
 _MAX_PICTURE = 64 * 2**20
 
 
@@ -75,7 +76,7 @@ class GuestDesktop:
     def perform(self, action: Action) -> Mapping[str, Any]:
         if action.type is ActionType.PYTHON:
             return self.run_python(action.text).model_dump()
-        seconds = _QUICK + len(action.text) * _SECONDS_PER_CHARACTER
+        seconds = _INPUT + len(action.text) * _SECONDS_PER_CHARACTER
         self._post("/input", {"events": [input_event(action)]}, seconds)
         return {}
 

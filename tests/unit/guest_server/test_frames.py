@@ -22,7 +22,3 @@ class TestToJpeg:
         with Image.open(io.BytesIO(data)) as image:
             assert (image.format, image.size) == ("JPEG", (16, 8))
         assert (width, height) == (16, 8)
-
-    def test_takes_a_live_view(self) -> None:
-        live = Shot(memoryview(SHOT.pixels), SHOT.width, SHOT.height, SHOT.stride)
-        assert to_jpeg(live, quality=80) == to_jpeg(SHOT, quality=80)

@@ -2,23 +2,24 @@ import pytest
 
 from guest_server.keymap_linux import LSGT_KEYCODE, Keymap, Stroke, char_keysym, chunks
 
-A, B, LESS, COMMA, MUTE = 0x61, 0x62, 0x3C, 0x2C, 0x1008FF12
-SHIFT_CODE = 50
+A, LESS, COMMA, PRINT, MUTE = 0x61, 0x3C, 0x2C, 0xFF61, 0x1008FF12
+MODIFIER = 50
 
 
 def keymap() -> Keymap:
-    """Codes from 8: one free, `a`, comma, shift, a vendor key, a kept vendor key, one free; and the LSGT key."""
-    rows: list[list[int]] = [[] for _ in range(8, LSGT_KEYCODE + 1)]
-    for code in range(15, LSGT_KEYCODE):
-        rows[code - 8] = [0xFFE1 if code == SHIFT_CODE else 0xFF0D]
+    """Codes from 8: one free, `a`, comma, Print, then five in a row that can be spared; at 94 the LSGT key."""
+    rows: list[list[int]] = [[0xFFE1 + code, 0] for code in range(8, LSGT_KEYCODE + 1)]
+    rows[8 - 8] = [0, 0]
     rows[9 - 8] = [A, 0x41]
     rows[10 - 8] = [COMMA, LESS]
-    rows[11 - 8] = [0x1008FF99]
-    rows[12 - 8] = [MUTE]
-    rows[13 - 8] = [0, 0]
-    rows[14 - 8] = []
+    rows[11 - 8] = [PRINT, 0]
+    rows[20 - 8] = []
+    rows[21 - 8] = [MUTE, 0]
+    rows[22 - 8] = [PRINT, 0]
+    rows[23 - 8] = [0, A]
+    rows[MODIFIER - 8] = []
     rows[LSGT_KEYCODE - 8] = [LESS, 0x3E]
-    return Keymap(8, rows, modifiers=[SHIFT_CODE, 14], keep=[MUTE])
+    return Keymap(8, rows, modifiers=[MODIFIER])
 
 
 class TestCharKeysym:
@@ -42,15 +43,26 @@ class TestFind:
 
 
 class TestSpares:
-    def test_free_keys_first_then_vendor_keys_never_modifiers_or_kept_ones(self) -> None:
-        assert keymap().spares == [8, 13, LSGT_KEYCODE, 11]
+    def test_the_longest_run_of_free_vendor_and_double_keys(self) -> None:
+        assert keymap().spares == [20, 21, 22, 23]
+
+    def test_a_spare_vendor_key_has_no_symbol_of_its_own(self) -> None:
+        assert keymap().find(MUTE) is None
+
+    def test_digits_of_the_number_pad_depend_on_num_lock_and_need_a_key_of_their_own(self) -> None:
+        map_ = Keymap(8, [[0xFF9E, 0xFFB0], []], modifiers=[])
+        assert map_.find(0xFF9E) == Stroke(8)
+        assert map_.find(0xFFB0) is None
+
+    def test_a_double_key_leaves_its_symbol_to_the_other(self) -> None:
+        assert keymap().find(PRINT) == Stroke(11)
 
 
 class TestBind:
     def test_new_symbols_get_different_keys(self) -> None:
         map_ = keymap()
-        assert map_.bind([0xE9, 0xE8, 0xE9, A]) == ([(8, 0xE9), (13, 0xE8)], False)
-        assert map_.find(0xE9) == Stroke(8)
+        assert map_.bind([0xE9, 0xE8, 0xE9, A]) == ([(20, 0xE9), (21, 0xE8)], False)
+        assert map_.find(0xE9) == Stroke(20)
 
     def test_a_bound_one_is_not_bound_again(self) -> None:
         map_ = keymap()
@@ -61,20 +73,15 @@ class TestBind:
         map_ = keymap()
         map_.bind([1001, 1002, 1003, 1004])
         map_.bind([1001])
-        assert map_.bind([1005]) == ([(13, 1005)], True)
+        assert map_.bind([1005]) == ([(21, 1005)], True)
         assert map_.find(1002) is None
-        assert map_.find(1001) == Stroke(8)
+        assert map_.find(1001) == Stroke(20)
 
     def test_what_is_needed_now_is_never_given_away(self) -> None:
         map_ = keymap()
         map_.bind([1001, 1002, 1003, 1004])
         map_.bind([1005, 1001, 1006, 1007])
         assert all(map_.find(keysym) for keysym in (1001, 1005, 1006, 1007))
-
-    def test_a_vendor_key_loses_its_own_symbol(self) -> None:
-        map_ = keymap()
-        map_.bind([1001, 1002, 1003, 1004])
-        assert map_.find(0x1008FF99) is None
 
 
 class TestChunks:

@@ -1,0 +1,78 @@
+"""No route without the secret."""
+
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from backend.domain.errors import GuestLost
+from guest_server.app import build_app
+from guest_server.limits import Limits
+from guest_server.machine import Machine
+from tests.integration.guest_server.session import SECRET, Session
+from worker.desktops import GuestDesktop
+
+pytestmark = pytest.mark.desktop
+
+UPGRADE = {
+    "Connection": "Upgrade",
+    "Upgrade": "websocket",
+    "Sec-WebSocket-Version": "13",
+    "Sec-WebSocket-Key": "MDEyMzQ1Njc4OWFiY2RlZg==",
+}
+
+
+def routes() -> list[tuple[str, str]]:
+    """The router's own table, with the path that does not exist added."""
+    app = build_app(cast("Machine", SimpleNamespace(limits=Limits(), screen=None)))
+    table = [(route.method, route.resource.canonical) for route in app.router.routes() if route.resource is not None]
+    return [*((method, path.replace("{port}", "9222")) for method, path in table), ("GET", "/no/such/route")]
+
+
+class TestEveryRoute:
+    @pytest.mark.parametrize(("method", "path"), routes())
+    @pytest.mark.parametrize("authorization", [None, f"Bearer {SECRET}x", f"Basic {SECRET}", "Bearer x"])
+    def test_refuses_without_the_secret(
+        self, session: Session, method: str, path: str, authorization: str | None
+    ) -> None:
+        headers = {"Authorization": authorization} if authorization is not None else {}
+        if path == "/stream" or path.startswith("/tunnel"):
+            headers |= UPGRADE
+        with session.client(headers) as client:
+            response = client.request(method, path)
+        assert response.status_code == 401
+        if method != "HEAD":
+            assert response.json()["error"] == "unauthorized"
+
+    def test_the_table_is_the_whole_api(self) -> None:
+        assert len({path for _, path in routes()}) > 40
+
+
+class TestNewSecret:
+    def test_the_old_one_is_refused_from_then_on(self, session: Session) -> None:
+        address, other = f"unix:{session.socket_path}", "another-secret-0123456789"
+        desktop = GuestDesktop(address, SECRET)
+        desktop.replace_secret(other)
+        try:
+            assert desktop.probe().platform == "Linux"
+            with pytest.raises(GuestLost, match="missing or wrong"):
+                session.desktop.probe()
+        finally:
+            desktop.replace_secret(SECRET)
+            desktop.close()
+        assert session.desktop.probe().platform == "Linux"
+
+
+class TestRefusals:
+    def test_an_unknown_route_is_told_as_json(self, session: Session) -> None:
+        response = session.http.get("/nothing")
+        assert (response.status_code, response.json()["error"]) == (404, "not_found")
+
+    def test_the_wrong_method(self, session: Session) -> None:
+        response = session.http.get("/execute")
+        assert (response.status_code, response.json()["error"]) == (405, "method_not_allowed")
+
+    @pytest.mark.parametrize("body", [b"{", b"[1]", b"\xff", b"[" * 100_000])
+    def test_a_broken_body(self, session: Session, body: bytes) -> None:
+        response = session.http.post("/execute", content=body)
+        assert (response.status_code, response.json()["error"]) == (400, "bad_request")

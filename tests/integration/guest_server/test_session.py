@@ -1,0 +1,149 @@
+"""The session as a whole: start, end, what it leaves and hides."""
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from backend.domain.errors import GuestLost
+from tests.integration.guest_server.session import ROOT, Session, wait
+
+pytestmark = pytest.mark.desktop
+
+
+def processes_of(session: Session) -> list[psutil.Process]:
+    """Every process that has the session's runtime folder in its environment."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.environ().get("XDG_RUNTIME_DIR") == str(session.run) and process.status() != "zombie":
+                found.append(process)
+        except (psutil.NoSuchProcess, psutil.AccessDenied):
+            continue
+    return found
+
+
+def child(session: Session, name: str) -> psutil.Process:
+    return next(p for p in psutil.Process(session.process.pid).children() if p.name() == name)
+
+
+@pytest.fixture
+def started(tmp_path: Path) -> Iterator[Session]:
+    with Session(tmp_path) as session:
+        yield session
+
+
+class TestStart:
+    def test_ready_line_says_what_was_started(self, session: Session) -> None:
+        assert session.ready["ready"] is True
+        assert session.ready["screen"] == [1280, 800]
+        assert session.ready["pid"] == session.process.pid
+        assert session.desktop.probe().platform == "Linux"
+
+    def test_the_window_manager_and_the_usual_folders_are_there_at_once(self, session: Session) -> None:
+        assert session.desktop.execute(["wmctrl", "-m"]).output.startswith("Name: Openbox")
+        assert (session.home / "Desktop").is_dir()
+
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [("DESKARENA_SCREEN", "huge"), ("XDG_RUNTIME_DIR", "/nowhere"), ("DESKARENA_LISTEN_FD", "77")],
+    )
+    def test_a_wrong_environment_is_said_and_nothing_is_left(self, tmp_path: Path, name: str, value: str) -> None:
+        session = Session(tmp_path, variables={name: value})
+        code, said = session.end()
+        assert code == 1
+        assert name in said or "socket" in said
+        assert not processes_of(session)
+
+    def test_a_weak_secret_is_refused(self, tmp_path: Path) -> None:
+        code, said = Session(tmp_path, secret="weak").end()
+        assert code == 1
+        assert "16 or more" in said
+
+
+class TestEnd:
+    def test_told_to_end_it_leaves_no_process(self, started: Session) -> None:
+        started.desktop.launch(["sleep", "1000"])
+        started.desktop.launch("mousepad")
+        wait(started.desktop.windows, "the editor's window")
+        assert started.stop()[0] == 0
+        wait(lambda: not processes_of(started), lambda: str(processes_of(started)))
+
+    def test_shutdown_route(self, started: Session) -> None:
+        started.post("/shutdown")
+        assert started.end()[0] == 0
+
+    @pytest.mark.parametrize("name", ["Xvfb", "dbus-daemon"])
+    def test_a_dead_pillar_takes_all_down(self, started: Session, name: str) -> None:
+        child(started, name).kill()
+        code, said = started.end()
+        assert code == 1
+        assert f"{name} ended with -9" in said
+        wait(lambda: not processes_of(started), lambda: str(processes_of(started)))
+        with pytest.raises(GuestLost):
+            started.desktop.probe()
+
+    def test_a_killed_server_takes_the_desktop_along(self, started: Session) -> None:
+        """Nobody is left to clean up: the kernel's parent-death signal does it."""
+        started.process.kill()
+        started.process.communicate(timeout=20)
+        wait(lambda: not processes_of(started), lambda: str(processes_of(started)))
+
+    def test_the_window_manager_is_started_again(self, started: Session) -> None:
+        old = child(started, "openbox")
+        old.kill()
+        wait(lambda: old.pid not in {p.pid for p in psutil.Process(started.process.pid).children()}, "reaped")
+        wait(lambda: "Openbox" in started.desktop.execute(["wmctrl", "-m"]).output, "a new window manager")
+        started.desktop.launch("mousepad")
+        wait(started.desktop.windows, "the editor's window")
+
+
+class TestSecrecy:
+    def test_the_secret_is_in_no_child(self, session: Session) -> None:
+        seen = session.desktop.execute(
+            "env; cat /proc/self/environ /proc/self/cmdline; ls -l /proc/self/fd", shell=True
+        )
+        assert session.secret not in seen.output
+        assert "DESKARENA" not in seen.output
+        assert "api.sock" not in seen.output
+
+    def test_code_of_the_same_user_cannot_look_into_the_server(self) -> None:
+        if os.geteuid() != 0:
+            pytest.skip("needs root: the session is run as another user")
+        nobody = 65534
+        folder = Path(tempfile.mkdtemp(prefix="guest-", dir="/tmp"))
+        try:
+            folder.chmod(0o755)
+            shutil.copytree(ROOT / "vm_images" / "guest_server", folder / "guest_server")
+            with Session(folder, user=nobody, package=folder) as session:
+                for name in ("environ", "maps", "mem", "fd/0"):
+                    read = session.desktop.execute(["cat", f"/proc/{session.process.pid}/{name}"])
+                    assert (read.returncode, "denied" in read.error) == (1, True), (name, read)
+                assert session.desktop.execute(["id", "-u"]).output.strip() == str(nobody)
+                # The programs of the desktop are ordinary ones again.
+                other = subprocess.check_output(["pgrep", "-u", str(nobody), "openbox"], text=True).split()[0]
+                assert session.desktop.execute(["cat", f"/proc/{other}/environ"]).returncode == 0
+        finally:
+            shutil.rmtree(folder)
+
+    def test_another_display_client_needs_the_cookie(self, session: Session) -> None:
+        display = session.ready["display"]
+        refused = session.desktop.execute(f"XAUTHORITY=/dev/null xdpyinfo -display {display}", shell=True)
+        assert "Authorization required" in refused.error
+        assert session.desktop.execute(["xdpyinfo"]).returncode == 0
+
+
+class TestSignals:
+    @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+    def test_a_signal_during_the_start_ends_it_cleanly(self, tmp_path: Path, number: int) -> None:
+        session = Session(tmp_path)
+        wait(lambda: processes_of(session)[1:], "the first program")
+        session.process.send_signal(number)
+        assert session.end()[0] in {0, 1, -number}
+        wait(lambda: not processes_of(session), lambda: str(processes_of(session)))

@@ -1,0 +1,122 @@
+"""Windows: list, activate, measure, close."""
+
+import pytest
+
+from backend.domain.errors import GuestRefused
+from tests.integration.guest_server.session import Session, wait
+
+pytestmark = pytest.mark.desktop
+
+
+def two_windows(session: Session) -> None:
+    """An editor with one.txt, and a calculator above it."""
+    session.edit("one.txt")
+    session.desktop.launch("galculator")
+    wait(lambda: len(session.desktop.windows()) == 2 and session.desktop.windows()[1].active, "two windows")
+
+
+class TestWindows:
+    def test_bottom_to_top_with_their_facts(self, clean: Session) -> None:
+        two_windows(clean)
+        editor, calculator = clean.desktop.windows()
+        assert "one.txt" in editor.title
+        assert editor.wm_class == "mousepad.Mousepad"
+        assert (editor.active, calculator.active) == (False, True)
+        assert calculator.wm_class == "galculator.Galculator"
+        assert clean.desktop.execute(["cat", f"/proc/{editor.pid}/comm"]).output == "mousepad\n"
+
+    def test_the_rectangle_has_the_frame(self, clean: Session) -> None:
+        clean.edit("one.txt")
+        window = clean.desktop.windows()[0]
+        extents = clean.desktop.execute(["xprop", "-name", window.title, "_NET_FRAME_EXTENTS"]).output
+        left, right, top, bottom = map(int, extents.partition("=")[2].split(","))
+        info = clean.desktop.execute(["xwininfo", "-name", window.title]).output
+        facts = dict(line.strip().split(":", 1) for line in info.splitlines() if ":" in line)
+        assert top > 10
+        assert int(facts["Absolute upper-left X"]) == window.x + left
+        assert int(facts["Absolute upper-left Y"]) == window.y + top
+        assert int(facts["Width"]) == window.width - left - right
+        assert int(facts["Height"]) == window.height - top - bottom
+
+    def test_none(self, clean: Session) -> None:
+        assert clean.get("/windows").json() == {"status": "success", "windows": []}
+
+    def test_the_desktop_of_a_file_manager_is_none(self, clean: Session) -> None:
+        clean.desktop.launch(["pcmanfm", "--desktop"])
+        find = "xwininfo -root -tree | grep -ci pcmanfm"
+        wait(lambda: int(clean.desktop.execute(find, shell=True).output) > 0, "the file manager")  # noqa: S604
+        clean.get("/stable", quiet=0.5)
+        assert clean.desktop.windows() == []
+        clean.desktop.execute(["pcmanfm", "--desktop-off"])
+
+
+class TestActivateWindow:
+    def test_by_part_of_its_title(self, clean: Session) -> None:
+        two_windows(clean)
+        clean.desktop.activate_window("ONE.txt")
+        assert [w.active for w in clean.desktop.windows()] == [False, True]
+        assert "one.txt" in clean.desktop.windows()[1].title
+
+    def test_by_class_and_strictly(self, clean: Session) -> None:
+        two_windows(clean)
+        clean.desktop.activate_window("Mousepad", strict=True, by_class=True)
+        assert clean.desktop.windows()[1].wm_class == "mousepad.Mousepad"
+
+    def test_a_minimised_one_comes_back(self, clean: Session) -> None:
+        clean.edit("one.txt")
+        clean.desktop.execute("xdotool getactivewindow windowminimize", shell=True)  # noqa: S604
+        wait(lambda: clean.get("/windows").json()["windows"][0]["minimized"], "minimised")
+        clean.desktop.activate_window("one.txt")
+        window = clean.get("/windows").json()["windows"][0]
+        assert (window["active"], window["minimized"]) == (True, False)
+
+    def test_none_matches(self, clean: Session) -> None:
+        clean.edit("one.txt")
+        with pytest.raises(GuestRefused, match=r"open windows: .*one\.txt") as caught:
+            clean.desktop.activate_window("two.txt")
+        assert caught.value.kind == "not_found"
+
+    def test_strict_means_the_whole_title(self, clean: Session) -> None:
+        clean.edit("one.txt")
+        with pytest.raises(GuestRefused):
+            clean.desktop.activate_window("one.txt", strict=True)
+        clean.desktop.activate_window(clean.desktop.windows()[0].title, strict=True)
+
+
+class TestWindowSize:
+    def test_of_a_class(self, clean: Session) -> None:
+        clean.edit("one.txt")
+        window = clean.desktop.windows()[0]
+        response = clean.http.post("/window_size", data={"app_class_name": "mousepad"})
+        assert response.json() == {"width": window.width, "height": window.height}
+
+    def test_none(self, clean: Session) -> None:
+        assert clean.http.post("/window_size", data={"app_class_name": "gimp"}).status_code == 404
+
+
+class TestCloseWindow:
+    def test_closes_the_one_that_matches(self, clean: Session) -> None:
+        two_windows(clean)
+        clean.desktop.close_window("one.txt")
+        wait(lambda: [w.wm_class for w in clean.desktop.windows()] == ["galculator.Galculator"], "one window")
+
+    def test_strictly_by_title(self, clean: Session) -> None:
+        clean.edit("one.txt")
+        clean.desktop.close_window(clean.desktop.windows()[0].title, strict=True)
+        wait(lambda: not clean.desktop.windows(), "no window")
+
+
+class TestCloseAll:
+    def test_also_one_that_asks_back(self, clean: Session) -> None:
+        clean.edit("one.txt")
+        clean.input({"type": "type", "text": "not saved"})
+        wait(lambda: clean.desktop.windows()[0].title.startswith("*"), "the change")
+        reply = clean.post("/setup/close_all", {}).text
+        assert "by force" in reply
+        assert clean.desktop.windows() == []
+
+    def test_the_next_start_is_a_new_program(self, clean: Session) -> None:
+        """The file must open although the program before it is only just ending."""
+        for number in range(3):
+            clean.edit(f"again{number}.txt")
+            clean.post("/setup/close_all", {})
