@@ -10,12 +10,13 @@ from uuid import UUID
 from sqlalchemy import Row
 from sqlalchemy.orm import Session
 
+from backend.db.models import Run
 from backend.db.repositories import pages_common as repository
 from backend.db.repositories.pages_common import AnyRow
 from backend.services import rollups
 from backend.services.pages_looks import Look, Split
 from backend.services.rollups import summary_of
-from backend.services.summary import Summary
+from backend.services.summary import Summary, run_summary
 
 DEFAULT_STEPS = 30
 """Step budget where neither run nor task names one (backend.domain.run)."""
@@ -62,15 +63,21 @@ class RunRow:
         return ((self.ended_at or datetime.now(UTC)) - self.started_at).total_seconds()
 
 
+def summaries(session: Session, runs: Sequence[Run]) -> dict[UUID, Summary]:
+    """Each run's summary from its cube, which is recomputed first where an episode changed since."""
+    for run in runs:
+        if run.rollup_stale:
+            rollups.refresh(session, run.id)
+    session.flush()  # The cubes are read below.
+    found = {cell.run_id: summary_of(cell) for cell in repository.cells(session, [run.id for run in runs])}
+    # A run so new that somebody else is making its first cube just now.
+    return {run.id: found.get(run.id) or run_summary(session, run.id) for run in runs}
+
+
 def run_rows(session: Session, rows: Sequence[AnyRow]) -> list[RunRow]:
     """Rows of `repositories.pages_common.run_columns` with their bars and rates."""
-    ids = [row.Run.id for row in rows]
-    for row in rows:
-        if row.Run.rollup_stale:
-            rollups.refresh(session, row.Run.id)
-    session.flush()  # The cubes are read below.
-    bars = splits(repository.looks_by_run(session, ids))
-    rates = {cell.run_id: summary_of(cell) for cell in repository.cells(session, ids)}
+    bars = splits(repository.looks_by_run(session, [row.Run.id for row in rows]))
+    rates = summaries(session, [row.Run for row in rows])
     return [_run_row(row, bars.get(row.Run.id, Split({})), rates.get(row.Run.id)) for row in rows]
 
 

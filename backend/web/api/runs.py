@@ -16,9 +16,10 @@ from backend.domain.task import Difficulty
 from backend.services import episodes as episode_service
 from backend.services import runs as service
 from backend.services.events import list_after, subscribe_run
+from backend.services.pages_common import summaries
 from backend.services.pages_forecast import forecast
 from backend.services.requests import RunRequest
-from backend.services.summary import Summary, run_summary
+from backend.services.summary import run_summary
 from backend.web.api import schemas, views_runs
 from backend.web.api.common import Cursor, Id, Limit, Word, api_router, following
 from backend.web.api.export import EXPORTS
@@ -101,8 +102,7 @@ def list_runs(  # noqa: PLR0913 - one parameter per filter
         agent=agent,
         purposes=[purpose] if purpose else [],
     )
-    summaries: dict[UUID, Summary] = {run.id: run_summary(session, run.id) for run in found.items}
-    items = views_runs.runs(session, found.items, summaries)
+    items = views_runs.runs(session, found.items, summaries(session, found.items))
     return schemas.Page[schemas.Run](items=items, next=following(request, found.next))
 
 

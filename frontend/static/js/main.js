@@ -32,4 +32,7 @@ new MutationObserver((changes) => {
   }
 }).observe(document.documentElement, { childList: true, subtree: true });
 
-each(document.documentElement, attach);
+const started = [];
+each(document.documentElement, (element) => started.push(attach(element)));
+await Promise.allSettled(started);
+document.documentElement.dataset.ready = "";

@@ -20,7 +20,7 @@ Make = Callable[..., TestClient]
 
 
 @pytest.fixture
-def make(tmp_path: Path) -> Iterator[Make]:
+def make(tmp_path: Path) -> Make:
     """Clients of services without a database: what the guard refuses never gets so far."""
 
     def build(**more: Any) -> TestClient:

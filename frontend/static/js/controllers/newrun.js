@@ -40,11 +40,11 @@ export default class NewRun extends Controller {
   }
 
   all(whole) {
-    for (const box of this.boxes(whole.closest("details"))) box.checked = whole.checked;
+    for (const box of this.boxes(whole.closest(".domain"))) box.checked = whole.checked;
   }
 
   one(box) {
-    const domain = box.closest("details");
+    const domain = box.closest(".domain");
     const boxes = this.boxes(domain);
     domain.querySelector('[data-newrun-target~="whole"]').checked = boxes.every((other) => other.checked);
   }
@@ -98,8 +98,8 @@ export default class NewRun extends Controller {
         label.hidden = !label.textContent.toLowerCase().includes(words);
         some ||= !label.hidden;
       }
-      domain.hidden = !some && !domain.querySelector("summary").textContent.toLowerCase().includes(words);
-      if (words) domain.open = some;
+      domain.hidden = !some && !domain.querySelector(".whole").textContent.toLowerCase().includes(words);
+      if (words) domain.querySelector("details").open = some;
     }
   }
 }

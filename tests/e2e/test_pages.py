@@ -1,0 +1,228 @@
+"""The pages in a real browser: usable by everybody (axe-core), readable at every width, nothing from elsewhere."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import uvicorn
+from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from backend.config import Settings
+from backend.services import events
+from backend.web.app import create_app
+from tests import databases
+from tests.factories import pictures
+from tests.factories.records import world
+from tests.factories.scene import Scene, make_scene
+from tests.waiting import until
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
+CHROMIUM = Path("/usr/bin/chromium")
+FLAGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+RULES = {
+    "runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+}
+
+
+@pytest.fixture(scope="module")
+def scene(postgres_server: str, redis_url: str) -> Iterator[Scene]:
+    """A realistic installation, with a broker."""
+    events.configure(redis_url)
+    with databases.copied(postgres_server) as url, world(url) as made:
+        yield make_scene(made)
+    events.configure("")
+
+
+@pytest.fixture(scope="module")
+def site(scene: Scene, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The service on a free port."""
+    app = create_app(Settings(data=tmp_path_factory.mktemp("data")), scene.world.factory, scene.world.store)
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", ws="websockets-sansio"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        until(lambda: server.started, 30, what="the service answers")
+        port = server.servers[0].sockets[0].getsockname()[1]
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.should_exit = True
+        thread.join(30)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if not CHROMIUM.exists():
+        pytest.skip("needs Debian's chromium (make setup installs it)")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
+        yield started
+        started.close()
+
+
+@contextmanager
+def window(browser: Browser, site: str, *, theme: str = "light", width: int = 1440) -> Iterator[Page]:
+    """A window that fails the test on script errors, blocked content, and requests to anywhere else."""
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=theme, base_url=site)  # type: ignore[arg-type]
+    page = context.new_page()
+    wrong: list[str] = []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
+    page.on(
+        "request", lambda asked: None if asked.url.startswith((site, "blob:", "data:")) else wrong.append(asked.url)
+    )
+    try:
+        yield page
+    finally:
+        context.close()
+    assert wrong == []
+
+
+def opened(page: Page, address: str) -> None:
+    """Opens a page and waits until its scripts have started."""
+    page.goto(address)
+    page.locator("html[data-ready]").wait_for(state="attached")
+
+
+def addresses(scene: Scene) -> dict[str, str]:
+    return {
+        "home": "/",
+        "runs": "/runs",
+        "new run": "/runs/new",
+        "run": f"/runs/{scene.finished}",
+        "episode": f"/episodes/{scene.solved}?step=0",
+        "hostile episode": f"/episodes/{scene.hostile}",
+        "lost episode": f"/episodes/{scene.lost}",
+        "benchmarks": "/benchmarks",
+        "benchmark": "/benchmarks/starter",
+        "leaderboard": "/leaderboards/starter",
+        "workers": "/workers",
+        "api": "/docs",
+        "login": "/login",
+    }
+
+
+class TestAccessibility:
+    @pytest.mark.parametrize("theme", ["light", "dark"])
+    def test_axe_finds_nothing(self, browser: Browser, site: str, scene: Scene, theme: str) -> None:
+        found: list[str] = []
+        with window(browser, site, theme=theme) as page:
+            for name, address in addresses(scene).items():
+                opened(page, address)
+                for item in Axe().run(page, options=RULES).response["violations"]:
+                    found += [f"{name}: {item['id']}: {node['html'][:160]}" for node in item["nodes"][:4]]
+        assert found == []
+
+
+class TestWidths:
+    @pytest.mark.parametrize("width", [360, 768, 1440, 3840])
+    def test_nothing_sticks_out(self, browser: Browser, site: str, scene: Scene, width: int) -> None:
+        with window(browser, site, width=width) as page:
+            for name, address in addresses(scene).items():
+                page.goto(address)
+                over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+                assert over <= 0, f"{name} is {over} px too wide at {width}"
+
+
+class TestHostileWords:
+    def test_they_are_shown_and_never_run(self, browser: Browser, site: str, scene: Scene) -> None:
+        with window(browser, site) as page:
+            page.on("dialog", lambda _: pytest.fail("a script of a task ran"))
+            opened(page, f"/episodes/{scene.hostile}")
+            expect(page.locator(".step .words").first).to_contain_text("<script>document.title")
+            expect(page.locator(".tree .role").first).to_be_visible()
+            assert "owned" not in page.title()
+
+
+class TestReplay:
+    def test_scrubber_keys_and_address(self, browser: Browser, site: str, scene: Scene) -> None:
+        with window(browser, site) as page:
+            opened(page, f"/episodes/{scene.solved}?step=0")
+            image = page.locator("[data-replay-target=image]")
+            first = image.get_attribute("src")
+            expect(page.locator(".overlay .ring")).to_have_count(1)
+            page.keyboard.press("j")
+            expect(image).not_to_have_attribute("src", first or "")
+            assert "step=1" in page.url
+            page.keyboard.press("k")
+            expect(image).to_have_attribute("src", first or "")
+            page.locator("[data-replay-target=scrub]").focus()
+            page.keyboard.press("End")
+            expect(page.locator("[data-replay-target=did]")).to_contain_text("the state that was left")
+            page.reload()
+            expect(page.locator(".step[aria-current] .dim")).to_contain_text("the state that was left")
+
+
+class TestLive:
+    def test_frames_change_only_while_somebody_watches(self, browser: Browser, site: str, scene: Scene) -> None:
+        attempt = scene.attempts[0]
+        until(lambda: events.watchers(attempt) == 0, 30, what="the pages of other tests are closed")
+        with window(browser, site) as page:
+            opened(page, "/")
+            until(lambda: events.watchers(attempt) >= 1, 30, what="the worker knows that somebody watches")
+            seen = set()
+            tile = page.locator(f"[data-attempt='{attempt}']")
+            for number in range(1, 4):
+                events.put_frame(attempt, number, pictures.desktop("live", number), {"width": 1280, "height": 720})
+                expect(tile).to_have_attribute("data-frame-seq", str(number), timeout=20_000)
+                seen.add(tile.locator("img").get_attribute("src"))
+            assert len(seen) == 3
+        until(lambda: events.watchers(attempt) == 0, 30, what="nobody watches any more")
+
+
+class TestNewRun:
+    def test_the_forecast_follows_the_form(self, browser: Browser, site: str) -> None:
+        with window(browser, site) as page:
+            opened(page, "/runs/new")
+            episodes = page.locator("#forecast .value").first
+            expect(episodes).to_have_text("24")
+            page.locator("input[name=repeats]").fill("3")
+            expect(episodes).to_have_text("72")
+            page.locator("input[type=checkbox][value='files/*']").check()
+            expect(episodes).to_have_text("15")
+            assert "repeats=3" in page.url
+            assert "tasks=files" in page.url
+            page.reload()
+            expect(episodes).to_have_text("15")
+
+
+class TestLeaderboard:
+    def test_the_chart_library_loads_only_for_a_chart(self, browser: Browser, site: str) -> None:
+        with window(browser, site) as page:
+            scripts: dict[str, int] = {}
+            page.on("response", lambda got: scripts.update({got.url: len(got.body())}) if ".js" in got.url else None)
+            opened(page, "/leaderboards/starter")
+            page.locator("#by-domain").scroll_into_view_if_needed()
+            expect(page.locator("#by-domain .chart[data-drawn=light] .bars path").first).to_be_attached(timeout=60_000)
+            plotly = [address for address in scripts if "plotly" in address]
+            assert len(plotly) == 1
+            assert sum(size for address, size in scripts.items() if address not in plotly) < 150_000
+
+
+class TestTheme:
+    def test_the_switch_is_kept(self, browser: Browser, site: str) -> None:
+        with window(browser, site) as page:
+            opened(page, "/runs")
+            page.get_by_label("Switch between light and dark").click()
+            expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+            opened(page, "/workers")
+            expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+
+
+class TestKeyboard:
+    def test_rows_search_and_help(self, browser: Browser, site: str) -> None:
+        with window(browser, site) as page:
+            opened(page, "/runs")
+            page.keyboard.press("j")
+            page.keyboard.press("j")
+            expect(page.locator("tr[data-row]").nth(1)).to_have_class("at")
+            page.keyboard.press("?")
+            expect(page.locator("#help")).to_be_visible()
+            page.keyboard.press("Escape")
+            page.keyboard.press("/")
+            expect(page.locator("input[name=q]")).to_be_focused()
