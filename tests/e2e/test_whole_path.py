@@ -47,10 +47,15 @@ def page() -> Iterator[Page]:
     assert wrong == []
 
 
+def _worker_online(url: str) -> bool:
+    """Whether the service knows a worker that could take the run."""
+    items = httpx.get(f"{url}/api/v1/workers", timeout=30).json()["items"]
+    return any(worker["state"] == "online" for worker in items)
+
+
 def _fill_the_form(page: Page, url: str) -> None:
     """Submits one task with the oracle, through the form alone."""
-    workers = lambda: httpx.get(f"{url}/api/v1/workers", timeout=30).json()["items"]  # noqa: E731
-    until(lambda: any(worker["state"] == "online" for worker in workers()), 120, what="a worker is online")
+    until(lambda: _worker_online(url), 120, what="a worker is online")
     page.goto(f"{url}/runs/new")
     page.locator("input[name=agent][value=oracle]").check()
     page.get_by_placeholder("find a task").fill("rename_report")
