@@ -5,6 +5,18 @@ import pytest
 
 from scripts import prepare
 
+STARTER = Path(__file__).resolve().parents[3] / "backend" / "starter"
+PACKAGE_OF = {
+    "gsettings": "libglib2.0-bin",
+    "localc": "libreoffice-calc",
+    "loimpress": "libreoffice-impress",
+    "lowriter": "libreoffice-writer",
+    "xfce4-appearance-settings": "xfce4-settings",
+    "xfce4-keyboard-settings": "xfce4-settings",
+    "xfce4-mouse-settings": "xfce4-settings",
+    "xfconf-query": "xfconf",
+}
+
 
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -117,3 +129,13 @@ class TestEnvironment:
         monkeypatch.setenv("VIRTUAL_ENV", "/elsewhere")
         monkeypatch.setenv("PYTHONPATH", "/elsewhere")
         assert not {"VIRTUAL_ENV", "PYTHONPATH"} & set(prepare.environment())
+
+
+class TestPackageLists:
+    def test_every_program_of_the_starter_benchmark_comes_with_a_listed_package(self) -> None:
+        """A fresh machine once had every task of a domain "not runnable here", because only ours had the program."""
+        tasks = [json.loads(path.read_text()) for path in (STARTER / "tasks").glob("*/*.json")]
+        needed = {program for task in tasks for program in task.get("requires", [])}
+        known = set(prepare.wanted_packages(["base", "full"]))
+        assert len(tasks) >= 24
+        assert {PACKAGE_OF.get(program, program) for program in needed} - known == set()
