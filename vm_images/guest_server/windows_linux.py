@@ -1,5 +1,6 @@
 """Top-level windows by EWMH, the convention of X11 window managers."""
 
+import select
 import time
 from collections.abc import Callable
 from typing import Any
@@ -21,14 +22,32 @@ class XWindows:
 
     def __init__(self, x: XClient) -> None:
         self._x = x
+        self._own = x.root.create_window(0, 0, 1, 1, 0, X.CopyFromParent, event_mask=X.PropertyChangeMask)
 
     def all(self) -> list[WindowInfo]:
         """All application windows, bottom to top; the desktop itself, panels and splash screens are none."""
         with self._x:
+            self._wait_manager()
             ids = self._x.window_property(self._x.root, "_NET_CLIENT_LIST_STACKING")
             active = self._active()
             found = [self._describe(number, active) for number in (ids if ids is not None else ())]
         return [window for window in found if window is not None]
+
+    def _wait_manager(self) -> None:
+        """Waits until the window manager has done all that it was asked before.
+
+        It may be behind: a window that it lists may not have its frame and place yet. It answers questions in their
+        order, so an answer about a window of ours means that it is done with the others.
+        """
+        self._x.fresh_events()
+        self._own.delete_property(self._x.atom("_NET_FRAME_EXTENTS"))
+        self._tell(self._own, "_NET_REQUEST_FRAME_EXTENTS", [])
+        deadline = time.monotonic() + _CHANGE_SECONDS
+        while not any(_is_answer(event) for event in self._x.fresh_events()):
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return  # It is just being started anew; the list is what there is.
+            select.select([self._x.display.fileno()], [], [], left)
 
     def _active(self) -> int:
         value = self._x.window_property(self._x.root, "_NET_ACTIVE_WINDOW")
@@ -77,9 +96,12 @@ class XWindows:
         return int(-place.x - left), int(-place.y - top), int(size[0]), int(size[1])
 
     def _message(self, window: WindowInfo, name: str, data: list[int]) -> None:
+        self._tell(self._object(window.id), name, data)
+
+    def _tell(self, window: Any, name: str, data: list[int]) -> None:
         """Asks the window manager; it listens on the root window."""
         message = events.ClientMessage(
-            window=self._object(window.id), client_type=self._x.atom(name), data=(32, data + [0] * (5 - len(data)))
+            window=window, client_type=self._x.atom(name), data=(32, data + [0] * (5 - len(data)))
         )
         self._x.root.send_event(message, event_mask=X.SubstructureRedirectMask | X.SubstructureNotifyMask)
         self._x.sync()
@@ -100,6 +122,10 @@ class XWindows:
         with self._x:
             self._object(window.id).kill_client()
             self._x.sync()
+
+
+def _is_answer(event: Any) -> bool:
+    return bool(event.type == X.PropertyNotify and event.state == X.PropertyNewValue)
 
 
 def _until(condition: Callable[[], bool]) -> bool:

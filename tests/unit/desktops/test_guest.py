@@ -1,0 +1,80 @@
+"""Which requests the port's methods make; their effect is tested in tests/integration/guest_server."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from backend.domain.errors import GuestRefused
+from backend.domain.ports import Desktop
+from backend.domain.run import Screen
+from tests.unit.desktops.server import Server, reply
+from worker.desktops import GuestDesktop
+
+
+@pytest.fixture
+def desktop(server: Server) -> Iterator[GuestDesktop]:
+    desktop = GuestDesktop(server.address, "secret", screen=Screen(width=640, height=480))
+    yield desktop
+    desktop.close()
+
+
+def body(request: bytes) -> object:
+    return json.loads(request.partition(b"\r\n\r\n")[2])
+
+
+class TestPort:
+    def test_is_a_desktop(self, desktop: GuestDesktop) -> None:
+        assert isinstance(desktop, Desktop)
+
+    def test_a_known_screen_is_not_asked_for(self, server: Server, desktop: GuestDesktop) -> None:
+        assert desktop.screen.width == 640
+        assert not server.requests
+
+    def test_an_unknown_screen_is_asked_for_once(self, server: Server) -> None:
+        value = {
+            "api": "1",
+            "platform": "Linux",
+            "screen": {"width": 800, "height": 600},
+            "capabilities": [],
+            "clock": 1,
+        }
+        server.answer = reply(200, json.dumps(value).encode())
+        desktop = GuestDesktop(server.address, "secret")
+        assert desktop.screen == desktop.screen == Screen(width=800, height=600)
+        assert len(server.requests) == 1
+        desktop.close()
+
+
+class TestExecute:
+    def test_passes_its_deadline_on(self, server: Server, desktop: GuestDesktop) -> None:
+        server.answer = reply(200, b'{"output": "", "error": "", "returncode": 0}')
+        desktop.execute(("a", "b"), timeout=7)
+        assert server.requests[0].startswith(b"POST /execute ")
+        assert body(server.requests[0]) == {"command": ["a", "b"], "shell": False, "timeout": 7}
+
+
+class TestCall:
+    def test_get_has_a_query(self, server: Server, desktop: GuestDesktop) -> None:
+        assert desktop.call("GET", "/accessibility", {"max_nodes": 5}) == {}
+        assert server.requests[0].startswith(b"GET /accessibility?max_nodes=5 ")
+
+    def test_post_has_json(self, server: Server, desktop: GuestDesktop) -> None:
+        server.answer = reply(200, b"[1, 2]")
+        assert desktop.call("POST", "/any", {"a": 1}) == [1, 2]
+        assert body(server.requests[0]) == {"a": 1}
+
+    def test_text_is_text(self, server: Server, desktop: GuestDesktop) -> None:
+        server.answer = reply(200, b"Linux", "text/plain")
+        assert desktop.call("GET", "/platform") == "Linux"
+
+    def test_bytes_are_refused(self, server: Server, desktop: GuestDesktop) -> None:
+        server.answer = reply(200, b"\xff\xd8", "image/jpeg")
+        with pytest.raises(GuestRefused, match="not JSON"):
+            desktop.call("GET", "/frame")
+
+
+class TestClose:
+    def test_twice(self, desktop: GuestDesktop) -> None:
+        desktop.close()
+        desktop.close()

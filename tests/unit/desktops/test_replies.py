@@ -1,0 +1,109 @@
+import io
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from backend.domain.errors import GuestLost
+from backend.domain.run import Screen
+from worker.desktops import replies
+from worker.desktops.wire import Reply
+
+
+def picture(form: str, size: tuple[int, int] = (30, 20)) -> bytes:
+    buffer = io.BytesIO()
+    Image.new("RGB", size).save(buffer, form)
+    return buffer.getvalue()
+
+
+class TestFrame:
+    @pytest.mark.parametrize(("form", "media_type"), [("JPEG", "image/jpeg"), ("PNG", "image/png")])
+    def test_size_and_type_are_the_picture_s_own(self, form: str, media_type: str) -> None:
+        frame = replies.frame(Reply(picture(form), "text/html"))
+        assert (frame.width, frame.height, frame.media_type) == (30, 20, media_type)
+
+    @pytest.mark.parametrize("data", [b"", b"rubbish", picture("JPEG")[:10], picture("GIF"), picture("BMP")])
+    def test_what_is_no_picture(self, data: bytes) -> None:
+        with pytest.raises(GuestLost, match="picture"):
+            replies.frame(Reply(data, "image/jpeg"))
+
+
+class TestExecResult:
+    def test_a_cut_output_says_so(self) -> None:
+        value = {"returncode": 0, "output": "x", "error": "", "truncated": True}
+        assert replies.exec_result(value).output.startswith("x\n[cut")
+
+    def test_another_name_of_the_code(self) -> None:
+        assert replies.exec_result({"return_code": 3, "output": "", "error": "e"}, "return_code").returncode == 3
+
+    @pytest.mark.parametrize(
+        "value", [{}, {"returncode": "x", "output": "", "error": ""}, {"returncode": 0, "output": ""}]
+    )
+    def test_another_form(self, value: dict[str, Any]) -> None:
+        with pytest.raises(GuestLost):
+            replies.exec_result(value)
+
+
+PROBE: dict[str, Any] = {
+    "api": "1.0",
+    "platform": "Linux",
+    "screen": {"width": 800, "height": 600, "scale": 1.0},
+    "capabilities": ["a11y"],
+    "clock": 5.0,
+    "more": "x",
+}
+
+
+class TestProbe:
+    def test_what_is_known_is_taken(self) -> None:
+        probe = replies.probe(PROBE)
+        assert (probe.platform, probe.screen, probe.capabilities) == ("Linux", Screen(width=800, height=600), ("a11y",))
+
+    @pytest.mark.parametrize(
+        "change",
+        [{"screen": None}, {"screen": {}}, {"screen": {"width": 1, "height": 1}}, {"clock": "x"}, {"api": None}],
+    )
+    def test_another_form(self, change: dict[str, Any]) -> None:
+        with pytest.raises(GuestLost):
+            replies.probe(PROBE | change)
+
+
+WINDOW: dict[str, Any] = {
+    "id": 1,
+    "title": "t" * 5000,
+    "wm_class": "c",
+    "x": -5,
+    "y": 0,
+    "width": 10,
+    "height": 10,
+    "active": True,
+    "pid": None,
+}
+
+
+class TestWindows:
+    def test_long_titles_are_cut(self) -> None:
+        window = replies.windows({"windows": [WINDOW]})[0]
+        assert (len(window.title), window.x, window.active, window.pid) == (1000, -5, True, None)
+
+    @pytest.mark.parametrize(
+        "windows", [None, {}, [{}], [None], ["x"], [WINDOW | {"x": "far"}], [WINDOW] * 1001], ids=str
+    )
+    def test_another_form(self, windows: Any) -> None:
+        with pytest.raises(GuestLost):
+            replies.windows({"windows": windows})
+
+
+class TestText:
+    def test_another_form(self) -> None:
+        assert replies.text({"a": "x"}, "a") == "x"
+        with pytest.raises(GuestLost):
+            replies.text({"a": 5}, "a")
+
+
+class TestNumber:
+    @pytest.mark.parametrize("value", [None, "1", True])
+    def test_another_form(self, value: Any) -> None:
+        assert replies.number({"a": 1}, "a") == 1.0
+        with pytest.raises(GuestLost):
+            replies.number({"a": value}, "a")
