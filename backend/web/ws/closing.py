@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from fastapi import WebSocket, WebSocketDisconnect
@@ -13,10 +13,12 @@ ENDED = 4000
 """The attempt has ended: there will be no further frame."""
 
 
-async def until_closed(socket: WebSocket, sending: Coroutine[Any, Any, None]) -> None:
-    """Runs `sending` until it ends or the viewer goes away."""
+async def until_closed(
+    socket: WebSocket, sending: Coroutine[Any, Any, None], heard: Callable[[], None] = lambda: None
+) -> None:
+    """Runs `sending` until it ends or the viewer goes away; calls `heard` for each of the viewer's messages."""
     sender = asyncio.create_task(sending)
-    listener = asyncio.create_task(_drain(socket))
+    listener = asyncio.create_task(_listen(socket, heard))
     done, rest = await asyncio.wait({sender, listener}, return_when=asyncio.FIRST_COMPLETED)
     for task in rest:
         task.cancel()
@@ -25,9 +27,10 @@ async def until_closed(socket: WebSocket, sending: Coroutine[Any, Any, None]) ->
             await task
 
 
-async def _drain(socket: WebSocket) -> None:
-    """Reads and forgets what the viewer says, until it leaves."""
+async def _listen(socket: WebSocket, heard: Callable[[], None]) -> None:
+    """Reads what the viewer says, until it leaves. Always reading is the only way to learn that it has left."""
     while True:
         message = await socket.receive()
         if message["type"] == "websocket.disconnect":
             return
+        heard()

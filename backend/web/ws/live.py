@@ -4,19 +4,19 @@ import asyncio
 import contextlib
 import json
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any
 from uuid import UUID, uuid4
 
-from fastapi import APIRouter, WebSocket, WebSocketDisconnect
+from fastapi import APIRouter, WebSocket
 
 from backend.db.session import unit_of_work
 from backend.domain.errors import NotFound, Unavailable
 from backend.services import episodes
 from backend.services.events import LiveFrame, latest_frame, mark_watching, subscribe_attempt
 from backend.web.edge import Edge
-from backend.web.ws.closing import ENDED, GONE
+from backend.web.ws.closing import ENDED, GONE, until_closed
 
 router = APIRouter()
 MARK_SECONDS = 2.0
@@ -58,10 +58,9 @@ async def live(socket: WebSocket, attempt_id: UUID) -> None:
         await socket.close(ENDED, "the attempt has ended")
         return
     watching = asyncio.create_task(_keep_marking(attempt_id))
+    taken = asyncio.Event()
     try:
-        await _serve(socket, edge, attempt_id)
-    except (WebSocketDisconnect, RuntimeError, TimeoutError):
-        return
+        await until_closed(socket, _serve(socket, edge, attempt_id, taken), taken.set)
     finally:
         watching.cancel()
         with contextlib.suppress(asyncio.CancelledError):
@@ -76,18 +75,24 @@ async def _keep_marking(attempt_id: UUID) -> None:
         await asyncio.sleep(MARK_SECONDS)
 
 
-async def _serve(socket: WebSocket, edge: Edge, attempt_id: UUID) -> None:
+async def _serve(socket: WebSocket, edge: Edge, attempt_id: UUID, taken: asyncio.Event) -> None:
     """Sends the newest frame, waits until the viewer has taken it, looks for a newer one."""
     sent = -1
-    async for _ in _signs(attempt_id):
-        frame = await latest_frame(attempt_id)
-        if frame is not None and frame.seq > sent:
-            sent = frame.seq
-            await socket.send_bytes(packed(frame))
-            await asyncio.wait_for(socket.receive_text(), ANSWER_SECONDS)
-        elif not await asyncio.to_thread(_still, edge, attempt_id):
-            await socket.close(ENDED, "the attempt has ended")
-            return
+    async with aclosing(_signs(attempt_id)) as signs:
+        async for _ in signs:
+            frame = await latest_frame(attempt_id)
+            if frame is not None and frame.seq > sent:
+                sent = frame.seq
+                taken.clear()
+                await socket.send_bytes(packed(frame))
+                try:
+                    await asyncio.wait_for(taken.wait(), ANSWER_SECONDS)
+                except TimeoutError:
+                    await socket.close(1001, "the last frame was never taken")
+                    return
+            elif not await asyncio.to_thread(_still, edge, attempt_id):
+                await socket.close(ENDED, "the attempt has ended")
+                return
 
 
 def _still(edge: Edge, attempt_id: UUID) -> bool:
@@ -98,7 +103,7 @@ def _still(edge: Edge, attempt_id: UUID) -> bool:
         return True
 
 
-async def _signs(attempt_id: UUID) -> AsyncIterator[None]:
+async def _signs(attempt_id: UUID) -> AsyncGenerator[None]:
     """Once at the start, then whenever a frame was published while nobody looked, and every 2 s.
 
     Frame numbers that came while the viewer was busy are folded into one sign.

@@ -89,6 +89,14 @@ class TestLive:
             head, _, picture = socket.receive_bytes().partition(b"\n")
             assert (json.loads(head)["seq"], picture) == (4, b"\xff\xd84"), "a slow viewer skips frames"
 
+    def test_a_viewer_that_left_counts_no_more(self, installation: World, tmp_path: Path) -> None:
+        """Even where no frame ever came: the worker would capture for nobody."""
+        installation.submit("noop")
+        claim = installation.must_claim(installation.worker("w2"))
+        with client_of(installation, tmp_path).websocket_connect(f"{WS}/ws/attempts/{claim.attempt_id}/live"):
+            until(lambda: events.watchers(claim.attempt_id) == 1, what="the worker knows that somebody watches")
+        until(lambda: events.watchers(claim.attempt_id) == 0, 20, what="nobody watches any more")
+
     def test_it_closes_when_the_attempt_has_ended(self, installation: World, tmp_path: Path) -> None:
         installation.submit("noop")
         claim = installation.must_claim(installation.worker("w2"))
