@@ -6,7 +6,6 @@ look again, default 20) and `note` (shown beside the step).
 - `wait`, `wait_gone`: a widget is on the screen, or no longer.
 - `wait_window`, `wait_window_gone`: a window's title contains the text; the first also waits until it is active.
 - `click`, `double_click`, `right_click`, `move_to`: a widget, waited for.
-- `click_each`: `{"of": widget, "names": [...]}`: widgets that differ by name and stay where they are, such as keys.
 - `drag`: `{"from": widget, "to": widget}`.
 - `scroll`: `{"at": widget, "dy": -3}`.
 - `type`: text; `press`: one key; `hotkey`: a list of keys.
@@ -76,17 +75,6 @@ class Selector(Parameters):
         return ", ".join(f"{key} {value!r}" for key, value in self.model_dump(exclude_defaults=True).items())
 
 
-class ClickEach(Parameters):
-    """One click on each of several widgets."""
-
-    of_: Selector = Field(alias="of")
-    names: tuple[str, ...] = Field(min_length=1)
-
-    def selectors(self) -> list[Selector]:
-        """One per name, in order."""
-        return [self.of_.model_copy(update={"name": name}) for name in self.names]
-
-
 class Drag(Parameters):
     """Press on one widget, let go on another."""
 
@@ -112,7 +100,6 @@ class OracleStep(Parameters):
     double_click: Selector | None = None
     right_click: Selector | None = None
     move_to: Selector | None = None
-    click_each: ClickEach | None = None
     drag: Drag | None = None
     scroll: Scroll | None = None
     type: str | None = None

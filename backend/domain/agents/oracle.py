@@ -129,10 +129,6 @@ def _try(step: OracleStep, screen: _Screen) -> tuple[bool, list[Action]]:
     if step.drag is not None:
         start, end = screen.find(step.drag.start), screen.find(step.drag.end)
         return start is not None and end is not None, _dragged(step, start, end)
-    if step.click_each is not None:
-        found = [(screen.find(selector), selector) for selector in step.click_each.selectors()]
-        shown = [(widget, selector) for widget, selector in found if widget is not None]
-        return len(shown) == len(found), [_point(ActionType.CLICK, widget, selector) for widget, selector in shown]
     if step.scroll is not None:
         place = screen.find(step.scroll.at)
         over = [] if place is None else [_point(ActionType.MOVE_TO, place, step.scroll.at)]

@@ -31,7 +31,9 @@ def lint(task: Task, assets: Collection[str] | None = None) -> list[str]:
         checks.append(("oracle", partial(read_solution, task.oracle)))
     found = [f"{where}: {wrong}" for where, check in checks if (wrong := _complaint(check))]
     used = _asset_names(task.model_dump(include={"setup", "evaluator"}))
-    return found + [f"asset {name!r} is not in the assets folder" for name in sorted(used - set(used if assets is None else assets))]
+    return found + [
+        f"asset {name!r} is not in the assets folder" for name in sorted(used - set(used if assets is None else assets))
+    ]
 
 
 Check = tuple[str, Callable[[], object]]

@@ -17,7 +17,8 @@ def sheet_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
 
     Args:
         result: its path.
-        rules: `cells` and `keeps`: `Sheet!B7` -> `{value, tolerance, formula}` (`formula`: true = it must be computed);
+        rules: `cells` and `keeps`: `Sheet!B7` (or `#0!B7`, a sheet by its number) -> `{value, tolerance, formula}`
+            (`formula`: true = it must be computed);
             `sheets`: the names of all sheets in order, a goal of its own; `partial`: the share of goals counts.
     """
     reason = check_package(result)
@@ -34,6 +35,8 @@ def sheet_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
 
     def cell(where: str, wanted: Mapping[str, Any]) -> Goal:
         sheet, address = where.rsplit("!", 1)
+        if sheet.startswith("#") and int(sheet[1:]) < len(values.sheetnames):
+            sheet = values.sheetnames[int(sheet[1:])]
         if not hasattr(values[sheet] if sheet in values.sheetnames else None, "cell"):
             return False, f"there is no sheet {sheet!r}"
         found, source = values[sheet][address].value, formulas[sheet][address].value

@@ -1,0 +1,28 @@
+"""What must hold of a sound task: the three validation agents and the scores that they have to get."""
+
+from backend.domain.score import SOLVED_TOLERANCE
+from backend.domain.task import Task
+
+VALIDATION_AGENTS = ("oracle", "noop", "always_fail")
+
+
+def expected_score(task: Task, agent: str) -> float:
+    """The score that a sound task gives to a validation agent.
+
+    The oracle solves every task, on an infeasible one by saying so; doing nothing is worth nothing; calling everything
+    infeasible is right on the infeasible tasks only.
+
+    Args:
+        task: the task.
+        agent: one of VALIDATION_AGENTS.
+
+    Raises:
+        KeyError: it is no validation agent.
+    """
+    feasible = not task.evaluator.infeasible
+    return {"oracle": 1.0, "noop": 0.0, "always_fail": 0.0 if feasible else 1.0}[agent]
+
+
+def is_sound(task: Task, agent: str, score: float) -> bool:
+    """Whether a validation agent got the score that it must get."""
+    return abs(score - expected_score(task, agent)) <= SOLVED_TOLERANCE

@@ -1,0 +1,160 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backend.domain.errors import EvaluatorFailed, Invalid
+from backend.domain.evaluators.getters._files import Files
+from backend.domain.evaluators.getters.accessibility_tree import AccessibilityTree
+from backend.domain.evaluators.getters.cloud_file import CloudFile
+from backend.domain.evaluators.getters.folder_contents import FolderContents
+from backend.domain.evaluators.getters.list_directory import ListDirectory
+from backend.domain.evaluators.getters.rule import Rule
+from backend.domain.evaluators.getters.vm_command_line import VmCommandLine
+from backend.domain.evaluators.getters.vm_file import VmFile
+from backend.domain.ports import ExecResult
+from backend.domain.score import Blob
+from tests.factories.starter_tasks import FakeContext
+from tests.fakes.desktop import FakeDesktop
+
+
+@pytest.fixture
+def desktop() -> FakeDesktop:
+    made = FakeDesktop()
+    made.files = {"/a.txt": b"A", "/b.txt": b"B"}
+    return made
+
+
+class TestFiles:
+    @pytest.mark.parametrize(
+        "parameters",
+        [
+            {"path": "/a"},
+            {"path": ["/a"], "dest": ["a"]},
+            {"path": "/a", "dest": "a", "multi": True},
+            {"path": ["/a", "/b"], "dest": ["a"], "multi": True},
+            {"path": "/a", "dest": "a", "gives": [1]},
+            {"path": "/a", "dest": "a", "time_suffix": True},
+        ],
+    )
+    def test_wrong_parameters_are_refused(self, parameters: dict[str, Any]) -> None:
+        with pytest.raises(Invalid):
+            Files.of(parameters)
+
+    def test_folders_in_a_name_are_dropped(self) -> None:
+        assert Files.of({"path": "/a", "dest": "../../etc/passwd"}).names == ("passwd",)
+
+
+class TestVmFile:
+    def test_the_value_is_the_copys_path(self, desktop: FakeDesktop, tmp_path: Path) -> None:
+        parameters = {"path": "/a.txt", "dest": "mine.txt"}
+        blobs = VmFile().collect(FakeContext(desktop), parameters)
+        path = VmFile().read(blobs, parameters, tmp_path)
+        assert Path(path).name == "mine.txt"
+        assert Path(path).read_bytes() == b"A"
+
+    def test_an_absent_file_is_none_with_a_note(self, desktop: FakeDesktop, tmp_path: Path) -> None:
+        parameters = {"path": "/c.txt", "dest": "c.txt"}
+        blobs = VmFile().collect(FakeContext(desktop), parameters)
+        assert "no such file" in blobs[0].note
+        assert VmFile().read(blobs, parameters, tmp_path) is None
+
+    def test_several_files(self, desktop: FakeDesktop, tmp_path: Path) -> None:
+        parameters = {"path": ["/a.txt", "/b.txt"], "dest": ["x", "x"], "multi": True, "gives": [1, 0]}
+        paths = VmFile().read(VmFile().collect(FakeContext(desktop), parameters), parameters, tmp_path)
+        assert [Path(path).read_bytes() for path in paths] == [b"B", b"A"]
+
+    def test_blobs_of_another_call_are_refused(self, tmp_path: Path) -> None:
+        with pytest.raises(EvaluatorFailed):
+            VmFile().read([], {"path": "/a", "dest": "a"}, tmp_path)
+
+
+class TestCloudFile:
+    def test_an_asset_of_the_task_set(self, desktop: FakeDesktop, tmp_path: Path) -> None:
+        parameters = {"path": "asset:wanted.txt", "dest": "wanted.txt"}
+        blobs = CloudFile().collect(FakeContext(desktop, assets={"wanted.txt": b"W"}), parameters)
+        assert Path(CloudFile().read(blobs, parameters, tmp_path)).read_bytes() == b"W"
+
+    def test_another_address_is_refused(self) -> None:
+        with pytest.raises(Invalid, match="asset:NAME"):
+            CloudFile().check({"path": "https://example.org/a", "dest": "a"})
+
+
+class TestRule:
+    def test_the_rules_are_the_value(self, desktop: FakeDesktop, tmp_path: Path) -> None:
+        parameters = {"rules": {"expected": [1, None]}}
+        assert (
+            Rule().read(Rule().collect(FakeContext(desktop), parameters), parameters, tmp_path) == parameters["rules"]
+        )
+
+
+class TestVmCommandLine:
+    def test_the_output_is_the_value(self, desktop: FakeDesktop, tmp_path: Path) -> None:
+        parameters = {"command": ["echo", "a b"]}
+        blobs = VmCommandLine().collect(FakeContext(desktop), parameters)
+        assert VmCommandLine().read(blobs, parameters, tmp_path) == "a b\n"
+
+    def test_a_failing_command_still_has_an_output_and_a_note(self, desktop: FakeDesktop) -> None:
+        blobs = VmCommandLine().collect(FakeContext(desktop), {"command": "false"})
+        assert (blobs[0].data, blobs[0].note) == (b"", "exit code 1")
+
+    def test_a_program_that_is_not_there_is_none(self, desktop: FakeDesktop, tmp_path: Path) -> None:
+        parameters = {"command": "nonesuch"}
+        blobs = VmCommandLine().collect(FakeContext(desktop), parameters)
+        assert VmCommandLine().read(blobs, parameters, tmp_path) is None
+
+
+class TestListDirectory:
+    def test_the_tree_without_its_envelope(self, tmp_path: Path) -> None:
+        tree = {"type": "directory", "name": "a", "children": []}
+        blob = Blob(name="/a", data=json.dumps({"directory_tree": tree}).encode())
+        assert ListDirectory().read([blob], {"path": "/a"}, tmp_path) == tree
+
+    def test_a_refusal_is_none(self, desktop: FakeDesktop, tmp_path: Path) -> None:
+        blobs = ListDirectory().collect(FakeContext(desktop), {"path": "/a"})
+        assert ListDirectory().read(blobs, {"path": "/a"}, tmp_path) is None
+
+
+class TestAccessibilityTree:
+    def test_the_tree_is_the_value(self, desktop: FakeDesktop, tmp_path: Path) -> None:
+        desktop.launch("editor")
+        tree = AccessibilityTree().read(AccessibilityTree().collect(FakeContext(desktop), {}), {}, tmp_path)
+        assert 'name="editor"' in tree
+
+
+class TestFolderContents:
+    def python(self, desktop: FakeDesktop, folder: Path) -> None:
+        """Lets the desktop run the getter's script for real."""
+        import subprocess
+        import sys
+
+        def run(words: Any) -> ExecResult:
+            done = subprocess.run(
+                [sys.executable, "-c", words[0]], capture_output=True, text=True, check=False, cwd=folder
+            )
+            return ExecResult(returncode=done.returncode, output=done.stdout, error=done.stderr)
+
+        desktop.commands["python"] = run
+
+    def test_files_folders_and_modes(self, desktop: FakeDesktop, tmp_path: Path) -> None:
+        self.python(desktop, tmp_path)
+        (tmp_path / "sub").mkdir()
+        (tmp_path / "sub" / "run.sh").write_text("x")
+        (tmp_path / "sub" / "run.sh").chmod(0o755)
+        (tmp_path / "broken").symlink_to("nowhere")
+        parameters = {"path": str(tmp_path)}
+        found = FolderContents().read(FolderContents().collect(FakeContext(desktop), parameters), parameters, tmp_path)
+        assert sorted(found) == ["broken", "sub/", "sub/run.sh"]
+        assert found["sub/run.sh"]["mode"] == "0o755"
+        assert len(found["sub/run.sh"]["sha256"]) == 64
+
+    def test_no_such_folder(self, desktop: FakeDesktop, tmp_path: Path) -> None:
+        self.python(desktop, tmp_path)
+        parameters = {"path": str(tmp_path / "none")}
+        blobs = FolderContents().collect(FakeContext(desktop), parameters)
+        assert FolderContents().read(blobs, parameters, tmp_path) is None
+
+    def test_a_listing_that_was_cut_gives_no_verdict(self, tmp_path: Path) -> None:
+        with pytest.raises(EvaluatorFailed, match="cut off"):
+            FolderContents().read([Blob(name="/a", data=b'{"a": ')], {"path": "/a"}, tmp_path)

@@ -1,0 +1,17 @@
+from backend.domain.evaluators.metrics.check_include_exclude import check_include_exclude
+
+
+class TestCheckIncludeExclude:
+    def test_all_includes_and_no_exclude(self) -> None:
+        assert check_include_exclude("a b", {"include": ["a", "b"], "exclude": ["c"]}).value == 1.0
+
+    def test_a_missing_include_is_named(self) -> None:
+        found = check_include_exclude("a", {"include": ["a", "b"]})
+        assert found.value == 0.0
+        assert found.reasons == ("lacks 'b'",)
+
+    def test_an_exclude_that_is_there_is_named(self) -> None:
+        assert check_include_exclude("a c", {"include": ["a"], "exclude": ["c"]}).reasons == ("has 'c'",)
+
+    def test_nothing_to_look_into(self) -> None:
+        assert check_include_exclude(None, {"exclude": ["c"]}).value == 0.0

@@ -1,0 +1,14 @@
+from backend.domain.evaluators.metrics.exact_match import exact_match
+
+
+class TestExactMatch:
+    def test_equal_values_match(self) -> None:
+        assert exact_match("true", {"expected": "true"}).value == 1.0
+
+    def test_other_type_does_not_match(self) -> None:
+        assert exact_match("1", {"expected": 1}).value == 0.0
+
+    def test_absent_value_says_what_was_expected(self) -> None:
+        found = exact_match(None, {"expected": "on"})
+        assert found.value == 0.0
+        assert "'on'" in found.reasons[0]

@@ -1,0 +1,32 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from backend.domain.evaluators.metrics.json_fields import json_fields
+
+
+class TestJsonFields:
+    @pytest.fixture
+    def path(self, tmp_path: Path) -> str:
+        (tmp_path / "a.json").write_text(json.dumps({"room": {"name": "Oak"}, "projector": True}))
+        return str(tmp_path / "a.json")
+
+    def test_dotted_paths(self, path: str) -> None:
+        assert json_fields(path, {"expected": {"room.name": "Oak", "projector": True}}).value == 1.0
+
+    def test_one_of_several_values(self, path: str) -> None:
+        assert json_fields(path, {"expected": {"room.name": ["Elm", "Oak"]}}).value == 1.0
+
+    def test_a_missing_field_is_named(self, path: str) -> None:
+        found = json_fields(path, {"expected": {"room.name": "Oak", "projector.on": True}, "partial": True})
+        assert found.value == 0.5
+        assert "projector.on is missing" in found.reasons[1]
+
+    @pytest.mark.parametrize("text", ["", "{", "[" * 100_000])
+    def test_no_json_is_a_verdict(self, tmp_path: Path, text: str) -> None:
+        (tmp_path / "b.json").write_text(text)
+        assert json_fields(str(tmp_path / "b.json"), {"expected": {"a": 1}}).reasons == ("the file is no JSON",)
+
+    def test_an_absent_file(self) -> None:
+        assert json_fields(None, {"expected": {"a": 1}}).value == 0.0

@@ -1,0 +1,78 @@
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.metrics.picture_goals import picture_goals
+from backend.domain.evaluators.metrics.same_picture import same_picture
+
+
+@pytest.fixture
+def flag(tmp_path: Path) -> str:
+    """Left half red, right half white."""
+    picture = Image.new("RGB", (40, 20), "white")
+    picture.paste((200, 0, 0), (0, 0, 20, 20))
+    picture.save(tmp_path / "flag.png")
+    return str(tmp_path / "flag.png")
+
+
+def damaged(folder: Path, flag: str) -> str:
+    (folder / "damaged.png").write_bytes(Path(flag).read_bytes()[:60])
+    return str(folder / "damaged.png")
+
+
+class TestSamePicture:
+    def test_itself_in_another_format(self, tmp_path: Path, flag: str) -> None:
+        Image.open(flag).save(tmp_path / "flag.bmp")
+        assert same_picture(str(tmp_path / "flag.bmp"), flag).value == 1.0
+
+    def test_transparency_is_white(self, tmp_path: Path, flag: str) -> None:
+        picture = Image.new("RGBA", (40, 20), (0, 0, 0, 0))
+        picture.paste((200, 0, 0, 255), (0, 0, 20, 20))
+        picture.save(tmp_path / "clear.png")
+        assert same_picture(str(tmp_path / "clear.png"), flag).value == 1.0
+
+    def test_mirrored(self, tmp_path: Path, flag: str) -> None:
+        Image.open(flag).transpose(Image.Transpose.FLIP_LEFT_RIGHT).save(tmp_path / "mirror.png")
+        found = same_picture(str(tmp_path / "mirror.png"), flag)
+        assert found.value == 0.0
+        assert found.reasons == ("0.00% of the pixels are as expected, 99% are needed",)
+
+    def test_another_size(self, tmp_path: Path, flag: str) -> None:
+        Image.open(flag).resize((20, 10)).save(tmp_path / "small.png")
+        assert "size" in same_picture(str(tmp_path / "small.png"), flag).reasons[0]
+
+    def test_absent_damaged_and_empty_files_are_verdicts(self, tmp_path: Path, flag: str) -> None:
+        (tmp_path / "empty.png").touch()
+        for path in (None, damaged(tmp_path, flag), str(tmp_path / "empty.png")):
+            assert same_picture(path, flag).value == 0.0
+
+    def test_without_its_expectation_there_is_no_verdict(self, flag: str) -> None:
+        with pytest.raises(EvaluatorFailed):
+            same_picture(flag, None)
+
+
+class TestPictureGoals:
+    def test_size_format_and_pixels(self, flag: str) -> None:
+        rules = {"size": [40, 20], "format": "PNG", "pixels": [[5, 5, [200, 0, 0]], [35, 5, [255, 255, 255]]]}
+        assert picture_goals(flag, rules).value == 1.0
+
+    def test_the_share_counts_if_asked_for(self, flag: str) -> None:
+        assert picture_goals(flag, {"size": [40, 20], "format": "JPEG", "partial": True}).value == 0.5
+
+    def test_a_pixel_outside_is_wrong(self, flag: str) -> None:
+        assert picture_goals(flag, {"pixels": [[50, 5, [255, 255, 255]]]}).value == 0.0
+
+    def test_gray(self, tmp_path: Path, flag: str) -> None:
+        Image.open(flag).convert("L").save(tmp_path / "gray.png")
+        assert picture_goals(str(tmp_path / "gray.png"), {"gray": True}).value == 1.0
+        assert picture_goals(flag, {"gray": True}).value == 0.0
+
+    def test_absent_and_damaged_files_are_verdicts(self, tmp_path: Path, flag: str) -> None:
+        assert picture_goals(None, {"gray": True}).value == 0.0
+        assert picture_goals(damaged(tmp_path, flag), {"gray": True}).value == 0.0
+
+    def test_a_decompression_bomb_is_a_verdict(self, tmp_path: Path) -> None:
+        Image.new("1", (9000, 9000)).save(tmp_path / "bomb.png")
+        assert "too large" in picture_goals(str(tmp_path / "bomb.png"), {"gray": True}).reasons[0]

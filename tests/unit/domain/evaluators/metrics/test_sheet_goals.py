@@ -1,0 +1,70 @@
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from openpyxl import Workbook  # type: ignore[import-untyped]
+
+from backend.domain.evaluators.metrics.sheet_goals import sheet_goals
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    book = Workbook()
+    book.active.title = "Sales"
+    book.active["A1"], book.active["B1"] = "Total", 358.5
+    book.save(tmp_path / "book.xlsx")
+    return str(tmp_path / "book.xlsx")
+
+
+def with_formula(path: str) -> str:
+    """Writes a computed cell as an application does: formula and cached value."""
+    target = path.replace("book", "computed")
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(target, "w") as new:
+        for name in old.namelist():
+            data = old.read(name)
+            if name == "xl/worksheets/sheet1.xml":
+                data = data.replace(b"<v>358.5</v>", b"<f>SUM(B2:B4)</f><v>358.5</v>")
+            new.writestr(name, data)
+    return target
+
+
+class TestSheetGoals:
+    @pytest.mark.parametrize("where", ["Sales!B1", "#0!B1"])
+    def test_a_value(self, path: str, where: str) -> None:
+        assert sheet_goals(path, {"cells": {where: {"value": 358.5}}}).value == 1.0
+
+    def test_a_typed_value_where_a_formula_is_wanted(self, path: str) -> None:
+        assert sheet_goals(path, {"cells": {"Sales!B1": {"value": 358.5, "formula": True}}}).value == 0.0
+
+    def test_a_computed_value(self, path: str) -> None:
+        rules = {"cells": {"Sales!B1": {"value": 358.5, "formula": True}}}
+        assert sheet_goals(with_formula(path), rules).value == 1.0
+
+    def test_text_without_blanks_at_its_ends(self, path: str) -> None:
+        assert sheet_goals(path, {"cells": {"Sales!A1": {"value": "Total "}}}).value == 1.0
+
+    def test_sheet_names_and_shares(self, path: str) -> None:
+        rules: dict[str, Any] = {"cells": {"Sales!B1": {"value": 1}}, "sheets": ["Sales"], "partial": True}
+        assert sheet_goals(path, rules).value == 0.5
+
+    @pytest.mark.parametrize("where", ["Prices!B1", "#7!B1"])
+    def test_no_such_sheet(self, path: str, where: str) -> None:
+        assert "there is no sheet" in sheet_goals(path, {"cells": {where: {"value": 1}}}).reasons[0]
+
+    def test_what_should_have_been_kept(self, path: str) -> None:
+        rules = {"cells": {"Sales!B1": {"value": 358.5}}, "keeps": {"Sales!A1": {"value": "Sum"}}}
+        assert sheet_goals(path, rules).value == 0.0
+
+    def test_absent_empty_and_damaged_files_are_verdicts(self, tmp_path: Path, path: str) -> None:
+        (tmp_path / "empty.xlsx").touch()
+        (tmp_path / "cut.xlsx").write_bytes(Path(path).read_bytes()[:-200])
+        with zipfile.ZipFile(tmp_path / "other.xlsx", "w") as other:
+            other.writestr("xl/workbook.xml", "<no")
+        for name in ("absent.xlsx", "empty.xlsx", "cut.xlsx", "other.xlsx"):
+            assert sheet_goals(str(tmp_path / name), {"cells": {"Sales!B1": {"value": 1}}}).value == 0.0
+
+    def test_a_zip_bomb_is_a_verdict(self, tmp_path: Path) -> None:
+        with zipfile.ZipFile(tmp_path / "bomb.xlsx", "w", zipfile.ZIP_DEFLATED) as bomb:
+            bomb.writestr("xl/workbook.xml", bytes(201 * 2**20))
+        assert "unpacks" in sheet_goals(str(tmp_path / "bomb.xlsx"), {"sheets": []}).reasons[0]

@@ -1,0 +1,38 @@
+from pathlib import Path
+
+import pytest
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.metrics.text_goals import text_goals
+
+
+class TestTextGoals:
+    @pytest.fixture
+    def path(self, tmp_path: Path) -> str:
+        (tmp_path / "note.txt").write_text("Room 204 \nBring the budget\nold line\n")
+        return str(tmp_path / "note.txt")
+
+    def test_whole_lines_are_matched(self, path: str) -> None:
+        assert text_goals(path, {"lines": ["Room \\d+", "Bring the budget"]}).value == 1.0
+
+    def test_a_part_of_a_line_is_no_match(self, path: str) -> None:
+        assert text_goals(path, {"lines": ["Bring"]}).value == 0.0
+
+    def test_the_share_counts_if_asked_for(self, path: str) -> None:
+        rules = {"lines": ["Room 204", "Friday"], "without": ["new line", "old line"], "partial": True}
+        assert text_goals(path, rules).value == 0.5
+
+    def test_without_partial_one_unmet_goal_is_nothing(self, path: str) -> None:
+        assert text_goals(path, {"lines": ["Room 204", "Friday"]}).value == 0.0
+
+    def test_a_line_that_should_have_been_kept(self, path: str) -> None:
+        found = text_goals(path, {"lines": ["Room 204"], "keeps": ["title"], "partial": True})
+        assert found.value == 0.0
+        assert any("broken" in reason for reason in found.reasons)
+
+    def test_an_absent_file(self) -> None:
+        assert text_goals(None, {"lines": ["a"]}).reasons == ("the file is not there",)
+
+    def test_no_goals_is_a_broken_task(self, path: str) -> None:
+        with pytest.raises(EvaluatorFailed):
+            text_goals(path, {})
