@@ -18,7 +18,9 @@ from backend.services.claims import Claim
 from backend.services.workers import WorkerInfo
 from worker.database import Database
 from worker.dispatcher import Works
+from worker.evaluation.code import compiled_folder
 from worker.evaluation.judge import Judge
+from worker.evaluation.sandbox import here
 from worker.live import LivePump
 from worker.runner import Tools
 
@@ -30,7 +32,7 @@ def assemble(settings: Settings, database: Database, store: ArtifactStore) -> Wo
     """All that the dispatcher of this process works with. Loads every plug-in; asks neither database nor broker."""
     registry.load(*PLUGINS)
     providers = {name: registry.lookup(Kind.PROVIDER, name)(settings) for name in registry.names(Kind.PROVIDER)}
-    return works_of(settings, database, store, providers, Judge())
+    return works_of(settings, database, store, providers, Judge(place=here(compiled_folder(settings.data))))
 
 
 def works_of(

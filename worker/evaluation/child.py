@@ -21,11 +21,11 @@ def main() -> int:
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # What a library prints must not end up in the answer.
     apply(Limits(**json.loads(options.limits)), options.uid)
-    # Importing takes most of a second: it happens while the worker still gathers the evidence.
-    from backend.domain import registry
+    # Importing takes most of a second: it happens while the agent is still at work.
     from backend.domain.errors import DeskarenaError
+    from worker.evaluation.code import load_evaluators
 
-    registry.load()
+    load_evaluators()
     forbid_network()
     text = sys.stdin.buffer.read()
     if not text:

@@ -18,6 +18,7 @@ from backend.domain.errors import EvaluatorFailed, FailureClass
 from backend.domain.evaluators.evaluate import CallEvidence
 from backend.domain.score import Evaluation
 from backend.domain.task import Task
+from worker.evaluation.code import compile_ahead
 from worker.evaluation.limits import OWN_UID, Limits
 from worker.evaluation.sandbox import Place, Sandbox, candidates, command, environment, here
 from worker.evaluation.wire import pack
@@ -131,6 +132,7 @@ class Judge:
         with self._lock:
             if self._sandbox is None:
                 self._sandbox = self._find()
+                compile_ahead(self.place)
                 logger.info("evaluators run under: %s", self._sandbox)
             return self._sandbox
 

@@ -13,6 +13,7 @@ import worker
 from worker.evaluation.limits import OWN_UID, Limits
 
 INSIDE = "/evidence"
+COMPILED = "/compiled"
 TEMP = "/tmp"  # noqa: S108 - a file system of the child's own.
 
 
@@ -53,19 +54,21 @@ class Place:
         python: the interpreter.
         code: the folder that holds our packages.
         readable: folders that the child may read, in the order in which they are bound.
+        compiled: folder of compiled files; None = none are kept.
     """
 
     python: str
     code: Path
     readable: tuple[Path, ...]
+    compiled: Path | None = None
 
 
-def here() -> Place:
-    """This process's own interpreter and packages."""
+def here(compiled: Path | None = None) -> Place:
+    """This process's own interpreter and packages, with a folder for compiled files."""
     packages = [Path(next(iter(package.__path__))).resolve() for package in (backend, worker)]
     prefixes = [Path(sys.base_prefix).resolve(), Path(sys.prefix).resolve(), Path(sys.executable).resolve().parent]
     outside = [prefix for prefix in prefixes if not prefix.is_relative_to("/usr")]
-    return Place(sys.executable, packages[0].parent, tuple(dict.fromkeys([*outside, *packages])))
+    return Place(sys.executable, packages[0].parent, tuple(dict.fromkeys([*outside, *packages])), compiled)
 
 
 def candidates() -> tuple[Sandbox, ...]:
@@ -110,12 +113,14 @@ def _bwrap(place: Place, blobs: Path, *, own_user: bool) -> list[str]:
         *(*_system(), "--dev", "/dev", "--perms", "1777", "--size", str(2**30), "--tmpfs", TEMP),
         *_parents(place.readable),
         *(word for path in place.readable for word in ("--ro-bind", str(path), str(path))),
+        *(("--ro-bind-try", str(place.compiled), COMPILED) if place.compiled else ()),
         *("--ro-bind", str(blobs), INSIDE, "--chdir", "/", "--"),
     ]
 
 
 def _variables(place: Place) -> dict[str, str]:
-    return {**environment(place), "HOME": TEMP, "TMPDIR": TEMP}
+    compiled = {"PYTHONPYCACHEPREFIX": COMPILED} if place.compiled else {}
+    return {**environment(place), **compiled, "HOME": TEMP, "TMPDIR": TEMP}
 
 
 def _parents(paths: Sequence[Path]) -> list[str]:
@@ -137,7 +142,9 @@ def _system() -> list[str]:
 
 def environment(place: Place) -> dict[str, str]:
     """All that a child without bubblewrap finds in its environment."""
+    compiled = {"PYTHONPYCACHEPREFIX": str(place.compiled)} if place.compiled else {}
     return {
+        **compiled,
         "PYTHONPATH": str(place.code),
         "OPENBLAS_NUM_THREADS": "1",
         "LANG": "C.UTF-8",

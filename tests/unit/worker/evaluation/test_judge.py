@@ -6,9 +6,11 @@ import pytest
 
 from backend.domain.errors import EvaluatorFailed, FailureClass
 from tests.unit.worker.evaluation.cases import LIMITS, place_with, said, task_with
+from tests.waiting import until
+from worker.evaluation.code import compile_ahead
 from worker.evaluation.judge import Judge
 from worker.evaluation.limits import OWN_UID, Limits
-from worker.evaluation.sandbox import Sandbox, candidates
+from worker.evaluation.sandbox import Sandbox, candidates, here
 
 
 @cache
@@ -136,6 +138,14 @@ class TestFence:
         if judge.sandbox not in {Sandbox.BWRAP, Sandbox.BWRAP_OWN_USER}:
             pytest.skip("needs bubblewrap: apt install bubblewrap")
         assert judge.verdict(task_with("odd"), said("hello")).score == 1.0
+
+
+class TestCompiled:
+    def test_the_code_is_compiled_once_for_all_children(self, tmp_path: Path) -> None:
+        place = here(tmp_path / "compiled")
+        compile_ahead(place)
+        until(lambda: list(tmp_path.rglob("exact_match*.pyc")), 60.0, what="the metrics are compiled")
+        assert Judge(LIMITS, place, found()).verdict(task_with("exact_match"), said("hello")).score == 1.0
 
 
 class TestSandbox:

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,12 @@ class TestCommand:
 
     def test_the_environment_is_cleared(self) -> None:
         assert "--clearenv" in built(Sandbox.BWRAP, root=False)
+
+    def test_compiled_files_are_seen_read_only(self) -> None:
+        words = command(Sandbox.BWRAP, replace(PLACE, compiled=Path("/data/pyc")), BLOBS, Limits(), root=False)
+        at = words.index("/data/pyc")
+        assert words[at - 1 : at + 2] == ["--ro-bind-try", "/data/pyc", "/compiled"]
+        assert words[words.index("PYTHONPYCACHEPREFIX") + 1] == "/compiled"
 
     def test_without_bubblewrap_there_is_still_no_network(self) -> None:
         assert built(Sandbox.UNSHARE, root=True)[:7] == [
