@@ -52,6 +52,9 @@ class Memory:
     def step(self, record: StepRecord) -> None:
         self.steps.append(record)
 
+    def flush(self) -> None:
+        """Lists are durable enough for a test."""
+
     def cancelled(self) -> bool:
         return False
 
@@ -131,4 +134,4 @@ class Bench:
         verdict = score_by_rule(task.evaluator, ended_by)
         if verdict is None:
             verdict = evaluate(task, collect(context, task), folder)
-        return Result(verdict, ended_by, progress.note, progress.steps, {**seconds, **progress.seconds()}, memory.steps)
+        return Result(verdict, ended_by, progress.note, progress.steps, {**seconds, **progress.spent}, memory.steps)

@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -20,6 +21,18 @@ def desktop() -> FakeDesktop:
 
 def context(desktop: FakeDesktop, **assets: bytes) -> FakeContext:
     return FakeContext(desktop, assets=assets)
+
+
+def listen(desktop: FakeDesktop, program: str, returncode: int = 0) -> list[str]:
+    """Gives the desktop a program; the list will hold all words that it was called with."""
+    said: list[str] = []
+
+    def run(words: Sequence[str]) -> ExecResult:
+        said.extend(words)
+        return ExecResult(returncode=returncode)
+
+    desktop.commands[program] = run
+    return said
 
 
 class TestRunSteps:
@@ -99,8 +112,7 @@ class TestExecute:
             run_step(context(desktop), kind, {"command": "false"})
 
     def test_the_screens_size_is_filled_in(self, desktop: FakeDesktop) -> None:
-        said: list[str] = []
-        desktop.commands["say"] = lambda words: said.extend(words) or ExecResult(returncode=0)
+        said = listen(desktop, "say")
         run_step(context(desktop), "execute", {"command": ["say", "{SCREEN_WIDTH}x{SCREEN_HEIGHT_HALF}"]})
         assert said == ["640x240"]
 
@@ -111,10 +123,9 @@ class TestExecute:
         assert list(outputs) == []
 
     def test_until_gives_up_after_five_tries(self, desktop: FakeDesktop) -> None:
-        tries: list[int] = []
-        desktop.commands["ask"] = lambda _: tries.append(1) or ExecResult(returncode=1)
+        tries = listen(desktop, "ask", returncode=1)
         with pytest.raises(TaskSetupFailed):
-            run_step(context(desktop), "execute", {"command": "ask", "until": {"returncode": 0}})
+            run_step(context(desktop), "execute", {"command": "ask x", "until": {"returncode": 0}})
         assert len(tries) == 5
 
 
@@ -126,7 +137,7 @@ class TestWindows:
             if next(looks, None) is None and not desktop.open_windows:
                 desktop.open_windows.append(FakeWindow(title="Late"))
 
-        desktop.clock.sleep = appear  # type: ignore[method-assign]
+        desktop.clock.sleep = appear  # type: ignore[method-assign, assignment]
         run_step(context(desktop), "activate_window", {"window_name": "Late"})
         assert desktop.open_windows[-1].title == "Late"
 
@@ -151,7 +162,6 @@ class TestWindows:
 
 class TestSleep:
     def test_time_passes_in_the_desktop(self, desktop: FakeDesktop) -> None:
-        said: list[str] = []
-        desktop.commands["python"] = lambda words: said.extend(words) or ExecResult(returncode=0)
+        said = listen(desktop, "python")
         run_step(context(desktop), "sleep", {"seconds": 0.5})
         assert said == ["import time; time.sleep(0.5)"]

@@ -1,0 +1,28 @@
+"""The starter on real desktops: the oracle solves every task, doing nothing none, FAIL only what cannot be done.
+
+`make test` runs a seeded sample of the tasks, `make test-all` all of them.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from backend.domain.benchmarks import VALIDATION_AGENTS, expected_score
+from backend.domain.task import Task
+from tests.integration.starter.harness import Bench, starter
+from tests.sampling import sample
+
+SAMPLE = 6
+
+
+@pytest.mark.desktop
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("agent", VALIDATION_AGENTS)
+@pytest.mark.parametrize("task", sample(starter().tasks, SAMPLE), ids=lambda task: str(task.key))
+class TestTasks:
+    def test_scores_what_it_must(self, bench: Bench, task: Task, agent: str, folder: Path) -> None:
+        missing = bench.missing(task)
+        if missing:
+            pytest.skip(f"needs {', '.join(missing)}: `make setup APPS=full` installs every application")
+        result = bench.run(task, agent, folder)
+        assert result.evaluation.score == pytest.approx(expected_score(task, agent)), result.story()
