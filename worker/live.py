@@ -68,9 +68,12 @@ class LivePump:
         self._thread.start()
 
     def close(self) -> None:
-        """Ends it. Safe to call twice."""
+        """Tells it to end and does not wait: the attempt's end is not held up. Safe to call twice."""
         self._closed.set()
-        self._thread.join(timeout=2.0)
+
+    def join(self, seconds: float) -> None:
+        """Waits until it has ended, so long at most."""
+        self._thread.join(seconds)
 
     def _run(self) -> None:
         while not self._closed.wait(LOOK_SECONDS):

@@ -93,6 +93,7 @@ def pump(guest: FakeGuest, viewers: FakeViewers) -> Iterator[LivePump]:
     made = LivePump(uuid4(), (guest.address, SECRET), viewers, fps=5.0, step=lambda: 3)
     yield made
     made.close()
+    made.join(10.0)
 
 
 @pytest.mark.usefixtures("pump")
@@ -138,6 +139,7 @@ class TestTrouble:
         pump = LivePump(uuid4(), (guest.address, "wrong"), viewers, fps=5.0, step=lambda: 0)
         until(lambda: guest.refused >= 1)
         pump.close()
+        pump.join(10.0)
         assert viewers.frames == []
 
     def test_no_guest_at_all_hurts_nobody(self, tmp_path: Path, viewers: FakeViewers) -> None:
@@ -145,4 +147,5 @@ class TestTrouble:
         pump = LivePump(uuid4(), (f"unix:{tmp_path}/none", SECRET), viewers, fps=5.0, step=lambda: 0)
         until(lambda: viewers.asked >= 2)
         pump.close()
+        pump.join(10.0)
         assert viewers.frames == []

@@ -1,0 +1,84 @@
+from types import TracebackType
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from sqlalchemy.exc import OperationalError
+
+from backend.domain.errors import ClusterLost, LeaseLost, NotFound, Unavailable
+from worker.database import Database
+from worker.hold import Hold, Ticket
+
+
+class FlakySession:
+    """A session whose commit fails some times."""
+
+    def __init__(self, failures: list[int]) -> None:
+        self._failures = failures
+        self.info: dict[str, Any] = {}
+
+    def __enter__(self) -> "FlakySession":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        pass
+
+    def commit(self) -> None:
+        if self._failures[0] > 0:
+            self._failures[0] -= 1
+            raise OperationalError("COMMIT", {}, Exception("the server is gone"))
+
+
+def flaky(failures: int) -> Database:
+    """A database that is away for so many transactions."""
+    left = [failures]
+    factory: Any = lambda: FlakySession(left)  # noqa: E731
+    return Database(factory)
+
+
+@pytest.fixture
+def hold() -> Hold:
+    return Hold(Ticket(uuid4(), "fake"), 60.0)
+
+
+class TestOnce:
+    def test_gives_what_the_work_gives(self) -> None:
+        assert flaky(0).once(lambda _: 42) == 42
+
+    def test_a_database_that_is_away_is_told(self) -> None:
+        with pytest.raises(Unavailable, match="the server is gone"):
+            flaky(1).once(lambda _: 42)
+
+
+class TestInsist:
+    def test_asks_again_until_the_database_is_back(self, hold: Hold) -> None:
+        assert flaky(3).insist(lambda _: 42, hold) == 42
+
+    def test_gives_up_at_the_leases_end(self) -> None:
+        with pytest.raises(LeaseLost):
+            flaky(10**6).insist(lambda _: 42, Hold(Ticket(uuid4(), "fake"), 0.3))
+
+    def test_an_attempt_that_has_to_stop_writes_no_more(self, hold: Hold) -> None:
+        hold.stop(ClusterLost("the worker was stopped"))
+        with pytest.raises(ClusterLost, match="stopped"):
+            flaky(0).insist(lambda _: 42, hold)
+
+    def test_but_its_last_words(self, hold: Hold) -> None:
+        hold.stop(ClusterLost("the worker was stopped"))
+        assert flaky(2).insist(lambda _: 42, hold, last_words=True) == 42
+
+    def test_and_not_even_those_once_the_lease_is_lost(self, hold: Hold) -> None:
+        hold.stop(LeaseLost("taken over"))
+        with pytest.raises(LeaseLost):
+            flaky(0).insist(lambda _: 42, hold, last_words=True)
+
+    def test_other_errors_are_not_repeated(self, hold: Hold) -> None:
+        calls = []
+
+        def work(_: object) -> None:
+            calls.append(1)
+            raise NotFound("no such thing")
+
+        with pytest.raises(NotFound):
+            flaky(0).insist(work, hold)
+        assert calls == [1]
