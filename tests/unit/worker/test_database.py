@@ -1,5 +1,5 @@
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 from uuid import uuid4
 
 import pytest
@@ -17,7 +17,7 @@ class FlakySession:
         self._failures = failures
         self.info: dict[str, Any] = {}
 
-    def __enter__(self) -> "FlakySession":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
