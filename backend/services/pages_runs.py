@@ -222,7 +222,7 @@ def _episodes(config: Mapping[str, Any], rows: Sequence[AnyRow]) -> EpisodeList:
 
 
 def episode_row(row: AnyRow, config: Mapping[str, Any]) -> EpisodeRow:
-    """(Episode, Task) as a row of a list."""
+    """(Episode, Task, current step) as a row of a list."""
     episode, task = row.Episode, row.Task
     ended = episode.ended_at and episode.started_at
     return EpisodeRow(
@@ -234,7 +234,7 @@ def episode_row(row: AnyRow, config: Mapping[str, Any]) -> EpisodeRow:
         state=state_of(episode.state, episode.score, episode.ended_by, episode.failure_class),
         reason=episode.failure_message if episode.state == "lost" else episode.reason,
         score=episode.score,
-        steps=episode.steps,
+        steps=episode.steps if row.current_step is None else row.current_step,
         max_steps=max_steps_of(config, task.spec),
         attempts=episode.attempts_count,
         flagged=episode.flagged,

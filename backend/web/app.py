@@ -1,5 +1,7 @@
 """The web application: `app` for uvicorn, `create_app` for tests."""
 
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as package_version
 from typing import Any
@@ -11,6 +13,7 @@ from backend.config import Settings, get_settings
 from backend.db.session import SessionFactory
 from backend.domain.errors import Invalid
 from backend.domain.ports import ArtifactStore
+from backend.services.events import close_listeners
 from backend.web import errors
 from backend.web.addresses import KnownHosts, is_loopback
 from backend.web.api import routes as api
@@ -32,6 +35,13 @@ def own_version() -> str:
         return package_version("deskarena")
     except PackageNotFoundError:
         return "0"
+
+
+@asynccontextmanager
+async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
+    """Ends what waiting streams have opened, so that a stop leaves nothing behind."""
+    yield
+    await close_listeners()
 
 
 def create_app(
@@ -62,6 +72,7 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         openapi_url="/api/v1/openapi.json",
+        lifespan=lifespan,
     )
     app.state.edge = Edge(settings, factory, store, own_version())
     app.mount("/static", VersionedFiles(), name="static")

@@ -76,6 +76,11 @@ def pretty(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False, default=str)
 
 
+def compact(value: Any) -> str:
+    """JSON on one line."""
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
 def with_query(path: str, query: Mapping[str, Any], **changes: Any) -> str:
     """`path` with the query's non-empty values; `changes` replace, None removes."""
     merged = {**query, **changes}
@@ -92,6 +97,7 @@ FILTERS = {
     "moment": moment,
     "iso": iso,
     "pretty": pretty,
+    "compact": compact,
 }
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Double, String, cast, func, literal, or_, select
+from sqlalchemy import ColumnElement, Double, String, and_, cast, func, literal, or_, select
 from sqlalchemy.orm import Session
 
 from backend.db.models import Actor, Agent, Attempt, Benchmark, Episode, Event, Run, Task
@@ -103,8 +103,13 @@ def not_runnable(session: Session, run_id: UUID) -> Sequence[AnyRow]:
 def episodes(
     session: Session, run_id: UUID, filters: dict[str, Any], after: UUID | None, limit: int
 ) -> Sequence[AnyRow]:
-    """Episodes of a run in the order of submission: (Episode, Task)."""
-    query = select(Episode, Task).join(Task, Task.id == Episode.task_id).where(Episode.run_id == run_id)
+    """Episodes of a run in the order of submission: (Episode, Task, step of the attempt under way)."""
+    query = (
+        select(Episode, Task, Attempt.current_step)
+        .join(Task, Task.id == Episode.task_id)
+        .outerjoin(Attempt, and_(Attempt.episode_id == Episode.id, Attempt.live))
+        .where(Episode.run_id == run_id)
+    )
     if filters.get("domain"):
         query = query.where(Task.domain == filters["domain"])
     if filters.get("difficulty"):
