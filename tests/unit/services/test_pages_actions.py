@@ -1,0 +1,42 @@
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from backend.services.pages_actions import action_words, pointer_path, short
+
+
+class TestActionWords:
+    @pytest.mark.parametrize(
+        ("action", "words"),
+        [
+            ({"type": "CLICK", "x": 4, "y": 5}, "click 4, 5"),
+            ({"type": "CLICK", "x": 4, "y": 5, "clicks": 2, "button": "right"}, "right double-click 4, 5"),
+            ({"type": "CLICK", "x": None, "y": None}, "click"),
+            ({"type": "TYPING", "text": "a <b>"}, "type 'a <b>'"),
+            ({"type": "HOTKEY", "keys": ["ctrl", "s"]}, "press ctrl+s"),
+            ({"type": "KEY_UP", "keys": ["shift"]}, "let go shift"),
+            ({"type": "SCROLL", "dx": 0, "dy": -3, "x": 1, "y": 2}, "scroll down 3 1, 2"),
+            ({"type": "DRAG_TO", "x": 7, "y": 8}, "drag to 7, 8"),
+            ({"type": "FAIL"}, "cannot be done"),
+            ({"type": "SOMETHING_NEW"}, "something_new"),
+        ],
+    )
+    def test_one_line_each(self, action: dict[str, Any], words: str) -> None:
+        assert action_words(action) == words
+
+
+class TestPointerPath:
+    def test_only_what_has_a_place(self) -> None:
+        actions = [
+            {"type": "MOVE_TO", "x": 1, "y": 2},
+            {"type": "TYPING", "text": "x"},
+            {"type": "CLICK", "x": 0, "y": 0},
+        ]
+        assert pointer_path(actions) == [{"x": 1, "y": 2, "kind": "move_to"}, {"x": 0, "y": 0, "kind": "click"}]
+
+
+class TestShort:
+    def test_cuts_with_an_ellipsis(self) -> None:
+        assert short("abcdef", 4) == "abc…"
+        assert short("abcd", 4) == "abcd"
