@@ -28,7 +28,7 @@ class TestActionWords:
 
 class TestPointerPath:
     def test_only_what_has_a_place(self) -> None:
-        actions = [
+        actions: list[Mapping[str, Any]] = [
             {"type": "MOVE_TO", "x": 1, "y": 2},
             {"type": "TYPING", "text": "x"},
             {"type": "CLICK", "x": 0, "y": 0},
