@@ -12,6 +12,7 @@ from .machine import WindowInfo
 from .x11_linux import GONE, XClient
 
 _CHANGE_SECONDS = 2.0
+_ASKS, _ASK_SECONDS = 5, 1.0
 _LOOK_SECONDS = 0.005
 _PAGER = 2  # EWMH source indication: a tool that acts for the user.
 _HIDDEN_TYPES = tuple(f"_NET_WM_WINDOW_TYPE_{kind}" for kind in ("DESKTOP", "DOCK", "SPLASH"))
@@ -41,13 +42,18 @@ class XWindows:
         """
         self._x.fresh_events()
         self._own.delete_property(self._x.atom("_NET_FRAME_EXTENTS"))
-        self._tell(self._own, "_NET_REQUEST_FRAME_EXTENTS", [])
-        deadline = time.monotonic() + _CHANGE_SECONDS
+        for _ in range(_ASKS):  # One that is just being started anew has not heard the first question.
+            self._tell(self._own, "_NET_REQUEST_FRAME_EXTENTS", [])
+            if self._answered(time.monotonic() + _ASK_SECONDS):
+                return
+
+    def _answered(self, deadline: float) -> bool:
         while not any(_is_answer(event) for event in self._x.fresh_events()):
             left = deadline - time.monotonic()
             if left <= 0:
-                return  # It is just being started anew; the list is what there is.
+                return False
             select.select([self._x.display.fileno()], [], [], left)
+        return True
 
     def _active(self) -> int:
         value = self._x.window_property(self._x.root, "_NET_ACTIVE_WINDOW")

@@ -107,7 +107,8 @@ class Session:
         self.desktop = GuestDesktop(f"unix:{self.socket_path}", self.secret, screen=Screen(width=1280, height=800))
         self.http = self.client({"Authorization": f"Bearer {self.secret}"})
         # The editor must not bring back what an earlier test had not saved.
-        self.desktop.execute(["gsettings", "set", "org.xfce.mousepad.preferences.file", "session-restore", "never"])
+        setting = ["org.xfce.mousepad.preferences.file", "session-restore", "never"]
+        self.post("/execute", {"command": ["gsettings", "set", *setting]})
         return self.ready
 
     def client(self, headers: Mapping[str, str]) -> httpx.Client:
@@ -160,6 +161,8 @@ class Session:
         """Opens a new text file in the editor and puts the pointer into it."""
         path = self.write(name, text)
         self.desktop.open_file(str(path))
+        # The window bears the file's name before its text is read, and reading it would undo what is typed meanwhile.
+        self.get("/stable", quiet=0.4, timeout=10)
         window = wait(lambda: [w for w in self.desktop.windows() if name in w.title and w.active], "the editor")[0]
         self.input({"type": "click", "x": window.x + window.width // 2, "y": window.y + window.height - 60})
         return path

@@ -92,8 +92,10 @@ class TestTyping:
 class TestKeys:
     def test_every_key_of_pyautogui_is_taken_or_refused_by_name(self, clean: Session) -> None:
         clean.edit("keys.txt")
-        # Not those that end, close or hide something.
-        for key in sorted(KEYBOARD_KEYS - WITHOUT_KEY - {"sleep", "apps", "win", "winleft", "winright", "command"}):
+        # Not those that end, close or hide something, nor F11: the editor would be full-screen for good.
+        for key in sorted(
+            KEYBOARD_KEYS - WITHOUT_KEY - {"sleep", "apps", "win", "winleft", "winright", "command", "f11"}
+        ):
             clean.input({"type": "press", "key": key}, {"type": "press", "key": "esc"})
         clean.input({"type": "press", "key": "capslock"}, {"type": "press", "key": "numlock"})
 
@@ -158,8 +160,8 @@ class TestMouse:
         before = clean.desktop.windows()[-1]
         clean.input({"type": "move", "x": before.x + 100, "y": before.y + 8})
         clean.input({"type": "drag", "x": before.x + 150, "y": before.y + 78})
-        moved = (before.x + 50, before.y + 70)
-        wait(lambda: (clean.desktop.windows()[-1].x, clean.desktop.windows()[-1].y) == moved, "the window moves")
+        after = clean.desktop.windows()[-1]
+        assert (after.x, after.y) == (before.x + 50, before.y + 70)
 
     def test_the_right_button_opens_the_desktop_menu(self, clean: Session) -> None:
         clean.input({"type": "move", "x": 40, "y": 700})

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.desktop
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     names = {"JSON_BODY": 2000, "UPLOAD": 3000, "FILE": 3000, "OUTPUT": 50, "TREE_NODES": 20, "TEXT": 30, "EVENTS": 3}
     variables = {f"DESKARENA_LIMIT_{name}": str(value) for name, value in names.items()}
-    variables |= {"DESKARENA_LIMIT_COMMAND_SECONDS": "0.5", "DESKARENA_LIMIT_LONGEST_SECONDS": "1"}
+    variables |= {"DESKARENA_LIMIT_COMMAND_SECONDS": "3", "DESKARENA_LIMIT_LONGEST_SECONDS": "5"}
     with Session(tmp_path_factory.mktemp("limits"), variables=variables) as started:
         yield started
 
@@ -56,5 +56,5 @@ class TestLimits:
         assert refused(session, "/input", [{"type": "click"}] * 4) == (413, "too_large")
 
     def test_time(self, session: Session) -> None:
-        assert refused(session, "/execute", {"command": "sleep 5"}) == (504, "timeout")
-        assert refused(session, "/execute", {"command": "true", "timeout": 2}) == (400, "bad_request")
+        assert refused(session, "/execute", {"command": "sleep 30"}) == (504, "timeout")
+        assert refused(session, "/execute", {"command": "true", "timeout": 6}) == (400, "bad_request")
