@@ -72,7 +72,6 @@ class TestPrepare:
         finally:
             made.close()
 
-
     def test_what_is_not_wanted_after_all_is_gone(self, provider: Provider) -> None:
         provider.prepare(0, SPEC)
         provider.unprepare(0)
