@@ -169,6 +169,7 @@ class TestMouse:
         before = clean.desktop.screenshot().data
         clean.input({"type": "click", "button": "right"})
         wait(lambda: clean.desktop.screenshot().data != before, "a menu")
+        clean.get("/stable", quiet=0.5)  # It takes the keyboard only after it has begun to draw.
         clean.input({"type": "press", "key": "esc"})
         wait(lambda: clean.desktop.screenshot().data == before, "no menu")
 
