@@ -21,7 +21,7 @@ from .a11y_xml import clean, element, put, to_text  # noqa: E402
 T = TypeVar("T")
 Point = tuple[int, int]
 
-_CALL_MILLISECONDS = 1000
+_CALL_MILLISECONDS = 3000
 _LONGEST_TEXT = 100_000
 _INSIDE = 3  # Pixels inside a table's edge, where its first and last visible cells lie.
 _NO_REPLY = ("timed out", "timeout", "NoReply", "no reply", "Timeout")
@@ -78,6 +78,14 @@ def _children(node: Any, most: int) -> Iterator[Any]:
             yield child
 
 
+def applications(most: int) -> list[Any]:
+    """All applications with accessible objects; one that hangs is among them, because only the registry is asked."""
+    try:
+        return list(_children(Atspi.get_desktop(0), most))
+    except HungError:
+        return []
+
+
 class Walk:
     """One walk with its bounds.
 
@@ -95,7 +103,7 @@ class Walk:
         """The XML of all applications."""
         root = Element("desktop-frame", {"name": "main"})
         self.count = 1
-        for application in _children(Atspi.get_desktop(0), self._most):
+        for application in applications(self._most):
             if self._full():
                 break
             try:
@@ -149,10 +157,12 @@ class Walk:
         if depth >= self._depth:
             self.cut = f"deeper than {self._depth} levels"
             return
-        whole = total <= self._most
-        if not whole:
-            self.cut = f"an object has more than {self._most} children"
-        for child in _children(node, self._most) if whole or not kinds.is_table else _visible_cells(node, self._most):
+        showing_only = total > self._most and kinds.is_table
+        if total > self._most:
+            self.cut = (
+                "of a large table, what shows" if showing_only else f"an object has more than {self._most} children"
+            )
+        for child in _visible_cells(node, self._most) if showing_only else _children(node, self._most):
             if self._full():
                 return
             self._add(made, child, depth + 1, origin)
@@ -240,7 +250,7 @@ def _cell_at(table: Any, x: int, y: int) -> Point | None:
 def find_terminal() -> str | None:
     """Text of the terminal with the focus, else of the first one that shows."""
     found: list[tuple[bool, Any]] = []
-    for application in _children(Atspi.get_desktop(0), 100):
+    for application in applications(100):
         try:
             found.extend(_terminals(application, 12))
         except HungError:

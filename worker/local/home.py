@@ -24,12 +24,14 @@ def content_hash(folder: Path = SOURCE) -> str:
 
 
 def copy_tree(source: Path, target: Path) -> None:
-    """Copies a folder with permissions that do not depend on the source's: 0755 and 0644."""
+    """Copies a folder for everybody to read: folders and programs 0755, other files 0644, whatever the umask was."""
     shutil.copytree(source, target, copy_function=shutil.copyfile, ignore=shutil.ignore_patterns("__pycache__"))
     for folder, _, files in os.walk(target):
         Path(folder).chmod(0o755)
         for name in files:
-            (Path(folder) / name).chmod(0o644)
+            copied = Path(folder) / name
+            program = os.access(source / copied.relative_to(target), os.X_OK)
+            copied.chmod(0o755 if program else 0o644)
 
 
 def template_for(folder: Path, uid: int, gid: int) -> Path:

@@ -27,6 +27,13 @@ class TestCopyTree:
         modes = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "copy").rglob("*")}
         assert modes == {"inner": 0o755, "file": 0o644}
 
+    def test_programs_stay_programs(self, tmp_path: Path) -> None:
+        source = tmp_path / "source"
+        source.mkdir()
+        (source / "program").touch(mode=0o700)
+        copy_tree(source, tmp_path / "copy")
+        assert (tmp_path / "copy" / "program").stat().st_mode & 0o777 == 0o755
+
 
 class TestTemplateFor:
     def test_holds_the_settings_and_is_made_once(self, tmp_path: Path) -> None:
