@@ -1,28 +1,22 @@
 """Turns a picture of the screen into JPEG or PNG."""
 
 import io
-from typing import TYPE_CHECKING
+
+from PIL import Image, JpegImagePlugin
 
 from .machine import Shot
 
-if TYPE_CHECKING:
-    from PIL import Image
-
-
-def _image(shot: Shot) -> "Image.Image":
-    from PIL import Image
-
-    size = (shot.width, shot.height)
-    # Pillow's decoder takes no view of mapped memory, so this is where the one copy is made.
-    return Image.frombytes("RGB", size, bytes(shot.pixels), "raw", "BGRX", shot.stride, 1)
+# The screen's bytes are blue, green, red, unused. Pillow can lay an image over such memory without a copy only if they
+# are called red, green, blue, unused; the JPEG encoder then has to be told to take the three colours in reverse. This
+# halves the time of a picture. Nothing else in this process saves images of that mode.
+JpegImagePlugin.RAWMODE["RGBX"] = "BGR"
 
 
 def to_jpeg(shot: Shot, *, quality: int, scale: float = 1.0) -> tuple[bytes, int, int]:
     """JPEG bytes, width and height."""
-    image = _image(shot)
+    # Any buffer will do, whatever the types say.
+    image = Image.frombuffer("RGBX", (shot.width, shot.height), shot.pixels, "raw", "RGBX", shot.stride, 1)  # type: ignore[arg-type]
     if scale < 1.0:
-        from PIL import Image
-
         size = (max(1, round(shot.width * scale)), max(1, round(shot.height * scale)))
         image = image.resize(size, Image.Resampling.BILINEAR, reducing_gap=2.0)
     buffer = io.BytesIO()
@@ -32,6 +26,8 @@ def to_jpeg(shot: Shot, *, quality: int, scale: float = 1.0) -> tuple[bytes, int
 
 def to_png(shot: Shot) -> bytes:
     """PNG bytes; the fastest compression, because the store compresses again."""
+    size, pixels = (shot.width, shot.height), bytes(shot.pixels)
+    image = Image.frombuffer("RGB", size, pixels, "raw", "BGRX", shot.stride, 1)
     buffer = io.BytesIO()
-    _image(shot).save(buffer, "PNG", compress_level=1)
+    image.save(buffer, "PNG", compress_level=1)
     return buffer.getvalue()

@@ -18,9 +18,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Shot:
-    """One picture of the screen: rows of 4 bytes (blue, green, red, unused) a pixel, `stride` bytes a row."""
+    """One picture of the screen: rows of 4 bytes (blue, green, red, unused) a pixel, `stride` bytes a row.
 
-    pixels: bytes = field(repr=False)
+    `pixels` may be the live screen itself (`Screen.peek`), which goes on changing.
+    """
+
+    pixels: bytes | memoryview = field(repr=False)
     width: int
     height: int
     stride: int
@@ -89,6 +92,10 @@ class Screen(Protocol):
 
     def grab(self) -> Shot:
         """The screen now, with the pointer, after all requests of before have been drawn."""
+        ...
+
+    def peek(self) -> Shot:
+        """The same without a copy: to be encoded at once and not kept."""
         ...
 
     def pointer(self) -> tuple[int, int]:

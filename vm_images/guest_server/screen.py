@@ -2,7 +2,6 @@
 
 from aiohttp import web
 
-from .frames import to_jpeg, to_png
 from .machine import Machine
 from .params import query_params
 
@@ -14,15 +13,19 @@ def routes(machine: Machine) -> list[web.RouteDef]:
     screen = machine.screen
 
     async def screenshot(_: web.Request) -> web.Response:
+        from .frames import to_png
+
         data = await machine.blocking(lambda: to_png(screen.grab()))
         return web.Response(body=data, content_type="image/png")
 
     async def frame(request: web.Request) -> web.Response:
+        from .frames import to_jpeg
+
         params = query_params(request)
         if params.text("format", "jpeg") == "png":
             return await screenshot(request)
         quality = params.integer("quality", 70, low=1, high=95)
-        data, _, _ = await machine.blocking(lambda: to_jpeg(screen.grab(), quality=quality))
+        data, _, _ = await machine.blocking(lambda: to_jpeg(screen.peek(), quality=quality))
         return web.Response(body=data, content_type="image/jpeg", headers=size_headers(machine))
 
     async def screen_size(_: web.Request) -> web.Response:

@@ -49,6 +49,11 @@ class XvfbScreen:
         self._wait_drawn()
         return Shot(self._copy(), self.width, self.height, self._stride)
 
+    def peek(self) -> Shot:
+        """The same without a copy."""
+        self._wait_drawn()
+        return Shot(memoryview(self._memory)[self._start : self._end], self.width, self.height, self._stride)
+
     def _wait_drawn(self) -> None:
         with self._x:
             self._x.sync()

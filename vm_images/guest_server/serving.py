@@ -13,7 +13,6 @@ from aiohttp import web
 
 from .a11y_linux import AtSpi
 from .app import build_app
-from .frames import to_jpeg
 from .machine import Machine
 from .services_linux import Services, StartError, start_openbox
 
@@ -76,7 +75,7 @@ class _Server:
         """Imports and starts what the first requests need, once nobody waits for us any more."""
         if isinstance(self._machine.accessibility, AtSpi):
             await self._machine.accessibility.start()
-        await self._machine.blocking(lambda: to_jpeg(self._machine.screen.grab(), quality=50))
+        await self._machine.blocking(_first_picture, self._machine)
 
     async def _end(self, runner: web.AppRunner) -> None:
         self._machine.commands.stop_all()
@@ -105,3 +104,10 @@ class _Server:
             self._machine.stopping.set()
         else:
             _log.warning("%s ended with %s", name, code)
+
+
+def _first_picture(machine: Machine) -> None:
+    """Imports the image library, which takes longer than a picture."""
+    from .frames import to_jpeg
+
+    to_jpeg(machine.screen.peek(), quality=50)

@@ -10,7 +10,6 @@ from typing import Any
 from aiohttp import WSMsgType, web
 
 from .errors import GuestError
-from .frames import to_jpeg
 from .inputs import carry_out
 from .machine import Machine, Shot
 from .params import Params, query_params
@@ -75,6 +74,8 @@ async def _pump(machine: Machine, socket: web.WebSocketResponse, rate: _Rate, ch
 
 
 async def _send(machine: Machine, socket: web.WebSocketResponse, shot: Shot, rate: _Rate, number: int) -> None:
+    from .frames import to_jpeg
+
     moment = time.time()
     data, width, height = await machine.blocking(to_jpeg, shot, quality=rate.quality, scale=rate.scale)
     await socket.send_json({"type": "frame", "seq": number, "t": moment, "width": width, "height": height})

@@ -22,3 +22,23 @@ class TestToJpeg:
         with Image.open(io.BytesIO(data)) as image:
             assert (image.format, image.size) == ("JPEG", (16, 8))
         assert (width, height) == (16, 8)
+
+    def test_colours_are_right(self) -> None:
+        """Blue on the left, red on the right, whatever the screen's order of bytes."""
+        data, _, _ = to_jpeg(SHOT, quality=95)
+        with Image.open(io.BytesIO(data)) as image:
+            left, right = image.getpixel((2, 8)), image.getpixel((29, 8))
+        assert isinstance(left, tuple)
+        assert isinstance(right, tuple)
+        assert (left[0] < 60, left[2] > 200) == (True, True)
+        assert (right[0] > 200, right[2] < 60) == (True, True)
+
+    def test_is_the_same_as_by_the_long_way(self) -> None:
+        with Image.open(io.BytesIO(to_png(SHOT))) as image:
+            buffer = io.BytesIO()
+            image.save(buffer, "JPEG", quality=80)
+        assert to_jpeg(SHOT, quality=80)[0] == buffer.getvalue()
+
+    def test_takes_the_live_screen(self) -> None:
+        live = Shot(memoryview(SHOT.pixels), SHOT.width, SHOT.height, SHOT.stride)
+        assert to_jpeg(live, quality=80) == to_jpeg(SHOT, quality=80)
