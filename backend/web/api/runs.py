@@ -127,7 +127,8 @@ async def wait_for_end(edge: Edge, run_id: UUID, seconds: float) -> None:
                 return
 
     try:
-        await asyncio.wait_for(until_ended(), seconds)
+        async with asyncio.timeout(seconds):
+            await until_ended()
     except TimeoutError:
         return
 

@@ -19,12 +19,14 @@ async def until_closed(
     """Runs `sending` until it ends or the viewer goes away; calls `heard` for each of the viewer's messages."""
     sender = asyncio.create_task(sending)
     listener = asyncio.create_task(_listen(socket, heard))
-    done, rest = await asyncio.wait({sender, listener}, return_when=asyncio.FIRST_COMPLETED)
+    _, rest = await asyncio.wait({sender, listener}, return_when=asyncio.FIRST_COMPLETED)
     for task in rest:
         task.cancel()
-    for task in (*done, *rest):
+    if rest:
+        await asyncio.wait(rest)
+    for task in (sender, listener):
         with contextlib.suppress(asyncio.CancelledError, WebSocketDisconnect, RuntimeError):
-            await task
+            task.result()
 
 
 async def _listen(socket: WebSocket, heard: Callable[[], None]) -> None:

@@ -86,7 +86,8 @@ async def _serve(socket: WebSocket, edge: Edge, attempt_id: UUID, taken: asyncio
                 taken.clear()
                 await socket.send_bytes(packed(frame))
                 try:
-                    await asyncio.wait_for(taken.wait(), ANSWER_SECONDS)
+                    async with asyncio.timeout(ANSWER_SECONDS):
+                        await taken.wait()
                 except TimeoutError:
                     await socket.close(1001, "the last frame was never taken")
                     return

@@ -1,0 +1,45 @@
+"""A live view ends with its viewer, whatever else happens in the same moment."""
+
+import asyncio
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from backend.services.events import LiveFrame
+from backend.web.ws import live
+from backend.web.ws.closing import until_closed
+
+
+class Viewer:
+    """A websocket whose viewer takes a frame and leaves, both before anybody else gets a turn."""
+
+    def __init__(self) -> None:
+        self.sent = asyncio.Event()
+        self.said: list[dict[str, Any]] = [{"type": "websocket.receive"}, {"type": "websocket.disconnect"}]
+
+    async def send_bytes(self, data: bytes) -> None:
+        self.sent.set()
+
+    async def receive(self) -> dict[str, Any]:
+        await self.sent.wait()
+        return self.said.pop(0)
+
+
+def test_a_frame_taken_in_the_moment_of_leaving_ends_the_view(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def one_sign(attempt_id: UUID) -> Any:
+        yield None
+        await asyncio.Event().wait()
+
+    async def frame(attempt_id: UUID) -> LiveFrame:
+        return LiveFrame(1, b"", {})
+
+    async def leaving() -> None:
+        viewer, taken = Viewer(), asyncio.Event()
+        serving = live._serve(viewer, None, uuid4(), taken)  # type: ignore[arg-type]
+        async with asyncio.timeout(5):
+            await until_closed(viewer, serving, taken.set)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(live, "_signs", one_sign)
+    monkeypatch.setattr(live, "latest_frame", frame)
+    asyncio.run(leaving())
