@@ -152,6 +152,13 @@ class GuestRefused(DeskarenaError):
         self.kind = kind
 
 
+class WebFailed(DeskarenaError):
+    """A server of the web did not answer. Fetching an asset says so; a getter that needs the page has no verdict."""
+
+    status = 502
+    code = "web_failed"
+
+
 class AgentFailed(DeskarenaError):
     """The agent's own code failed. The episode ends by `agent_error` and is evaluated on the state it left."""
 

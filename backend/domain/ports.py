@@ -10,6 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from pydantic import BaseModel
 
+from backend.domain.ports_web import Browser, Web
 from backend.domain.run import Screen
 from backend.domain.score import Blob, MetricValue
 from backend.domain.task import Frozen, LoadedBenchmark, Task
@@ -278,13 +279,34 @@ class ObservationSpace(Protocol):
 
 
 class SetupContext(Protocol):
-    """What a set-up step may use: the desktop and the task set's own assets."""
+    """What a set-up step or a getter's worker half may use.
+
+    Attributes:
+        web: the guarded way to the web, for getters whose truth lies there.
+    """
 
     desktop: Desktop
     task: Task
+    web: Web
 
     def asset(self, name: str) -> bytes:
-        """Bytes of an asset of the task set. Raises TaskSetupFailed if it is missing."""
+        """Bytes of an asset of the task set: `NAME` of its assets folder, or the URL that a task downloads.
+
+        Raises:
+            TaskSetupFailed: it is missing; says how to get it.
+        """
+        ...
+
+    def browser(self, port: int = 9222) -> Browser:
+        """The browser that listens on that port of the desktop. Asking is cheap; calls say whether it answers."""
+        ...
+
+    def secret(self, name: str) -> str:
+        """A secret that the operator gave for tasks (`googledrive_settings`, ...).
+
+        Raises:
+            TaskSetupFailed: it was not given; says where to put it.
+        """
         ...
 
 

@@ -76,11 +76,13 @@ class EvaluatorSpec(Frozen):
         calls: one or more metric calls.
         conj: `and`: any 0 makes 0, else the mean; `or`: any 1 makes 1, else the largest.
         postconfig: steps run before collecting.
+        strict_upstream: metrics whose published form is wrong judge as published, to reproduce old numbers.
     """
 
     calls: tuple[MetricCall, ...]
     conj: str = Field(default="and", pattern="^(and|or)$")
     postconfig: tuple[SetupStep, ...] = ()
+    strict_upstream: bool = False
 
     @property
     def infeasible(self) -> bool:
@@ -135,8 +137,11 @@ class Task(Frozen):
     raw: Mapping[str, JSON] = Field(default_factory=dict)
 
     def content_hash(self) -> str:
-        """Sha256 (hex) over everything that could change a score or a count."""
-        return digest(self.model_dump(mode="json"))
+        """Sha256 (hex) over everything that could change a score or a count.
+
+        What has its default is left out: a field that a later version adds changes no hash of a task without it.
+        """
+        return digest(self.model_dump(mode="json", exclude_defaults=True))
 
 
 class LoadedBenchmark(Frozen):

@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from backend.domain.errors import TaskSetupFailed
-from backend.domain.ports import Desktop
+from backend.domain.ports_web import Browser, Web
 from backend.domain.task import EvaluatorSpec, MetricCall, SetupStep, Task, TaskKey
+from tests.fakes.browser import FakeBrowser
+from tests.fakes.web import FakeWeb
 
 
 def make_task(
@@ -33,11 +35,22 @@ def make_task(
 
 @dataclass
 class FakeContext:
-    """A SetupContext whose assets lie in a dictionary."""
+    """A SetupContext whose assets, browsers, web pages and secrets lie in dictionaries."""
 
-    desktop: Desktop
+    desktop: Any
     task: Task = field(default_factory=make_task)
     assets: dict[str, bytes] = field(default_factory=dict)
+    browsers: dict[int, Browser] = field(default_factory=dict)
+    web: Web = field(default_factory=FakeWeb)
+    secrets: dict[str, str] = field(default_factory=dict)
+
+    def browser(self, port: int = 9222) -> Browser:
+        return self.browsers.get(port) or FakeBrowser(running=False)
+
+    def secret(self, name: str) -> str:
+        if name not in self.secrets:
+            raise TaskSetupFailed(f"there is no secret {name!r}")
+        return self.secrets[name]
 
     def asset(self, name: str) -> bytes:
         if name not in self.assets:

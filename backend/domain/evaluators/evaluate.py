@@ -4,13 +4,14 @@
 process without network, database or desktop; scoring again repeats only this half, on the stored bytes.
 """
 
+import inspect
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from backend.domain import registry
-from backend.domain.errors import EvaluatorFailed, GuestRefused, Invalid, TaskSetupFailed
+from backend.domain.errors import EvaluatorFailed, GuestRefused, Invalid, TaskSetupFailed, WebFailed
 from backend.domain.ports import Getter, Metric, SetupContext
 from backend.domain.registry import Kind
 from backend.domain.score import Blob, Evaluation, MetricEvidence, join
@@ -92,7 +93,7 @@ def _gather(context: SetupContext, task: Task, spec: Mapping[str, JSON] | None) 
     getter, parameters = _getter(task, spec)
     try:
         return tuple(getter.collect(context, parameters))
-    except (TaskSetupFailed, GuestRefused, Invalid) as error:
+    except (TaskSetupFailed, GuestRefused, Invalid, WebFailed) as error:
         raise EvaluatorFailed(f"getter {spec.get('type')}: {error.message}", hint=error.hint) from error
 
 
@@ -110,8 +111,11 @@ def _judge(task: Task, call: MetricCall, gathered: CallEvidence, folder: Path) -
     if call.expected is not None:
         expected = _read(task, call.expected, gathered.expected, folder / "expected")
         arguments.append(expected)
+    options = dict(call.options)
+    if task.evaluator.strict_upstream and "strict_upstream" in inspect.signature(metric).parameters:
+        options["strict_upstream"] = True
     try:
-        value = metric(*arguments, **call.options)
+        value = metric(*arguments, **options)
     except EvaluatorFailed:
         raise
     except Exception as error:  # A metric that raises has no verdict; guessing one would be a lie.

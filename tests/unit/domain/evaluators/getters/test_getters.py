@@ -6,13 +6,13 @@ import pytest
 
 from backend.domain.errors import EvaluatorFailed, Invalid
 from backend.domain.evaluators.getters._files import Files
-from backend.domain.evaluators.getters.accessibility_tree import AccessibilityTree
-from backend.domain.evaluators.getters.cloud_file import CloudFile
-from backend.domain.evaluators.getters.folder_contents import FolderContents
-from backend.domain.evaluators.getters.list_directory import ListDirectory
-from backend.domain.evaluators.getters.rule import Rule
-from backend.domain.evaluators.getters.vm_command_line import VmCommandLine
-from backend.domain.evaluators.getters.vm_file import VmFile
+from backend.domain.evaluators.getters.files.cloud_file import CloudFile
+from backend.domain.evaluators.getters.files.folder_contents import FolderContents
+from backend.domain.evaluators.getters.files.list_directory import ListDirectory
+from backend.domain.evaluators.getters.files.vm_file import VmFile
+from backend.domain.evaluators.getters.general.accessibility_tree import AccessibilityTree
+from backend.domain.evaluators.getters.general.rule import Rule
+from backend.domain.evaluators.getters.general.vm_command_line import VmCommandLine
 from backend.domain.ports import ExecResult
 from backend.domain.score import Blob
 from tests.factories.starter_tasks import FakeContext

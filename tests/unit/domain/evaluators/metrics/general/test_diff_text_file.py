@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.metrics.diff_text_file import MAX_LINES, diff_text_file
+from backend.domain.evaluators.metrics.general.diff_text_file import MAX_LINES, diff_text_file
 
 
 class TestDiffTextFile:

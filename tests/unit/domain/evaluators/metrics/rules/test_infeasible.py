@@ -1,4 +1,4 @@
-from backend.domain.evaluators.metrics.infeasible import infeasible
+from backend.domain.evaluators.metrics.rules.infeasible import infeasible
 
 
 class TestInfeasible:

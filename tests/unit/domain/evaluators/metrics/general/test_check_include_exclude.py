@@ -1,4 +1,4 @@
-from backend.domain.evaluators.metrics.check_include_exclude import check_include_exclude
+from backend.domain.evaluators.metrics.general.check_include_exclude import check_include_exclude
 
 
 class TestCheckIncludeExclude:

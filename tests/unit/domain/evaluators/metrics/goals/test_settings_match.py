@@ -1,6 +1,6 @@
 import pytest
 
-from backend.domain.evaluators.metrics.settings_match import settings_match
+from backend.domain.evaluators.metrics.goals.settings_match import settings_match
 
 
 class TestSettingsMatch:

@@ -1,6 +1,6 @@
 import pytest
 
-from backend.domain.evaluators.metrics.number_in_text import number_in_text
+from backend.domain.evaluators.metrics.goals.number_in_text import number_in_text
 
 
 class TestNumberInText:

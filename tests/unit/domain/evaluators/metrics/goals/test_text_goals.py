@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.metrics.text_goals import text_goals
+from backend.domain.evaluators.metrics.goals.text_goals import text_goals
 
 
 class TestTextGoals:

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.domain.evaluators.metrics.json_fields import json_fields
+from backend.domain.evaluators.metrics.goals.json_fields import json_fields
 
 
 class TestJsonFields:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from openpyxl import Workbook  # type: ignore[import-untyped]
 
-from backend.domain.evaluators.metrics.sheet_goals import sheet_goals
+from backend.domain.evaluators.metrics.goals.sheet_goals import sheet_goals
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.metrics.widget_value import widget_value
+from backend.domain.evaluators.metrics.goals.widget_value import widget_value
 
 TREE = """<desktop-frame xmlns:st="s"><application name="calc"><frame name="w">
 <text st:showing="true" name="">  10,063\nDEC HEX</text><text name="">7</text></frame></application></desktop-frame>"""

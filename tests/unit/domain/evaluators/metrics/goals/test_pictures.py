@@ -4,8 +4,8 @@ import pytest
 from PIL import Image
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.metrics.picture_goals import picture_goals
-from backend.domain.evaluators.metrics.same_picture import same_picture
+from backend.domain.evaluators.metrics.goals.picture_goals import picture_goals
+from backend.domain.evaluators.metrics.goals.same_picture import same_picture
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-from backend.domain.evaluators.metrics.exact_match import exact_match
+from backend.domain.evaluators.metrics.general.exact_match import exact_match
 
 
 class TestExactMatch:

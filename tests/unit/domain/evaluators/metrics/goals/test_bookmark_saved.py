@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.domain.evaluators.metrics.bookmark_saved import bookmark_saved
+from backend.domain.evaluators.metrics.goals.bookmark_saved import bookmark_saved
 
 FERRY = {"type": "url", "name": "Ferry", "url": "file:///home/user/ferry.html"}
 

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.metrics.compare_text_file import compare_text_file
+from backend.domain.evaluators.metrics.vscode.compare_text_file import compare_text_file
 
 
 def write(path: Path, data: bytes) -> str:

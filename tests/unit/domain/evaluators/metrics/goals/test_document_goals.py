@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from docx import Document
 
-from backend.domain.evaluators.metrics.document_goals import document_goals
+from backend.domain.evaluators.metrics.goals.document_goals import document_goals
 
 
 @pytest.fixture

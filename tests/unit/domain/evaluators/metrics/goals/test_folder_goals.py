@@ -1,6 +1,6 @@
 import hashlib
 
-from backend.domain.evaluators.metrics.folder_goals import folder_goals
+from backend.domain.evaluators.metrics.goals.folder_goals import folder_goals
 
 
 def entry(content: str, mode: str = "0o644") -> dict[str, str]:

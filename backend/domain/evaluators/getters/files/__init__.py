@@ -1,0 +1,1 @@
+"""Getters of files and folders, one file each."""

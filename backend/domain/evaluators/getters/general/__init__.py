@@ -1,0 +1,1 @@
+"""Getters of text, values and rules, one file each."""

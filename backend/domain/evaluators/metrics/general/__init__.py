@@ -1,0 +1,1 @@
+"""Metrics of text, values and rules, one file each."""

@@ -1,0 +1,1 @@
+"""Metrics of our own tasks: lists of goals, one file each."""

@@ -1,0 +1,1 @@
+"""Metrics that decide without looking, one file each."""

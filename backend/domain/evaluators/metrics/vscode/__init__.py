@@ -1,0 +1,1 @@
+"""Metrics of editors and code, one file each."""

@@ -1,0 +1,72 @@
+"""Every registered getter: bytes in the worker, the value from the bytes alone, absence is evidence."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backend.domain import registry
+from backend.domain.errors import GuestLost, Invalid
+from backend.domain.registry import Kind
+from backend.domain.score import Blob
+from tests.contract.test_getters import GOOD
+from tests.factories.getter_cases import all_cases
+
+registry.load()
+CASES = all_cases()
+EACH = pytest.mark.parametrize(("dialect", "name"), sorted(CASES))
+
+
+def made(dialect: str, name: str) -> Any:
+    plugin = registry.entries(Kind.GETTER)[dialect, name]
+    return plugin() if isinstance(plugin, type) else plugin
+
+
+def shown(value: Any, folder: Path) -> Any:
+    """The value with the folder's name taken out."""
+    if isinstance(value, str):
+        return value.replace(str(folder), "{folder}")
+    if isinstance(value, list | tuple):
+        return [shown(item, folder) for item in value]
+    return {key: shown(item, folder) for key, item in value.items()} if isinstance(value, dict) else value
+
+
+def test_every_getter_is_tried() -> None:
+    tried = set(CASES) | {(registry.COMMON, name) for name in GOOD}
+    assert sorted(set(registry.entries(Kind.GETTER)) - tried) == []
+
+
+@EACH
+class TestGetters:
+    def test_what_is_there(self, dialect: str, name: str, tmp_path: Path) -> None:
+        case = CASES[dialect, name]
+        getter = made(dialect, name)
+        getter.check(case.parameters)
+        blobs = getter.collect(case.found(), case.parameters)
+        stored = [Blob.model_validate(blob.model_dump()) for blob in blobs]
+        assert shown(getter.read(stored, case.parameters, tmp_path), tmp_path) == case.value
+
+    def test_what_is_not_there(self, dialect: str, name: str, tmp_path: Path) -> None:
+        case = CASES[dialect, name]
+        if case.absent is None:
+            return
+        getter = made(dialect, name)
+        blobs = getter.collect(case.absent(), case.parameters)
+        if isinstance(case.absent_value, type) and issubclass(case.absent_value, Exception):
+            with pytest.raises(case.absent_value):
+                getter.read(blobs, case.parameters, tmp_path)
+        else:
+            assert shown(getter.read(blobs, case.parameters, tmp_path), tmp_path) == case.absent_value
+
+    def test_a_dead_desktop_is_lost(self, dialect: str, name: str) -> None:
+        case = CASES[dialect, name]
+        if case.absent is None:
+            return
+        context = case.found()
+        context.desktop.die()
+        with pytest.raises(GuestLost):
+            made(dialect, name).collect(context, case.parameters)
+
+    def test_a_wrong_parameter_is_refused(self, dialect: str, name: str) -> None:
+        with pytest.raises(Invalid):
+            made(dialect, name).check({**CASES[dialect, name].parameters, "nonsense": 1})

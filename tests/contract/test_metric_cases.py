@@ -1,0 +1,97 @@
+"""Every registered metric: right is right, nearly right is not, and whatever lies there gets a verdict with reasons."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backend.domain import registry
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.registry import Kind
+from backend.domain.score import MetricValue
+from tests.contract.test_metrics import COMPARING, FILE_RULES, VALUE_RULES
+from tests.factories.metric_cases import MetricCase, all_cases
+
+registry.load()
+CASES = all_cases()
+ELSEWHERE = {*FILE_RULES, *COMPARING, *VALUE_RULES, "infeasible"}
+EACH = pytest.mark.parametrize(("dialect", "name"), sorted(CASES))
+FILES = pytest.mark.parametrize(("dialect", "name"), sorted(key for key, case in CASES.items() if case.of_file))
+
+
+def call(case: MetricCase, dialect: str, name: str, made: Any) -> MetricValue:
+    found = registry.entries(Kind.METRIC)[dialect, name](*made.args, **made.options)
+    assert isinstance(found, MetricValue)
+    assert found.reasons
+    assert all(isinstance(reason, str) and reason for reason in found.reasons)
+    return found
+
+
+def test_every_metric_is_tried() -> None:
+    tried = set(CASES) | {(registry.COMMON, name) for name in ELSEWHERE}
+    assert sorted(set(registry.entries(Kind.METRIC)) - tried) == []
+
+
+def test_every_case_is_of_a_metric() -> None:
+    assert sorted(set(CASES) - set(registry.entries(Kind.METRIC))) == []
+
+
+@EACH
+class TestVerdicts:
+    def test_right(self, dialect: str, name: str, tmp_path: Path) -> None:
+        case = CASES[dialect, name]
+        assert call(case, dialect, name, case.passing(tmp_path)).value == pytest.approx(case.best, abs=1e-9)
+
+    def test_nearly_right(self, dialect: str, name: str, tmp_path: Path) -> None:
+        case = CASES[dialect, name]
+        assert call(case, dialect, name, case.near_miss(tmp_path)).value < case.best - 1e-6
+
+    def test_twice_the_same(self, dialect: str, name: str, tmp_path: Path) -> None:
+        case = CASES[dialect, name]
+        made = case.near_miss(tmp_path)
+        assert call(case, dialect, name, made).value == call(case, dialect, name, made).value
+
+
+def damaged(path: Path) -> bytes:
+    """The first half of the file, then noise."""
+    data = path.read_bytes()
+    return data[: len(data) // 2] + os.urandom(200)
+
+
+@FILES
+class TestOddFiles:
+    @pytest.mark.parametrize("what", ["absent", "empty", "damaged", "noise", "zip", "text", "folder", "sparse"])
+    def test_any_file_gets_a_verdict(self, dialect: str, name: str, what: str, tmp_path: Path) -> None:
+        """A file that is not what it should be is no right answer, and no reason to have no verdict."""
+        case = CASES[dialect, name]
+        made = case.passing(tmp_path)
+        first = made.args[0][0] if isinstance(made.args[0], list) else made.args[0]
+        odd = tmp_path / "odd" / Path(first).name
+        odd.parent.mkdir()
+        if what == "folder":
+            odd.mkdir()
+        elif what == "sparse":
+            with odd.open("wb") as file:
+                file.truncate(2 * 2**30)
+        elif what != "absent":
+            simple = {"empty": b"", "noise": os.urandom(5000), "zip": b"PK\x05\x06" + bytes(18), "text": b"hello\n" * 9}
+            odd.write_bytes(simple[what] if what in simple else damaged(Path(first)))
+        given = None if what == "absent" else str(odd)
+        result = [given, *made.args[0][1:]] if isinstance(made.args[0], list) else given
+        found = registry.entries(Kind.METRIC)[dialect, name](result, *made.args[1:], **made.options)
+        assert isinstance(found, MetricValue)
+        assert found.reasons
+        # A damaged text is still a text; all else is nothing like a right answer.
+        assert found.value < case.best or what == "damaged"
+
+    def test_a_missing_expectation_is_nobodys_zero(self, dialect: str, name: str, tmp_path: Path) -> None:
+        case = CASES[dialect, name]
+        made = case.passing(tmp_path)
+        wanted = made.args[1] if len(made.args) > 1 else None
+        if not isinstance(wanted, str) or not Path(wanted).is_file():
+            return
+        with pytest.raises(EvaluatorFailed):
+            registry.entries(Kind.METRIC)[dialect, name](
+                made.args[0], str(tmp_path / "gone"), *made.args[2:], **made.options
+            )

@@ -1,0 +1,43 @@
+"""Getters with parameters and a desktop on which they find something, one module per group of getters."""
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from backend.domain.registry import COMMON
+from tests.factories.starter_tasks import FakeContext
+
+
+@dataclass(frozen=True)
+class GetterCase:
+    """How one getter is tried.
+
+    Attributes:
+        parameters: as in a task file, without `type`.
+        found: a context whose desktop has what the getter looks for.
+        value: what `read` makes of it; a str in which `{folder}` stands for the folder that `read` was given.
+        absent: a context whose desktop lacks it; None where nothing can lack (`rule`).
+        absent_value: what `read` makes of that, or an exception class that `read` raises because it cannot say.
+    """
+
+    parameters: Mapping[str, Any]
+    found: Callable[[], FakeContext]
+    value: Any
+    absent: Callable[[], FakeContext] | None = None
+    absent_value: Any = None
+
+
+def all_cases() -> dict[tuple[str, str], GetterCase]:
+    """Every case by (dialect, name). A module's `CASES` has keys `name` or, for a dialect's own, `name@dialect`."""
+    found: dict[tuple[str, str], GetterCase] = {}
+    for module in pkgutil.iter_modules(__path__, f"{__name__}."):
+        cases: dict[str, GetterCase] = importlib.import_module(module.name).CASES
+        for key, case in cases.items():
+            name, _, dialect = key.partition("@")
+            place = (dialect or COMMON, name)
+            if place in found:
+                raise ValueError(f"{key} has two cases, one of them in {module.name}")
+            found[place] = case
+    return found

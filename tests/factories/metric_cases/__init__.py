@@ -1,0 +1,58 @@
+"""Calls of metrics, one module per group of metrics: a right one, a nearly right one, and one of a given size.
+
+The contract suite and the benchmark of the metrics run them all, so that a metric cannot be forgotten in either.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from backend.domain.registry import COMMON
+
+
+@dataclass(frozen=True)
+class Call:
+    """What a metric is called with: `metric(*args, **options)`; files are given as paths (str)."""
+
+    args: tuple[Any, ...]
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class MetricCase:
+    """How one metric is tried. Each maker gets an empty folder of its own.
+
+    Attributes:
+        passing: a call whose value is `best`.
+        near_miss: a call that differs from a right one in one small thing; its value is below `best`.
+        sized: a call with an input file of about so many bytes; None where the input has no size worth measuring.
+        best: the value of `passing`.
+        of_file: the first argument is a path, so that absent, damaged and hostile files are tried, too.
+        kinds: ends of file names (`docx`) whose hostile forms are worth trying, for example a zip bomb.
+    """
+
+    passing: Callable[[Path], Call]
+    near_miss: Callable[[Path], Call]
+    sized: Callable[[Path, int], Call] | None = None
+    best: float = 1.0
+    of_file: bool = True
+    kinds: tuple[str, ...] = ()
+
+
+def all_cases() -> dict[tuple[str, str], MetricCase]:
+    """Every case by (dialect, name). A module's `CASES` has keys `name` or, for a dialect's own, `name@dialect`."""
+    found: dict[tuple[str, str], MetricCase] = {}
+    for module in pkgutil.iter_modules(__path__, f"{__name__}."):
+        if module.name.rsplit(".", 1)[1].startswith("_"):
+            continue
+        cases: dict[str, MetricCase] = importlib.import_module(module.name).CASES
+        for key, case in cases.items():
+            name, _, dialect = key.partition("@")
+            place = (dialect or COMMON, name)
+            if place in found:
+                raise ValueError(f"{key} has two cases, one of them in {module.name}")
+            found[place] = case
+    return found
