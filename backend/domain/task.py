@@ -124,6 +124,8 @@ class Task(Frozen):
         oracle: a GUI solution as data (see `agents/oracle.py`), if the task set has one.
         max_steps: the benchmark's own budget for this task; a run may override it.
         raw: the task file verbatim.
+
+    The files of the web that it needs are `backend.domain.benchmarks.external_assets(task)`.
     """
 
     key: TaskKey

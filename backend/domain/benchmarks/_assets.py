@@ -1,0 +1,37 @@
+"""Which files of the web a task needs: they are fetched once and stored, and no desktop fetches them itself."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from backend.domain.task import JSON, SetupStep, Task
+
+_SCHEMES = ("http://", "https://")
+
+
+def external_assets(task: Task) -> tuple[str, ...]:
+    """The http(s) addresses of files that a task's set-up, post-configuration and evaluation need, in their order.
+
+    These are what `download` steps put into the desktop, what `googledrive` steps upload, and what `cloud_file`
+    getters compare with. Pages that an agent or a getter opens live (`chrome_open_tabs`, `pdf_from_url`, ...) are no
+    assets: they are asked for when the episode runs. Every address is there once.
+    """
+    found = [*_of_steps(task.setup), *_of_steps(task.evaluator.postconfig)]
+    for call in task.evaluator.calls:
+        for spec in (call.result, call.expected):
+            if spec is not None and spec.get("type") == "cloud_file":
+                found += _strings(spec.get("path"))
+    return tuple(dict.fromkeys(url for url in found if url.startswith(_SCHEMES)))
+
+
+def _of_steps(steps: Sequence[SetupStep]) -> Iterator[str]:
+    for step in steps:
+        key = {"download": "files", "googledrive": "args"}.get(step.type)
+        entries = step.parameters.get(key) if key else None
+        for entry in entries if isinstance(entry, list | tuple) else ():
+            if isinstance(entry, Mapping):
+                yield from _strings(entry.get("url"))
+
+
+def _strings(value: JSON) -> list[str]:
+    """A text, or the texts of a list; whatever else stands there is for the lint to complain about."""
+    values = value if isinstance(value, list | tuple) else [value]
+    return [text for text in values if isinstance(text, str)]
