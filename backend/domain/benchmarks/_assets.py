@@ -26,7 +26,7 @@ def _of_steps(steps: Sequence[SetupStep]) -> Iterator[str]:
     for step in steps:
         key = {"download": "files", "googledrive": "args"}.get(step.type)
         entries = step.parameters.get(key) if key else None
-        for entry in entries if isinstance(entry, list | tuple) else ():
+        for entry in entries if isinstance(entries, list | tuple) else ():
             if isinstance(entry, Mapping):
                 yield from _strings(entry.get("url"))
 
