@@ -10,7 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from pydantic import BaseModel
 
-from backend.domain.ports_web import Browser, Web
+from backend.domain.ports_web import Browser, Web, WebReply
 from backend.domain.run import Screen
 from backend.domain.score import Blob, MetricValue
 from backend.domain.task import Frozen, LoadedBenchmark, Task
@@ -125,6 +125,10 @@ class Desktop(Protocol):
 
     def write_file(self, path: str, data: bytes) -> None:
         """Writes a file in the guest, making parent folders."""
+        ...
+
+    def wallpaper(self) -> bytes:
+        """The desktop's background picture as PNG. GuestRefused `not_found` if it shows a plain colour."""
         ...
 
     def call(self, method: str, route: str, payload: Mapping[str, Any] | None = None) -> Any:
@@ -299,6 +303,28 @@ class SetupContext(Protocol):
 
     def browser(self, port: int = 9222) -> Browser:
         """The browser that listens on that port of the desktop. Asking is cheap; calls say whether it answers."""
+        ...
+
+    def http(self, port: int, path: str, *, headers: Mapping[str, str] | None = None) -> WebReply:
+        """Asks a program that listens on that port of the desktop with GET, through the guest API's `/tunnel`.
+
+        Args:
+            port: on the tunnel's allow-list, for example 8080, where VLC answers.
+            path: begins with `/`, may have a query.
+            headers: of the request.
+
+        Raises:
+            GuestLost: the desktop is dead.
+            GuestRefused: nothing listens there (`refused`), it is no HTTP, too much or too slow. A status is an answer.
+        """
+        ...
+
+    def keep(self, name: str, data: bytes) -> None:
+        """Keeps the output of a step that names it (`stdout`, `stderr`), for this attempt; replaces an earlier one."""
+        ...
+
+    def kept(self, name: str) -> bytes | None:
+        """What `keep` was given under that name, None if nothing; the getter `cache_file` asks for it."""
         ...
 
     def secret(self, name: str) -> str:

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from backend.domain.errors import TaskSetupFailed
-from backend.domain.ports_web import Browser, Web
+from backend.domain.errors import GuestRefused, TaskSetupFailed
+from backend.domain.ports_web import Browser, Web, WebReply
 from backend.domain.task import EvaluatorSpec, MetricCall, SetupStep, Task, TaskKey
 from tests.fakes.browser import FakeBrowser
 from tests.fakes.web import FakeWeb
@@ -35,7 +35,12 @@ def make_task(
 
 @dataclass
 class FakeContext:
-    """A SetupContext whose assets, browsers, web pages and secrets lie in dictionaries."""
+    """A SetupContext whose assets, browsers, web pages, secrets and servers in the desktop lie in dictionaries.
+
+    Attributes:
+        answers: (port, path) to what a server in the desktop answers there; bytes have status 200.
+        outputs: what steps have kept.
+    """
 
     desktop: Any
     task: Task = field(default_factory=make_task)
@@ -43,9 +48,27 @@ class FakeContext:
     browsers: dict[int, Browser] = field(default_factory=dict)
     web: Web = field(default_factory=FakeWeb)
     secrets: dict[str, str] = field(default_factory=dict)
+    answers: dict[tuple[int, str], bytes | WebReply] = field(default_factory=dict)
+    outputs: dict[str, bytes] = field(default_factory=dict)
 
     def browser(self, port: int = 9222) -> Browser:
         return self.browsers.get(port) or FakeBrowser(running=False)
+
+    def http(self, port: int, path: str, *, headers: Mapping[str, str] | None = None) -> WebReply:
+        self.desktop.probe()
+        answer = self.answers.get((port, path))
+        if answer is None:
+            raise GuestRefused(f"nothing listens on port {port} of the desktop", kind="refused")
+        if isinstance(answer, WebReply):
+            return answer
+        url = f"http://127.0.0.1:{port}{path}"
+        return WebReply(url=url, status=200, headers={}, body=answer, fetched_at=1_800_000_000.0)
+
+    def keep(self, name: str, data: bytes) -> None:
+        self.outputs[name] = data
+
+    def kept(self, name: str) -> bytes | None:
+        return self.outputs.get(name)
 
     def secret(self, name: str) -> str:
         if name not in self.secrets:

@@ -52,9 +52,21 @@ class FakeDesktop:
         commands: program name to what it does; `echo`, `cat`, `true`, `false` and `rm` are there.
         on_perform: called with each action before it is carried out; may raise, or kill the desktop.
         still_moving: seconds for which the screen goes on changing after an action.
+        platform: `Linux` or `Windows`.
+        time: the guest's clock, seconds since 1970; None = this machine's.
+        routes: (method, route) to what the guest API answers there, or a function of the payload that may raise.
+        registry: (key, value's name) to (type, data) as `reg query` shows them; for `Windows`.
+        picture: the wallpaper as PNG; None = a plain colour.
+        tree: the accessibility tree; None = one of the open windows.
     """
 
     def __init__(self, screen: Screen | None = None, clock: FakeClock | None = None) -> None:
+        self.platform = "Linux"
+        self.time: float | None = None
+        self.routes: dict[tuple[str, str], Any] = {}
+        self.registry: dict[tuple[str, str], tuple[str, str]] = {}
+        self.picture: bytes | None = None
+        self.tree: str | None = None
         self._screen = screen or Screen(width=640, height=480)
         self.clock = clock or FakeClock()
         self.files: dict[str, bytes] = {}
@@ -70,6 +82,7 @@ class FakeDesktop:
             "rm": self._rm,
             "true": lambda _: ExecResult(returncode=0),
             "false": lambda _: ExecResult(returncode=1),
+            "reg": self._reg,
         }
         self.dead = ""
 
@@ -83,7 +96,8 @@ class FakeDesktop:
 
     def probe(self) -> Probe:
         self._alive()
-        return Probe(api="1", platform="Linux", screen=self._screen, capabilities=("a11y",), clock=time.time())
+        clock = time.time() if self.time is None else self.time
+        return Probe(api="1", platform=self.platform, screen=self._screen, capabilities=("a11y",), clock=clock)
 
     def frame(self, *, quality: int = 85) -> Frame:
         return self._picture("JPEG", "image/jpeg", quality=quality)
@@ -93,6 +107,8 @@ class FakeDesktop:
 
     def accessibility_tree(self) -> str:
         self._alive()
+        if self.tree is not None:
+            return self.tree
         nodes = "".join(
             f"<application name={quoteattr(w.wm_class)}><frame name={quoteattr(w.title)}>"
             f"<text name={quoteattr(w.text)}/></frame></application>"
@@ -180,11 +196,20 @@ class FakeDesktop:
         self._alive()
         self.files[path] = data
 
+    def wallpaper(self) -> bytes:
+        self._alive()
+        if self.picture is None:
+            raise GuestRefused("the desktop shows a plain colour and no picture", kind="not_found")
+        return self.picture
+
     def call(self, method: str, route: str, payload: Mapping[str, Any] | None = None) -> Any:
         self._alive()
         if (method, route) == ("GET", "/platform"):
-            return "Linux"
-        raise GuestRefused(f"no route {method} {route}", kind="not_found")
+            return self.platform
+        if (method, route) not in self.routes:
+            raise GuestRefused("there is no such route; docs/guest-api.md lists them", kind="not_found")
+        answer = self.routes[method, route]
+        return answer(dict(payload or {})) if callable(answer) else answer
 
     def _alive(self) -> None:
         if self.dead:
@@ -252,6 +277,16 @@ class FakeDesktop:
         if missing:
             return ExecResult(returncode=1, error=f"cat: {missing[0]}: No such file or directory\n")
         return ExecResult(returncode=0, output="".join(self.files[path].decode(errors="replace") for path in words))
+
+    def _reg(self, words: Sequence[str]) -> ExecResult:
+        """The answer of `reg query KEY /v NAME`."""
+        if self.platform != "Windows":
+            raise GuestRefused("no such program: ['reg']", kind="not_found")
+        found = self.registry.get((words[1], words[3]))
+        if found is None:
+            error = "ERROR: The system was unable to find the specified registry key or value.\r\n"
+            return ExecResult(returncode=1, error=error)
+        return ExecResult(returncode=0, output=f"\r\n{words[1]}\r\n    {words[3]}    {found[0]}    {found[1]}\r\n\r\n")
 
     def _rm(self, words: Sequence[str]) -> ExecResult:
         known = [path for path in words if self.files.pop(path, None) is not None]

@@ -112,6 +112,9 @@ class GuestDesktop:
         form, files = {"file_path": path}, {"file_data": ("file", data)}
         self._wire.ask("POST", "/setup/upload", seconds=_FILE, data=form, files=files)
 
+    def wallpaper(self) -> bytes:
+        return self._wire.ask("POST", "/wallpaper", seconds=_QUICK, most=_MAX_PICTURE, json={}).data
+
     def call(self, method: str, route: str, payload: Mapping[str, Any] | None = None) -> Any:
         given = dict(payload or {})
         options: dict[str, Any] = {"params": given} if method == "GET" else {"json": given}
