@@ -1,18 +1,108 @@
-"""Guards office documents, which are zip files: a small one can unpack to gigabytes."""
+"""Guards office documents and other zip files: a small one can unpack to gigabytes, or out of its folder.
+
+Nothing is unpacked here but the beginnings of XML members. What passes can be given to a parser: its members have the
+sizes that the directory says (Python's reader stops there), and none of its XML declares an entity.
+"""
 
 import zipfile
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
+from xml.parsers import expat
 
+MAX_PACKED = 128 * 2**20
 MAX_UNPACKED = 200 * 2**20
+MAX_MEMBERS = 10_000
+MAX_RATIO = 200
+"""How much a large member may shrink. Sheets of equal rows reach 100, a bomb comes near deflate's 1032."""
+RATIO_FROM = 32 * 2**20
+"""Bytes from which on the ratio is looked at: a small white bitmap shrinks as a bomb does, and harms nobody."""
+_ENCRYPTED = 0x1
+_OLD_FORMAT = bytes.fromhex("d0cf11e0a1b11ae1")
+_CHUNK = 4096
 
 
 def check_package(path: str | None) -> str:
-    """Why the file cannot be opened as an office document; empty if it can be tried."""
+    """Why the file cannot be opened as an office document; empty if it can be tried.
+
+    All that `check_archive` looks at, and that no XML member declares entities.
+    """
+    reason = check_archive(path)
+    if reason:
+        return reason
+    try:
+        with zipfile.ZipFile(str(path)) as package:
+            names = [name for name in package.namelist() if name.lower().endswith((".xml", ".rels"))]
+            return next((reason for name in names if (reason := _unsafe_xml(package, name))), "")
+    # A member may claim any way of packing; what its reader then stumbles over is damage like all else.
+    except (zipfile.BadZipFile, OSError, ValueError, RuntimeError, NotImplementedError, EOFError) as error:
+        return f"the document is damaged: {type(error).__name__}"
+
+
+def check_archive(path: str | None) -> str:
+    """Why the file cannot be opened as a zip file; empty if it can be tried.
+
+    Looks at the file's size, and in its directory at the number of members, their names, sizes and ratios, overlapping
+    members and passwords.
+    """
     if path is None or not Path(path).is_file():
         return "the file is not there"
+    size = Path(path).stat().st_size
+    if size > MAX_PACKED:
+        return f"the file is larger than {MAX_PACKED // 2**20} MiB"
     try:
         with zipfile.ZipFile(path) as package:
-            unpacked = sum(entry.file_size for entry in package.infolist())
-    except (zipfile.BadZipFile, OSError, ValueError) as error:
+            return _unsafe(package.infolist(), size)
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+        with Path(path).open("rb") as file:
+            if file.read(len(_OLD_FORMAT)) == _OLD_FORMAT:
+                return "the file is a document of the old binary format, or one with a password"
         return f"the file is no office document: {type(error).__name__}"
-    return f"the document unpacks to {unpacked // 2**20} MiB" if unpacked > MAX_UNPACKED else ""
+
+
+def _unsafe(members: Sequence[zipfile.ZipInfo], size: int) -> str:
+    unpacked = sum(member.file_size for member in members)
+    if len(members) > MAX_MEMBERS:
+        return f"the file has {len(members)} members"
+    if unpacked > MAX_UNPACKED:
+        return f"the file unpacks to {unpacked // 2**20} MiB"
+    if sum(member.compress_size for member in members) > size:
+        return "members of the file overlap"
+    name, times = Counter(member.filename for member in members).most_common(1)[0] if members else ("", 1)
+    if times > 1:
+        return f"{name[:80]!r} is in the file {times} times"
+    return next((reason for member in members if (reason := _unsafe_member(member))), "")
+
+
+def _unsafe_member(member: zipfile.ZipInfo) -> str:
+    name, packed = member.filename[:80], max(1, member.compress_size)
+    if member.file_size > RATIO_FROM and member.file_size > MAX_RATIO * packed:
+        return f"{name!r} unpacks to {member.file_size // packed} times its size"
+    if member.flag_bits & _ENCRYPTED:
+        return "the file is locked by a password"
+    return f"{name!r} leads out of the file" if _outside(member.filename) else ""
+
+
+def _outside(name: str) -> bool:
+    """Whether a member's name is absolute, has a drive, or climbs up."""
+    parts = name.replace("\\", "/").split("/")
+    return parts[0] == "" or ".." in parts or (len(parts[0]) == 2 and parts[0].endswith(":"))  # noqa: PLR2004 - `C:`.
+
+
+def _unsafe_xml(package: zipfile.ZipFile, name: str) -> str:
+    """Reads as far as the root element. What is no XML is left to the parser that wants it."""
+    found: list[str] = []
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = lambda *_: found.append("")
+    parser.EntityDeclHandler = lambda *_: found.append(f"{name[:80]!r} declares entities")
+    with package.open(name) as member:
+        try:
+            while not found and (chunk := member.read(_CHUNK)):
+                parser.Parse(chunk, False)  # noqa: FBT003 - expat takes no keywords.
+        except expat.ExpatError as error:
+            if error.code != expat.errors.codes[expat.errors.XML_ERROR_UNKNOWN_ENCODING]:
+                return next(filter(None, found), "")
+            found.append(f"{name[:80]!r} is in an encoding of its own")
+        except (LookupError, ValueError):  # Python's own word for an encoding that expat does not take.
+            found.append(f"{name[:80]!r} is in an encoding of its own")
+    return next(filter(None, found), "")
