@@ -98,3 +98,20 @@ class Web(Protocol):
                 as 404 is an answer.
         """
         ...
+
+    def send(  # noqa: PLR0913 - a request has as many parts
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        body: bytes = b"",
+        max_bytes: int = 64 * 2**20,
+        timeout: float = 60.0,
+    ) -> WebReply:
+        """Any other request (POST, DELETE, ...), for the interfaces of web services. A redirect is an answer here.
+
+        Raises:
+            Invalid, WebFailed: as `get`.
+        """
+        ...

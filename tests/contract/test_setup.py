@@ -8,74 +8,77 @@ import pytest
 from backend.domain import registry
 from backend.domain.errors import GuestLost, GuestRefused, Invalid, TaskSetupFailed
 from backend.domain.registry import Kind
-from backend.domain.setup._steps import find_step
+from tests.factories.setup_cases import all_cases
 from tests.factories.starter_tasks import FakeContext
 from tests.fakes.desktop import FakeDesktop
 
 registry.load()
-GOOD: dict[str, dict[str, Any]] = {
-    "activate_window": {"window_name": "editor"},
-    "close_window": {"window_name": "editor"},
-    "command": {"command": ["true"]},
-    "create_file": {"path": "/home/user/a.txt", "content": "a"},
-    "create_folder": {"path": "/home/user/a"},
-    "download": {"files": [{"url": "asset:a", "path": "/home/user/a"}]},
-    "execute": {"command": "true", "shell": False},
-    "launch": {"command": ["editor"]},
-    "open": {"path": "/home/user/old.txt"},
-    "sleep": {"seconds": 0.01},
-    "upload_file": {"files": [{"local_path": "a", "path": "/home/user/a"}]},
-}
-STEPS = registry.names(Kind.SETUP)
+CASES = all_cases()
+RUNS = sorted(key for key, case in CASES.items() if not case.refused)
+REFUSED = sorted(key for key, case in CASES.items() if case.refused)
+EACH = pytest.mark.parametrize(("dialect", "name"), RUNS)
 
 
-def context() -> FakeContext:
-    desktop = FakeDesktop()
-    desktop.launch("editor")
-    desktop.files["/home/user/old.txt"] = b"old"
-    return FakeContext(desktop, assets={"a": b"A"})
+def made(dialect: str, name: str) -> Any:
+    plugin = registry.entries(Kind.SETUP)[dialect, name]
+    return plugin() if isinstance(plugin, type) else plugin
 
 
-def test_every_step_has_an_example_here() -> None:
-    assert sorted(GOOD) == STEPS
+def test_every_step_is_tried() -> None:
+    assert sorted(CASES) == sorted(registry.entries(Kind.SETUP))
 
 
-@pytest.mark.parametrize("name", STEPS)
+@pytest.mark.parametrize(("dialect", "name"), REFUSED)
+def test_what_never_worked_is_refused_with_words(dialect: str, name: str) -> None:
+    with pytest.raises(Invalid, match="never"):
+        made(dialect, name).check(CASES[dialect, name].parameters)
+
+
+@EACH
 class TestSteps:
-    def test_good_parameters_pass_and_run(self, name: str) -> None:
-        step = find_step(name, "starter")
-        step.check(GOOD[name])
-        step.run(context(), GOOD[name])
+    def test_good_parameters_pass_and_run(self, dialect: str, name: str) -> None:
+        case, step = CASES[dialect, name], made(dialect, name)
+        place = case.place()
+        step.check(case.parameters)
+        step.run(place, case.parameters)
+        assert case.done(place)
 
-    def test_an_unknown_parameter_is_named(self, name: str) -> None:
+    def test_an_unknown_parameter_is_named(self, dialect: str, name: str) -> None:
         with pytest.raises(Invalid) as wrong:
-            find_step(name, "starter").check({**GOOD[name], "nonsense": 1})
+            made(dialect, name).check({**CASES[dialect, name].parameters, "nonsense": 1})
         assert "nonsense" in wrong.value.path
 
-    def test_a_parameter_of_another_type_is_named(self, name: str) -> None:
-        with pytest.raises(Invalid) as wrong:
-            find_step(name, "starter").check({next(iter(GOOD[name])): {"odd": None}})
-        assert wrong.value.path
+    def test_a_parameter_of_another_type_is_named(self, dialect: str, name: str) -> None:
+        for parameter in CASES[dialect, name].parameters:
+            with pytest.raises(Invalid) as wrong:
+                made(dialect, name).check({**CASES[dialect, name].parameters, parameter: {"odd": None}})
+            assert wrong.value.path.startswith(parameter)
 
-    def test_running_twice_harms_nothing(self, name: str) -> None:
-        place = context()
-        step = find_step(name, "starter")
-        step.run(place, GOOD[name])
-        if name == "close_window":
-            place.desktop.launch("editor")
-        step.run(place, GOOD[name])
+    def test_running_twice_harms_nothing(self, dialect: str, name: str) -> None:
+        case, step = CASES[dialect, name], made(dialect, name)
+        place = case.place()
+        step.run(place, case.parameters)
+        case.again(place)
+        step.run(place, case.parameters)
+        assert case.done(place)
 
-    def test_a_dead_desktop_is_told_as_such(self, name: str) -> None:
-        place = context()
-        assert isinstance(place.desktop, FakeDesktop)
+    def test_a_dead_desktop_is_told_as_such(self, dialect: str, name: str) -> None:
+        case = CASES[dialect, name]
+        if not case.asks_desktop:
+            return
+        place = case.place()
         place.desktop.die()
         with pytest.raises(GuestLost):
-            find_step(name, "starter").run(place, GOOD[name])
+            made(dialect, name).run(place, case.parameters)
 
-    def test_a_refusal_is_a_typed_error_or_harmless(self, name: str) -> None:
-        place = FakeContext(FakeDesktop(), assets={"a": b"A"})
-        assert isinstance(place.desktop, FakeDesktop)
+    def test_a_refusal_is_a_typed_error_or_harmless(self, dialect: str, name: str) -> None:
+        case = CASES[dialect, name]
+        place = (case.bare or _bare)()
         place.desktop.commands.clear()
         with suppress(GuestRefused, TaskSetupFailed):  # Anything else passes through and fails the test.
-            find_step(name, "starter").run(place, GOOD[name])
+            made(dialect, name).run(place, case.parameters)
         assert place.desktop.dead == ""
+
+
+def _bare() -> FakeContext:
+    return FakeContext(FakeDesktop(), assets={"a": b"A"})

@@ -1,0 +1,111 @@
+"""Which addresses of the network may be asked: the one rule for the web client and for desktops' ways out.
+
+A name is resolved once, what it resolves to is checked, and the connection is made to the checked address: a name
+that means something else at the second look (DNS rebinding) gains nothing.
+"""
+
+import ipaddress
+import socket
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from urllib.parse import SplitResult, urlsplit
+
+from backend.domain.errors import Invalid, WebFailed
+
+LONGEST_URL = 2000
+_SCHEMES = {"http": 80, "https": 443}
+_TRANSLATED = (ipaddress.ip_network("64:ff9b::/96"), ipaddress.ip_network("64:ff9b:1::/48"))
+"""IPv6 addresses behind which a translator puts an IPv4 address (RFC 6052, RFC 8215)."""
+
+Resolver = Callable[[str, int], list[str]]
+
+
+@dataclass(frozen=True)
+class Reach:
+    """What may be asked.
+
+    Attributes:
+        private_hosts: names that may resolve to private addresses: mirrors inside the operator's own network.
+        allow_private: tests only. No setting can turn it on.
+    """
+
+    private_hosts: tuple[str, ...] = ()
+    allow_private: bool = False
+
+    def may_be_private(self, host: str) -> bool:
+        """Whether that name may lead into a private network."""
+        return self.allow_private or host.lower().rstrip(".") in {name.lower() for name in self.private_hosts}
+
+
+def checked_url(url: str) -> SplitResult:
+    """The parts of an address that may be asked, as far as its text tells.
+
+    Raises:
+        Invalid: another scheme than http or https, user and password in it, no host, control characters, too long.
+    """
+    if len(url) > LONGEST_URL:
+        raise Invalid(f"an address of {len(url)} characters", hint=f"At most {LONGEST_URL} are allowed.")
+    if url != url.strip() or any(ord(letter) < ord(" ") or ord(letter) == 0x7F for letter in url):  # noqa: PLR2004 - DEL
+        raise Invalid(f"{url!r} has control characters or outer blanks")
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        raise Invalid(f"{url!r} is no address: {error}") from error
+    if parts.scheme not in _SCHEMES:
+        raise Invalid(f"{url!r} is neither http nor https")
+    if not parts.hostname or port == 0:
+        raise Invalid(f"{url!r} names no host")
+    if "@" in parts.netloc or "\\" in url:
+        raise Invalid(f"{parts.scheme}://...@{parts.hostname} carries a user name: none is ever sent")
+    return parts
+
+
+def port_of(parts: SplitResult) -> int:
+    """The port that an address means."""
+    return parts.port or _SCHEMES[parts.scheme]
+
+
+def is_public(address: str) -> bool:
+    """Whether an IP address is one of the public network: not private, loopback, link-local, multicast, reserved."""
+    found = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(found, ipaddress.IPv6Address):
+        # Each of these is a way to write an IPv4 address that a check of the text would miss.
+        if found.ipv4_mapped or found.sixtofour or found.teredo or any(found in net for net in _TRANSLATED):
+            return False
+        if found.is_site_local or found in ipaddress.ip_network("::/96"):
+            return False
+    return found.is_global and not (found.is_multicast or found.is_reserved or found.is_unspecified)
+
+
+def resolve(host: str, port: int) -> list[str]:
+    """Every address that the system's resolver has for a name. Raises OSError."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+def allowed_addresses(host: str, port: int, reach: Reach, resolver: Resolver = resolve) -> list[str]:
+    """The addresses to connect to for a host, resolved and checked.
+
+    Raises:
+        Invalid: one of them is not public. All count: a name that mixes both is an attempt at something.
+        WebFailed: the name does not resolve.
+    """
+    try:
+        found = resolver(host, port)
+    except (OSError, UnicodeError) as error:
+        raise WebFailed(f"the name {host!r} does not resolve: {error}") from error
+    if not found:
+        raise WebFailed(f"the name {host!r} does not resolve")
+    if not reach.may_be_private(host):
+        _refuse_private(host, found)
+    return found
+
+
+def _refuse_private(host: str, found: Iterable[str]) -> None:
+    inside = [address for address in found if not is_public(address)]
+    if inside:
+        raise Invalid(
+            f"{host} is {inside[0]}, which is not an address of the public network",
+            hint="A mirror inside your own network: name its host in DESKARENA_WEB_PRIVATE_HOSTS.",
+        )

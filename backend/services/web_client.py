@@ -1,0 +1,188 @@
+"""The guarded way to the web: the only client that fetches what task files name.
+
+An address of a task file may lead anywhere: into the operator's own network, to an endless answer, to a server that
+sends one byte a minute. So every request goes to a checked address of the public network (see `addresses`), carries no
+cookie and no credential that the caller did not give, and has a deadline and a largest size for all of it.
+"""
+
+import time
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+import httpcore
+import httpx
+from httpcore import SOCKET_OPTION, NetworkBackend, NetworkStream
+from httpcore._backends.sync import SyncBackend
+
+from backend.domain.errors import Invalid, WebFailed
+from backend.domain.ports_web import WebReply
+from backend.services.addresses import Reach, Resolver, allowed_addresses, checked_url, resolve
+
+MOST_REDIRECTS = 10
+CONNECT_SECONDS = 15.0
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_USER_AGENT = "Mozilla/5.0 (compatible; deskarena)"
+_PIECE = 65536
+_FAILURES = (httpx.HTTPError, httpx.InvalidURL, httpcore.ProtocolError, httpcore.NetworkError, OSError)
+
+
+class GuardedWeb:
+    """The Web port over the real network. Calls may come from several threads; nothing is kept between two calls."""
+
+    def __init__(self, reach: Reach | None = None, *, resolver: Resolver = resolve) -> None:
+        """Asks nothing yet.
+
+        Args:
+            reach: what may be asked besides the public network.
+            resolver: addresses of a name.
+        """
+        self._reach = reach or Reach()
+        self._resolver = resolver
+        # Which authorities are trusted is the operator's choice (SSL_CERT_FILE); else the environment counts nothing.
+        self._trusted = httpx.create_ssl_context()
+
+    def get(
+        self, url: str, *, headers: Mapping[str, str] | None = None, max_bytes: int = 64 * 2**20, timeout: float = 60.0
+    ) -> WebReply:
+        """See the port."""
+        deadline, given = time.monotonic() + timeout, dict(headers or {})
+        first = url
+        for _ in range(MOST_REDIRECTS + 1):
+            reply = self._ask("GET", url, given, b"", max_bytes, deadline)
+            target = reply.headers.get("location")
+            if reply.status not in _REDIRECTS or not target:
+                return reply
+            following = urljoin(url, target)
+            if _origin(following) != _origin(url):
+                given = {}  # What was meant for one server is not shown to another.
+            url = following
+        raise WebFailed(f"{first} redirects more than {MOST_REDIRECTS} times")
+
+    def send(  # noqa: PLR0913 - as the port
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        body: bytes = b"",
+        max_bytes: int = 64 * 2**20,
+        timeout: float = 60.0,
+    ) -> WebReply:
+        """See the port."""
+        return self._ask(method, url, dict(headers or {}), body, max_bytes, time.monotonic() + timeout)
+
+    def _ask(  # noqa: PLR0913, PLR0917 - one request with its bounds
+        self, method: str, url: str, headers: dict[str, str], body: bytes, most: int, deadline: float
+    ) -> WebReply:
+        parts = checked_url(url)
+        given = {"User-Agent": _USER_AGENT, "Accept": "*/*", "Accept-Encoding": "identity", **headers}
+        transport = httpx.HTTPTransport(verify=self._trusted, trust_env=False)
+        backend = _CheckedNetwork(self._reach, self._resolver, deadline)
+        transport._pool._network_backend = backend  # noqa: SLF001 - httpx has no other way to give one
+        try:
+            request = httpx.Request(method, url, headers=given, content=body or None)
+            # Above the transport there is nothing: no cookie jar, no netrc, no environment, no redirect unseen.
+            response = transport.handle_request(request)
+            try:
+                data = _read(response, most, url)
+            finally:
+                response.close()
+        except (httpx.TimeoutException, httpcore.TimeoutException, TimeoutError):
+            raise WebFailed(f"{parts.hostname} did not answer in time: {url}") from None
+        except _FAILURES as error:
+            raise WebFailed(f"{url} does not answer: {str(error) or type(error).__name__}") from error
+        finally:
+            transport.close()
+        told = {name.lower(): value for name, value in response.headers.items()}
+        return WebReply(url=url, status=response.status_code, headers=told, body=data, fetched_at=time.time())
+
+
+def _origin(url: str) -> tuple[str, str, int | None]:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme, (parts.hostname or "").lower(), parts.port
+    except ValueError as error:
+        raise WebFailed(f"a redirect leads to {url[:200]!r}, which is no address") from error
+
+
+def _read(response: httpx.Response, most: int, url: str) -> bytes:
+    announced = response.headers.get("content-length", "")
+    if announced.isdigit() and int(announced) > most:
+        raise WebFailed(f"{url} has {announced} bytes, the limit is {most}")
+    data = bytearray()
+    for piece in response.iter_bytes(_PIECE):
+        data += piece
+        if len(data) > most:
+            raise WebFailed(f"{url} sent more than {most} bytes")
+    return bytes(data)
+
+
+class _CheckedNetwork(NetworkBackend):
+    """Connects to checked addresses only, and lets no read or write pass the deadline of the whole request."""
+
+    def __init__(self, reach: Reach, resolver: Resolver, deadline: float) -> None:
+        self._reach, self._resolver, self._deadline = reach, resolver, deadline
+        self._plain = SyncBackend()
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ARG002 - the request's deadline counts
+        local_address: str | None = None,  # noqa: ARG002 - never given
+        socket_options: Iterable[SOCKET_OPTION] | None = None,
+    ) -> NetworkStream:
+        addresses = allowed_addresses(host, port, self._reach, self._resolver)
+        problem: Exception | None = None
+        for address in addresses:
+            seconds = min(CONNECT_SECONDS, _left(self._deadline))
+            try:
+                stream = self._plain.connect_tcp(address, port, timeout=seconds, socket_options=socket_options)
+            except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
+                problem = error
+                continue
+            return _Timed(stream, self._deadline)
+        raise problem or httpcore.ConnectError(f"{host} has no address")
+
+    def connect_unix_socket(self, *_: Any, **__: Any) -> NetworkStream:
+        raise Invalid("no socket of this machine is ever asked")
+
+    def sleep(self, seconds: float) -> None:
+        self._plain.sleep(min(seconds, _left(self._deadline)))
+
+
+class _Timed(NetworkStream):
+    """A connection whose every operation ends at the deadline."""
+
+    def __init__(self, stream: NetworkStream, deadline: float) -> None:
+        self._stream, self._deadline = stream, deadline
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ARG002 - the deadline counts
+        return self._stream.read(max_bytes, timeout=_left(self._deadline))
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ARG002 - the deadline counts
+        self._stream.write(buffer, timeout=_left(self._deadline))
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def start_tls(
+        self,
+        ssl_context: Any,
+        server_hostname: str | None = None,
+        timeout: float | None = None,  # noqa: ARG002
+    ) -> NetworkStream:
+        stream = self._stream.start_tls(ssl_context, server_hostname, timeout=_left(self._deadline))
+        return _Timed(stream, self._deadline)
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._stream.get_extra_info(info)
+
+
+def _left(deadline: float) -> float:
+    """Seconds until the deadline. Raises httpcore.ReadTimeout when it has passed."""
+    seconds = deadline - time.monotonic()
+    if seconds <= 0:
+        raise httpcore.ReadTimeout("the deadline of the whole request has passed")
+    return seconds
