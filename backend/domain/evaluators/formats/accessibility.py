@@ -7,6 +7,7 @@ namespaces that differ between projects and versions, so only the local part of 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 from xml.etree.ElementTree import Element, ParseError
 
 from defusedxml import DefusedXmlException
@@ -117,3 +118,55 @@ def _number(text: str | None) -> float | None:
         return None if text is None else float(text)
     except ValueError:
         return None
+
+
+NAMESPACES = {
+    "st": "state",
+    "attr": "attributes",
+    "cp": "component",
+    "doc": "document",
+    "docattr": "document/attributes",
+    "txt": "text",
+    "val": "value",
+    "act": "action",
+    "class": "class",
+    "role": "role",
+}
+"""Prefix that selectors use -> last part of the namespace's name, in the form of the newer trees."""
+_NEW = "https://accessibility.{system}.example.org/ns/"
+_DECLARED = re.compile(
+    r"""(?P<head>xmlns:[\w.-]+\s*=\s*["'])(?:https://accessibility\.\w+\.example\.org/ns/(?P<new>[\w/]+)"""
+    r"""|uri:deskat:(?P<old>[\w.]+?)\.at-spi\.gnome\.org)(?=["'])"""
+)
+
+
+def namespaces(system: str = "ubuntu") -> dict[str, str]:
+    """Prefix -> name of the namespace, as trees of that system declare it (OSWorld's names)."""
+    return {prefix: _NEW.format(system=system) + name for prefix, name in NAMESPACES.items()}
+
+
+def searchable(xml: str, *, as_written: bool = False) -> Any:
+    """The tree for XPath and CSS selectors (lxml). Every system's and project's namespaces become those of ubuntu.
+
+    Args:
+        xml: the tree.
+        as_written: leaves the namespaces as they are.
+
+    Raises:
+        Invalid: it is not XML, or XML with definitions of its own (entities).
+    """
+    from lxml import etree
+
+    if "<!DOCTYPE" in xml or "<!ENTITY" in xml:
+        raise Invalid("the accessibility tree cannot be read: it defines entities")
+    text = xml if as_written else _DECLARED.sub(_to_new, xml)
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
+    try:
+        return etree.fromstring(text.encode(), parser=parser)
+    except (etree.XMLSyntaxError, ValueError) as error:
+        raise Invalid(f"the accessibility tree cannot be read: {error}") from error
+
+
+def _to_new(match: re.Match[str]) -> str:
+    name = match["new"] or "/".join(reversed(match["old"].split(".")))  # `attributes.document`, WindowsAgentArena's
+    return match["head"] + _NEW.format(system="ubuntu") + name

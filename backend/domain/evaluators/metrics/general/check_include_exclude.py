@@ -2,16 +2,25 @@
 
 from collections.abc import Mapping, Sequence
 
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.metrics._rules import HINT, texts
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.registry import Kind, register
 from backend.domain.score import MetricValue
 
+MOST_SHOWN = 20
+
 
 @register(Kind.METRIC, "check_include_exclude")
-def check_include_exclude(result: str | None, rules: Mapping[str, Sequence[str]]) -> MetricValue:
-    """1 if every `include` is in the text and no `exclude` is."""
+def check_include_exclude(result: str | Sequence[str] | None, rules: Mapping[str, Sequence[str]]) -> MetricValue:
+    """1 if every `include` is in the text (or the list) and no `exclude` is."""
+    include, exclude = texts(rules.get("include"), "`include`"), texts(rules.get("exclude"), "`exclude`")
+    if not include and not exclude:
+        raise EvaluatorFailed("the metric was given nothing to look for", hint=HINT)
     if result is None:
         return verdict(met=False, reason="there is nothing to look into")
-    wrong = [f"lacks {short(part)}" for part in rules.get("include", ()) if part not in result]
-    wrong += [f"has {short(part)}" for part in rules.get("exclude", ()) if part in result]
-    return verdict(not wrong, "; ".join(wrong) or "has all that it should and nothing that it should not")
+    if not isinstance(result, str | list | tuple):
+        return verdict(met=False, reason=f"{short(result)} is neither a text nor a list")
+    wrong = [f"lacks {short(part)}" for part in include if part not in result]
+    wrong += [f"has {short(part)}" for part in exclude if part in result]
+    return verdict(not wrong, "; ".join(wrong[:MOST_SHOWN]) or "has all that it should and nothing that it should not")

@@ -1,14 +1,17 @@
 """`diff_text_file`: how much of a text file is as expected."""
 
 import difflib
+from collections import Counter
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.formats.text import read_text
-from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.registry import Kind, register
 from backend.domain.score import MetricValue
 
 MAX_LINES = 5000  # the comparison takes the square of it
+MAX_PAIRS = 50 * 10**6  # places at which the same line stands in both files
+MOST_SHOWN = 5
 
 
 @register(Kind.METRIC, "diff_text_file")
@@ -23,5 +26,21 @@ def diff_text_file(result: str | None, expected: str | None) -> MetricValue:
     lines, expected_lines = found.splitlines(), wanted.splitlines()
     if len(lines) > MAX_LINES + len(expected_lines):
         return verdict(met=False, reason=f"the file has {len(lines)} lines, expected {len(expected_lines)}")
-    ratio = difflib.SequenceMatcher(a=lines, b=expected_lines).ratio()
-    return MetricValue(value=ratio, reasons=(f"{ratio:.3f} of the lines are as expected",))
+    if lines == expected_lines:
+        return verdict(met=True, reason="all lines are as expected")
+    matcher = difflib.SequenceMatcher(a=lines, b=expected_lines)
+    counts = Counter(expected_lines)
+    if sum(counts[line] for line in lines) > MAX_PAIRS:
+        return verdict(met=False, reason="too many lines of the file are the same to be compared")
+    ratio = matcher.ratio()
+    return MetricValue(
+        value=ratio, reasons=(f"{ratio:.3f} of the lines are as expected", *_first(matcher, lines, expected_lines))
+    )
+
+
+def _first(matcher: difflib.SequenceMatcher[str], found: list[str], wanted: list[str]) -> list[str]:
+    changes = [code for code in matcher.get_opcodes() if code[0] != "equal"]
+    return [
+        f"line {start + 1}: found {short(found[start:end])}, expected {short(wanted[low:high])}"
+        for _, start, end, low, high in changes[:MOST_SHOWN]
+    ]

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from backend.domain.evaluators.metrics._rules import rule
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.registry import Kind, register
 from backend.domain.score import MetricValue
@@ -10,6 +11,6 @@ from backend.domain.score import MetricValue
 
 @register(Kind.METRIC, "exact_match")
 def exact_match(result: Any, rules: Mapping[str, Any]) -> MetricValue:
-    """1 if `result == rules["expected"]`."""
-    expected = rules["expected"]
+    """1 if `result == rules["expected"]`, as Python compares: `1.0` equals `true`, a list its elements in order."""
+    expected = rule(rules, "expected")
     return verdict(result == expected, f"expected {short(expected)}, found {short(result)}")

@@ -1,0 +1,49 @@
+"""Reads JSON and YAML that some application or agent wrote."""
+
+import json
+from typing import Any
+
+from backend.domain.evaluators.formats.text import read_text
+
+MAX_YAML = 4 * 2**20  # bytes; YAML is read at about a megabyte per second
+MAX_NODES = 10**6  # an alias in YAML may stand for a large part again and again
+
+
+def read_json(path: str | None) -> tuple[Any, str]:
+    """The value of a JSON file and why there is none: (value, "") or (None, reason). `null` is a value, too."""
+    text, reason = read_text(path)
+    if text is None:
+        return None, reason
+    try:
+        return json.loads(text), ""
+    except (ValueError, RecursionError) as error:
+        return None, f"the file is no JSON: {str(error)[:200]}"
+
+
+def read_yaml(path: str | None) -> tuple[Any, str]:
+    """The same for YAML of plain data; tags that would make objects are refused."""
+    import yaml
+
+    text, reason = read_text(path)
+    if text is None:
+        return None, reason
+    if len(text) > MAX_YAML:
+        return None, f"the file is larger than {MAX_YAML // 2**20} MiB"
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        value = yaml.load(text, Loader=loader)  # noqa: S506 - both are safe loaders.
+        nodes = _nodes(value, {})
+    except (yaml.YAMLError, ValueError, RecursionError, OverflowError) as error:
+        return None, f"the file is no YAML: {' '.join(str(error).split())[:200]}"
+    return (value, "") if nodes <= MAX_NODES else (None, "the file's aliases unpack to too many values")
+
+
+def _nodes(value: Any, known: dict[int, int]) -> int:
+    """How many values there would be without aliases; more than MAX_NODES where a value holds itself."""
+    if not isinstance(value, dict | list):
+        return 1
+    if id(value) not in known:
+        known[id(value)] = MAX_NODES + 1  # until its parts are counted
+        parts = [*value.keys(), *value.values()] if isinstance(value, dict) else value
+        known[id(value)] = 1 + sum(_nodes(part, known) for part in parts)
+    return known[id(value)]

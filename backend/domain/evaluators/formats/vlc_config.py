@@ -1,0 +1,31 @@
+"""Reads VLC's configuration file `vlcrc`: `key=value` lines; a commented line shows a default."""
+
+from backend.domain.evaluators.formats.text import read_text
+
+
+def read_settings(path: str | None) -> tuple[dict[str, str] | None, str]:
+    """The settings that are in force, the last of each key, and why there are none.
+
+    Returns:
+        (key -> value, "") or (None, reason). A file without settings is one: VLC then uses its defaults.
+    """
+    text, reason = read_text(path)
+    if text is None:
+        return None, reason
+    if "\0" in text:
+        return None, "the file is no text"
+    lines = (line.split("=", 1) for line in text.split("\n") if "=" in line and not line.startswith("#"))
+    return {key.strip(): value.strip() for key, value in lines}, ""
+
+
+def last_line_with(path: str | None, part: str) -> tuple[str | None, str]:
+    """What follows the last `=` of the last line that holds `part`, comments too: as OSWorld reads the file.
+
+    Returns:
+        (value, ""), (None, "") if no line does, or (None, reason).
+    """
+    text, reason = read_text(path)
+    if text is None:
+        return None, reason
+    lines = [line for line in text.split("\n") if part in line]
+    return (lines[-1].split("=")[-1].strip() if lines else None), ""

@@ -1,0 +1,40 @@
+"""Reads the rules that a task gives to a metric. A rule without meaning is the task's fault, never a zero."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.metrics._verdicts import short
+
+HINT = "Look at the task's `expected.rules`."
+
+
+def rule(rules: Any, key: str) -> Any:
+    """`rules[key]`. Raises EvaluatorFailed if there are no rules or none of that name."""
+    if not isinstance(rules, Mapping):
+        raise EvaluatorFailed(f"the rules are {short(rules)}, expected an object", hint=HINT)
+    if key not in rules:
+        raise EvaluatorFailed(f"the rules have no {key!r}", hint=HINT)
+    return rules[key]
+
+
+def texts(value: Any, what: str) -> list[str]:
+    """A list of texts; None is an empty one.
+
+    Raises:
+        EvaluatorFailed: it is another thing. A single text is one, too: its letters would be looked for one by one.
+    """
+    if value is None:
+        return []
+    if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
+        raise EvaluatorFailed(f"{what} is {short(value)}, expected a list of texts", hint=HINT)
+    return list(value)
+
+
+def mappings(value: Any, what: str) -> list[Mapping[str, Any]]:
+    """A list of objects; None is an empty one. Raises EvaluatorFailed if it is another thing."""
+    if value is None:
+        return []
+    if not isinstance(value, list | tuple) or not all(isinstance(one, Mapping) for one in value):
+        raise EvaluatorFailed(f"{what} is {short(value)}, expected a list of objects", hint=HINT)
+    return list(value)

@@ -1,0 +1,97 @@
+"""Compares an object with the one that a task wants, in the many forms that tasks write it."""
+
+import ast
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.metrics._rules import HINT, rule
+from backend.domain.evaluators.metrics._verdicts import Goal, reached, short, verdict
+from backend.domain.score import MetricValue
+
+UNKNOWN = "__EVALUATION_FAILED__"
+"""What upstream's getters say when they could not read the expectation."""
+ANY_ORDER = "ignore_list_order"
+MAX_TEXT = 2**20
+
+
+def compare_objects(
+    result: Any, rules: Mapping[str, Any], *, strict: bool, strict_lists_only: bool = False
+) -> MetricValue:
+    """1 if every key of `rules["expected"]` has its value in the result.
+
+    Args:
+        result: an object, or its JSON (Python's quotes do, too).
+        rules: `expected`; `expect_in_result`: a text is a part of the found one, a list has the found one or one that
+            is in the found list; `ignore_list_order`, beside or inside `expected`.
+        strict: judge as published.
+        strict_lists_only: as WindowsAgentArena published: a list never fits a text.
+    """
+    expected = rule(rules, "expected")
+    if not isinstance(expected, Mapping):
+        raise EvaluatorFailed(f"`expected` is {short(expected)}, expected an object", hint=HINT)
+    if UNKNOWN in [value for value in expected.values() if isinstance(value, str)]:
+        if strict:
+            return verdict(met=False, reason="the expectation could not be read")
+        raise EvaluatorFailed("the expectation could not be read")
+    found, reason = _object(result, strict=strict)
+    if found is None:
+        return verdict(met=False, reason=reason)
+    if rules.get("expect_in_result"):
+        goals = [_within(key, wanted, found.get(key), strict, strict_lists_only) for key, wanted in expected.items()]
+    elif strict:
+        # As published, the flag is compared like a key, which ends in an error and so in 0.
+        goals = [_equal(key, wanted, found.get(key), any_order=False) for key, wanted in expected.items()]
+        goals = [(fine and not expected.get(ANY_ORDER), words) for fine, words in goals]
+    else:
+        any_order = bool(rules.get(ANY_ORDER) or expected.get(ANY_ORDER))
+        wanted_keys = [key for key in expected if key != ANY_ORDER]
+        goals = [_equal(key, expected[key], found.get(key), any_order=any_order) for key in wanted_keys]
+    return reached(goals, partial=False)
+
+
+def _object(result: Any, *, strict: bool) -> tuple[Mapping[str, Any] | None, str]:
+    value = _parsed(result.strip(), strict=strict) if isinstance(result, str) else result
+    return (value, "") if isinstance(value, Mapping) else (None, f"expected an object, found {short(result)}")
+
+
+def _parsed(text: str, *, strict: bool) -> Any:
+    if len(text) > MAX_TEXT:
+        return None
+    swapped = (json.loads, text.replace("'", '"'))
+    for read, form in (swapped,) if strict else ((json.loads, text), (ast.literal_eval, text), swapped):
+        try:
+            return read(form)
+        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+            continue
+    return None
+
+
+def _equal(key: str, wanted: Any, found: Any, *, any_order: bool) -> Goal:
+    fine = wanted == found
+    if any_order and isinstance(wanted, list | tuple) and isinstance(found, list | tuple):
+        fine = sorted(map(_written, wanted)) == sorted(map(_written, found))
+    return fine, f"{key} is {short(found)}, expected {short(wanted)}"
+
+
+def _written(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, default=str)
+
+
+def _within(key: str, wanted: Any, found: Any, strict: bool, lists_only: bool) -> Goal:  # noqa: FBT001 - private
+    if isinstance(wanted, list | tuple):
+        fine = _one_of(wanted, found, strict=strict, lists_only=lists_only)
+    elif isinstance(wanted, str):
+        fine = isinstance(found, str | list | tuple | Mapping) and wanted in found
+    else:
+        fine = not strict and wanted == found
+    return fine, f"{key} is {short(found)}, expected in it {short(wanted)}"
+
+
+def _one_of(wanted: Any, found: Any, *, strict: bool, lists_only: bool) -> bool:
+    if isinstance(found, list | tuple):
+        return any(one in found for one in wanted)
+    if strict and (lists_only or not isinstance(found, str)):
+        return False
+    return found is not None and found in wanted

@@ -1,0 +1,23 @@
+"""Compares two files of Python source under a way of writing them alike."""
+
+from collections.abc import Callable
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.text import read_text
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.score import MetricValue
+
+
+def compare_sources(result: str | None, expected: str | None, lines_of: Callable[[str], list[str]]) -> MetricValue:
+    """1 if both texts have the same lines after `lines_of`; the reason names the first that differs."""
+    wanted, reason = read_text(expected)
+    if wanted is None:
+        raise EvaluatorFailed(f"the file to compare with: {reason}")
+    found, reason = read_text(result)
+    if found is None:
+        return verdict(met=False, reason=reason)
+    mine, other = lines_of(found), lines_of(wanted)
+    for number, (left, right) in enumerate(zip(mine, other, strict=False), start=1):
+        if left != right:
+            return verdict(met=False, reason=f"line {number} of what counts is {short(left)}, expected {short(right)}")
+    return verdict(len(mine) == len(other), f"{len(mine)} lines count, expected {len(other)}")

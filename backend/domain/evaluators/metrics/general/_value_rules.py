@@ -1,0 +1,57 @@
+"""Whether a value fits a rule `{"method": ..., "ref": ...}`. Methods: OSWorld's `_match_value_to_rule`."""
+
+import operator
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.metrics._rules import HINT, rule
+from backend.domain.evaluators.metrics._verdicts import short
+
+_COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
+    name: getattr(operator, name) for name in ("eq", "ne", "le", "lt", "ge", "gt")
+}
+
+
+def fits(value: Any, wanted: Mapping[str, Any]) -> bool:
+    """True if the value is as the rule says; False, too, where it is of a type that cannot be compared.
+
+    Args:
+        value: what was found.
+        wanted: `method` is `re` (with flags `re.I.S`), `eq` and the other comparisons, `approx:TOLERANCE`,
+            `range.te` (ends: `t` without, `e` with), `str_list_eq` or `str_set_eq` (text parted by commas).
+
+    Raises:
+        EvaluatorFailed: there is no such method, or `ref` does not suit it.
+    """
+    method, ref = str(rule(wanted, "method")), rule(wanted, "ref")
+    try:
+        test = _test(method, ref)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError, re.error) as error:
+        raise EvaluatorFailed(f"method {short(method)} with `ref` {short(ref)} has no meaning", hint=HINT) from error
+    try:
+        return bool(test(value))
+    except (TypeError, ValueError, AttributeError):
+        return False
+
+
+def _test(method: str, ref: Any) -> Callable[[Any], Any]:
+    if method in _COMPARE:
+        return lambda value: _COMPARE[method](value, ref)
+    name, _, rest = method.partition(":" if method.startswith("approx:") else ".")
+    if name == "re":
+        flags = [getattr(re, flag) for flag in rest.split(".") if flag]
+        return re.compile(ref, sum(flags, re.RegexFlag(0))).search
+    if name == "approx":
+        tolerance, middle = float(rest), float(ref)
+        return lambda value: abs(float(value) - middle) <= tolerance
+    if name == "range":
+        left, right = _COMPARE[f"l{rest[0]}"], _COMPARE[f"l{rest[1]}"]
+        low, high = ref
+        return lambda value: left(low, value) and right(value, high)
+    if method in {"str_list_eq", "str_set_eq"}:
+        kind = list if method == "str_list_eq" else set
+        parts = kind(ref)
+        return lambda value: kind(value.strip("\"'").split(",")) == parts
+    raise KeyError(method)

@@ -1,0 +1,79 @@
+"""`check_accessibility_tree`: elements that selectors find on the desktop."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed, Invalid
+from backend.domain.evaluators.formats.accessibility import namespaces, searchable
+from backend.domain.evaluators.metrics._rules import HINT, mappings, texts
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+SYSTEMS = ("ubuntu", "windows", "macos")
+MAX_TEXT = 100_000
+
+
+@register(Kind.METRIC, "check_accessibility_tree")
+def check_accessibility_tree(
+    result: str, rules: Sequence[Mapping[str, Any]], *, osname: str = "ubuntu", strict_upstream: bool = False
+) -> MetricValue:
+    """The product over the rules: 0 where nothing is found, else 1 or how alike the found text is.
+
+    Args:
+        result: the accessibility tree as XML.
+        rules: each with `xpath` or `selectors` (CSS, any of them) and perhaps `text`, equal (`exact`, the default) or
+            alike (rapidfuzz's `ratio` / 100) to that of the element that fits best. Prefixes: `st`, `attr`, `cp`,
+            `doc`, `docattr`, `txt`, `val`, `act`, `class`, `role`.
+        osname: whose names the namespaces have; needed for `strict_upstream` only, as all are understood.
+        strict_upstream: as published, only namespaces of `osname` are.
+    """
+    if osname not in SYSTEMS:
+        raise EvaluatorFailed(f"option `osname` is {short(osname)}, expected one of {', '.join(SYSTEMS)}")
+    if not mappings(rules, "the rules"):
+        raise EvaluatorFailed("the metric was given nothing to look for", hint=HINT)
+    try:
+        tree = searchable(result, as_written=strict_upstream)
+    except Invalid as error:
+        raise EvaluatorFailed(error.message) from error
+    names = namespaces(osname if strict_upstream else "ubuntu")
+    value, reasons = 1.0, []
+    for one in rules:
+        found = _select(tree, one, names)
+        score = _score(found, one)
+        value *= score
+        reasons.append(f"{len(found)} elements for {short(one.get('xpath') or one.get('selectors'))}: {score:g}")
+        if value == 0.0:
+            break
+    return verdict(met=False, reason=reasons[-1]) if value == 0.0 else MetricValue(value=value, reasons=tuple(reasons))
+
+
+def _select(tree: Any, one: Mapping[str, Any], names: dict[str, str]) -> list[Any]:
+    from cssselect import SelectorError
+    from lxml import etree
+    from lxml.cssselect import CSSSelector
+
+    try:
+        if "xpath" in one:
+            found = tree.xpath(one["xpath"], namespaces=names)
+        elif "selectors" in one:
+            found = CSSSelector(", ".join(texts(one["selectors"], "`selectors`")), namespaces=names)(tree)
+        else:
+            raise EvaluatorFailed("a rule has neither `xpath` nor `selectors`", hint=HINT)
+    except (etree.XPathError, SelectorError, TypeError, ValueError) as error:
+        raise EvaluatorFailed(f"a selector cannot be used: {error}", hint=HINT) from error
+    if not isinstance(found, list):
+        raise EvaluatorFailed(f"{short(one['xpath'])} selects no elements, but gives {short(found)}", hint=HINT)
+    return found
+
+
+def _score(found: list[Any], one: Mapping[str, Any]) -> float:
+    from rapidfuzz import fuzz
+
+    if "text" not in one:
+        return float(bool(found))
+    contents = [getattr(element, "text", None) or "" for element in found]
+    contents = [content[:MAX_TEXT] for content in contents if content]
+    if one.get("exact", True):
+        return float(one["text"] in contents)
+    return max((fuzz.ratio(one["text"], content) / 100 for content in contents), default=0.0)

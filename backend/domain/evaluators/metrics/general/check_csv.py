@@ -1,0 +1,37 @@
+"""`check_csv`: records of a CSV file."""
+
+import csv
+import io
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.text import read_text
+from backend.domain.evaluators.metrics._rules import HINT, mappings
+from backend.domain.evaluators.metrics._verdicts import reached, short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+Record = Mapping[str, Any]
+
+
+@register(Kind.METRIC, "check_csv")
+def check_csv(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
+    """1 if every record of `expect` is in the file and none of `unexpect` is; a record names some columns only."""
+    expect, unexpect = mappings(rules.get("expect"), "`expect`"), mappings(rules.get("unexpect"), "`unexpect`")
+    if not expect and not unexpect:
+        raise EvaluatorFailed("the metric was given nothing to look for", hint=HINT)
+    text, reason = read_text(result)
+    if text is None:
+        return verdict(met=False, reason=reason)
+    try:
+        records: list[Record] = list(csv.DictReader(io.StringIO(text, newline="")))
+    except csv.Error as error:
+        return verdict(met=False, reason=f"the file is no CSV: {error}")
+    goals = [(_among(one, records), f"a record {short(dict(one))} among {len(records)}") for one in expect]
+    goals += [(not _among(one, records), f"no record {short(dict(one))} among {len(records)}") for one in unexpect]
+    return reached(goals, partial=False)
+
+
+def _among(wanted: Record, records: list[Record]) -> bool:
+    return any(all(key in record and record[key] == value for key, value in wanted.items()) for record in records)

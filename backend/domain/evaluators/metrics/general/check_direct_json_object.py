@@ -1,0 +1,21 @@
+"""`check_direct_json_object`: an object has the wanted values."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.evaluators.metrics.general._json_objects import compare_objects
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "check_direct_json_object")
+def check_direct_json_object(result: Any, rules: Mapping[str, Any], *, strict_upstream: bool = False) -> MetricValue:
+    """1 if every key of `rules["expected"]` has its value in the result; see `compare_objects` for the forms.
+
+    Args:
+        result: an object, or its JSON (Python's quotes do, too).
+        rules: `expected`, `expect_in_result`, `ignore_list_order`.
+        strict_upstream: as published: quotes are swapped before the text is read, the order of lists always counts
+            (a flag inside `expected` makes 0), and in `expect_in_result` only texts and lists can fit.
+    """
+    return compare_objects(result, rules, strict=strict_upstream)

@@ -1,0 +1,57 @@
+"""`check_json`: values of a JSON or YAML file fit rules."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.jsons import read_json, read_yaml
+from backend.domain.evaluators.metrics._rules import HINT, mappings, rule
+from backend.domain.evaluators.metrics._verdicts import reached, short, verdict
+from backend.domain.evaluators.metrics.general._value_rules import fits
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "check_json")
+def check_json(
+    result: str | None, rules: Mapping[str, Any], *, is_yaml: bool = False, strict_upstream: bool = False
+) -> MetricValue:
+    """1 if every rule of `expect` fits and none of `unexpect` does.
+
+    Args:
+        result: path of the file.
+        rules: `expect` and `unexpect`, lists of `{key: [names and positions], method, ref}`.
+        is_yaml: YAML instead of JSON.
+        strict_upstream: as published, an absent value that `unexpect` cannot compare makes 0.
+    """
+    expect, unexpect = mappings(rules.get("expect"), "`expect`"), mappings(rules.get("unexpect"), "`unexpect`")
+    if not expect and not unexpect:
+        raise EvaluatorFailed("the metric was given nothing to look for", hint=HINT)
+    data, reason = (read_yaml if is_yaml else read_json)(result)
+    if reason or data is None:
+        return verdict(met=False, reason=reason or "the file holds no value")
+    goals = []
+    for one in expect:
+        found, there = _value(data, rule(one, "key"))
+        goals.append((fits(found, one) and there, _words(one, found, there=there)))
+    for one in unexpect:
+        found, there = _value(data, rule(one, "key"))
+        broken = fits(found, one) or (strict_upstream and not there and str(one["method"]).startswith("re"))
+        goals.append((not broken, f"unwanted: {_words(one, found, there=there)}"))
+    return reached(goals, partial=False)
+
+
+def _value(data: Any, keys: Any) -> tuple[Any, bool]:
+    if not isinstance(keys, list | tuple):
+        raise EvaluatorFailed(f"`key` is {short(keys)}, expected a list of names", hint=HINT)
+    for key in keys:
+        try:
+            data = data[key]
+        except (KeyError, IndexError, TypeError):
+            return None, False
+    return data, True
+
+
+def _words(wanted: Mapping[str, Any], found: Any, *, there: bool) -> str:
+    value = short(found) if there else "missing"
+    return f"{short(wanted['key'])} is {value}, rule {wanted['method']} {short(wanted['ref'])}"

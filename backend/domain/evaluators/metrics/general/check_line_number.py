@@ -1,0 +1,29 @@
+"""`check_line_number`: how many lines of a file hold a time of day."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.text import read_text
+from backend.domain.evaluators.metrics._rules import HINT, rule
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+_TIME = re.compile(r"(?:[01][0-9]|2[0-3]):[0-5][0-9]:(?:[0-5][0-9]|60)")
+
+
+@register(Kind.METRIC, "check_line_number")
+def check_line_number(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
+    """1 if exactly `rules["expected"]` lines have a time `HH:MM:SS` in them; second 60 is a leap second."""
+    expected = rule(rules, "expected")
+    try:
+        wanted = int(expected)
+    except (TypeError, ValueError) as error:
+        raise EvaluatorFailed(f"`expected` is {short(expected)}, expected a number of lines", hint=HINT) from error
+    found, reason = read_text(result)
+    if found is None:
+        return verdict(met=False, reason=reason)
+    count = sum(_TIME.search(line) is not None for line in found.split("\n"))
+    return verdict(count == wanted, f"{count} lines have a time of day, expected {wanted}")

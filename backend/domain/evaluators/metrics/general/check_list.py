@@ -1,0 +1,40 @@
+"""`check_list`: lines of a text file fit regular expressions."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.text import read_text
+from backend.domain.evaluators.metrics._rules import HINT, texts
+from backend.domain.evaluators.metrics._verdicts import Goal, reached, short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "check_list")
+def check_list(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
+    """1 if every pattern of `expect` is found in some line and no pattern of `unexpect` in any."""
+    expect, unexpect = _patterns(rules, "expect"), _patterns(rules, "unexpect")
+    if not expect and not unexpect:
+        raise EvaluatorFailed("the metric was given nothing to look for", hint=HINT)
+    text, reason = read_text(result)
+    if text is None:
+        return verdict(met=False, reason=reason)
+    lines = re.findall(r"[^\n]*\n|[^\n]+", text)  # with their ends: a pattern may look for them
+    goals = [_goal(pattern, lines, wanted=True) for pattern in expect]
+    goals += [_goal(pattern, lines, wanted=False) for pattern in unexpect]
+    return reached(goals, partial=False)
+
+
+def _patterns(rules: Mapping[str, Any], key: str) -> list[re.Pattern[str]]:
+    try:
+        return [re.compile(pattern) for pattern in texts(rules.get(key), f"`{key}`")]
+    except re.error as error:
+        raise EvaluatorFailed(f"`{key}` has a pattern that is none: {error}", hint=HINT) from error
+
+
+def _goal(pattern: re.Pattern[str], lines: list[str], *, wanted: bool) -> Goal:
+    line = next((line for line in lines if pattern.search(line)), None)
+    where = "in no line" if line is None else f"in the line {short(line)}"
+    return (line is not None) is wanted, f"{short(pattern.pattern)} {'' if wanted else 'un'}wanted, found {where}"

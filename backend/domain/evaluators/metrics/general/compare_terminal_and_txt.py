@@ -1,0 +1,21 @@
+"""`compare_terminal_and_txt`: a text file holds what the terminal shows."""
+
+from backend.domain.evaluators.formats.text import read_text
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "compare_terminal_and_txt")
+def compare_terminal_and_txt(result: str | None, terminal_output: str | None) -> MetricValue:
+    """1 if the file's text equals the terminal's, which is not empty.
+
+    The expectation is what an agent's own terminal shows, so that its absence is no fault of the task.
+    """
+    found, reason = read_text(result)
+    if found is None:
+        return verdict(met=False, reason=reason)
+    if not terminal_output:
+        return verdict(met=False, reason="the terminal shows nothing")
+    same = found == terminal_output.replace("\r\n", "\n")
+    return verdict(same, f"the terminal shows {short(terminal_output)}, the file has {short(found)}")

@@ -1,0 +1,53 @@
+"""`compare_time_in_speedtest_results`: an exported speed test was made just now."""
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.text import read_text
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+DAY = 24 * 60
+_CLOCK = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])")
+
+
+@register(Kind.METRIC, "compare_time_in_speedtest_results")
+def compare_time_in_speedtest_results(
+    result: str | None, expected: str | int | Mapping[str, Any], *, strict_upstream: bool = False
+) -> MetricValue:
+    """1 if the first record's time is less than so many minutes from the time at which the end state was looked at.
+
+    Args:
+        result: path of the exported CSV file; the second column of its second line ends in `HH:MM`.
+        expected: minutes, or `{"minutes": ..., "now": "HH:MM"}` with the desktop's time when it was looked at, so
+            that scoring again finds the same. Without it the clock of now counts, as published.
+        strict_upstream: as published, 23:59 and 00:01 are a day apart.
+    """
+    minutes, now = _asked(expected)
+    text, reason = read_text(result)
+    if text is None:
+        return verdict(met=False, reason=reason)
+    columns = (text.split("\n")[1:2] or [""])[0].split(",")
+    clock = _CLOCK.fullmatch(columns[1][-5:]) if len(columns) > 1 else None
+    if clock is None:
+        return verdict(met=False, reason="the second line has no time `HH:MM` at the end of its second column")
+    apart = abs(int(clock[1]) * 60 + int(clock[2]) - now)
+    apart = apart if strict_upstream else min(apart, DAY - apart)
+    return verdict(apart < minutes, f"the test was made {apart} minutes from then, less than {minutes} is right")
+
+
+def _asked(expected: Any) -> tuple[int, int]:
+    given = expected if isinstance(expected, Mapping) else {"minutes": expected}
+    try:
+        minutes = int(given["minutes"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise EvaluatorFailed(f"expected a number of minutes, got {short(expected)}") from error
+    now = str(given["now"]) if "now" in given else f"{datetime.now().astimezone():%H:%M}"
+    clock = _CLOCK.fullmatch(now)
+    if clock is None:
+        raise EvaluatorFailed(f"expected the time as `HH:MM`, got {short(now)}")
+    return minutes, int(clock[1]) * 60 + int(clock[2])

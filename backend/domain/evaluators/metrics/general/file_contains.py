@@ -1,0 +1,26 @@
+"""`file_contains`: a text file has some parts."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.text import read_text
+from backend.domain.evaluators.metrics._rules import HINT, rule, texts
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+MOST_SHOWN = 20
+
+
+@register(Kind.METRIC, "file_contains")
+def file_contains(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
+    """1 if every text of `rules["expected"]` stands somewhere in the file."""
+    expected = texts(rule(rules, "expected"), "`expected`")
+    if not expected:
+        raise EvaluatorFailed("the metric was given nothing to look for", hint=HINT)
+    found, reason = read_text(result)
+    if found is None:
+        return verdict(met=False, reason=reason)
+    missing = [short(part) for part in expected if part not in found][:MOST_SHOWN]
+    return verdict(not missing, f"lacks {', '.join(missing)}" if missing else "has all that it should")

@@ -1,0 +1,30 @@
+"""`fuzzy_match`: how alike two texts are."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.metrics._rules import HINT, rule
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+MAX_CELLS = 4 * 10**9  # product of the lengths: about two seconds
+
+
+@register(Kind.METRIC, "fuzzy_match")
+def fuzzy_match(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
+    """The likeness, rapidfuzz's `ratio` / 100: 1 - insertions and deletions / both lengths."""
+    from rapidfuzz import fuzz
+
+    expected = rule(rules, "expected")
+    if not isinstance(expected, str):
+        raise EvaluatorFailed(f"`expected` is {short(expected)}, expected a text", hint=HINT)
+    if not isinstance(result, str):
+        return verdict(met=False, reason=f"there is no text, but {short(result)}")
+    if len(result) * len(expected) > MAX_CELLS:
+        return verdict(
+            result == expected, f"a text of {len(result)} letters is too long to be compared letter by letter"
+        )
+    ratio = fuzz.ratio(result, expected) / 100
+    return MetricValue(value=ratio, reasons=(f"{ratio:.3f} alike: expected {short(expected)}, found {short(result)}",))

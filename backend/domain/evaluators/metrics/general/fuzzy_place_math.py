@@ -1,0 +1,53 @@
+"""`fuzzy_place_math`: a document lists three of some places."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.packages import check_package
+from backend.domain.evaluators.metrics._rules import HINT, rule, texts
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+PLACES = 3
+"""Upstream asks for three, whatever the rule lists."""
+MAX_WORD = 10_000
+
+
+@register(Kind.METRIC, "fuzzy_place_math")
+def fuzzy_place_math(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
+    """The mean likeness (rapidfuzz's `ratio` / 100) of the document's three words, each to its nearest place.
+
+    Args:
+        result: path of a .docx file; its words are what blanks part. Other than three words is 0.
+        rules: `expected`: the places to choose from.
+    """
+    from rapidfuzz import fuzz
+
+    places = texts(rule(rules, "expected"), "`expected`")
+    if not places:
+        raise EvaluatorFailed("the metric was given no places", hint=HINT)
+    words, reason = _words(result)
+    if reason:
+        return verdict(met=False, reason=reason)
+    if len(words) != PLACES:
+        return verdict(met=False, reason=f"the document has {len(words)} words, expected {PLACES}: {short(words)}")
+    best = [max((fuzz.ratio(word[:MAX_WORD], place) / 100, place) for place in places) for word in words]
+    reasons = tuple(
+        f"{short(word)} is {score:.3f} like {short(place)}" for word, (score, place) in zip(words, best, strict=True)
+    )
+    return MetricValue(value=sum(score for score, _ in best) / PLACES, reasons=reasons)
+
+
+def _words(path: str | None) -> tuple[list[str], str]:
+    reason = check_package(path)
+    if reason:
+        return [], reason
+    from docx import Document
+
+    try:
+        paragraphs = Document(str(path)).paragraphs
+        return [word for paragraph in paragraphs for word in paragraph.text.split()], ""
+    except Exception as error:  # noqa: BLE001 - python-docx raises whatever a damaged file makes it stumble over.
+        return [], f"the document is damaged: {type(error).__name__}"

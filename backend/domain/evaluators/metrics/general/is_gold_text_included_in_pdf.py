@@ -1,0 +1,53 @@
+"""`is_gold_text_included_in_pdf`: a PDF says some texts."""
+
+from pathlib import Path
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.jsons import read_json
+from backend.domain.evaluators.metrics._verdicts import reached, short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+MAX_BYTES = 256 * 2**20
+MAX_PAGES = 1000
+
+
+@register(Kind.METRIC, "is_gold_text_included_in_pdf")
+def is_gold_text_included_in_pdf(result: str | None, expected: str | None) -> MetricValue:
+    """1 if the PDF's text has every value of a JSON object.
+
+    White space does not count: readers of PDF differ in where a line or a word ends.
+
+    Args:
+        result: path of the PDF.
+        expected: path of a JSON file, name -> text.
+    """
+    wanted, reason = read_json(expected)
+    if reason or not isinstance(wanted, dict) or not wanted:
+        raise EvaluatorFailed(f"the file with the texts: {reason or 'no JSON object with texts'}")
+    if not all(isinstance(value, str) for value in wanted.values()):
+        raise EvaluatorFailed("the file with the texts has other values, too")
+    text, reason = _text(result)
+    if text is None:
+        return verdict(met=False, reason=reason)
+    return reached([(_dense(value) in text, f"{key}: {short(value)}") for key, value in wanted.items()], partial=False)
+
+
+def _dense(text: str) -> str:
+    return "".join(text.split())
+
+
+def _text(path: str | None) -> tuple[str | None, str]:
+    import pypdfium2  # type: ignore[import-untyped]
+
+    if path is None or not Path(path).is_file():
+        return None, "the file is not there"
+    if Path(path).stat().st_size > MAX_BYTES:
+        return None, f"the file is larger than {MAX_BYTES // 2**20} MiB"
+    try:
+        document = pypdfium2.PdfDocument(Path(path).read_bytes())
+        pages = min(len(document), MAX_PAGES)
+        parts = [_dense(document[number].get_textpage().get_text_range()) for number in range(pages)]
+    except (pypdfium2.PdfiumError, ValueError) as error:
+        return None, f"the file is no readable PDF: {error}"
+    return "".join(parts), ""

@@ -1,0 +1,21 @@
+"""`is_in_list`: the rule's value is among those that were found."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.evaluators.metrics._rules import rule
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "is_in_list")
+def is_in_list(result: Any, rules: Mapping[str, Any]) -> MetricValue:
+    """1 if `rules["expected"]` is in the list `result`, or a part of it if both are texts."""
+    expected = rule(rules, "expected")
+    words = f"{short(expected)} among {short(result)}"
+    if isinstance(result, str):
+        return verdict(isinstance(expected, str) and expected in result, words)
+    if not isinstance(result, list | tuple | set | Mapping):
+        return verdict(met=False, reason=f"there is no list to look into, but {short(result)}")
+    return verdict(any(expected == one for one in result), words)

@@ -1,0 +1,35 @@
+"""`is_included_all_json_objects`: one JSON object has all that another has."""
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.jsons import read_json
+from backend.domain.evaluators.metrics._verdicts import Goal, reached, short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "is_included_all_json_objects")
+def is_included_all_json_objects(
+    result: str | None, expected: str | None, *, strict_upstream: bool = False
+) -> MetricValue:
+    """1 if every key of the expected file has the same value in the result's.
+
+    Args:
+        result: path of the file to judge.
+        expected: path of the file whose content it should have.
+        strict_upstream: as published the two are taken the other way round, so that `{}` passes.
+    """
+    wanted, reason = read_json(expected)
+    if reason or not isinstance(wanted, dict):
+        raise EvaluatorFailed(f"the file to compare with: {reason or 'no JSON object'}")
+    found, reason = read_json(result)
+    if reason or not isinstance(found, dict):
+        return verdict(met=False, reason=reason or "the file holds no JSON object")
+    if strict_upstream:
+        found, wanted = wanted, found
+    if not wanted:
+        return verdict(met=True, reason="nothing is asked for")
+    goals: list[Goal] = [
+        (key in found and found[key] == value, f"{key} is {short(found.get(key))}, expected {short(value)}")
+        for key, value in wanted.items()
+    ]
+    return reached(goals, partial=False)

@@ -1,0 +1,45 @@
+"""`literal_match`: two values are written the same."""
+
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "literal_match")
+def literal_match(
+    result: Any,
+    expected: Any,
+    *,
+    type: str = "str",  # noqa: A002 - upstream's name, which tasks write.
+    ignore_case: bool = False,
+    strict_upstream: bool = False,
+) -> MetricValue:
+    """1 if both are the same when written out.
+
+    Args:
+        result: the value to judge.
+        expected: the value it should equal; the info of a web page, for example.
+        type: `str` compares the two values, `list` two lists element by element.
+        ignore_case: upper and lower case are the same.
+        strict_upstream: as published, None equals the text "None".
+    """
+    if type not in {"str", "list"}:
+        raise EvaluatorFailed(f"option `type` is {short(type)}, expected `str` or `list`")
+    words = f"expected {short(expected)}, found {short(result)}"
+    if expected is None and not strict_upstream:
+        raise EvaluatorFailed("there is nothing to compare with")
+    if result is None and not strict_upstream:
+        return verdict(met=False, reason=words)
+    if type == "str":
+        return verdict(_written(result, ignore_case) == _written(expected, ignore_case), words)
+    if not isinstance(result, list | tuple) or not isinstance(expected, list | tuple):
+        return verdict(met=False, reason=f"{words}: not two lists")
+    left, right = ([_written(one, ignore_case) for one in values] for values in (result, expected))
+    return verdict(left == right, words)
+
+
+def _written(value: Any, ignore_case: bool) -> str:  # noqa: FBT001 - a private helper's second word.
+    return str(value).lower() if ignore_case else str(value)

@@ -1,0 +1,19 @@
+"""`match_in_list`: the value is one of those that the rule lists."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.metrics._rules import HINT, rule
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "match_in_list")
+def match_in_list(result: Any, rules: Mapping[str, Any]) -> MetricValue:
+    """1 if `result` is in `rules["expected"]`."""
+    expected = rule(rules, "expected")
+    if not isinstance(expected, list | tuple) or not expected:
+        raise EvaluatorFailed(f"`expected` is {short(expected)}, expected a list of values", hint=HINT)
+    return verdict(result in expected, f"expected one of {short(expected)}, found {short(result)}")

@@ -1,0 +1,38 @@
+"""`run_sqlite3`: a statement asks a database whether it is as wanted."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed, Invalid
+from backend.domain.evaluators.formats.sqlite import first_row
+from backend.domain.evaluators.metrics._rules import HINT, rule
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "run_sqlite3")
+def run_sqlite3(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
+    """The number in the first column of the first row; what is above 1 counts as 1, NULL as 0.
+
+    Args:
+        result: path of the database, opened read-only.
+        rules: `sql`, one SELECT.
+    """
+    sql = rule(rules, "sql")
+    if not isinstance(sql, str):
+        raise EvaluatorFailed(f"`sql` is {short(sql)}, expected a text", hint=HINT)
+    try:
+        row, reason = first_row(result, sql)
+    except Invalid as error:
+        raise EvaluatorFailed(f"the statement cannot be run: {error.message}", hint=HINT) from error
+    if row is None:
+        return verdict(met=False, reason=reason)
+    try:
+        number = float(row[0] or 0)
+    except (TypeError, ValueError):
+        number = math.nan
+    if math.isnan(number):
+        return verdict(met=False, reason=f"the database answers {short(row[0])}, which is no number")
+    return MetricValue(value=min(1.0, max(0.0, number)), reasons=(f"the database answers {number:g}",))

@@ -1,0 +1,47 @@
+"""Compares one setting of VLC with a rule."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.vlc_config import last_line_with, read_settings
+from backend.domain.evaluators.metrics._rules import HINT, rule
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.score import MetricValue
+
+
+def wanted_text(rules: Mapping[str, Any], key: str) -> str:
+    """What a setting should be, as the file writes it.
+
+    Raises:
+        EvaluatorFailed: the rule is neither a number nor a text.
+    """
+    wanted = rule(rules, key)
+    if isinstance(wanted, bool) or not isinstance(wanted, int | str):
+        raise EvaluatorFailed(f"{key!r} is {short(wanted)}, expected a number or a text", hint=HINT)
+    return str(wanted)
+
+
+def value_of(path: str | None, key: str, default: str, *, strict: bool) -> tuple[str | None, str]:
+    """The setting's value, VLC's `default` where the file does not set it, and why there is none.
+
+    Args:
+        path: of `vlcrc`.
+        key: name of the setting.
+        default: what VLC does without it.
+        strict: as published, a commented line counts like any other.
+    """
+    if strict:
+        value, reason = last_line_with(path, f"{key}=")
+        return (None, reason) if reason else (default if value is None else value, "")
+    settings, reason = read_settings(path)
+    return (None, reason) if settings is None else (settings.get(key, default), "")
+
+
+def compare_setting(
+    path: str | None, wanted: tuple[Mapping[str, Any], str], key: str, default: str, *, strict: bool
+) -> MetricValue:
+    """1 if the setting `key` is as `wanted`: the rules, and the name of the one that says it."""
+    text = wanted_text(*wanted)
+    found, reason = value_of(path, key, default, strict=strict)
+    return verdict(found == text, reason or f"{key} is {short(found)}, expected {short(text)}")

@@ -1,0 +1,29 @@
+"""`check_global_key_play_pause`: whether a key plays and pauses VLC from everywhere."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.evaluators.metrics.vlc._settings import value_of, wanted_text
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+KEY = "global-key-play-pause"
+
+
+@register(Kind.METRIC, "check_global_key_play_pause")
+def check_global_key_play_pause(
+    result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False
+) -> MetricValue:
+    """1 if a global key is set (`expected_global_key_play_pause` 1) or not (0).
+
+    Args:
+        result: path of `vlcrc`.
+        rules: `expected_global_key_play_pause`.
+        strict_upstream: as published, commented lines count.
+    """
+    wanted = wanted_text(rules, "expected_global_key_play_pause")
+    found, reason = value_of(result, KEY, "", strict=strict_upstream)
+    if found is None:
+        return verdict(met=False, reason=reason)
+    return verdict(wanted == ("1" if found else "0"), f"{KEY} is {short(found)}, it should be set: {wanted}")

@@ -1,0 +1,28 @@
+"""`check_one_instance_when_started_from_file`: whether VLC uses one window for files."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.evaluators.metrics.vlc._settings import compare_setting
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "check_one_instance_when_started_from_file")
+def check_one_instance_when_started_from_file(
+    result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False
+) -> MetricValue:
+    """1 if VLC's setting `one-instance-when-started-from-file` is as wanted; a file without it means 1.
+
+    Args:
+        result: path of `vlcrc`.
+        rules: `expected_one_instance_when_started_from_file`, a number or a text.
+        strict_upstream: as published, commented lines count.
+    """
+    return compare_setting(
+        result,
+        (rules, "expected_one_instance_when_started_from_file"),
+        "one-instance-when-started-from-file",
+        "1",
+        strict=strict_upstream,
+    )

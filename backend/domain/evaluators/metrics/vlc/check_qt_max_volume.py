@@ -1,0 +1,20 @@
+"""`check_qt_max_volume`: how far VLC's volume goes."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.evaluators.metrics.vlc._settings import compare_setting
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "check_qt_max_volume")
+def check_qt_max_volume(result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False) -> MetricValue:
+    """1 if VLC's setting `qt-max-volume` is as wanted; a file without it means 125.
+
+    Args:
+        result: path of `vlcrc`.
+        rules: `expected_qt_max_volume`, a number or a text.
+        strict_upstream: as published, commented lines count.
+    """
+    return compare_setting(result, (rules, "expected_qt_max_volume"), "qt-max-volume", "125", strict=strict_upstream)

@@ -1,0 +1,47 @@
+"""`check_qt_slider_colours`: the colours of VLC's volume slider."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.metrics._rules import HINT, rule
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.evaluators.metrics.vlc._settings import value_of, wanted_text
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+KEY = "qt-slider-colours"
+DEFAULT = "153;210;153;20;210;20;255;199;15;245;39;29"
+BLACKISH = 100  # every channel is below
+
+
+@register(Kind.METRIC, "check_qt_slider_colours")
+def check_qt_slider_colours(
+    result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False
+) -> MetricValue:
+    """1 if the colours (`R;G;B;R;G;B;...`) are as wanted.
+
+    Args:
+        result: path of `vlcrc`.
+        rules: `type` `match` with `expected_qt_slider_colours`, or `blackish`: every channel of every colour is
+            below 100.
+        strict_upstream: as published, commented lines count.
+    """
+    kind = rule(rules, "type")
+    if kind not in {"match", "blackish"}:
+        raise EvaluatorFailed(f"`type` is {short(kind)}, expected `match` or `blackish`", hint=HINT)
+    wanted = wanted_text(rules, "expected_qt_slider_colours") if kind == "match" else "blackish"
+    found, reason = value_of(result, KEY, DEFAULT, strict=strict_upstream)
+    if found is None:
+        return verdict(met=False, reason=reason)
+    right = found == wanted if kind == "match" else _blackish(found)
+    return verdict(right, f"{KEY} is {short(found)}, expected {short(wanted)}")
+
+
+def _blackish(colours: str) -> bool:
+    """Whole colours only: what is left over at the end is none."""
+    try:
+        channels = [int(part) for part in colours.split(";")]
+    except ValueError:
+        return False
+    return all(channel < BLACKISH for channel in channels[: len(channels) // 3 * 3])

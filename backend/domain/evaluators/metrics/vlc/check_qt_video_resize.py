@@ -1,0 +1,28 @@
+"""`check_qt_video_resize`: whether VLC's window follows the size of the video."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.evaluators.metrics.vlc._settings import compare_setting
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "check_qt_video_resize")
+def check_qt_video_resize(
+    result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False
+) -> MetricValue:
+    """1 if VLC's setting `qt-video-autoresize` is as wanted; a file without it means 1.
+
+    Args:
+        result: path of `vlcrc`.
+        rules: `qt-video-autoresize`, a number or a text.
+        strict_upstream: as published, commented lines count and the default is taken for 0.
+    """
+    return compare_setting(
+        result,
+        (rules, "qt-video-autoresize"),
+        "qt-video-autoresize",
+        "0" if strict_upstream else "1",
+        strict=strict_upstream,
+    )

@@ -1,0 +1,44 @@
+"""`compare_images`: how alike two pictures are."""
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.pictures import read_picture
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.evaluators.metrics.vlc._similarity import structural_similarity
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+BETTER = 0.01  # by so much a picture must be nearer than the reference
+
+
+@register(Kind.METRIC, "compare_images")
+def compare_images(
+    result: str | None, expected: str | None, *, reference_base_result: float | None = None
+) -> MetricValue:
+    """The structural similarity of the gray pictures, both at the size of the smaller one.
+
+    Args:
+        result: path of the picture to judge.
+        expected: path of the picture it should look like.
+        reference_base_result: the similarity that doing nothing has. What is not above it by 0.01 is 0, and the rest
+            of the way to 1 is the value.
+    """
+    import numpy as np
+    from PIL import Image
+
+    base = reference_base_result
+    if base is not None and (isinstance(base, bool) or not isinstance(base, int | float) or base >= 1):
+        raise EvaluatorFailed(f"option `reference_base_result` is {short(base)}, expected a number below 1")
+    wanted, reason = read_picture(expected)
+    if wanted is None:
+        raise EvaluatorFailed(f"the picture to compare with: {reason}")
+    found, reason = read_picture(result)
+    if found is None:
+        return verdict(met=False, reason=reason)
+    size = min(found.size, wanted.size)
+    planes = [np.asarray(one.convert("L").resize(size, Image.Resampling.LANCZOS)) for one in (found, wanted)]
+    similarity = structural_similarity(*planes)
+    words = f"the pictures of {found.size} and {wanted.size} pixels are {similarity:.4f} alike"
+    if base is None:
+        return MetricValue(value=max(0.0, min(1.0, similarity)), reasons=(words,))
+    value = (similarity - base) / (1 - base) if similarity >= base + BETTER else 0.0
+    return MetricValue(value=max(0.0, min(1.0, value)), reasons=(f"{words}, doing nothing is {base:g}",))

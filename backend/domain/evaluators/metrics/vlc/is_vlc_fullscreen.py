@@ -1,0 +1,20 @@
+"""`is_vlc_fullscreen`: the window is as large as the screen."""
+
+from collections.abc import Mapping
+
+from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+Size = Mapping[str, int]
+
+
+@register(Kind.METRIC, "is_vlc_fullscreen")
+def is_vlc_fullscreen(window: Size | None, screen: Size | None) -> MetricValue:
+    """1 if both sizes `{width, height}` are known and equal. Which of the two is the result does not matter."""
+    if window is None or screen is None:
+        return verdict(met=False, reason="there is no window, or no screen, to measure")
+    sizes = [(size.get("width"), size.get("height")) for size in (window, screen)]
+    if None in sizes[0] or None in sizes[1]:
+        return verdict(met=False, reason=f"a size is not known: {sizes}")
+    return verdict(sizes[0] == sizes[1], "the sizes are {}x{} and {}x{}".format(*sizes[0], *sizes[1]))

@@ -1,0 +1,81 @@
+"""`is_vlc_playing`: VLC plays a file or a stream."""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import unquote, urlparse
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.text import read_text
+from backend.domain.evaluators.metrics._rules import HINT, rule
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+FILE_INFO = ("filename", "title", "uri", "location", "name")
+URL_INFO = ("url", "URI", "location", "title", "filename")
+
+
+@register(Kind.METRIC, "is_vlc_playing")
+def is_vlc_playing(result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False) -> MetricValue:
+    """1 if VLC's state is `playing` and what it plays is the wanted thing.
+
+    Args:
+        result: path of VLC's `status.xml`.
+        rules: `type` `file_name` with `file_name`, or `url` with `url`. A stream may show the name of its last part
+            only.
+        strict_upstream: as published, only the first thing that VLC says of the medium is looked at, and a file name
+            may be the end of another one.
+    """
+    kind = rule(rules, "type")
+    if kind not in {"file_name", "url"}:
+        raise EvaluatorFailed(f"`type` is {short(kind)}, expected `file_name` or `url`", hint=HINT)
+    wanted = str(rule(rules, kind))
+    root, reason = _status(result)
+    if root is None:
+        return verdict(met=False, reason=reason)
+    state = root.findtext("state")
+    if state != "playing":
+        return verdict(met=False, reason=f"VLC's state is {short(state)}, expected 'playing'")
+    shown = _information(root, FILE_INFO if kind == "file_name" else URL_INFO)
+    if strict_upstream:
+        shown = shown[:1]
+        right = any(one.endswith(wanted) if kind == "file_name" else _same_stream(one, wanted) for one in shown)
+    else:
+        right = any((_same_file if kind == "file_name" else _same_stream)(one, wanted) for one in shown)
+    return verdict(right, f"VLC plays {short(shown)}, expected {short(wanted)}")
+
+
+def _status(path: str | None) -> tuple[Any, str]:
+    from xml.etree.ElementTree import ParseError
+
+    from defusedxml import DefusedXmlException
+    from defusedxml.ElementTree import fromstring
+
+    text, reason = read_text(path)
+    if text is None:
+        return None, reason
+    try:
+        return fromstring(text), ""
+    except (ParseError, DefusedXmlException, ValueError) as error:
+        return None, f"VLC's status cannot be read: {error}"
+
+
+def _information(root: Any, names: tuple[str, ...]) -> list[str]:
+    found = [root.find(f'information/category[@name="meta"]/info[@name="{name}"]') for name in names]
+    return [one.text for one in found if one is not None and one.text]
+
+
+def _same_file(shown: str, wanted: str) -> bool:
+    return any(one == wanted or one.endswith((f"/{wanted}", f"\\{wanted}")) for one in (shown, unquote(shown)))
+
+
+def _same_stream(shown: str, wanted: str) -> bool:
+    if wanted in shown:
+        return True
+    try:
+        asked, address = urlparse(wanted), urlparse(shown)
+    except ValueError:
+        return False
+    if shown == asked.path.rsplit("/", 1)[-1]:
+        return True
+    return "://" in shown and asked.netloc == address.netloc and asked.path in address.path

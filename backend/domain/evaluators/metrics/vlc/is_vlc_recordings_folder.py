@@ -1,0 +1,38 @@
+"""`is_vlc_recordings_folder`: where VLC puts recordings."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.evaluators.metrics.vlc._settings import value_of, wanted_text
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+KEY = "input-record-path"
+_WINDOWS = re.compile(r"[A-Za-z]:[\\/]")
+
+
+@register(Kind.METRIC, "is_vlc_recordings_folder")
+def is_vlc_recordings_folder(
+    result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False
+) -> MetricValue:
+    """1 if VLC's setting `input-record-path` is `rules["recording_file_path"]`.
+
+    Args:
+        result: path of `vlcrc`.
+        rules: `recording_file_path`.
+        strict_upstream: as published, the path must be written letter by letter as wanted; else a slash at its end,
+            and on Windows case and the kind of slash, do not matter.
+    """
+    wanted = wanted_text(rules, "recording_file_path")
+    found, reason = value_of(result, KEY, "", strict=False)
+    if not found:
+        return verdict(met=False, reason=reason or f"{KEY} is not set")
+    same = found == wanted if strict_upstream else _plain(found) == _plain(wanted)
+    return verdict(same, f"{KEY} is {short(found)}, expected {short(wanted)}")
+
+
+def _plain(path: str) -> str:
+    path = path.replace("\\", "/").lower() if _WINDOWS.match(path) else path
+    return path.rstrip("/")
