@@ -146,12 +146,29 @@ class Task(Frozen):
         return digest(self.model_dump(mode="json", exclude_defaults=True))
 
 
+class Variant(Frozen):
+    """A task under another condition, compared paired with it.
+
+    Attributes:
+        axis: what differs: `context`, `language`, ...
+        value: how, for example `none`.
+        task: the whole task under that condition; its key is the key of the task that it is a variant of.
+    """
+
+    axis: str = Field(min_length=1, max_length=50)
+    value: str = Field(min_length=1, max_length=50)
+    task: Task
+
+
 class LoadedBenchmark(Frozen):
     """What an importer read from files.
 
     Attributes:
         kind: importer name (`osworld`, `starter`, ...), also the default dialect.
+        suite: the published suite that this is, by which reported results are found; empty = none.
         tasks: in a stable order.
+        variants: of these tasks.
+        selections: keys (`domain/name`) of some of the tasks, by the name of the selection.
         assets: files the tasks need, by the name that steps use for them (bytes are stored by hash).
         warnings: things that were odd but understood, each naming file and key.
         licence: name of the licence the tasks are under.
@@ -159,7 +176,10 @@ class LoadedBenchmark(Frozen):
     """
 
     kind: str
+    suite: str = ""
     tasks: tuple[Task, ...]
+    variants: tuple[Variant, ...] = ()
+    selections: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
     assets: Mapping[str, bytes] = Field(default_factory=dict, repr=False)
     warnings: tuple[str, ...] = ()
     licence: str = ""
@@ -169,7 +189,11 @@ class LoadedBenchmark(Frozen):
         """Sha256 (hex) of the task set: same tasks and assets, same hash, whatever the order of files."""
         tasks = sorted((str(task.key), task.content_hash()) for task in self.tasks)
         assets = sorted((name, hashlib.sha256(data).hexdigest()) for name, data in self.assets.items())
-        return digest([self.kind, tasks, assets])
+        variants = sorted(
+            (f"{found.task.key} {found.axis}={found.value}", found.task.content_hash()) for found in self.variants
+        )
+        more = [variants, sorted(self.selections.items())] if variants or self.selections else []
+        return digest([self.kind, tasks, assets, *more])
 
 
 def digest(value: JSON) -> str:

@@ -1,10 +1,25 @@
 """Benchmark readers, one file each: a published benchmark's files -> Tasks.
 
-`lint` says what is wrong with a task before it is run, `expected_score` what validation must find.
+`lint` and `findings` say what is wrong with a task before it is run, `external_assets` which files of the web it
+needs, `differences` what a new version changes, `expected_score` what validation must find.
 """
 
 from backend.domain.benchmarks._assets import external_assets
-from backend.domain.benchmarks._lint import lint
+from backend.domain.benchmarks._diff import Change, TaskChange, differences
+from backend.domain.benchmarks._lint import Finding, findings, lint
+from backend.domain.benchmarks._strict import strict
 from backend.domain.benchmarks._validate import VALIDATION_AGENTS, expected_score, is_sound
 
-__all__ = ["VALIDATION_AGENTS", "expected_score", "external_assets", "is_sound", "lint"]
+__all__ = [
+    "VALIDATION_AGENTS",
+    "Change",
+    "Finding",
+    "TaskChange",
+    "differences",
+    "expected_score",
+    "external_assets",
+    "findings",
+    "is_sound",
+    "lint",
+    "strict",
+]

@@ -2,61 +2,86 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
+from typing import Any, Literal
+
+from pydantic import ValidationError
 
 from backend.domain import registry
 from backend.domain.agents._oracle_steps import read_solution
-from backend.domain.errors import Invalid
+from backend.domain.benchmarks._faults import faults
+from backend.domain.benchmarks._options import call_problems
+from backend.domain.errors import Invalid, UnknownPlugin
 from backend.domain.parameters import ASSET
 from backend.domain.registry import Kind
 from backend.domain.setup import check_step
-from backend.domain.task import JSON, Task
+from backend.domain.task import JSON, Frozen, MetricCall, Task
+
+
+class Finding(Frozen):
+    """One thing in a task that is wrong or odd.
+
+    Attributes:
+        place: where in the task file, for example `evaluator.result.0`; empty for the whole task.
+        message: what is wrong.
+        hint: what would be right, where that is known.
+        severity: a task with an error cannot be run or scored; a warning is upstream's own slip, which is lived with.
+        unknown: the set-up step, getter, metric or parameter that nobody here understands, in words; mostly empty.
+    """
+
+    place: str
+    message: str
+    hint: str = ""
+    severity: Literal["error", "warning"] = "error"
+    unknown: str = ""
+
+    def __str__(self) -> str:
+        """On one line."""
+        said = f"{self.place}: {self.message}" if self.place else self.message
+        return f"{said} ({self.hint})" if self.hint else said
 
 
 def lint(task: Task, assets: Collection[str] | None = None) -> list[str]:
     """Everything that is known to be wrong with a task, each with its place; empty if it can be run.
 
-    Unknown step types, getters and metrics, wrong parameters, missing assets, a solution that cannot be read. Needs no
-    desktop.
+    Unknown step types, getters and metrics, wrong parameters and options, missing assets, a solution that cannot be
+    read. Needs no desktop. See `findings` for warnings, too.
 
     Args:
         task: the task.
         assets: names of its task set's assets; None = they are not looked at.
     """
-    checks = [*_steps(task), *_getters(task)]
-    checks += [
-        (f"evaluator.func.{number}", partial(registry.lookup, Kind.METRIC, call.func, task.dialect))
-        for number, call in enumerate(task.evaluator.calls)
-    ]
-    if task.oracle is not None:
-        checks.append(("oracle", partial(read_solution, task.oracle)))
-    found = [f"{where}: {wrong}" for where, check in checks if (wrong := _complaint(check))]
+    return [str(found) for found in findings(task, assets) if found.severity == "error"]
+
+
+def findings(task: Task, assets: Collection[str] | None = None) -> list[Finding]:
+    """What is wrong with a task and what is odd in it. Arguments as for `lint`."""
     used = _asset_names(task.model_dump(include={"setup", "evaluator"}))
-    return found + [
-        f"asset {name!r} is not in the assets folder" for name in sorted(used - set(used if assets is None else assets))
+    return [
+        *_steps(task),
+        *_getters(task),
+        *_metrics(task),
+        *(_checked("oracle", "solution", partial(read_solution, task.oracle)) if task.oracle is not None else ()),
+        *(
+            Finding(place="", message=f"asset {name!r} is not in the assets folder")
+            for name in sorted(used - set(used if assets is None else assets))
+        ),
+        *(Finding(place=place, message=words, severity="warning") for place, words in faults(task)),
     ]
 
 
-Check = tuple[str, Callable[[], object]]
-
-
-def _complaint(check: Callable[[], object]) -> str:
-    try:
-        check()
-    except Invalid as error:
-        return f"{error} ({error.hint})" if error.hint else str(error)
-    return ""
-
-
-def _steps(task: Task) -> Iterator[Check]:
+def _steps(task: Task) -> Iterator[Finding]:
     for place, steps in (("config", task.setup), ("evaluator.postconfig", task.evaluator.postconfig)):
-        yield from ((f"{place}.{number}", partial(check_step, step, task.dialect)) for number, step in enumerate(steps))
+        for number, step in enumerate(steps):
+            what = f"set-up step {step.type!r}"
+            yield from _checked(f"{place}.{number}", what, partial(check_step, step, task.dialect))
 
 
-def _getters(task: Task) -> Iterator[Check]:
+def _getters(task: Task) -> Iterator[Finding]:
     for number, call in enumerate(task.evaluator.calls):
         for place, spec in (("result", call.result), ("expected", call.expected)):
             if spec is not None:
-                yield f"evaluator.{place}.{number}", partial(_check_getter, task, spec)
+                what = f"getter {str(spec.get('type'))!r}"
+                yield from _checked(f"evaluator.{place}.{number}", what, partial(_check_getter, task, spec))
 
 
 def _check_getter(task: Task, spec: Mapping[str, JSON]) -> None:
@@ -64,6 +89,44 @@ def _check_getter(task: Task, spec: Mapping[str, JSON]) -> None:
     check = getattr(plugin() if isinstance(plugin, type) else plugin, "check", None)
     if check is not None:
         check({key: value for key, value in spec.items() if key != "type"})
+
+
+def _metrics(task: Task) -> Iterator[Finding]:
+    for number, call in enumerate(task.evaluator.calls):
+        place, what = f"evaluator.func.{number}", f"metric {call.func!r}"
+        unknown = list(_checked(place, what, partial(registry.lookup, Kind.METRIC, call.func, task.dialect)))
+        yield from unknown
+        if not unknown and call.func != "infeasible":
+            yield from _options(task, call, f"evaluator.options.{number}")
+
+
+def _options(task: Task, call: MetricCall, place: str) -> Iterator[Finding]:
+    metric: Callable[..., Any] = registry.lookup(Kind.METRIC, call.func, task.dialect)
+    for words, option in call_problems(metric, call):
+        unknown = f"option {option!r} of metric {call.func!r}" if option else ""
+        yield Finding(place=place, message=f"metric {call.func}: {words}", unknown=unknown)
+
+
+def _checked(place: str, what: str, check: Callable[[], object]) -> Iterator[Finding]:
+    """What a plug-in's own check says; one that breaks over a task's JSON is said as well, and is our mistake."""
+    try:
+        check()
+    except Invalid as error:
+        yield Finding(place=place, message=str(error), hint=error.hint, unknown=_unknown(what, error))
+    except Exception as error:  # noqa: BLE001 - whatever a task file says, a report is due and no traceback
+        yield Finding(place=place, message=f"the check of {what} broke: {type(error).__name__}: {str(error)[:200]}")
+
+
+def _unknown(what: str, error: Invalid) -> str:
+    """The name that nobody understands: the plug-in's, or that of a parameter it refuses to know."""
+    if isinstance(error, UnknownPlugin):
+        return what
+    cause = error.__cause__
+    if isinstance(cause, ValidationError):
+        wrong = [found for found in cause.errors(include_url=False) if found["type"] == "extra_forbidden"]
+        if wrong:
+            return f"parameter {'.'.join(map(str, wrong[0]['loc']))!r} of {what}"
+    return ""
 
 
 def _asset_names(value: JSON) -> set[str]:

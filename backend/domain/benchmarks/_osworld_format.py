@@ -1,27 +1,26 @@
 """Reads a folder of tasks in OSWorld's format (benchmark-formats reference, section 1.1) into Tasks.
 
-Layout: `test_all.json` ({domain: [names]}, optional), `<domain>/<name>.json` beside it or below `examples/`, and for
-our own task sets `assets/` and `about.json` ({licence, source}). Nothing outside of the folder is read.
+For our own task sets: `test_all.json` ({domain: [names]}, optional), `<domain>/<name>.json` beside it or below
+`examples/`, `assets/` and `about.json` ({licence, source}). Nothing outside of the folder is read.
 """
 
-import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from pydantic import ValidationError
 
-from backend.domain.benchmarks._osworld_task import TaskFile, to_task
+from backend.domain.benchmarks._files import kind_of, name_of, read_bytes, read_json, read_object, short
+from backend.domain.benchmarks._osworld_task import PLAIN, Suite, TaskFile, to_task
 from backend.domain.errors import Invalid
 from backend.domain.task import LoadedBenchmark, Task, TaskKey
 
-MAX_TASK_BYTES = 2**20
 MAX_TASKS = 5000
 MAX_ASSET_BYTES = 64 * 2**20
 MAX_ASSETS_BYTES = 512 * 2**20
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._ -]{0,150}")
 _RESERVED = frozenset({"assets", "examples"})
+ALL = "test_all.json"
 
 
 def load_folder(path: Path, *, kind: str, dialect: str) -> LoadedBenchmark:
@@ -35,19 +34,21 @@ def load_folder(path: Path, *, kind: str, dialect: str) -> LoadedBenchmark:
     Raises:
         Invalid: names the first broken file, the key in it and what was expected.
     """
-    if not path.is_dir():
-        raise Invalid("expected a folder with task files", path=str(path))
-    root = path.resolve()
-    warnings: list[str] = []
-    files = _task_files(root, warnings)
+    root = folder_of(path)
+    base = root / "examples" if (root / "examples").is_dir() else root
+    files = [
+        (file.parent.name, file)
+        for file in sorted(base.glob("*/*.json"))
+        if base != root or file.parent.name not in _RESERVED
+    ]
     if not files:
         raise Invalid("there is no task file", path=path.name, hint="Expected <domain>/<name>.json.")
-    about = read_json(root / "about.json", root) if (root / "about.json").exists() else {}
-    if not isinstance(about, dict):
-        raise Invalid(f"expected an object, got {_kind(about)}", path="about.json")
+    warnings: list[str] = []
+    about = read_object(root / "about.json", root) if (root / "about.json").exists() else {}
+    chosen = listed(root, keyed(files, root), root / ALL if (root / ALL).exists() else None, warnings)
     return LoadedBenchmark(
         kind=kind,
-        tasks=tuple(read_task(file, root, key, dialect, warnings) for key, file in files),
+        tasks=tuple(read_task(file, root, key, dialect, warnings) for key, file in chosen.items()),
         assets=_assets(root),
         warnings=tuple(warnings),
         licence=str(about.get("licence", "")),
@@ -55,67 +56,74 @@ def load_folder(path: Path, *, kind: str, dialect: str) -> LoadedBenchmark:
     )
 
 
-def read_task(file: Path, root: Path, key: TaskKey, dialect: str, warnings: list[str]) -> Task:
+def folder_of(path: Path) -> Path:
+    """The folder itself, without links. Raises Invalid where there is none."""
+    if not path.is_dir():
+        raise Invalid("expected a folder with task files", path=str(path))
+    return path.resolve()
+
+
+def keyed(files: Sequence[tuple[str, Path]], root: Path) -> dict[TaskKey, Path]:
+    """Task files by their key: folder and file name. Raises Invalid for too many, and for names nobody can type."""
+    if len(files) > MAX_TASKS:
+        raise Invalid(f"there are {len(files)} task files, at most {MAX_TASKS} are read", path=root.name)
+    for domain, file in files:
+        if not _NAME.fullmatch(domain) or not _NAME.fullmatch(file.stem):
+            raise Invalid("expected letters, digits, . _ - in a name", path=name_of(file, root)[:300])
+    return {TaskKey(domain=domain, name=file.stem): file for domain, file in files}
+
+
+def listed(root: Path, present: Mapping[TaskKey, Path], file: Path | None, warnings: list[str]) -> dict[TaskKey, Path]:
+    """The files that a `test_all.json` names, in its order; without one all of them."""
+    if file is None:
+        return dict(present)
+    keys = [spelled(key, present) for key in read_list(file, root)]
+    for key in keys:
+        if key not in present:
+            wrong = f"key {key.domain}: {key.name} is listed, but there is no file {key}.json"
+            raise Invalid(wrong, path=name_of(file, root))
+    left = [key for key in present if key not in set(keys)]
+    warnings += [f"{key}.json: it is not in {file.name} and was left out" for key in left]
+    return {key: present[key] for key in keys}
+
+
+def spelled(key: TaskKey, present: Collection[TaskKey]) -> TaskKey:
+    """The key as the file's name spells it: upstream's lists were made where upper and lower case are one."""
+    if key in present:
+        return key
+    same = [known for known in present if str(known).lower() == str(key).lower()]
+    return same[0] if len(same) == 1 else key
+
+
+def read_list(file: Path, root: Path) -> Iterator[TaskKey]:
+    """The keys that a list file, {domain: [names]}, names. Raises Invalid."""
+    name, value = name_of(file, root), read_json(file, root)
+    if not isinstance(value, dict):
+        raise Invalid(f"expected an object {{domain: [names]}}, got {kind_of(value)}", path=name)
+    for domain, names in value.items():
+        if not _NAME.fullmatch(domain):
+            raise Invalid(f"key {domain[:100]}: expected the name of a domain", path=name)
+        if not isinstance(names, list) or not all(isinstance(word, str) and _NAME.fullmatch(word) for word in names):
+            raise Invalid(f"key {domain}: expected a list of names", path=name)
+        yield from (TaskKey(domain=domain, name=word) for word in names)
+
+
+def read_task(file: Path, root: Path, key: TaskKey, dialect: str, warnings: list[str], *, suite: Suite = PLAIN) -> Task:  # noqa: PLR0913 - what a file is read as
     """One task file. Raises Invalid naming file, key and what was expected; odd things become warnings."""
-    name = file.relative_to(root).as_posix()
-    raw = read_json(file, root)
-    if not isinstance(raw, dict):
-        raise Invalid(f"expected an object, got {_kind(raw)}", path=name)
+    name = name_of(file, root)
+    raw = read_object(file, root)
     try:
         parsed = TaskFile.model_validate(raw)
-        task = to_task(parsed, raw, key, dialect)
+        task = to_task(parsed, raw, key, dialect, suite)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "the whole file"
-        raise Invalid(f"key {where}: {first['msg']}, got {_short(first['input'])}", path=name) from error
+        where = ".".join(str(part) for part in first["loc"])[:300] or "the whole file"
+        raise Invalid(f"key {where}: {first['msg']}, got {short(first['input'])}", path=name) from error
     except Invalid as error:
         raise Invalid(f"key {error}", path=name, hint=error.hint) from error
     if parsed.id != key.name:
-        warnings.append(f"{name}: key id: it is {parsed.id!r}, the file's name counts")
+        warnings.append(f"{name}: key id: it is {short(parsed.id)}, the file's name counts")
     return task
-
-
-def read_json(file: Path, root: Path) -> Any:
-    """A JSON file of bounded size. Raises Invalid."""
-    name = file.relative_to(root).as_posix()
-    data = _bytes(file, root, MAX_TASK_BYTES)
-    try:
-        return json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise Invalid(f"expected JSON: {error}", path=name) from error
-
-
-def _task_files(root: Path, warnings: list[str]) -> list[tuple[TaskKey, Path]]:
-    base = root / "examples" if (root / "examples").is_dir() else root
-    present = {
-        TaskKey(domain=file.parent.name, name=file.stem): file
-        for file in sorted(base.glob("*/*.json"))
-        if base != root or file.parent.name not in _RESERVED
-    }
-    if len(present) > MAX_TASKS:
-        raise Invalid(f"there are {len(present)} task files, at most {MAX_TASKS} are read", path=root.name)
-    for key, file in present.items():
-        if not _NAME.fullmatch(key.domain) or not _NAME.fullmatch(key.name):
-            raise Invalid("expected letters, digits, . _ - in a name", path=file.relative_to(root).as_posix())
-    if not (root / "test_all.json").exists():
-        return list(present.items())
-    listed = list(_listed(read_json(root / "test_all.json", root)))
-    for key in listed:
-        if key not in present:
-            raise Invalid(
-                f"key {key.domain}: {key.name} is listed, but there is no file {key}.json", path="test_all.json"
-            )
-    warnings += [f"{key}.json: it is not in test_all.json and was left out" for key in present if key not in listed]
-    return [(key, present[key]) for key in dict.fromkeys(listed)]
-
-
-def _listed(value: Any) -> Iterator[TaskKey]:
-    if not isinstance(value, dict):
-        raise Invalid(f"expected an object {{domain: [names]}}, got {_kind(value)}", path="test_all.json")
-    for domain, names in value.items():
-        if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
-            raise Invalid(f"key {domain}: expected a list of names", path="test_all.json")
-        yield from (TaskKey(domain=domain, name=name) for name in names)
 
 
 def _assets(root: Path) -> Mapping[str, bytes]:
@@ -125,28 +133,7 @@ def _assets(root: Path) -> Mapping[str, bytes]:
     found: dict[str, bytes] = {}
     left = MAX_ASSETS_BYTES
     for file in sorted(file for file in folder.rglob("*") if file.is_file()):
-        data = _bytes(file, root, min(MAX_ASSET_BYTES, left))
+        data = read_bytes(file, root, min(MAX_ASSET_BYTES, left))
         left -= len(data)
         found[file.relative_to(folder).as_posix()] = data
     return found
-
-
-def _bytes(file: Path, root: Path, most: int) -> bytes:
-    name = file.relative_to(root).as_posix()
-    if not file.resolve().is_relative_to(root):
-        raise Invalid("it is a link that leads out of the folder", path=name)
-    try:
-        if file.stat().st_size > most:
-            raise Invalid(f"it has {file.stat().st_size} bytes, at most {most} are read", path=name)
-        return file.read_bytes()
-    except OSError as error:
-        raise Invalid(f"it cannot be read: {error.strerror}", path=name) from error
-
-
-def _kind(value: Any) -> str:
-    return {dict: "an object", list: "a list", str: "a text", type(None): "null"}.get(type(value), type(value).__name__)
-
-
-def _short(value: Any) -> str:
-    text = json.dumps(value, default=str, ensure_ascii=False)
-    return text if len(text) <= 100 else f"{text[:100]} ..."  # noqa: PLR2004 - of an error message

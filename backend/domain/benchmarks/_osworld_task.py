@@ -1,10 +1,11 @@
 """One task file in OSWorld's format, and the Task that it becomes."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, model_validator
 
+from backend.domain.benchmarks._labels import PLAIN, Suite, app_of, extra_of, rated
 from backend.domain.task import (
     JSON,
     Difficulty,
@@ -17,16 +18,31 @@ from backend.domain.task import (
     TaskKey,
 )
 
+__all__ = ["PLAIN", "Suite", "TaskFile", "to_task"]
+
+Word = Annotated[str, Field(min_length=1, max_length=200)]
+
 
 def _none_if_empty(value: Any) -> Any:
     return None if value in ({}, []) else value
 
 
-def _corrected(value: Any) -> Any:
-    """Four published tasks write `type:` for `type`."""
-    if isinstance(value, dict) and "type:" in value:
-        return {("type" if key == "type:" else key): part for key, part in value.items()}
-    return value
+def _without_notes(value: Any) -> Any:
+    """An object without upstream's comments (`_note`) and with its four `type:` spelled `type`; both stay in `raw`."""
+    if not isinstance(value, dict):
+        return value
+    plain = {key: part for key, part in value.items() if not key.startswith("_")}
+    if "type:" in plain:
+        plain.setdefault("type", plain["type:"])
+        del plain["type:"]
+    return plain
+
+
+def _getter(value: Any) -> Any:
+    spec = _none_if_empty(_without_notes(value))
+    if isinstance(spec, dict) and "rules" in spec:
+        return {**spec, "rules": _without_notes(spec["rules"])}
+    return spec
 
 
 class _Loose(BaseModel):
@@ -36,24 +52,25 @@ class _Loose(BaseModel):
 
 
 class _GetterSpec(_Loose):
-    type: str = Field(min_length=1)
+    type: Word
 
 
 class _Step(_Loose):
-    type: str = Field(min_length=1)
-    parameters: dict[str, Any] = Field(default_factory=dict)
+    type: Word
+    parameters: Annotated[dict[str, Any], BeforeValidator(_without_notes)] = Field(default_factory=dict)
 
 
-Spec = Annotated[_GetterSpec | None, BeforeValidator(lambda value: _none_if_empty(_corrected(value)))]
+Spec = Annotated[_GetterSpec | None, BeforeValidator(_getter)]
+Options = Annotated[dict[str, Any] | None, BeforeValidator(_without_notes)]
 
 
 class _Evaluator(_Loose):
-    func: str | list[str]
+    func: Word | Annotated[list[Word], Field(max_length=50)]
     conj: str = Field(default="and", pattern="^(and|or)$")
     result: Annotated[Any, BeforeValidator(_none_if_empty)] = None
     expected: Annotated[Any, BeforeValidator(_none_if_empty)] = None
     options: Any = None
-    postconfig: list[_Step] = Field(default_factory=list)
+    postconfig: list[_Step] = Field(default_factory=list, max_length=500)
 
     @model_validator(mode="after")
     def _same_lengths(self) -> Self:
@@ -72,21 +89,27 @@ class _Metric(BaseModel):
 
     result: Spec = None
     expected: Spec = None
-    options: dict[str, Any] | None = None
+    options: Options = None
 
 
 class TaskFile(_Loose):
     """What is read of a task file; the keys from `difficulty` on are ours."""
 
-    id: str = Field(min_length=1)
+    id: str = Field(min_length=1, max_length=500)
     instruction: str = Field(min_length=1, max_length=20_000)
-    config: list[_Step] = Field(default_factory=list)
+    config: list[_Step] = Field(default_factory=list, max_length=500)
     evaluator: _Evaluator
-    related_apps: list[str] = Field(default_factory=list)
+    related_apps: list[Annotated[str, Field(max_length=200)]] = Field(default_factory=list, max_length=100)
+    snapshot: str | None = Field(default=None, max_length=500)
+    source: str | list[str] | None = None
+    proxy: StrictBool = False
+    fixed_ip: StrictBool = False
+    possibility_of_env_change: Literal["low", "medium", "high"] | None = None
+    env_may_change: StrictBool = False
     difficulty: Difficulty | None = None
     difficulty_source: DifficultySource | None = None
-    level: str | None = None
-    requires: list[str] = Field(default_factory=list)
+    level: str | None = Field(default=None, max_length=100)
+    requires: list[Word] = Field(default_factory=list, max_length=100)
     max_steps: int | None = Field(default=None, ge=1, le=1000)
     oracle: list[dict[str, Any]] | None = None
 
@@ -97,28 +120,37 @@ class TaskFile(_Loose):
         return self
 
 
-def to_task(file: TaskFile, raw: Mapping[str, JSON], key: TaskKey, dialect: str) -> Task:
+def to_task(file: TaskFile, raw: Mapping[str, JSON], key: TaskKey, dialect: str, suite: Suite = PLAIN) -> Task:
     """The task of a file. Raises pydantic's ValidationError for a wrong metric call."""
-    evaluator = EvaluatorSpec(
-        calls=_calls(file.evaluator), conj=file.evaluator.conj, postconfig=_steps(file.evaluator.postconfig)
-    )
-    return Task(
+    task = Task(
         key=key,
         dialect=dialect,
         instruction=file.instruction,
         setup=_steps(file.config),
-        evaluator=evaluator,
-        labels=Labels(
-            apps=tuple(dict.fromkeys(_app(name) for name in file.related_apps)),
-            requires=tuple(file.requires),
-            difficulty=file.difficulty,
-            difficulty_source=file.difficulty_source,
-            level=file.level,
-            feasible=not evaluator.infeasible,
+        evaluator=EvaluatorSpec(
+            calls=_calls(file.evaluator), conj=file.evaluator.conj, postconfig=_steps(file.evaluator.postconfig)
         ),
         oracle=None if file.oracle is None else tuple(file.oracle),
         max_steps=file.max_steps,
         raw=raw,
+    )
+    return task.model_copy(update={"labels": _labels(file, raw, task, suite)})
+
+
+def _labels(file: TaskFile, raw: Mapping[str, JSON], task: Task, suite: Suite) -> Labels:
+    difficulty, source = file.difficulty, file.difficulty_source
+    if difficulty is None:
+        difficulty, source = rated(suite, task.key.domain)
+    apps = [app_of(name, synonyms=suite is not PLAIN) for name in file.related_apps]
+    return Labels(
+        apps=tuple(dict.fromkeys(apps)),
+        requires=tuple(file.requires),
+        difficulty=difficulty,
+        difficulty_source=source,
+        level=file.level,
+        os=suite.os,
+        feasible=not task.evaluator.infeasible,
+        extra={} if suite is PLAIN else extra_of(task, suite, raw),
     )
 
 
@@ -147,8 +179,3 @@ def _calls(evaluator: _Evaluator) -> tuple[MetricCall, ...]:
             )
         )
     return tuple(calls)
-
-
-def _app(name: str) -> str:
-    """Spellings of one application are one application: `libreoffice-calc`, `LibreOffice Calc`."""
-    return name.strip().lower().replace("-", "_").replace(" ", "_")

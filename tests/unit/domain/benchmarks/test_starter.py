@@ -87,7 +87,11 @@ class TestLoad:
         [
             ("{", "editor/one.json: expected JSON"),
             ("[]", "editor/one.json: expected an object, got a list"),
-            ('{"id": NaN}', "editor/one.json: key"),
+            ('{"id": NaN}', "editor/one.json: expected JSON"),
+            ('{"id": 1e999}', "editor/one.json: key id: a number"),
+            ('{"id": "\\u0000"}', "editor/one.json: key id: a text"),
+            ('{"id": {"a\\ud800": 1}}', "editor/one.json: key id.a?: a text"),
+            ('{"id": ' + "[" * 90 + "]" * 90 + "}", "editor/one.json: key id.0.0"),
             (task_file(instruction=""), "editor/one.json: key instruction"),
             (task_file(config=[{"parameters": {}}]), "editor/one.json: key config.0.type"),
             (task_file(evaluator={}), "editor/one.json: key evaluator.func"),

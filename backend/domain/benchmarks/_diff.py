@@ -1,0 +1,68 @@
+"""What differs between two versions of a benchmark's tasks."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+from backend.domain.benchmarks._files import short
+from backend.domain.task import Frozen, Task
+
+MOST = 50  # changes of one task that are told
+
+
+class Change(Frozen):
+    """One place of a task that differs; `old` and `new` are short JSON texts, None where the place is not there."""
+
+    place: str
+    old: str | None
+    new: str | None
+
+
+class TaskChange(Frozen):
+    """A task that differs between two task sets.
+
+    Attributes:
+        task: its key.
+        kind: `added`, `removed` or `changed`.
+        changes: where, for a changed one; at most MOST.
+        scores: whether the change may alter a score that the old version got: the evaluator, the set-up, the
+            instruction or the budget differ, not only labels.
+    """
+
+    task: str
+    kind: Literal["added", "removed", "changed"]
+    changes: tuple[Change, ...] = ()
+    scores: bool = True
+
+
+def differences(old: Mapping[str, Task], new: Mapping[str, Task]) -> list[TaskChange]:
+    """What has to be done to the old tasks (by key) to get the new ones, sorted by key; equal tasks are left out."""
+    found = []
+    for key in sorted({*old, *new}):
+        if key not in new or key not in old:
+            found.append(TaskChange(task=key, kind="removed" if key in old else "added", scores=key in old))
+        elif changes := tuple(_changes(_told(old[key]), _told(new[key]), ""))[:MOST]:
+            touched = any(not change.place.startswith("labels.") for change in changes)
+            found.append(TaskChange(task=key, kind="changed", changes=changes, scores=touched))
+    return found
+
+
+def _told(task: Task) -> dict[str, Any]:
+    """What decides a task's content; the raw file is what it was made of, and would say everything twice."""
+    return task.model_dump(mode="json", exclude={"raw", "key"})
+
+
+def _changes(old: Any, new: Any, place: str) -> Iterator[Change]:
+    if old == new:
+        return
+    if isinstance(old, dict) and isinstance(new, dict):
+        for name in sorted({*old, *new}):
+            yield from _changes(old.get(name), new.get(name), f"{place}.{name}".lstrip("."))
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for number, (before, after) in enumerate(zip(old, new, strict=True)):
+            yield from _changes(before, after, f"{place}.{number}")
+    else:
+        yield Change(place=place, old=_short(old), new=_short(new))
+
+
+def _short(value: Any) -> str | None:
+    return None if value is None else short(value)

@@ -1,0 +1,89 @@
+"""Slips in published task files that upstream lives with, said as warnings: nothing of ours is wrong there."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from backend.domain.benchmarks._files import short
+from backend.domain.task import JSON, SetupStep, Task
+
+Fault = tuple[str, str]
+"""Where it is, and what."""
+
+_TEMPLATES = {
+    "osworld": frozenset(
+        {"CLIENT_PASSWORD", "SCREEN_WIDTH", "SCREEN_HEIGHT", "SCREEN_WIDTH_HALF", "SCREEN_HEIGHT_HALF"}
+    )
+}
+_TEMPLATE = re.compile(r"(?<![$\w{\\])\{([A-Z][A-Z0-9_]{2,40})\}(?!\})")
+_OPTIONS = {
+    ("compare_references", "content_only"): "upstream ignores it: it always compares the text of the references",
+    ("compare_pptx_files", "examine_shape_lenient_height"): "upstream has no such option and ignores it",
+}
+_RULES = {
+    ("check_direct_json_object", "ignore_list_order"): "upstream reads it only beside `expect_in_result`",
+}
+_TABLE_RULES = {
+    ("sheet_data", "ignore_case"): "upstream ignores it: letters of the cells are compared as they are",
+    ("sheet_print", "ignore_case"): "upstream reads it for the lines of the CSV file only",
+}
+
+
+def faults(task: Task) -> Iterator[Fault]:
+    """Upstream's slips in one task, from the file as it was read."""
+    yield from _comments(task.raw.get("evaluator"), "evaluator")
+    yield from _comments(task.raw.get("config"), "config")
+    yield from _options(task)
+    for place, steps in (("config", task.setup), ("evaluator.postconfig", task.evaluator.postconfig)):
+        for number, step in enumerate(steps):
+            for name in _unknown_templates(step, task.dialect):
+                words = f"{{{name}}} reads like a template, but there is none of that name: it is used as written"
+                yield f"{place}.{number}", words
+
+
+def _comments(value: JSON, place: str) -> Iterator[Fault]:
+    """Keys that are remarks (`_note`) or slips (`type:`) inside what a machine reads."""
+    if isinstance(value, Mapping):
+        for key, part in value.items():
+            if key.startswith("_"):
+                yield f"{place}.{key[:100]}", f"a remark where a machine reads, left out: {short(part)}"
+            elif key.endswith(":"):
+                yield f"{place}.{key[:100]}", f"a slip for {key[:-1][:100]!r}, and read as such; upstream ignores it"
+            else:
+                yield from _comments(part, f"{place}.{key[:100]}")
+    elif isinstance(value, list):
+        for number, part in enumerate(value):
+            yield from _comments(part, f"{place}.{number}")
+
+
+def _options(task: Task) -> Iterator[Fault]:
+    """Options and rules that upstream never looks at."""
+    for number, call in enumerate(task.evaluator.calls):
+        for name in call.options:
+            if (call.func, name) in _OPTIONS:
+                yield f"evaluator.options.{number}.{name}", _OPTIONS[call.func, name]
+        expected = (call.expected or {}).get("rules")
+        for name in expected if isinstance(expected, Mapping) and "expected" in expected else ():
+            if (call.func, name) in _RULES:
+                yield f"evaluator.expected.{number}.rules.{name}", _RULES[call.func, name]
+        rules = call.options.get("rules") if call.func == "compare_table" else None
+        for position, rule in enumerate(rules if isinstance(rules, list) else ()):
+            yield from _table(rule, f"evaluator.options.{number}.rules.{position}")
+
+
+def _table(rule: Any, place: str) -> Iterator[Fault]:
+    if isinstance(rule, Mapping):
+        for name in rule:
+            words = _TABLE_RULES.get((str(rule.get("type")), name))
+            if words:
+                yield f"{place}.{name}", words
+
+
+def _unknown_templates(step: SetupStep, dialect: str) -> list[str]:
+    """Names in braces in a command that look like one of the dialect's templates and are none."""
+    if dialect not in _TEMPLATES:
+        return []
+    command = step.parameters.get("command")
+    words = [command] if isinstance(command, str) else command if isinstance(command, list | tuple) else []
+    found = [name for word in words if isinstance(word, str) for name in _TEMPLATE.findall(word[:100_000])]
+    return [name for name in dict.fromkeys(found) if name not in _TEMPLATES[dialect]]

@@ -1,0 +1,128 @@
+"""What a published suite's task files say about a task beside how to run it, in one spelling."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from backend.domain.benchmarks._assets import external_assets
+from backend.domain.task import JSON, Difficulty, DifficultySource, SetupStep, Task
+
+_APPS = {
+    "calc": "libreoffice_calc",
+    "writer": "libreoffice_writer",
+    "impress": "libreoffice_impress",
+    "vscode": "vs_code",
+    "edge": "msedge",
+    "ppt": "powerpoint",
+}
+_LIVE = frozenset(
+    {
+        "active_tab_html_parse",
+        "active_tab_info",
+        "active_tab_url_parse",
+        "active_url_from_accessTree",
+        "gotoRecreationPage_and_get_html_content",
+        "info_from_website",
+        "number_of_search_results",
+        "open_tabs_info",
+        "page_info",
+        "pdf_from_url",
+        "url_dashPart",
+        "url_path_parse",
+    }
+)
+"""Getters that look at a page of the web, in the browser or without it."""
+_OPENS = frozenset({"chrome_open_tabs", "edge_open_tabs"})
+_ACCOUNT = frozenset({"googledrive", "login", "googledrive_file"})
+_LEVELS = {1: Difficulty.EASY, 2: Difficulty.MEDIUM, 3: Difficulty.HARD}
+
+
+@dataclass(frozen=True)
+class Suite:
+    """What a suite's paper and layout say about all of its tasks.
+
+    Attributes:
+        name: of the published suite, by which reported results are found; empty = none.
+        os: what its tasks run on.
+        groups: the paper's group of each domain.
+        ratings: mean difficulty per domain, 1 easy to 3 hard, where the paper gives only that.
+        twins: the domain of the same task on another system, by domain.
+        facts: what holds of every task.
+    """
+
+    name: str = ""
+    os: str = "linux"
+    groups: Mapping[str, str] = field(default_factory=dict)
+    ratings: Mapping[str, float] = field(default_factory=dict)
+    twins: Mapping[str, str] = field(default_factory=dict)
+    facts: Mapping[str, JSON] = field(default_factory=dict)
+
+
+PLAIN = Suite()
+"""No published suite: our own tasks, which carry their labels themselves."""
+
+
+def app_of(name: str, *, synonyms: bool) -> str:
+    """Spellings of one application are one application: `libreoffice-calc`, `LibreOffice Calc`, `calc`."""
+    plain = name.strip().lower().replace("-", "_").replace(" ", "_")
+    return _APPS.get(plain, plain) if synonyms else plain
+
+
+def rated(suite: Suite, domain: str) -> tuple[Difficulty | None, DifficultySource | None]:
+    """A domain's difficulty by the paper's mean, which is rounded to the nearest of its three words."""
+    rating = suite.ratings.get(domain)
+    return (None, None) if rating is None else (_LEVELS[round(rating)], DifficultySource.PAPER_DOMAIN)
+
+
+def extra_of(task: Task, suite: Suite, raw: Mapping[str, JSON]) -> dict[str, JSON]:
+    """Labels that only some suites have; what does not hold, or nobody says, is left out.
+
+    Keys: `id` (as the file says), `snapshot`, `source`, `group` (of the paper), `rating` (1 to 3, the paper's mean of
+    the domain), `twin` (key of the same task on another system), `network` (see `network_of`), `proxy`, `fixed_ip`,
+    `drift` (low, medium or high: how likely the world that the task needs changes).
+    """
+    key = task.key
+    found: dict[str, JSON] = {
+        "id": raw.get("id"),
+        "snapshot": raw.get("snapshot"),
+        "source": raw.get("source"),
+        "group": suite.groups.get(key.domain),
+        "rating": suite.ratings.get(key.domain),
+        "twin": f"{suite.twins[key.domain]}/{key.name}" if key.domain in suite.twins else None,
+        "network": network_of(task),
+        "proxy": raw.get("proxy") or None,
+        "fixed_ip": raw.get("fixed_ip") or None,
+        "drift": raw.get("possibility_of_env_change") or ("medium" if raw.get("env_may_change") else None),
+        **suite.facts,
+    }
+    return {name: value for name, value in found.items() if value not in (None, [], "")}
+
+
+def network_of(task: Task) -> list[str]:
+    """What a task needs of the network: `assets` (stored files of the web), `web` (live pages), `account` (a login)."""
+    steps = [*task.setup, *task.evaluator.postconfig]
+    specs = [spec for call in task.evaluator.calls for spec in (call.result, call.expected) if spec is not None]
+    kinds = {step.type for step in steps} | {str(spec.get("type")) for spec in specs}
+    needs = {
+        "assets": bool(external_assets(task)),
+        "web": bool(kinds & _LIVE) or any(_opens_web(step) for step in steps),
+        "account": bool(kinds & _ACCOUNT),
+    }
+    return [need for need, needed in needs.items() if needed]
+
+
+def _opens_web(step: SetupStep) -> bool:
+    if step.type in _OPENS:
+        return any(_of_web(text) for text in _texts(step.parameters.get("urls_to_open")))
+    return step.type == "launch" and any(_of_web(text) for text in _texts(step.parameters.get("command")))
+
+
+def _of_web(text: str) -> bool:
+    return text.startswith(("http://", "https://", "www.")) and "localhost" not in text and "127.0.0.1" not in text
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield from value.split()
+    elif isinstance(value, Sequence):
+        yield from (part for part in value if isinstance(part, str))

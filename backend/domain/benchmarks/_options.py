@@ -1,0 +1,81 @@
+"""Whether a metric can be called as a task calls it: its signature says which arguments and options it takes."""
+
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any, get_type_hints
+
+from pydantic import PydanticSchemaGenerationError, PydanticUndefinedAnnotation, TypeAdapter, ValidationError
+
+from backend.domain.errors import Invalid
+from backend.domain.task import MetricCall
+
+Problem = tuple[str, str]
+"""What is wrong, and the name of the option that the metric does not know (empty for any other mistake)."""
+
+_PLAIN = frozenset({bool, int, float, str})
+"""Annotations by which an option is checked; any other may hold objects of ours that JSON has to become first."""
+
+
+def call_problems(metric: Callable[..., Any], call: MetricCall) -> Iterator[Problem]:
+    """What is wrong with a metric call: arguments that do not fit, unknown options, options of another type.
+
+    A metric's module may define `check_options(options, expected)`, which raises Invalid: it gets the options and the
+    specification of the expectation (None where the task gives none), for what a signature cannot say.
+    """
+    signature = inspect.signature(metric)
+    positional = [p for p in signature.parameters.values() if p.kind in {p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD}]
+    given = 1 if call.expected is None else 2
+    yield from _arguments(signature, positional, given)
+    open_ended = any(p.kind is p.VAR_KEYWORD for p in signature.parameters.values())
+    taken = {p.name for p in positional[:given]}
+    for name, value in call.options.items():
+        parameter = signature.parameters.get(name)
+        if parameter is None or name in taken or parameter.kind in {parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL}:
+            if not open_ended:
+                yield f"it has no option {name[:100]!r}", name
+        elif wrong := _wrong_type(metric, name, value):
+            yield f"option {name}: {wrong}", ""
+    yield from _own_check(metric, call)
+
+
+def _arguments(signature: inspect.Signature, positional: list[inspect.Parameter], given: int) -> Iterator[Problem]:
+    """A metric that compares needs an expectation, and one that does not takes none."""
+    spread = any(p.kind is p.VAR_POSITIONAL for p in signature.parameters.values())
+    if len(positional) < given and not spread:
+        yield "it takes no expectation, and the task gives one", ""
+    required = [p.name for p in positional[given:] if p.default is p.empty]
+    if required and required[0] in {"expected", "rule", "rules", "reference", "gold"}:
+        yield "it compares with an expectation, and the task gives none", ""
+
+
+@lru_cache(maxsize=4096)
+def _adapter(metric: Callable[..., Any], name: str) -> TypeAdapter[Any] | None:
+    try:
+        hint = get_type_hints(metric).get(name)
+        return TypeAdapter(hint) if hint in _PLAIN else None
+    except (NameError, TypeError, PydanticSchemaGenerationError, PydanticUndefinedAnnotation):
+        return None
+
+
+def _wrong_type(metric: Callable[..., Any], name: str, value: Any) -> str:
+    adapter = _adapter(metric, name)
+    if adapter is None:
+        return ""
+    try:
+        adapter.validate_python(value)
+    except ValidationError as error:
+        return error.errors(include_url=False)[0]["msg"]
+    return ""
+
+
+def _own_check(metric: Callable[..., Any], call: MetricCall) -> Iterator[Problem]:
+    check: Callable[[Mapping[str, Any], Mapping[str, Any] | None], None] | None = getattr(
+        sys.modules.get(metric.__module__), "check_options", None
+    )
+    if check is not None:
+        try:
+            check(call.options, call.expected)
+        except Invalid as error:
+            yield str(error), ""

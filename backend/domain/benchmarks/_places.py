@@ -1,0 +1,117 @@
+"""Where the task files lie in a checkout, a part of one, or a zip of either."""
+
+import os
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from backend.domain.errors import Invalid
+
+MAX_FOLDERS = 20_000
+MAX_LEVELS = 8
+LOOKED_AT = 40  # files of an unnamed folder that are asked whether they are tasks
+_ASIDE = frozenset({"assets", "node_modules", "trajectories"})
+"""Folders whose JSON files are no tasks."""
+
+Files = Sequence[tuple[str, Path]]
+
+
+@dataclass(frozen=True)
+class Place:
+    """One folder of tasks.
+
+    Attributes:
+        folder: holds `<domain>/<name>.json`; for a single domain it holds the files themselves.
+        files: task files with their domain, sorted.
+        lists: `test_*.json` files by name, beside the domains or beside the folder.
+    """
+
+    folder: Path
+    files: Files
+    lists: Sequence[Path]
+
+
+def find_place(root: Path, wanted: Sequence[str], others: Collection[str]) -> Place:
+    """The tasks at or below `root`.
+
+    Args:
+        root: an existing folder: the checkout, any folder between it and the tasks, the folder of tasks, or one domain.
+        wanted: names under which the suite publishes the folder of its tasks, best first.
+        others: names of folders with other tasks (variants, another system); they are taken only where nothing else
+            is there.
+
+    Raises:
+        Invalid: there is none, or there are several and it is not clear which is meant.
+    """
+    if root.name in {*wanted, *others} and (own := _domains(root)):
+        return _place(root, own, root)
+    found = [(folder, files) for folder in _folders(root) if (files := _domains(folder))]
+    tasks = [pair for pair in found if pair[0].name not in others and any(map(_is_task, pair[1][:LOOKED_AT]))]
+    for names in ([name] for name in wanted):
+        if named := [pair for pair in found if pair[0].name in names]:
+            return _only(named, root)
+    rest = [pair for pair in found if pair[0].name in others]
+    for candidates in (tasks, rest, [pair for pair in found if pair[0] == root]):
+        if candidates:
+            return _only(candidates, root)
+    if own := [(root.name, file) for file in _json_files(root) if not file.name.startswith(("test_", "about."))]:
+        return _place(root, own, root)
+    raise Invalid("there is no task file", path=root.name, hint="Expected <domain>/<name>.json at or below the folder.")
+
+
+def sibling(place: Place, root: Path, name: str) -> Place | None:
+    """The folder of that name beside a place, for the variants of its tasks; None where there is none."""
+    folder = place.folder.parent / name
+    if place.folder == root or not folder.is_dir():
+        return None
+    files = _domains(folder)
+    return Place(folder, files, ()) if files else None
+
+
+def _only(found: Sequence[tuple[Path, Files]], root: Path) -> Place:
+    """The highest of them; two at one height are a question, not an answer."""
+    height = min(len(folder.parts) for folder, _ in found)
+    highest = [pair for pair in found if len(pair[0].parts) == height]
+    if len(highest) > 1:
+        names = ", ".join(folder.relative_to(root).as_posix() for folder, _ in highest[:5])
+        raise Invalid(f"there are several folders of tasks: {names}", path=root.name, hint="Give the one you mean.")
+    return _place(*highest[0], root)
+
+
+def _place(folder: Path, files: Files, root: Path) -> Place:
+    beside = [folder] if folder == root else [folder, folder.parent]
+    lists = next((found for place in beside if (found := sorted(place.glob("test_*.json")))), [])
+    return Place(folder, files, lists)
+
+
+def _folders(root: Path) -> Iterator[Path]:
+    """The folder and those below it, bounded; hidden ones and links are passed over."""
+    for number, (here, below, _) in enumerate(os.walk(root)):
+        if number > MAX_FOLDERS:
+            raise Invalid(
+                f"there are more than {MAX_FOLDERS} folders", path=root.name, hint="Give the folder of tasks."
+            )
+        depth = len(Path(here).relative_to(root).parts)
+        kept = [name for name in below if not name.startswith((".", "__")) and name not in _ASIDE]
+        below[:] = sorted(kept) if depth < MAX_LEVELS else []
+        yield Path(here)
+
+
+def _domains(folder: Path) -> list[tuple[str, Path]]:
+    """`<domain>/<name>.json` below a folder."""
+    names = sorted(entry.name for entry in os.scandir(folder) if entry.is_dir() and not entry.name.startswith("."))
+    return [(name, file) for name in names if name not in _ASIDE for file in _json_files(folder / name)]
+
+
+def _json_files(folder: Path) -> list[Path]:
+    return sorted(file for file in folder.glob("*.json") if not file.name.startswith("."))
+
+
+def _is_task(entry: tuple[str, Path]) -> bool:
+    """Whether a JSON file reads like a task of these suites; a file that cannot be read does not."""
+    try:
+        with entry[1].open("rb") as file:
+            text = file.read(2**16)
+    except OSError:
+        return False
+    return b'"evaluator"' in text and b'"instruction"' in text
