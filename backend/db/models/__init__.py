@@ -22,6 +22,8 @@ from backend.db.models.slot import Slot
 from backend.db.models.step import Step
 from backend.db.models.task import Task
 from backend.db.models.task_asset import TaskAsset
+from backend.db.models.task_label import TaskLabel
+from backend.db.models.task_selection import TaskSelection
 from backend.db.models.task_set import TaskSet
 from backend.db.models.task_validation import TaskValidation
 from backend.db.models.task_variant import TaskVariant
@@ -50,6 +52,8 @@ __all__ = [
     "Step",
     "Task",
     "TaskAsset",
+    "TaskLabel",
+    "TaskSelection",
     "TaskSet",
     "TaskValidation",
     "TaskVariant",

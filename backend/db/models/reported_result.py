@@ -8,7 +8,12 @@ from backend.db.models.base import Base, Created, Id, ref
 
 
 class ReportedResult(Base):
-    """A published number, shown beside ours and marked as such; never mixed into a count."""
+    """A published number, shown beside ours and marked as such; never mixed into a count.
+
+    `value` has the digits and the `unit` of the source (a percentage is 19.5). `group_kind` and `group_name` say which
+    part of the benchmark it is about, in the source's words (`overall`, `category` Office, ...); `domain` is set where
+    that part is a domain or a group of domains.
+    """
 
     __tablename__ = "reported_result"
 
@@ -22,6 +27,9 @@ class ReportedResult(Base):
     difficulty: Mapped[str | None]
     measure: Mapped[str]
     value: Mapped[float]
+    unit: Mapped[str] = mapped_column(default="", server_default="")
+    group_kind: Mapped[str] = mapped_column(default="", server_default="")
+    group_name: Mapped[str] = mapped_column(default="", server_default="")
     n: Mapped[int | None]
     note: Mapped[str] = mapped_column(default="")
     reported_on: Mapped[str] = mapped_column(default="")

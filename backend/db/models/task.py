@@ -36,6 +36,8 @@ class Task(Base):
     feasible: Mapped[bool] = mapped_column(default=True)
     apps: Mapped[JsonList] = mapped_column(default=list)
     requires: Mapped[JsonList] = mapped_column(default=list)
+    human_seconds: Mapped[float | None]
+    human_steps: Mapped[int | None]
 
     @property
     def key(self) -> str:
