@@ -1,0 +1,58 @@
+"""How far two sounds are apart."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.audio import RATE, mel_cepstrum, read_samples
+from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.evaluators.metrics.vlc._alignment import aligned_distance
+from backend.domain.score import MetricValue
+
+FLAT = 1e-6  # of what a coefficient of silence amounts to; less than that is rounding
+
+
+def compare_sounds(
+    result: str | None, expected: str | None, likeness: Callable[[float, int], float], *, strict: bool
+) -> MetricValue:
+    """How alike two sounds are, whatever their file formats.
+
+    Args:
+        result: path of the sound to judge.
+        expected: path of the sound it should be.
+        likeness: (distance, pairs) of the alignment -> value in [0, 1].
+        strict: as published, two files that both cannot be read are the same sound.
+    """
+    wanted, why = read_samples(expected)
+    if wanted is None and not strict:
+        raise EvaluatorFailed(f"the sound to compare with: {why}")
+    found, reason = read_samples(result)
+    if found is None or wanted is None:
+        both = found is None and wanted is None and bool(result) and bool(expected)
+        return verdict(strict and both, reason or f"the sound to compare with: {why}")
+    if len(found) == len(wanted) and bool((found == wanted).all()):
+        return verdict(met=True, reason="the sounds are the same, sample by sample")
+    distance, pairs = aligned_distance(_features(found), _features(wanted))
+    value = likeness(distance, pairs)
+    seconds = " and ".join(f"{len(samples) / RATE:.1f} s" for samples in (found, wanted))
+    return MetricValue(value=value, reasons=(f"sounds of {seconds} are {distance / pairs:.4f} apart on the average",))
+
+
+def _features(samples: Any) -> Any:
+    """Each coefficient divided by its largest size, as librosa's `util.normalize` does."""
+    import numpy as np
+
+    features = mel_cepstrum(samples)
+    largest = np.abs(features).max(axis=0)
+    return np.where(largest > FLAT, features / np.where(largest > FLAT, largest, 1.0), 0.0)
+
+
+def by_average(distance: float, pairs: int) -> float:
+    """OSWorld's: e to the power of minus the average distance."""
+    return math.exp(-distance / pairs)
+
+
+def by_sum(distance: float, _pairs: int) -> float:
+    """WindowsAgentArena's: 1 / (1 + the sum of the distances)."""
+    return 1 / (1 + distance)

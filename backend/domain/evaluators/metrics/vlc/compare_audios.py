@@ -1,0 +1,17 @@
+"""`compare_audios`: how alike two sounds are."""
+
+from backend.domain.evaluators.metrics.vlc._sounds import by_average, compare_sounds
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "compare_audios")
+def compare_audios(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
+    """How near the aligned cepstra are: e to the power of minus their average cosine distance.
+
+    Args:
+        result: path of the sound to judge.
+        expected: path of the sound it should be.
+        strict_upstream: as published, two files that both cannot be read are the same sound.
+    """
+    return compare_sounds(result, expected, by_average, strict=strict_upstream)

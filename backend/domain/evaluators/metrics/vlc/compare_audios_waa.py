@@ -1,0 +1,16 @@
+"""`compare_audios` of WindowsAgentArena: how alike two sounds are, stricter with long ones."""
+
+from backend.domain.evaluators.metrics.vlc._sounds import by_sum, compare_sounds
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "compare_audios", dialect="waa")
+def compare_audios_waa(result: str | None, expected: str | None) -> MetricValue:
+    """1 / (1 + the sum of the cosine distances of the aligned cepstra): 1 for the same sound only.
+
+    Args:
+        result: path of the sound to judge.
+        expected: path of the sound it should be.
+    """
+    return compare_sounds(result, expected, by_sum, strict=False)

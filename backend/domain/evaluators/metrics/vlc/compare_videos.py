@@ -1,0 +1,69 @@
+"""`compare_videos`: two videos show the same."""
+
+from collections.abc import Iterator
+from itertools import zip_longest
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.video import each_frame, refusal
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "compare_videos")
+def compare_videos(
+    result: str | None,
+    expected: str | None,
+    *,
+    max_frames_to_check: int = 100,
+    threshold: int = 5,
+    strict_upstream: bool = False,
+) -> MetricValue:
+    """1 if the first frames look alike, one by one, and the videos are equally long as far as they are looked at.
+
+    Args:
+        result: path of the video to judge.
+        expected: path of the video it should be.
+        max_frames_to_check: how many frames are looked at.
+        threshold: by how many of 64 bits the perceptual hashes of two frames may differ, and how many frames may
+            differ by more.
+        strict_upstream: as published, two files without a readable frame are the same video.
+    """
+    for name, value in (("max_frames_to_check", max_frames_to_check), ("threshold", threshold)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise EvaluatorFailed(f"option `{name}` is {short(value)}, expected a number")
+    left, reason = _opened(result)
+    right, why = _opened(expected)
+    if not strict_upstream and right is None:
+        raise EvaluatorFailed(f"the video to compare with: {why}")
+    if left is None or right is None:
+        return verdict(strict_upstream and left is right, reason or why)
+    differing = 0
+    pairs = zip_longest(left, right)
+    for number, (mine, other) in zip(range(1, max_frames_to_check + 1), pairs, strict=False):
+        if mine is None or other is None:
+            return verdict(met=False, reason=f"one of the videos ends after {number - 1} frames, the other goes on")
+        differing += bool(mine - other > threshold)
+        if differing > threshold:
+            return verdict(met=False, reason=f"{differing} of the first {number} frames look different")
+    return verdict(met=True, reason=f"{differing} of the first {max_frames_to_check} frames, or of all, look different")
+
+
+def _opened(path: str | None) -> tuple[Iterator[Any] | None, str]:
+    """Hashes of the frames, one by one; None if there is not even one."""
+    import imagehash
+
+    reason = refusal(path)
+    if reason:
+        return None, reason
+    hashes = (imagehash.phash(frame) for frame in each_frame(str(path)))
+    first = next(hashes, None)
+    if first is None:
+        return None, "the file has no readable frame"
+    return _chain(first, hashes), ""
+
+
+def _chain(first: Any, rest: Iterator[Any]) -> Iterator[Any]:
+    yield first
+    yield from rest
