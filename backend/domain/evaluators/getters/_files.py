@@ -1,12 +1,13 @@
 """What `vm_file` and `cloud_file` share: one or several files that metrics open by path."""
 
 from collections.abc import Sequence
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Self
 
 from pydantic import model_validator
 
 from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.getters._evidence import placed, safe_name
 from backend.domain.parameters import Parameters
 from backend.domain.score import Blob
 
@@ -24,7 +25,7 @@ class Files(Parameters):
         if isinstance(self.path, str) or isinstance(self.dest, str):
             if not (isinstance(self.path, str) and isinstance(self.dest, str)) or self.multi:
                 raise ValueError("`path` and `dest` must both be strings, or with `multi` both be lists")
-        elif not self.multi or len(self.path) != len(self.dest):
+        elif not self.multi or not self.path or len(self.path) != len(self.dest):
             raise ValueError("lists in `path` and `dest` need `multi` and the same length")
         if any(not 0 <= give < len(self.paths) for give in self.gives):
             raise ValueError("`gives` names positions in `path`")
@@ -39,21 +40,20 @@ class Files(Parameters):
     def names(self) -> tuple[str, ...]:
         """What the copies are called; folders in a name are dropped."""
         dests = (self.dest,) if isinstance(self.dest, str) else self.dest
-        return tuple(PurePath(dest).name or "file" for dest in dests)
+        return tuple(map(safe_name, dests))
 
 
 def written(files: Files, blobs: Sequence[Blob], folder: Path) -> str | list[str | None] | None:
-    """Writes the blobs below `folder`; the paths that the metric gets, None for an absent file."""
+    """Writes the blobs below `folder`; the paths that the metric gets, None for an absent file.
+
+    The copies lie side by side, as metrics look for the companions of a file (`book-Sheet1.csv` of `book.xlsx`).
+    Several are given in the order of `path`, whatever the order in `gives`: so does OSWorld, which makes a set of it.
+    """
     if len(blobs) != len(files.names):
         raise EvaluatorFailed(f"{len(files.names)} files were asked for, {len(blobs)} were gathered")
     paths: list[str | None] = []
     for position, (name, blob) in enumerate(zip(files.names, blobs, strict=True)):
-        if blob.data is None:
-            paths.append(None)
-            continue
-        target = folder / str(position) / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(blob.data)
-        paths.append(str(target))
-    given = [paths[position] for position in files.gives]
+        taken = name in files.names[:position]
+        paths.append(placed(blob, name, folder / str(position) if taken else folder))
+    given = [paths[position] for position in sorted(set(files.gives))]
     return given[0] if len(given) == 1 else given

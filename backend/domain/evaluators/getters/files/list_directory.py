@@ -1,11 +1,11 @@
 """`list_directory`: the tree of a folder of the desktop."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed, GuestRefused
+from backend.domain.evaluators.getters._evidence import Checked, as_json, only, stated
 from backend.domain.parameters import Parameters
 from backend.domain.ports import SetupContext
 from backend.domain.registry import Kind, register
@@ -17,29 +17,24 @@ class _Directory(Parameters):
 
 
 @register(Kind.GETTER, "list_directory")
-class ListDirectory:
+class ListDirectory(Checked):
     """`path`. The value is `{type, name, children}`, None if there is no such folder."""
 
-    def check(self, parameters: Mapping[str, Any]) -> None:
-        """Raises Invalid if the parameters are wrong."""
-        _Directory.of(parameters)
+    Params = _Directory
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
         """See the port."""
         path = _Directory.of(parameters).path
         try:
-            answer = context.desktop.call("POST", "/list_directory", {"path": path})
+            return [as_json(path, context.desktop.call("POST", "/list_directory", {"path": path}))]
         except GuestRefused as error:
             return [Blob(name=path, note=error.message)]
-        return [Blob(name=path, data=json.dumps(answer).encode(), media_type="application/json")]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""
-        if len(blobs) != 1:
-            raise EvaluatorFailed(f"one folder was asked for, {len(blobs)} were gathered")
-        if blobs[0].data is None:
+        if only(blobs).data is None:
             return None
-        answer = json.loads(blobs[0].data)
+        answer = stated(blobs[0])
         if not isinstance(answer, dict) or "directory_tree" not in answer:
             raise EvaluatorFailed("the guest's answer about the folder has no `directory_tree`")
         return answer["directory_tree"]

@@ -2,34 +2,55 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from backend.domain.errors import GuestRefused
+from pydantic import model_validator
+
+from backend.domain.evaluators.getters._clock import local_instant, noted
+from backend.domain.evaluators.getters._evidence import Checked, fetched, first_of
 from backend.domain.evaluators.getters._files import Files, written
 from backend.domain.ports import SetupContext
 from backend.domain.registry import Kind, register
 from backend.domain.score import Blob
 
+DAY = "%Y_%m_%d"
+
+
+class _VmFile(Files):
+    time_suffix: bool = False
+    time_format: str = DAY
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if self.time_suffix and self.multi:
+            raise ValueError("`time_suffix` is for a single file")
+        return self
+
 
 @register(Kind.GETTER, "vm_file")
-class VmFile:
-    """`path` in the desktop, `dest` the copy's name; `multi`, `gives`. The value is the copy's path, None if absent."""
+class VmFile(Checked):
+    """`path` in the desktop, `dest` the copy's name; `multi`, `gives`. The value is the copy's path, None if absent.
 
-    def check(self, parameters: Mapping[str, Any]) -> None:
-        """Raises Invalid if the parameters are wrong."""
-        Files.of(parameters)
+    With `time_suffix` the file's name has the desktop's date before its extension (`time_format`); a file without the
+    date is taken if there is none with it. The copy is always called `dest`.
+    """
+
+    Params = _VmFile
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
         """See the port."""
-        return [_fetched(context, path) for path in Files.of(parameters).paths]
+        wanted = _VmFile.of(parameters)
+        if not wanted.time_suffix:
+            return [fetched(context, path) for path in wanted.paths]
+        dated = _dated(wanted.paths[0], local_instant(noted(context)).strftime(wanted.time_format))
+        return [first_of(context, [dated, wanted.paths[0]])]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
         """See the port."""
-        return written(Files.of(parameters), blobs, folder)
+        return written(_VmFile.of(parameters), blobs, folder)
 
 
-def _fetched(context: SetupContext, path: str) -> Blob:
-    try:
-        return Blob(name=path, data=context.desktop.read_file(path))
-    except GuestRefused as error:
-        return Blob(name=path, note=error.message)
+def _dated(path: str, date: str) -> str:
+    name = max(path.rfind("/"), path.rfind("\\")) + 1
+    stem, dot, end = path[name:].rpartition(".")
+    return f"{path[:name]}{stem}{date}.{end}" if dot else f"{path}{date}"

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from backend.domain.evaluators.getters._evidence import Checked
 from backend.domain.parameters import Parameters
 from backend.domain.ports import SetupContext
 from backend.domain.registry import Kind, register
@@ -15,12 +16,10 @@ class _Rule(Parameters):
 
 
 @register(Kind.GETTER, "rule")
-class Rule:
+class Rule(Checked):
     """`rules`: any JSON; it is the value."""
 
-    def check(self, parameters: Mapping[str, Any]) -> None:
-        """Raises Invalid if the parameters are wrong."""
-        _Rule.of(parameters)
+    Params = _Rule
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
         """Nothing to gather."""

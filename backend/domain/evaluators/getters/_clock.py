@@ -1,0 +1,64 @@
+"""The desktop's time and time zone, as dated evidence: scoring again finds the same day."""
+
+import math
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed, GuestRefused
+from backend.domain.evaluators.getters._evidence import as_json, stated
+from backend.domain.ports import SetupContext
+from backend.domain.score import Blob
+
+_OFFSET = "import time\nprint(time.localtime().tm_gmtoff)"
+_FAR = 16 * 3600  # No zone is farther from UTC.
+
+
+def noted(context: SetupContext, *, local: bool = True) -> Blob:
+    """The desktop's clock and, with `local`, its distance from UTC in seconds (None if it does not say)."""
+    value: dict[str, Any] = {"clock": context.desktop.probe().clock}
+    if local:
+        value["offset"] = _offset(context)
+    return as_json("clock", value)
+
+
+def _offset(context: SetupContext) -> int | None:
+    try:
+        done = context.desktop.run_python(_OFFSET)
+        return int(done.output.strip()) if done.returncode == 0 else None
+    except (GuestRefused, ValueError):
+        return None
+
+
+def instant(blob: Blob) -> datetime:
+    """The moment in UTC.
+
+    Raises:
+        EvaluatorFailed: the desktop's clock shows nothing that is a time.
+    """
+    clock = _known(blob).get("clock")
+    if not isinstance(clock, int | float) or not math.isfinite(clock):
+        raise EvaluatorFailed("the desktop's clock was not gathered")
+    try:
+        return datetime.fromtimestamp(clock, UTC)
+    except (OverflowError, ValueError, OSError) as error:
+        raise EvaluatorFailed(f"the desktop's clock shows no time: {clock}") from error
+
+
+def local_instant(blob: Blob) -> datetime:
+    """The moment in the desktop's own time zone.
+
+    Raises:
+        EvaluatorFailed: the desktop did not say which zone it is in.
+    """
+    offset = _known(blob).get("offset")
+    if not isinstance(offset, int) or abs(offset) > _FAR:
+        raise EvaluatorFailed("the desktop did not say how far its time is from UTC")
+    return instant(blob).astimezone(timezone(timedelta(seconds=offset)))
+
+
+def _known(blob: Blob) -> Mapping[str, Any]:
+    value = stated(blob)
+    if not isinstance(value, dict):
+        raise EvaluatorFailed("what was gathered of the desktop's clock is damaged")
+    return value

@@ -1,0 +1,107 @@
+"""What getters share: parameters that are checked by a model, evidence as JSON, files for metrics."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePath, PureWindowsPath
+from typing import Any, ClassVar
+
+from backend.domain.errors import EvaluatorFailed, GuestRefused
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.score import Blob
+
+JSON_TYPE = "application/json"
+MAX_NOTE = 500
+
+
+class Checked:
+    """Base of a getter: its parameters are those of the model `Params`."""
+
+    Params: ClassVar[type[Parameters]] = Parameters
+
+    def check(self, parameters: Mapping[str, Any]) -> None:
+        """Raises Invalid if the parameters are wrong."""
+        self.Params.of(parameters)
+
+
+def only(blobs: Sequence[Blob]) -> Blob:
+    """The one blob that was gathered.
+
+    Raises:
+        EvaluatorFailed: there are more, or none.
+    """
+    if len(blobs) != 1:
+        raise EvaluatorFailed(f"one thing was asked for, {len(blobs)} were gathered")
+    return blobs[0]
+
+
+def as_json(name: str, value: Any, note: str = "") -> Blob:
+    """Evidence that is a JSON value."""
+    return Blob(name=name, data=json.dumps(value).encode(), media_type=JSON_TYPE, note=note)
+
+
+def stated(blob: Blob) -> Any:
+    """The JSON value that a blob holds.
+
+    Raises:
+        EvaluatorFailed: it holds none; says why.
+    """
+    if blob.data is None:
+        raise EvaluatorFailed(f"{blob.name} could not be read: {blob.note or 'no reason was given'}")
+    try:
+        return json.loads(blob.data)
+    except ValueError as error:
+        raise EvaluatorFailed(f"what was gathered of {blob.name} is cut off or damaged: {error}") from error
+
+
+def fetched(context: SetupContext, path: str) -> Blob:
+    """A file of the desktop; without data, and with a note, if there is none."""
+    try:
+        return Blob(name=path, data=context.desktop.read_file(path))
+    except GuestRefused as error:
+        return Blob(name=path, note=error.message)
+
+
+def first_of(context: SetupContext, paths: Sequence[str]) -> Blob:
+    """The first of several files that is there; else the first one's absence."""
+    found = [fetched(context, paths[0])]
+    for path in paths[1:]:
+        if found[-1].data is not None:
+            return found[-1]
+        found.append(fetched(context, path))
+    return found[-1] if found[-1].data is not None else found[0]
+
+
+def placed(blob: Blob, name: str, folder: Path) -> str | None:
+    """Writes a blob as a file called `name` below `folder`; its path, None if the thing was absent."""
+    if blob.data is None:
+        return None
+    target = folder / safe_name(name)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(blob.data)
+    return str(target)
+
+
+def safe_name(name: str) -> str:
+    """The last part of a file's name: folders in it, of either system, are dropped."""
+    last = PurePath(PureWindowsPath(name).name).name
+    return last if last not in {"", ".", ".."} else "file"
+
+
+def python_says(context: SetupContext, name: str, code: str, **values: Any) -> Blob:
+    """What Python source that runs in the desktop prints, which should be JSON.
+
+    Args:
+        context: of the attempt.
+        name: of the evidence.
+        code: its source; `VALUES` there is a dictionary of `values`. They are handed over as JSON, never as source.
+        **values: what it needs to know.
+    """
+    head = f"import json\nVALUES = json.loads({json.dumps(json.dumps(values))})\n"
+    try:
+        done = context.desktop.run_python(head + code)
+    except GuestRefused as error:
+        return Blob(name=name, note=error.message)
+    if done.returncode != 0:
+        return Blob(name=name, note=f"exit code {done.returncode}: {done.error.strip()[-MAX_NOTE:]}")
+    return Blob(name=name, data=done.output.encode(), media_type=JSON_TYPE)

@@ -1,0 +1,58 @@
+"""Known folders of the desktop, and what lies in one folder."""
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.getters._evidence import python_says, stated
+from backend.domain.evaluators.getters._routes import asked, text_at
+from backend.domain.ports import SetupContext
+from backend.domain.score import Blob
+
+# Runs inside the desktop. Prints null for a folder that is not there, else {files, folders}; at most 10,000 names.
+_LIST = """
+import os
+path = os.path.expanduser(VALUES["path"])
+found = None
+if os.path.isdir(path):
+    found = {"files": [], "folders": []}
+    for entry in sorted(os.scandir(path), key=lambda entry: entry.name)[:10000]:
+        found["folders" if entry.is_dir() else "files"].append(entry.name)
+print(json.dumps(found))
+"""
+
+
+def listed(context: SetupContext, path: str) -> Blob:
+    """The names of the files and folders in a folder, not below it."""
+    return python_says(context, path, _LIST, path=path)
+
+
+def file_names(blob: Blob) -> list[str] | None:
+    """The files that `listed` found, None if there is no such folder.
+
+    Raises:
+        EvaluatorFailed: it could not be listed.
+    """
+    found = stated(blob)
+    if found is None:
+        return None
+    if not isinstance(found, dict) or not isinstance(found.get("files"), list):
+        raise EvaluatorFailed(f"the listing of {blob.name} is damaged")
+    return [str(name) for name in found["files"]]
+
+
+def desktop_folder(context: SetupContext) -> Blob:
+    """Where the folder `Desktop` lies."""
+    return asked(context, "/desktop_path")
+
+
+def documents_folder(context: SetupContext) -> Blob:
+    """Where the folder `Documents` lies."""
+    return asked(context, "/documents_path")
+
+
+def path_of(blob: Blob) -> str:
+    """The path in what `desktop_folder` or `documents_folder` gathered. Raises EvaluatorFailed if there is none."""
+    return text_at(blob, blob.name.removeprefix("/"))
+
+
+def joined(folder: str, name: str) -> str:
+    """A file's path below a folder, in the form of the desktop's system, which the folder's path shows."""
+    return f"{folder.rstrip('/' + chr(92))}{chr(92) if chr(92) in folder or folder[1:2] == ':' else '/'}{name}"

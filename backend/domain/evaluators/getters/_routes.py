@@ -1,0 +1,56 @@
+"""Asks routes of the guest API, and tells a no from not knowing.
+
+WAA's guest server answers its checks with 200 or 400. Through the guest API a no is a refusal of kind `not_found` or
+`no`; whatever else is refused (no such route on this desktop, a program that failed) leaves the question open, and then
+there is no verdict.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed, GuestRefused
+from backend.domain.evaluators.getters._evidence import as_json, stated
+from backend.domain.ports import SetupContext
+from backend.domain.score import Blob
+
+NO = frozenset({"not_found", "no"})
+NO_ROUTE = "no such route"
+"""Part of the guest server's message for a route that it does not have; its kind is `not_found`, too."""
+
+
+def asked(context: SetupContext, route: str, payload: Mapping[str, Any] | None = None, *, method: str = "POST") -> Blob:
+    """The answer of a route, or its refusal, as evidence."""
+    try:
+        answer = context.desktop.call(method, route, payload)
+    except GuestRefused as error:
+        return as_json(route, {"refused": error.kind, "message": error.message})
+    return as_json(route, {"answer": answer})
+
+
+def answer(blob: Blob) -> Any:
+    """What the route answered; None if it said no.
+
+    Raises:
+        EvaluatorFailed: this desktop cannot say.
+    """
+    found = stated(blob)
+    if not isinstance(found, dict):
+        raise EvaluatorFailed(f"what was gathered of {blob.name} is damaged")
+    if "answer" in found:
+        return found["answer"]
+    if found.get("refused") in NO and NO_ROUTE not in str(found.get("message", "")):
+        return None
+    raise EvaluatorFailed(f"the desktop cannot say {blob.name}: {found.get('message') or found.get('refused')}")
+
+
+def agreed(blob: Blob) -> bool:
+    """Whether the route said yes. Raises EvaluatorFailed if this desktop cannot say."""
+    return answer(blob) is not None
+
+
+def text_at(blob: Blob, key: str) -> str:
+    """The text under a key of the answer. Raises EvaluatorFailed if there is none."""
+    found = answer(blob)
+    if not isinstance(found, dict) or not isinstance(found.get(key), str):
+        raise EvaluatorFailed(f"the guest's answer to {blob.name} has no `{key}`")
+    return str(found[key])

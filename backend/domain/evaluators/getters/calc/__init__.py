@@ -1,0 +1,1 @@
+"""Getters of tables, one file each."""

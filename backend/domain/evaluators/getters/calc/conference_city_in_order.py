@@ -1,0 +1,41 @@
+"""`conference_city_in_order`: the third column of a CSV file of the desktop."""
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.evaluators.formats.text import read_text
+from backend.domain.evaluators.getters._evidence import Checked, fetched, only, placed
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+COLUMN = 2
+
+
+class _Csv(Parameters):
+    csv_path: str
+
+
+@register(Kind.GETTER, "conference_city_in_order")
+class ConferenceCityInOrder(Checked):
+    """`csv_path`. The value is a list of texts without the head row's, None if there is no such text file."""
+
+    Params = _Csv
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
+        """See the port."""
+        return [fetched(context, _Csv.of(parameters).csv_path)]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        text, _ = read_text(placed(only(blobs), "table.csv", folder))
+        if text is None:
+            return None
+        try:
+            rows = list(csv.reader(text.replace("\0", "").splitlines()))
+        except csv.Error:
+            return None
+        return [row[COLUMN] if len(row) > COLUMN else "" for row in rows[1:] if row]

@@ -1,0 +1,1 @@
+"""Getters of Windows' File Explorer and the folders that it shows, one file each."""

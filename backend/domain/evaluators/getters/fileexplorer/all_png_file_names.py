@@ -1,0 +1,41 @@
+"""`all_png_file_names`: whether a text file names each PNG picture of a folder, and nothing else. WAA."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.text import read_text
+from backend.domain.evaluators.getters._evidence import Checked, fetched, placed
+from backend.domain.evaluators.getters._folders import file_names, listed
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+
+class _Names(Parameters):
+    file_path: str
+    folder_path: str
+
+
+@register(Kind.GETTER, "all_png_file_names")
+class AllPngFileNames(Checked):
+    """`file_path`, `folder_path`. The value is the text `true` or `false`."""
+
+    Params = _Names
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
+        """See the port."""
+        wanted = _Names.of(parameters)
+        return [fetched(context, wanted.file_path), listed(context, wanted.folder_path)]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        if len(blobs) != 2:  # noqa: PLR2004 - the text and the folder.
+            raise EvaluatorFailed(f"a file and a folder were asked for, {len(blobs)} were gathered")
+        text, _ = read_text(placed(blobs[0], "names.txt", folder))
+        if text is None:
+            return "false"
+        pictures = {name for name in file_names(blobs[1]) or () if name.lower().endswith(".png")}
+        return "true" if set(text.splitlines()) == pictures else "false"

@@ -1,0 +1,32 @@
+"""`are_files_sorted_by_modified_time`: whether the File Explorer in front sorts its folder by time of change. WAA."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.evaluators.getters._evidence import Checked, only
+from backend.domain.evaluators.getters._routes import agreed, asked
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+
+class _Folder(Parameters):
+    directory: str
+
+
+@register(Kind.GETTER, "are_files_sorted_by_modified_time")
+class AreFilesSortedByModifiedTime(Checked):
+    """`directory`. The value is True or False."""
+
+    Params = _Folder
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
+        """See the port."""
+        wanted = _Folder.of(parameters)
+        return [asked(context, "/are_files_sorted_by_modified_time", {"directory": wanted.directory})]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        return agreed(only(blobs))

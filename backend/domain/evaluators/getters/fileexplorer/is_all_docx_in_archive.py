@@ -1,0 +1,41 @@
+"""`is_all_docx_in_archive`: whether the Word documents of a folder lie in its folder Archive, and nothing else. WAA."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.getters._evidence import Checked
+from backend.domain.evaluators.getters._folders import file_names, joined, listed
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+
+class _Folder(Parameters):
+    folder_path: str
+
+
+@register(Kind.GETTER, "is_all_docx_in_archive")
+class IsAllDocxInArchive(Checked):
+    """`folder_path`. The value is the text `true` or `false`."""
+
+    Params = _Folder
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
+        """See the port."""
+        path = _Folder.of(parameters).folder_path
+        return [listed(context, path), listed(context, joined(path, "Archive"))]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        if len(blobs) != 2:  # noqa: PLR2004 - the folder and its archive.
+            raise EvaluatorFailed(f"two folders were asked for, {len(blobs)} were gathered")
+        left, moved = file_names(blobs[0]), file_names(blobs[1])
+        fine = left is not None and moved and all(map(_is_docx, moved)) and not any(map(_is_docx, left))
+        return "true" if fine else "false"
+
+
+def _is_docx(name: str) -> bool:
+    return name.lower().endswith(".docx")

@@ -1,0 +1,32 @@
+"""`is_details_view`: whether the File Explorer in front shows its folder as a list with details. WAA."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.evaluators.getters._evidence import Checked, only
+from backend.domain.evaluators.getters._routes import agreed, asked
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+
+class _Folder(Parameters):
+    folder_path: str
+
+
+@register(Kind.GETTER, "is_details_view")
+class IsDetailsView(Checked):
+    """`folder_path`. The value is True or False."""
+
+    Params = _Folder
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
+        """See the port."""
+        wanted = _Folder.of(parameters)
+        return [asked(context, "/is_details_view", {"path": wanted.folder_path})]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        return agreed(only(blobs))

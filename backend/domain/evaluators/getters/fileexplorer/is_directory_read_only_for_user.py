@@ -1,0 +1,34 @@
+"""`is_directory_read_only_for_user`: whether a user may read a folder and not change it. WAA."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.evaluators.getters._evidence import Checked, only
+from backend.domain.evaluators.getters._routes import agreed, asked
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+
+class _Folder(Parameters):
+    directory: str
+    user: str
+
+
+@register(Kind.GETTER, "is_directory_read_only_for_user")
+class IsDirectoryReadOnlyForUser(Checked):
+    """`directory`, `user`. The value is True or False."""
+
+    Params = _Folder
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
+        """See the port."""
+        wanted = _Folder.of(parameters)
+        payload = {"directory": wanted.directory, "user": wanted.user}
+        return [asked(context, "/is_directory_read_only_for_user", payload)]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        return agreed(only(blobs))

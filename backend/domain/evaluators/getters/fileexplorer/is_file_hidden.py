@@ -1,0 +1,47 @@
+"""`is_file_hidden`: whether a file is hidden. WAA."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.getters._evidence import Checked, only, python_says, stated
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+# Runs inside the desktop. A file is hidden by its attribute in Windows, by a dot elsewhere and in WAA's tasks.
+_LOOK = """
+import os
+path = os.path.expanduser(VALUES["path"])
+hidden = os.path.basename(path.replace(chr(92), "/")).startswith(".")
+if os.path.exists(path):
+    hidden = hidden or bool(getattr(os.stat(path), "st_file_attributes", 0) & 2)
+else:
+    hidden = False
+print(json.dumps(hidden))
+"""
+
+
+class _File(Parameters):
+    file_path: str
+
+
+@register(Kind.GETTER, "is_file_hidden")
+class IsFileHidden(Checked):
+    """`file_path`. The value is the text `true` or `false`; a file that is not there is not hidden."""
+
+    Params = _File
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
+        """See the port."""
+        path = _File.of(parameters).file_path
+        return [python_says(context, path, _LOOK, path=path)]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        found = stated(only(blobs))
+        if not isinstance(found, bool):
+            raise EvaluatorFailed("the desktop did not say whether the file is hidden")
+        return "true" if found else "false"

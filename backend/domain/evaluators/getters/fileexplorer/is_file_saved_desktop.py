@@ -1,0 +1,40 @@
+"""`is_file_saved_desktop`: whether a text file on the desktop holds certain words. WAA."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.evaluators.formats.text import read_text
+from backend.domain.evaluators.getters._evidence import Checked, fetched, placed
+from backend.domain.evaluators.getters._folders import desktop_folder, joined, path_of
+from backend.domain.evaluators.getters._routes import agreed
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+
+class _File(Parameters):
+    filename: str
+    textcontent: str
+
+
+@register(Kind.GETTER, "is_file_saved_desktop")
+class IsFileSavedDesktop(Checked):
+    """`filename`, `textcontent`. The value is the text `true` or `false`."""
+
+    Params = _File
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
+        """See the port."""
+        place = desktop_folder(context)
+        if not agreed(place):
+            return [place]
+        return [place, fetched(context, joined(path_of(place), _File.of(parameters).filename))]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
+        """See the port."""
+        if len(blobs) < 2 or blobs[1].data is None:  # noqa: PLR2004 - the folder and the file.
+            return "false"
+        text, _ = read_text(placed(blobs[1], "saved.txt", folder))
+        return "true" if text is not None and _File.of(parameters).textcontent in text else "false"

@@ -1,0 +1,54 @@
+"""`is_files_moved_downloads`: whether a folder was moved from Downloads to OldDownloads with its file. WAA."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.getters._evidence import Checked
+from backend.domain.evaluators.getters._routes import answer, asked
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+DOWNLOADS, OLD = "C:\\Users\\Docker\\Downloads", "C:\\Users\\Docker\\OldDownloads"
+
+
+class _Move(Parameters):
+    file_name: str
+    folder_name: str
+
+
+@register(Kind.GETTER, "is_files_moved_downloads")
+class IsFilesMovedDownloads(Checked):
+    """`folder_name`, `file_name`. The value is the text `true` or `false`."""
+
+    Params = _Move
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
+        """See the port."""
+        return [asked(context, "/list_directory", {"path": path}) for path in (DOWNLOADS, OLD)]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
+        """See the port."""
+        if len(blobs) != 2:  # noqa: PLR2004 - the old place and the new.
+            raise EvaluatorFailed(f"two folders were asked for, {len(blobs)} were gathered")
+        move = _Move.of(parameters)
+        left, moved = (list(_paths(_tree(blob))) for blob in blobs)
+        names = {name for path in left for name in path}
+        gone = not {move.file_name, move.folder_name} <= names
+        return "true" if gone and (move.folder_name, move.file_name) in moved else "false"
+
+
+def _tree(blob: Blob) -> Any:
+    found = answer(blob)
+    return found.get("directory_tree") if isinstance(found, dict) else None
+
+
+def _paths(tree: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The names of every file and folder below, each with those of the folders that it is in."""
+    for child in tree.get("children", ()) if isinstance(tree, dict) else ():
+        path = (*above, str(child.get("name")))
+        yield path
+        yield from _paths(child, path)

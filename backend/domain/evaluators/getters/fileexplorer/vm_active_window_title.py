@@ -1,0 +1,28 @@
+"""`vm_active_window_title`: the title of the window in front. WAA."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.getters._evidence import Checked, as_json, only, stated
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+
+@register(Kind.GETTER, "vm_active_window_title")
+class VmActiveWindowTitle(Checked):
+    """No parameters. The value is the title, empty if no window is active."""
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
+        """See the port."""
+        active = [window.title for window in context.desktop.windows() if window.active]
+        return [as_json("active window", active[-1] if active else "")]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        title = stated(only(blobs))
+        if not isinstance(title, str):
+            raise EvaluatorFailed("the title of the active window is damaged")
+        return title.strip()

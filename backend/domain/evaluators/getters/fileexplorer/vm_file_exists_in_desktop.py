@@ -1,0 +1,36 @@
+"""`vm_file_exists_in_desktop`: whether a file is on the desktop. WAA."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.evaluators.getters._evidence import Checked
+from backend.domain.evaluators.getters._folders import desktop_folder, path_of
+from backend.domain.evaluators.getters._routes import agreed, asked
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+
+class _File(Parameters):
+    file_name: str
+
+
+@register(Kind.GETTER, "vm_file_exists_in_desktop")
+class VmFileExistsInDesktop(Checked):
+    """`file_name`. The value is True or False."""
+
+    Params = _File
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
+        """See the port."""
+        place = desktop_folder(context)
+        if place.data is None or not agreed(place):
+            return [place]
+        payload = {"path": path_of(place), "file_name": _File.of(parameters).file_name}
+        return [place, asked(context, "/file_exists", payload)]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        return all(map(agreed, blobs))

@@ -1,0 +1,36 @@
+"""`vm_folder_exists_in_documents`: whether a folder is in Documents. WAA."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.evaluators.getters._evidence import Checked
+from backend.domain.evaluators.getters._folders import documents_folder, path_of
+from backend.domain.evaluators.getters._routes import agreed, asked
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+
+class _Folder(Parameters):
+    folder_name: str
+
+
+@register(Kind.GETTER, "vm_folder_exists_in_documents")
+class VmFolderExistsInDocuments(Checked):
+    """`folder_name`. The value is True or False."""
+
+    Params = _Folder
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
+        """See the port."""
+        place = documents_folder(context)
+        if place.data is None or not agreed(place):
+            return [place]
+        payload = {"path": path_of(place), "folder_name": _Folder.of(parameters).folder_name}
+        return [place, asked(context, "/folder_exists", payload)]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        return all(map(agreed, blobs))

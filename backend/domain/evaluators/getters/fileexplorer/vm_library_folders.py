@@ -1,0 +1,39 @@
+"""`vm_library_folders`: the folders that a Windows library shows. WAA."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.getters._evidence import Checked, only
+from backend.domain.evaluators.getters._routes import answer, asked
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+
+class _Library(Parameters):
+    library_name: str
+
+
+@register(Kind.GETTER, "vm_library_folders")
+class VmLibraryFolders(Checked):
+    """`library_name`. The value is a sorted list of paths, None if there is no such library."""
+
+    Params = _Library
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
+        """See the port."""
+        name = _Library.of(parameters).library_name
+        return [asked(context, "/library_folders", {"library_name": name})]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        found = answer(only(blobs))
+        if found is None:
+            return None
+        folders = found.get("output") if isinstance(found, dict) else None
+        if not isinstance(folders, list) or not all(isinstance(path, str) for path in folders):
+            raise EvaluatorFailed("the guest's answer about the library has no list of folders")
+        return sorted(folders)

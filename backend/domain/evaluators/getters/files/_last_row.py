@@ -1,0 +1,101 @@
+"""The last row of a workbook's first sheet as texts, as pandas (`read_excel`, `iloc[-1]`, `astype(str)`) gives it.
+
+OSWorld's getter is those three calls, and what it is compared with was written for their result. The first row is the
+head. A column's values decide together whether its numbers are whole, and a row of numbers only is all whole or all
+not.
+"""
+
+import warnings
+from collections.abc import Sequence
+from datetime import date, datetime, time
+from itertools import islice
+from typing import Any
+
+from backend.domain.evaluators.formats.packages import check_package
+
+NOTHING = frozenset(
+    {"", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA",
+     "NULL", "NaN", "None", "n/a", "nan", "null"}
+)  # fmt: skip
+"""Texts that pandas takes for nothing (its documentation of `read_excel`, parameter `na_values`)."""
+MAX_ROWS = 200_000
+
+
+def last_row(path: str) -> list[str] | None:
+    """The texts; None if the file is no workbook or has no row below its head."""
+    rows = _rows(path)
+    if len(rows) < 2:  # noqa: PLR2004 - head and one row.
+        return None
+    width = max(map(len, rows))
+    columns = [[_value(row[place]) if place < len(row) else None for row in rows[1:]] for place in range(width)]
+    last = [_typed(column)[-1] for column in columns]
+    if any(isinstance(value, float) for value in last) and all(_number(value) for value in last):
+        last = [float(value) for value in last]
+    return ["nan" if value is None else str(value) for value in last]
+
+
+def _rows(path: str) -> list[Sequence[Any]]:
+    if check_package(path):
+        return []
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Odd styles are no business of a verdict.
+            rows = _read(path)
+    except Exception:  # noqa: BLE001 - openpyxl raises whatever a damaged file makes it stumble over.
+        return []  # What the agent left is no workbook: it has no last row.
+    while rows and not rows[-1]:
+        rows.pop()
+    return rows
+
+
+def _read(path: str) -> list[Sequence[Any]]:
+    from openpyxl import load_workbook  # type: ignore[import-untyped]
+
+    book = load_workbook(path, read_only=True, data_only=True)
+    try:
+        return [_trimmed(row) for row in islice(book.worksheets[0].iter_rows(values_only=True), MAX_ROWS)]
+    finally:
+        book.close()
+
+
+def _trimmed(row: Sequence[Any]) -> Sequence[Any]:
+    end = max((place + 1 for place, value in enumerate(row) if value is not None), default=0)
+    return row[:end]
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, str):
+        return None if value in NOTHING else value
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return datetime.combine(value, time())
+    return value
+
+
+def _number(value: Any) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+
+
+def _typed(column: list[Any]) -> list[Any]:
+    """Texts that are all numbers become numbers; whole numbers beside fractions or gaps become fractions."""
+    if not all(map(_number, column)):
+        numbers = [_as_number(value) for value in column]
+        if any(number is None and value is not None for number, value in zip(numbers, column, strict=True)):
+            return column
+        column = numbers
+    if any(value is None or isinstance(value, float) for value in column):
+        return [float("nan") if value is None else float(value) for value in column]
+    return column
+
+
+def _as_number(value: Any) -> int | float | None:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    try:
+        return int(value)
+    except ValueError:
+        try:
+            return float(value)
+        except ValueError:
+            return None

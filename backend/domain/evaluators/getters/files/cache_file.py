@@ -1,0 +1,37 @@
+"""`cache_file`: what a step of the task has said, kept under the name that its `stdout` or `stderr` gives."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.getters._evidence import Checked, only, placed
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+
+class _Kept(Parameters):
+    path: str
+
+
+@register(Kind.GETTER, "cache_file")
+class CacheFile(Checked):
+    """`path`: the name. The value is the path of a file with the output."""
+
+    Params = _Kept
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
+        """See the port."""
+        name = _Kept.of(parameters).path
+        data = context.kept(name)
+        note = "" if data is not None else "no step has kept anything under this name"
+        return [Blob(name=name, data=data, media_type="text/plain", note=note)]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
+        """See the port. Without the output there is no verdict: what says it is the task's own step."""
+        path = placed(only(blobs), _Kept.of(parameters).path, folder)
+        if path is None:
+            raise EvaluatorFailed(f"{blobs[0].name}: {blobs[0].note}")
+        return path

@@ -1,0 +1,37 @@
+"""`content_from_vm_file`: a part of a document of the desktop: the last row of a workbook's first sheet."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from backend.domain.evaluators.getters._evidence import Checked, fetched, only, placed
+from backend.domain.evaluators.getters.files._last_row import last_row
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+
+class _Content(Parameters):
+    path: str
+    file_type: Literal["xlsx"]
+    file_content: Literal["last_row"]
+
+
+@register(Kind.GETTER, "content_from_vm_file")
+class ContentFromVmFile(Checked):
+    """`path`, `file_type` (`xlsx`), `file_content` (`last_row`). The value is a list of texts.
+
+    None if there is no such file, it is no workbook, or nothing stands below its head row.
+    """
+
+    Params = _Content
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
+        """See the port."""
+        return [fetched(context, _Content.of(parameters).path)]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        path = placed(only(blobs), "book.xlsx", folder)
+        return None if path is None else last_row(path)

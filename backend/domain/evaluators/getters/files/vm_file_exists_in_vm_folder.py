@@ -1,0 +1,33 @@
+"""`vm_file_exists_in_vm_folder`: whether a file is in a folder. WAA."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.evaluators.getters._evidence import Checked, only
+from backend.domain.evaluators.getters._routes import agreed, asked
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+
+class _Place(Parameters):
+    folder_name: str
+    file_name: str
+
+
+@register(Kind.GETTER, "vm_file_exists_in_vm_folder")
+class VmFileExistsInVmFolder(Checked):
+    """`folder_name`, `file_name`. The value is 1.0 or 0.0; an empty file is there, too."""
+
+    Params = _Place
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
+        """See the port."""
+        place = _Place.of(parameters)
+        return [asked(context, "/file_exists", {"path": place.folder_name, "file_name": place.file_name})]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        return float(agreed(only(blobs)))

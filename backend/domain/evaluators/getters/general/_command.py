@@ -1,0 +1,28 @@
+"""Runs a command in the desktop for the getters of its two streams."""
+
+from typing import Literal
+
+from backend.domain.errors import GuestRefused
+from backend.domain.evaluators.getters._evidence import MAX_NOTE
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.score import Blob
+
+
+class Command(Parameters):
+    """`command`, a string or a list; `shell`."""
+
+    command: str | tuple[str, ...]
+    shell: bool = False
+
+
+def run(context: SetupContext, wanted: Command, *, stream: Literal["output", "error"]) -> Blob:
+    """What it says on one of its streams, the exit code and the other stream's beginning as note."""
+    name = wanted.command if isinstance(wanted.command, str) else " ".join(wanted.command)
+    try:
+        done = context.desktop.execute(wanted.command, shell=wanted.shell)
+    except GuestRefused as error:
+        return Blob(name=name, note=error.message)
+    said, other = (done.output, done.error) if stream == "output" else (done.error, done.output)
+    note = f"exit code {done.returncode} {other.strip()[:MAX_NOTE]}".strip() if done.returncode else ""
+    return Blob(name=name, data=said.encode(errors="replace"), media_type="text/plain", note=note)

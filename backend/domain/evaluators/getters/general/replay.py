@@ -1,0 +1,43 @@
+"""`replay`: presses keys and types in the desktop, for what a program only tells on request."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from backend.domain.evaluators.getters._evidence import Checked
+from backend.domain.evaluators.getters._keys import Stroke, strike
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+
+class _Hotkey(Parameters):
+    type: Literal["hotkey"]
+    param: tuple[str, ...]
+
+
+class _Word(Parameters):
+    type: Literal["typewrite", "press"]
+    param: str
+
+
+class _Replay(Parameters):
+    trajectory: tuple[_Hotkey | _Word, ...]
+
+
+@register(Kind.GETTER, "replay")
+class Replay(Checked):
+    """`trajectory`: a list of `{type: hotkey, param: [keys]}`, `{type: typewrite|press, param}`. The value is None."""
+
+    Params = _Replay
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
+        """See the port. A key that the desktop does not know is the task's fault."""
+        for step in _Replay.of(parameters).trajectory:
+            strike(context.desktop, Stroke(step.type), step.param)
+        return []
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        return None

@@ -1,0 +1,27 @@
+"""`vm_command_error`: what a command says on its error stream in the desktop."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.evaluators.getters._evidence import Checked, only
+from backend.domain.evaluators.getters.general._command import Command, run
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+
+@register(Kind.GETTER, "vm_command_error")
+class VmCommandError(Checked):
+    """`command` (a string or a list), `shell`. The value is text, None if it could not be run."""
+
+    Params = Command
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
+        """See the port."""
+        return [run(context, Command.of(parameters), stream="error")]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        blob = only(blobs)
+        return None if blob.data is None else blob.data.decode(errors="replace")

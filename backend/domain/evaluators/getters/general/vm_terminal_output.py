@@ -1,0 +1,28 @@
+"""`vm_terminal_output`: the text of the desktop's active terminal."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.getters._evidence import Checked, only
+from backend.domain.evaluators.getters._routes import answer, asked
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+
+@register(Kind.GETTER, "vm_terminal_output")
+class VmTerminalOutput(Checked):
+    """No parameters. The value is text, None if no terminal shows its text."""
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
+        """See the port."""
+        return [asked(context, "/terminal", method="GET")]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        found = answer(only(blobs))
+        if not isinstance(found, dict) or not isinstance(found.get("output"), str | None):
+            raise EvaluatorFailed("the guest's answer about the terminal has no `output`")
+        return found.get("output")

@@ -1,0 +1,1 @@
+"""Getters of GIMP, one file each."""

@@ -1,0 +1,40 @@
+"""`gimp_config_file`: one of GIMP's settings files."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.evaluators.getters._evidence import Checked, first_of, only, placed
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+VERSIONS = ("2.10", "3.0", "3.2")
+
+
+class _Config(Parameters):
+    file_name: str
+    dest: str
+
+
+@register(Kind.GETTER, "gimp_config_file")
+class GimpConfigFile(Checked):
+    """`file_name` (`gimprc`, `sessionrc`, ...), `dest`, the copy's name. The value is its path, None if absent.
+
+    That of GIMP 2.10 if there is one, else of 3.0 or 3.2.
+    """
+
+    Params = _Config
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
+        """See the port."""
+        name = _Config.of(parameters).file_name
+        windows = context.desktop.probe().platform == "Windows"
+        form = "~\\AppData\\Roaming\\GIMP\\{}\\{}" if windows else "~/.config/GIMP/{}/{}"
+        return [first_of(context, [form.format(version, name) for version in VERSIONS])]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
+        """See the port. An empty file says nothing, as one that is not there."""
+        blob = only(blobs)
+        return placed(blob, _Config.of(parameters).dest, folder) if blob.data else None

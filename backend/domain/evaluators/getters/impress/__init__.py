@@ -1,0 +1,1 @@
+"""Getters of presentations, one file each."""

@@ -1,0 +1,160 @@
+"""What belongs to a slide of a .pptx file: parts of the package, or files beside it.
+
+Relationships as in ECMA-376 part 2, section 9.3: type, target, and whether the target is outside of the package.
+"""
+
+import posixpath
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from urllib.parse import unquote, urlsplit
+from xml.etree.ElementTree import Element, ParseError
+
+from defusedxml import DefusedXmlException
+from defusedxml.ElementTree import fromstring
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.packages import check_archive
+from backend.domain.evaluators.getters._evidence import fetched, placed, python_says, stated
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.score import Blob
+
+MAX_XML = 16 * 2**20
+_RELS = "ppt/slides/_rels/slide{}.xml.rels"
+# Runs inside the desktop, so that the worker need not open the archive that the agent made. Prints the XML or null.
+_PRINT_RELS = """
+import os, zipfile
+found = None
+try:
+    with zipfile.ZipFile(os.path.expanduser(VALUES["path"])) as package:
+        with package.open(VALUES["part"]) as part:
+            found = part.read(200000).decode("utf-8", "replace")
+except (OSError, KeyError, ValueError, RuntimeError, NotImplementedError, zipfile.BadZipFile):
+    pass
+print(json.dumps(found))
+"""
+
+
+class SlidePart(Parameters):
+    """`ppt_file_path`, `slide_index` (from 0), `dest`, the copy's name if the thing lies outside of the file."""
+
+    ppt_file_path: str
+    slide_index: int
+    dest: str
+
+
+@dataclass(frozen=True)
+class Link:
+    """A relationship of a slide. `outside`: the target is a file of the desktop, else a part of the package."""
+
+    id: str
+    type: str
+    target: str
+    outside: bool
+
+
+def links(rels: bytes | str) -> list[Link]:
+    """The relationships in a `.rels` part; none if it is damaged."""
+    try:
+        root = fromstring(rels)
+    except (ParseError, DefusedXmlException, ValueError):
+        return []
+    return [_link(node) for node in root.iter() if node.tag.endswith("}Relationship")]
+
+
+def _link(node: Element) -> Link:
+    target = node.get("Target", "")
+    outside = node.get("TargetMode") == "External" or urlsplit(target).scheme == "file"
+    return Link(id=node.get("Id", ""), type=node.get("Type", ""), target=target, outside=outside)
+
+
+def first(found: Sequence[Link], kind: str, link_id: str | None = None) -> Link | None:
+    """The first of that kind (`audio`, `image`), or the one with that id."""
+    fit = (link for link in found if kind in link.type and link_id in {None, link.id})
+    return next(fit, None)
+
+
+def desktop_path(link: Link, presentation: str) -> str:
+    """Where the file lies that the link leads to; a relative link counts from the presentation's folder."""
+    target = unquote(link.target)
+    path = target.removeprefix("file://")
+    if path[:1] == "/" and path[2:3] == ":":
+        return path[1:]  # file:///C:/...
+    if path[:1] in {"/", "\\"} or path[1:2] == ":":
+        return path
+    return f"{presentation[: max(presentation.rfind('/'), presentation.rfind(chr(92))) + 1]}{path}"
+
+
+def gathered(context: SetupContext, wanted: SlidePart, kind: str) -> list[Blob]:
+    """The presentation, what it says of the slide's links, and every file of that kind outside that it links to."""
+    path = wanted.ppt_file_path
+    said = python_says(context, f"links of slide {wanted.slide_index}", _PRINT_RELS, path=path, part=_name(wanted))
+    rels = stated(said) if said.data is not None else None
+    outside = [link for link in links(rels) if link.outside and kind in link.type] if isinstance(rels, str) else []
+    return [fetched(context, path), said, *(fetched(context, desktop_path(link, path)) for link in outside[:3])]
+
+
+def _name(wanted: SlidePart) -> str:
+    return _RELS.format(wanted.slide_index + 1)
+
+
+class Package:
+    """A .pptx file that somebody made; what is damaged is not there."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._fine = not check_archive(path)
+
+    def part(self, name: str) -> bytes | None:
+        """The bytes of a part."""
+        if not self._fine:
+            return None
+        try:
+            with zipfile.ZipFile(self._path) as package:
+                return package.read(name)
+        except (zipfile.BadZipFile, KeyError, OSError, ValueError, RuntimeError, NotImplementedError, EOFError):
+            return None
+
+    def links_of(self, wanted: SlidePart) -> list[Link]:
+        """The relationships of the slide."""
+        return links(self.part(_name(wanted)) or b"")
+
+    def xml(self, name: str) -> Element | None:
+        """The root of a part that is XML."""
+        data = self.part(name)
+        try:
+            return None if data is None or len(data) > MAX_XML else fromstring(data)
+        except (ParseError, DefusedXmlException, ValueError):
+            return None
+
+
+def opened(blobs: Sequence[Blob], folder: Path) -> Package | None:
+    """The presentation that was gathered; None if it was absent."""
+    if len(blobs) < 2:  # noqa: PLR2004 - the file and its links.
+        raise EvaluatorFailed(f"a presentation and its links were asked for, {len(blobs)} were gathered")
+    path = placed(blobs[0], "presentation.pptx", folder / "presentation")
+    return None if path is None else Package(path)
+
+
+def taken(link: Link | None, package: Package, wanted: SlidePart, blobs: Sequence[Blob], folder: Path) -> str | None:
+    """The path of a copy of what the link leads to, in the package or outside of it; None without a link.
+
+    Raises:
+        EvaluatorFailed: it lies outside and was not gathered.
+    """
+    if link is None:
+        return None
+    if not link.outside:
+        return _inside(package, link, folder)
+    path = desktop_path(link, wanted.ppt_file_path)
+    for blob in blobs[2:]:
+        if blob.name == path:
+            return placed(blob, wanted.dest, folder)
+    raise EvaluatorFailed(f"{path}, to which the slide links, was not gathered: {blobs[1].note or 'no reason given'}")
+
+
+def _inside(package: Package, link: Link, folder: Path) -> str | None:
+    name = posixpath.normpath(posixpath.join("/ppt/slides", link.target.replace("\\", "/"))).lstrip("/")
+    return placed(Blob(name=name, data=package.part(name)), PurePosixPath(name).name, folder)

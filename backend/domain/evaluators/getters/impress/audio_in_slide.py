@@ -1,0 +1,32 @@
+"""`audio_in_slide`: the sound of a slide."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.evaluators.getters._evidence import Checked
+from backend.domain.evaluators.getters.impress._slide import SlidePart, first, gathered, opened, taken
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+
+@register(Kind.GETTER, "audio_in_slide")
+class AudioInSlide(Checked):
+    """`ppt_file_path`, `slide_index` (from 0), `dest`. The value is the path of the sound's copy.
+
+    It may lie in the presentation, or be linked. None if the file or the slide's sound is not there.
+    """
+
+    Params = SlidePart
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
+        """See the port."""
+        return gathered(context, SlidePart.of(parameters), "audio")
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
+        """See the port."""
+        package, wanted = opened(blobs, folder), SlidePart.of(parameters)
+        if package is None:
+            return None
+        return taken(first(package.links_of(wanted), "audio"), package, wanted, blobs, folder)

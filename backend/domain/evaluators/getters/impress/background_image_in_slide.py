@@ -1,0 +1,47 @@
+"""`background_image_in_slide`: the picture that a slide has as its own background."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.evaluators.getters._evidence import Checked
+from backend.domain.evaluators.getters.impress._slide import Package, SlidePart, first, gathered, opened, taken
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+_BACKGROUND = "{http://schemas.openxmlformats.org/presentationml/2006/main}bgPr"
+_PICTURE = "{http://schemas.openxmlformats.org/drawingml/2006/main}blip"
+_RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+
+
+@register(Kind.GETTER, "background_image_in_slide")
+class BackgroundImageInSlide(Checked):
+    """`ppt_file_path`, `slide_index` (from 0), `dest`. The value is the path of the picture's copy.
+
+    It may lie in the presentation, or be linked. None if the file, the slide or its picture is not there.
+    """
+
+    Params = SlidePart
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
+        """See the port."""
+        return gathered(context, SlidePart.of(parameters), "image")
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
+        """See the port."""
+        package, wanted = opened(blobs, folder), SlidePart.of(parameters)
+        link_id = None if package is None else _picture_of(package, wanted.slide_index)
+        if package is None or link_id is None:
+            return None
+        return taken(first(package.links_of(wanted), "image", link_id), package, wanted, blobs, folder)
+
+
+def _picture_of(package: Package, slide_index: int) -> str | None:
+    root = package.xml(f"ppt/slides/slide{slide_index + 1}.xml")
+    for background in () if root is None else root.iter(_BACKGROUND):
+        for picture in background.iter(_PICTURE):
+            for kind in ("embed", "link"):
+                if link_id := picture.get(f"{_RELATION}{kind}"):
+                    return link_id
+    return None

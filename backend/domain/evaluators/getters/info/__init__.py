@@ -1,0 +1,1 @@
+"""Getters of the desktop itself: its screen, windows, wallpaper, one file each."""

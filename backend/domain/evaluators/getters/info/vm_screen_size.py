@@ -1,0 +1,24 @@
+"""`vm_screen_size`: the size of the desktop's screen."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.evaluators.getters._evidence import Checked, as_json, only, stated
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+
+@register(Kind.GETTER, "vm_screen_size")
+class VmScreenSize(Checked):
+    """No parameters. The value is `{width, height}` in pixels."""
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
+        """See the port."""
+        screen = context.desktop.probe().screen
+        return [as_json("screen size", {"width": screen.width, "height": screen.height})]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        return stated(only(blobs))

@@ -1,0 +1,40 @@
+"""`vm_wallpaper`: the picture that the desktop shows as its background."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed, GuestRefused
+from backend.domain.evaluators.getters._evidence import Checked, only, placed
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+PLAIN = "the desktop shows no picture"
+
+
+class _Wallpaper(Parameters):
+    dest: str
+
+
+@register(Kind.GETTER, "vm_wallpaper")
+class VmWallpaper(Checked):
+    """`dest`, the copy's name. The value is its path (PNG), None if the desktop shows a plain colour."""
+
+    Params = _Wallpaper
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
+        """See the port."""
+        try:
+            return [Blob(name="wallpaper", data=context.desktop.wallpaper(), media_type="image/png")]
+        except GuestRefused as error:
+            plain = error.kind == "not_found"
+            return [Blob(name="wallpaper", note=PLAIN if plain else f"cannot be read: {error.message}")]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
+        """See the port."""
+        blob = only(blobs)
+        if blob.data is None and blob.note != PLAIN:
+            raise EvaluatorFailed(f"the wallpaper {blob.note}")
+        return placed(blob, _Wallpaper.of(parameters).dest, folder)

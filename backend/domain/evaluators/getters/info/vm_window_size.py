@@ -1,0 +1,59 @@
+"""`vm_window_size`: the size of a program's window."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.getters._evidence import Checked, as_json, only, python_says, stated
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+# Runs inside the desktop. A window without its frame: a maximised one with its title bar is as large as a full screen.
+_SIZES = """
+from Xlib import X, display, error
+found = []
+shown = display.Display()
+root = shown.screen().root
+listed = root.get_full_property(shown.intern_atom("_NET_CLIENT_LIST"), X.AnyPropertyType)
+for window in listed.value if listed else ():
+    try:
+        window = shown.create_resource_object("window", window)
+        shape = window.get_geometry()
+        found.append({"class": list(window.get_wm_class() or ()), "width": shape.width, "height": shape.height})
+    except error.XError:
+        pass
+print(json.dumps(found))
+"""
+
+
+class _Window(Parameters):
+    app_class_name: str
+
+
+@register(Kind.GETTER, "vm_window_size")
+class VmWindowSize(Checked):
+    """`app_class_name`: the window's class, in any case. The value is `{width, height}`, None if there is no window."""
+
+    Params = _Window
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
+        """See the port."""
+        if context.desktop.probe().platform == "Linux":
+            return [python_says(context, "windows", _SIZES)]
+        windows = context.desktop.windows()
+        shown = [{"class": w.wm_class.split("."), "width": w.width, "height": w.height} for w in windows]
+        return [as_json("windows", shown)]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        wanted = _Window.of(parameters).app_class_name.lower()
+        try:
+            for window in stated(only(blobs)):
+                if wanted in (part.lower() for part in window["class"]):
+                    return {"width": int(window["width"]), "height": int(window["height"])}
+        except (TypeError, KeyError, ValueError, AttributeError) as error:
+            raise EvaluatorFailed(f"the list of windows is damaged: {error}") from error
+        return None

@@ -1,0 +1,1 @@
+"""Getters of pictures made in Paint, one file each."""

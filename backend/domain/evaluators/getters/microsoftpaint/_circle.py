@@ -1,0 +1,30 @@
+"""Finds one red circle on white, as WAA does: the middle of all red pixels, their mean distance, and white inside.
+
+Source: WindowsAgentArena, `getters/microsoftpaint.py`: the colours' limits and the share of white.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+WHITE_FROM = 200
+RED_FROM, OTHERS_TO = 150, 100
+WHITE_SHARE = 0.8
+
+
+def shows_red_circle(picture: "Image") -> bool:
+    """Whether more than four fifths of the square around the red pixels' middle are white."""
+    import numpy as np
+
+    pixels = np.asarray(picture.convert("RGB"))
+    red, green, blue = (pixels[..., channel] for channel in range(3))
+    rows, columns = np.nonzero((red >= RED_FROM) & (green <= OTHERS_TO) & (blue <= OTHERS_TO))
+    if rows.size == 0:
+        return False
+    x, y = float(columns.mean()), float(rows.mean())
+    radius = int(np.hypot(columns - x, rows - y).mean())
+    # From where on Python counts from the other end, WAA's square is empty, and it says no: so do we.
+    square = pixels[int(y - radius) : int(y + radius), int(x - radius) : int(x + radius)]
+    white = (square >= WHITE_FROM).all(axis=-1)
+    return bool(white.size) and float(white.mean()) > WHITE_SHARE

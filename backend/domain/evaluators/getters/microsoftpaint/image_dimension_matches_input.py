@@ -1,0 +1,35 @@
+"""`image_dimension_matches_input`: whether a picture has a certain size. WAA."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.evaluators.formats.pictures import read_picture
+from backend.domain.evaluators.getters._evidence import Checked, fetched, only, placed
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+
+class _Size(Parameters):
+    filepath: str
+    width: float
+    height: float
+
+
+@register(Kind.GETTER, "image_dimension_matches_input")
+class ImageDimensionMatchesInput(Checked):
+    """`filepath`, `width`, `height` in pixels. The value is True or False."""
+
+    Params = _Size
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
+        """See the port."""
+        return [fetched(context, _Size.of(parameters).filepath)]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
+        """See the port."""
+        wanted = _Size.of(parameters)
+        picture, _ = read_picture(placed(only(blobs), "picture", folder))
+        return picture is not None and picture.size == (wanted.width, wanted.height)

@@ -1,0 +1,33 @@
+"""`is_red_circle_present_on_canvas`: whether a picture shows one red circle that is white inside. WAA."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.evaluators.formats.pictures import read_picture
+from backend.domain.evaluators.getters._evidence import Checked, fetched, only, placed
+from backend.domain.evaluators.getters.microsoftpaint._circle import shows_red_circle
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+
+class _Picture(Parameters):
+    filepath: str
+
+
+@register(Kind.GETTER, "is_red_circle_present_on_canvas")
+class IsRedCirclePresentOnCanvas(Checked):
+    """`filepath`. The value is True or False."""
+
+    Params = _Picture
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
+        """See the port."""
+        return [fetched(context, _Picture.of(parameters).filepath)]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        picture, _ = read_picture(placed(only(blobs), "picture", folder))
+        return picture is not None and shows_red_circle(picture)

@@ -1,0 +1,50 @@
+"""Values of the Windows registry, as `reg query` prints them."""
+
+import re
+from collections.abc import Sequence
+
+from backend.domain.errors import EvaluatorFailed, GuestRefused
+from backend.domain.evaluators.getters._evidence import as_json, stated
+from backend.domain.ports import SetupContext
+from backend.domain.score import Blob
+
+_LINE = re.compile(r"^ {4}(?P<name>\S.*?) {4}(?P<type>REG_[A-Z_]+)(?: {4}(?P<data>.*))?$")
+_ABSENT = 1
+NUMBERS = frozenset({"REG_DWORD", "REG_QWORD"})
+
+
+def asked(context: SetupContext, key: str, name: str) -> Blob:
+    """What `reg` says of one value. Asks the registry itself: the files it lies in are written late."""
+    try:
+        done = context.desktop.execute(["reg", "query", key, "/v", name])
+    except GuestRefused as error:
+        return Blob(name=f"{key}\\{name}", note=f"the registry cannot be asked: {error.message}")
+    said = {"returncode": done.returncode, "output": done.output, "error": done.error}
+    return as_json(f"{key}\\{name}", said)
+
+
+def text(blob: Blob) -> str | None:
+    """The value: text as it is, numbers in decimal form, binary data in hex. None if there is no such value.
+
+    Raises:
+        EvaluatorFailed: the registry could not be asked.
+    """
+    said = stated(blob)
+    if not isinstance(said, dict) or not isinstance(said.get("output"), str):
+        raise EvaluatorFailed(f"what was gathered of {blob.name} is damaged")
+    if said.get("returncode") == _ABSENT:
+        return None
+    name = blob.name.rpartition("\\")[2].lower()
+    for line in said["output"].splitlines():
+        found = _LINE.match(line)
+        if said["returncode"] == 0 and found and found["name"].lower() == name:
+            data = (found["data"] or "").strip()
+            return str(int(data, 0)) if found["type"] in NUMBERS else data
+    raise EvaluatorFailed(f"{blob.name} could not be read: {said.get('error') or 'no such value in the answer'}")
+
+
+def texts(blobs: Sequence[Blob], number: int) -> list[str | None]:
+    """Several values, in order. Raises EvaluatorFailed if the registry could not be asked."""
+    if len(blobs) != number:
+        raise EvaluatorFailed(f"{number} values of the registry were asked for, {len(blobs)} were gathered")
+    return [text(blob) for blob in blobs]

@@ -1,0 +1,26 @@
+"""`default_browser`: which program Windows opens web pages with. WAA."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.evaluators.getters._evidence import Checked
+from backend.domain.evaluators.getters.settings._registry import asked, texts
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+KEY = r"HKCU\Software\Microsoft\Windows\Shell\Associations\UrlAssociations\http\UserChoice"
+
+
+@register(Kind.GETTER, "default_browser")
+class DefaultBrowser(Checked):
+    """No parameters. The value is the program's id (`ChromeHTML`), None if nobody has chosen one."""
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
+        """See the port."""
+        return [asked(context, KEY, "ProgId")]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        return texts(blobs, 1)[0]

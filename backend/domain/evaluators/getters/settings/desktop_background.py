@@ -1,0 +1,26 @@
+"""`desktop_background`: whether Windows' desktop shows a colour and no picture. WAA."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.evaluators.getters._evidence import Checked
+from backend.domain.evaluators.getters.settings._registry import asked, texts
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+KEY = r"HKCU\Control Panel\Desktop"
+
+
+@register(Kind.GETTER, "desktop_background")
+class DesktopBackground(Checked):
+    """No parameters. The value is the text `True` for a plain colour, `False` for a picture."""
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
+        """See the port."""
+        return [asked(context, KEY, "WallPaper")]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        return "False" if texts(blobs, 1)[0] else "True"

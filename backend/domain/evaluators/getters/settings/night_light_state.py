@@ -1,0 +1,39 @@
+"""`night_light_state`: whether Windows' night light has a schedule, and when it is on. WAA."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.getters._evidence import Checked
+from backend.domain.evaluators.getters.settings._night_light import schedule
+from backend.domain.evaluators.getters.settings._registry import asked, texts
+from backend.domain.evaluators.getters.settings._times import shown
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+KEY = (
+    r"HKCU\Software\Microsoft\Windows\CurrentVersion\CloudStore\Store\DefaultAccount\Current"
+    r"\default$windows.data.bluelightreduction.settings\windows.data.bluelightreduction.settings"
+)
+
+
+@register(Kind.GETTER, "night_light_state")
+class NightLightState(Checked):
+    """No parameters. The value is `[True, start, end]` (`07:00 PM`), `[True]` for sunset to sunrise, False for neither."""
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
+        """See the port."""
+        return [asked(context, KEY, "Data")]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        (data,) = texts(blobs, 1)
+        if data is None:
+            return False  # Windows writes the value when somebody first changes a setting.
+        try:
+            found = schedule(bytes.fromhex(data))
+        except ValueError as error:
+            raise EvaluatorFailed(f"the night light's settings are no binary data: {error}") from error
+        return [True, *(shown(*when) for when in found)] if isinstance(found, tuple) else found and [True]

@@ -1,0 +1,28 @@
+"""`storage_sense_run_frequency`: how often Windows' Storage Sense runs. WAA."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.evaluators.getters._evidence import Checked
+from backend.domain.evaluators.getters.settings._registry import asked, texts
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+KEY = r"HKCU\Software\Microsoft\Windows\CurrentVersion\StorageSense\Parameters\StoragePolicy"
+ON, DAYS = "01", "2048"
+
+
+@register(Kind.GETTER, "storage_sense_run_frequency")
+class StorageSenseRunFrequency(Checked):
+    """No parameters. The value is the number of days as text (0: when space is low), None if Storage Sense is off."""
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
+        """See the port."""
+        return [asked(context, KEY, ON), asked(context, KEY, DAYS)]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        on, days = texts(blobs, 2)
+        return days if on == "1" else None

@@ -1,0 +1,26 @@
+"""`system_notifications`: whether Windows' notifications are switched off. WAA."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.evaluators.getters._evidence import Checked
+from backend.domain.evaluators.getters.settings._registry import asked, texts
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+KEY = r"HKCU\Software\Microsoft\Windows\CurrentVersion\PushNotifications"
+
+
+@register(Kind.GETTER, "system_notifications")
+class SystemNotifications(Checked):
+    """No parameters. The value is the text `True` if they are off, `False` if they are on, as they are at first."""
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
+        """See the port."""
+        return [asked(context, KEY, "ToastEnabled")]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        return "True" if texts(blobs, 1)[0] == "0" else "False"

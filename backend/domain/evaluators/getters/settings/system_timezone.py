@@ -1,0 +1,33 @@
+"""`system_timezone`: the time zone of a Windows desktop, as its settings name it. WAA."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.getters._evidence import Checked
+from backend.domain.evaluators.getters.settings._registry import asked, text, texts
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+KEY = r"HKLM\SYSTEM\CurrentControlSet\Control\TimeZoneInformation"
+ZONES = r"HKLM\SOFTWARE\Microsoft\Windows NT\CurrentVersion\Time Zones"
+
+
+@register(Kind.GETTER, "system_timezone")
+class SystemTimezone(Checked):
+    """No parameters. The value is a name such as `(UTC-08:00) Pacific Time (US & Canada)`."""
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
+        """See the port. The second value lies under the name that is the first."""
+        zone = asked(context, KEY, "TimeZoneKeyName")
+        name = None if zone.data is None else text(zone)
+        return [zone, asked(context, rf"{ZONES}\{name}", "Display")] if name else [zone]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        shown = texts(blobs, len(blobs))[1:]
+        if not shown or shown[0] is None:
+            raise EvaluatorFailed("the registry does not say which time zone the desktop is in")
+        return shown[0]

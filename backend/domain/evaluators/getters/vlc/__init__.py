@@ -1,0 +1,1 @@
+"""Getters of VLC, one file each."""

@@ -1,0 +1,45 @@
+"""`default_video_player`: which program opens most kinds of video on a Linux desktop."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed, GuestRefused
+from backend.domain.evaluators.getters._evidence import MAX_NOTE, Checked, only
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+TYPES = (
+    "3gp 3gpp 3gpp2 avi divx dv fli flv mp2t mp4 mp4v-es mpeg mpeg-system msvideo ogg quicktime vnd.divx vnd.mpegurl "
+    "vnd.rn-realvideo webm x-anim x-avi x-flc x-fli x-flv x-m4v x-matroska x-mpeg x-mpeg-system x-mpeg2 x-ms-asf "
+    "x-ms-asf-plugin x-ms-asx x-ms-wm x-ms-wmv x-ms-wmx x-ms-wvx x-msvideo x-nsv x-ogm x-ogm+ogg x-theora x-theora+ogg"
+)
+"""Media types `video/...` that are asked for."""
+_ASK = f"command -v xdg-mime || exit 9; for t in {TYPES}; do xdg-mime query default video/$t; done; true"
+
+
+@register(Kind.GETTER, "default_video_player")
+class DefaultVideoPlayer(Checked):
+    """No parameters. The value is the name of a `.desktop` file, `unknown` if no video has a default program."""
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
+        """See the port."""
+        name = "xdg-mime query default"
+        try:
+            done = context.desktop.execute(_ASK, shell=True)  # noqa: S604 - in the desktop, and nothing foreign in it.
+        except GuestRefused as error:
+            return [Blob(name=name, note=error.message)]
+        if done.returncode != 0:
+            return [Blob(name=name, note=f"xdg-mime does not work here: {done.error.strip()[-MAX_NOTE:]}")]
+        return [Blob(name=name, data=done.output.encode(errors="replace"), media_type="text/plain")]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        blob = only(blobs)
+        if blob.data is None:
+            raise EvaluatorFailed(blob.note)
+        _, *answers = blob.data.decode(errors="replace").splitlines() or [""]
+        players = Counter(line.strip() for line in answers if line.strip())
+        return players.most_common(1)[0][0] if players else "unknown"

@@ -1,0 +1,33 @@
+"""`vlc_config`: VLC's settings."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.evaluators.getters._evidence import Checked, fetched, only, placed
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+PLACES = {"Linux": "~/.config/vlc/vlcrc", "Windows": "~\\AppData\\Roaming\\vlc\\vlcrc"}
+
+
+class _Config(Parameters):
+    dest: str
+
+
+@register(Kind.GETTER, "vlc_config")
+class VlcConfig(Checked):
+    """`dest`, the copy's name. The value is the path of `vlcrc`, None if VLC has never written it."""
+
+    Params = _Config
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
+        """See the port."""
+        platform = context.desktop.probe().platform
+        return [fetched(context, PLACES.get(platform, PLACES["Linux"]))]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
+        """See the port."""
+        return placed(only(blobs), _Config.of(parameters).dest, folder)

@@ -1,0 +1,42 @@
+"""`vlc_playing_info`: what VLC says over HTTP of what it plays."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.errors import GuestRefused
+from backend.domain.evaluators.getters._evidence import Checked, only, placed
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+PORT = 8080
+STATUS = "/requests/status.xml"
+_LOGIN = {"Authorization": "Basic OnBhc3N3b3Jk"}  # No name and `password`: so do the tasks start VLC.
+_OK = 200
+
+
+class _Status(Parameters):
+    dest: str
+
+
+@register(Kind.GETTER, "vlc_playing_info")
+class VlcPlayingInfo(Checked):
+    """`dest`, the copy's name. The value is the path of `status.xml`, None if VLC does not answer."""
+
+    Params = _Status
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
+        """See the port."""
+        try:
+            reply = context.http(PORT, STATUS, headers=_LOGIN)
+        except GuestRefused as error:
+            return [Blob(name=STATUS, note=error.message)]
+        if reply.status != _OK:
+            return [Blob(name=STATUS, note=f"VLC answers with status {reply.status}")]
+        return [Blob(name=STATUS, data=reply.body, media_type="text/xml")]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
+        """See the port."""
+        return placed(only(blobs), _Status.of(parameters).dest, folder)

@@ -1,0 +1,1 @@
+"""Getters of VS Code, one file each."""

@@ -1,0 +1,73 @@
+"""`vscode_config`: a file that an extension of VS Code writes when its command is called."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.errors import GuestRefused
+from backend.domain.evaluators.getters._evidence import Checked, fetched, only, placed
+from backend.domain.evaluators.getters._keys import Stroke, strike
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+WINDOW = "Visual Studio Code"
+LOOKS = 5
+_OPEN = "find ~/.config/Code/User/workspaceStorage -name workspace.json -exec cat {} \\; 2>/dev/null"
+
+
+class _Config(Parameters):
+    vscode_extension_command: str
+    path: str
+    dest: str
+
+
+@register(Kind.GETTER, "vscode_config")
+class VscodeConfig(Checked):
+    """`vscode_extension_command`, `path` of the file that it writes, `dest`, the copy's name.
+
+    The value is the copy's path. If the command writes no file, as without the extension, it is what VS Code itself
+    has noted of its workspaces; None if there is nothing of that either.
+    """
+
+    Params = _Config
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
+        """See the port."""
+        wanted = _Config.of(parameters)
+        try:
+            context.desktop.activate_window(WINDOW)
+        except GuestRefused as error:
+            called = f"no window to call the command in: {error.message}"
+        else:
+            called = ""
+            strike(context.desktop, Stroke.HOTKEY, ("ctrl", "shift", "p"))
+            strike(context.desktop, Stroke.TYPEWRITE, wanted.vscode_extension_command)
+            strike(context.desktop, Stroke.PRESS, "enter")
+        found = _awaited(context, wanted.path, looks=1 if called else LOOKS)
+        return [found if found.data is not None else _workspaces(context, f"{found.note}; {called}".rstrip("; "))]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
+        """See the port."""
+        return placed(only(blobs), _Config.of(parameters).dest, folder)
+
+
+def _awaited(context: SetupContext, path: str, looks: int) -> Blob:
+    """The file, as soon as it is there and not empty."""
+    found = fetched(context, path)
+    for _ in range(looks - 1):
+        if found.data:
+            break
+        context.desktop.wait_stable(quiet=1.0, timeout=1.0)
+        found = fetched(context, path)
+    return found
+
+
+def _workspaces(context: SetupContext, note: str) -> Blob:
+    name = "workspaceStorage/*/workspace.json"
+    try:
+        done = context.desktop.execute(_OPEN, shell=True)  # noqa: S604 - in the desktop.
+    except GuestRefused as error:
+        return Blob(name=name, note=f"{note}; {error.message}")
+    return Blob(name=name, data=done.output.encode(errors="replace") or None, note=note)

@@ -1,0 +1,1 @@
+"""Getters of Windows' Clock, one file each."""

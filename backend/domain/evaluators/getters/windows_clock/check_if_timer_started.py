@@ -1,0 +1,40 @@
+"""`check_if_timer_started`: whether Windows' Clock counts down from a time. WAA."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.evaluators.getters._evidence import Checked, only
+from backend.domain.evaluators.getters._routes import agreed, asked
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+
+class _Timer(Parameters):
+    hours: int | str
+    minutes: int | str
+    seconds: int | str
+
+
+@register(Kind.GETTER, "check_if_timer_started")
+class CheckIfTimerStarted(Checked):
+    """`hours`, `minutes`, `seconds`. The value is the text `True` or `False`."""
+
+    Params = _Timer
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
+        """See the port."""
+        wanted = _Timer.of(parameters)
+        return [
+            asked(
+                context,
+                "/check_if_timer_started",
+                {"hours": wanted.hours, "minutes": wanted.minutes, "seconds": wanted.seconds},
+            )
+        ]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        return str(agreed(only(blobs)))

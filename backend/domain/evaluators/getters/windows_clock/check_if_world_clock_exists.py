@@ -1,0 +1,33 @@
+"""`check_if_world_clock_exists`: whether Windows' Clock shows the time of a city. WAA."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.evaluators.getters._evidence import Checked, only
+from backend.domain.evaluators.getters._routes import agreed, asked
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+
+class _City(Parameters):
+    city: str
+    country: str
+
+
+@register(Kind.GETTER, "check_if_world_clock_exists")
+class CheckIfWorldClockExists(Checked):
+    """`city`, `country`. The value is the text `True` or `False`."""
+
+    Params = _City
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
+        """See the port."""
+        wanted = _City.of(parameters)
+        return [asked(context, "/check_if_world_clock_exists", {"city": wanted.city, "country": wanted.country})]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        return str(agreed(only(blobs)))
