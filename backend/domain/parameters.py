@@ -25,12 +25,19 @@ class Parameters(Frozen):
 
 
 def asset_name(url: str, path: str) -> str:
-    """The asset that `asset:NAME` names.
+    """The asset that an address names: `asset:NAME`, a file of the task set's assets folder, or a file of the web.
+
+    A file of the web is an asset by its address: it is fetched once and stored (docs/assets.md). No desktop and no
+    evaluation fetches it itself.
 
     Raises:
-        Invalid: another kind of address. A desktop has no network of its own: what a task needs comes with its set.
+        Invalid: another kind of address.
     """
+    scheme, separator, rest = url.partition("://")
+    if separator and scheme in {"http", "https"} and rest.strip("/"):
+        return url
     name = url.removeprefix(ASSET)
     if name == url or not name:
-        raise Invalid(f"expected asset:NAME, a file of the task set's assets folder, got {url!r}", path=path)
+        words = "expected asset:NAME, a file of the task set's assets folder, or an http(s) address"
+        raise Invalid(f"{words}, got {url!r}", path=path)
     return name

@@ -1,16 +1,30 @@
-"""What `execute` and `command`, two names of one step type, do."""
+"""What `execute` and `command`, two names of one step type, do in each dialect."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
-from backend.domain.errors import Invalid, TaskSetupFailed
+from pydantic import AfterValidator
+
+from backend.domain.errors import TaskSetupFailed
 from backend.domain.parameters import Parameters
 from backend.domain.ports import ExecResult, SetupContext
-from backend.domain.run import Screen
 from backend.domain.setup._steps import look_again
 
 TRIES = 5
 _PASSWORD = "{CLIENT_PASSWORD}"  # noqa: S105 - a template's name, not a password.
+_PUBLISHED = "password"
+"""The password of `user` on the desktops that OSWorld's tasks were written for."""
+_SHELL_FAILED = frozenset({126, 127})
+"""How a shell says that there is no such program, or that it cannot be run."""
+
+
+def _given(command: str | tuple[str, ...]) -> str | tuple[str, ...]:
+    if not "".join(command).strip():
+        raise ValueError("the command is empty")
+    return command
+
+
+Command = Annotated[str | tuple[str, ...], AfterValidator(_given)]
 
 
 class _Until(Parameters):
@@ -28,46 +42,78 @@ class _Until(Parameters):
 
 
 class _Execute(Parameters):
-    command: str | tuple[str, ...]
+    command: Command
+    stdout: str = ""
+    stderr: str = ""
     shell: bool = False
     until: _Until | None = None
 
 
 class ExecuteStep:
-    """`command` (a string or a list), `shell`, `until` (`returncode`, `stdout`, `stderr`: tried again until met).
+    """`command` (a string or a list), `shell`, `stdout`, `stderr`, `until`.
 
-    `{SCREEN_WIDTH}`, `{SCREEN_HEIGHT}` and their `_HALF` are replaced. Without `until`, any
-    exit code but 0 fails.
+    `{CLIENT_PASSWORD}`, `{SCREEN_WIDTH}`, `{SCREEN_HEIGHT}` and their `_HALF` are replaced. `stdout` and `stderr` name
+    what the getter `cache_file` reads. With `until` (`returncode`, `stdout`, `stderr`) it is tried again until one of
+    them is met, 5 times at most.
+
+    Attributes:
+        any_exit_code: without `until`, only a command that cannot be run fails. Published tasks end programs that may
+            not be running and compare files that differ; upstream looks at no exit code. In our own tasks every one
+            but 0 is a failure.
     """
+
+    any_exit_code = False
 
     def check(self, parameters: Mapping[str, Any]) -> None:
         """See the port."""
-        step = _Execute.of(parameters)
-        words = [step.command] if isinstance(step.command, str) else step.command
-        if any(_PASSWORD in word for word in words):
-            raise Invalid(f"{_PASSWORD} is not available: these desktops have no password", path="command")
+        _Execute.of(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
         """See the port."""
         step = _Execute.of(parameters)
-        command = _filled(step.command, context.desktop.screen)
+        command = filled(step.command, context)
         results: list[ExecResult] = []
 
         def fulfilled() -> bool:
             results.append(context.desktop.execute(command, shell=step.shell))
-            return step.until.met(results[-1]) if step.until else results[-1].returncode == 0
+            return step.until.met(results[-1]) if step.until else self._fine(results[-1])
 
-        if not look_again(context.desktop, fulfilled, looks=TRIES - 1 if step.until else 0):
+        fine = look_again(context.desktop, fulfilled, looks=TRIES - 1 if step.until else 0)
+        _keep(context, step, results[-1])
+        if not fine:
             last = results[-1]
             words = (last.error or last.output).strip()[-500:]
-            raise TaskSetupFailed(f"{command!r} ended with exit code {last.returncode}: {words}")
+            raise TaskSetupFailed(f"{_shown(step.command)} ended with exit code {last.returncode}: {words}")
+
+    def _fine(self, done: ExecResult) -> bool:
+        return done.returncode not in _SHELL_FAILED if self.any_exit_code else done.returncode == 0
 
 
-def _filled(command: str | Sequence[str], screen: Screen) -> str | list[str]:
+def _keep(context: SetupContext, step: _Execute, done: ExecResult) -> None:
+    for name, text in ((step.stdout, done.output), (step.stderr, done.error)):
+        if name:
+            context.keep(name, text.encode())
+
+
+def _shown(command: str | Sequence[str]) -> str:
+    """The command as the task has it: never with the password filled in."""
+    return repr(command if isinstance(command, str) else list(command))[:500]
+
+
+def filled(command: str | Sequence[str], context: SetupContext) -> str | list[str]:
+    """The command with its templates filled in."""
     if not isinstance(command, str):
-        return [str(_filled(word, screen)) for word in command]
+        return [str(filled(word, context)) for word in command]
+    screen = context.desktop.screen
     values = {"SCREEN_WIDTH": screen.width, "SCREEN_HEIGHT": screen.height}
     values |= {f"{name}_HALF": value // 2 for name, value in values.items()}
     for name, value in values.items():
         command = command.replace("{" + name + "}", str(value))
-    return command
+    return command.replace(_PASSWORD, _password(context)) if _PASSWORD in command else command
+
+
+def _password(context: SetupContext) -> str:
+    try:
+        return context.secret("client_password")
+    except TaskSetupFailed:
+        return _PUBLISHED

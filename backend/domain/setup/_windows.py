@@ -1,11 +1,23 @@
 """What the steps about windows share."""
 
+from pydantic import Field
+
 from backend.domain.parameters import Parameters
+
+_SAME = (("Google Chrome", "Chromium"), ("google-chrome", "chromium"), ("Google-chrome", "Chromium"))
+"""What one browser is called where only the other is installed."""
 
 
 class WindowName(Parameters):
     """Which window: `strict` = the whole title, `by_class` = its class instead of its title."""
 
-    window_name: str
+    window_name: str = Field(min_length=1)
     strict: bool = False
     by_class: bool = False
+
+    def spellings(self) -> tuple[str, ...]:
+        """The name, and what the same window is called on a desktop with Chromium instead of Chrome."""
+        other = self.window_name
+        for chrome, chromium in _SAME:
+            other = other.replace(chrome, chromium)
+        return (self.window_name,) if other == self.window_name else (self.window_name, other)

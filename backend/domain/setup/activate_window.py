@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.domain.errors import GuestRefused, TaskSetupFailed
-from backend.domain.ports import SetupContext
+from backend.domain.ports import Desktop, SetupContext
 from backend.domain.registry import Kind, register
 from backend.domain.setup._steps import look_again
 from backend.domain.setup._windows import WindowName
@@ -21,16 +21,17 @@ class ActivateWindow:
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
         """See the port."""
         wanted = WindowName.of(parameters)
-
-        def activated() -> bool:
-            try:
-                context.desktop.activate_window(wanted.window_name, strict=wanted.strict, by_class=wanted.by_class)
-            except GuestRefused as error:
-                if error.kind != "not_found":
-                    raise
-                return False
-            return True
-
-        if not look_again(context.desktop, activated):
-            shown = ", ".join(window.title for window in context.desktop.windows()) or "none"
+        desktop = context.desktop
+        if not look_again(desktop, lambda: any(_activated(desktop, wanted, name) for name in wanted.spellings())):
+            shown = ", ".join(window.title for window in desktop.windows()) or "none"
             raise TaskSetupFailed(f"no window called {wanted.window_name!r} appeared; there are: {shown}")
+
+
+def _activated(desktop: Desktop, wanted: WindowName, name: str) -> bool:
+    try:
+        desktop.activate_window(name, strict=wanted.strict, by_class=wanted.by_class)
+    except GuestRefused as error:
+        if error.kind != "not_found":
+            raise
+        return False
+    return True

@@ -21,10 +21,11 @@ class CloseWindow:
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
         """See the port."""
         wanted, desktop = WindowName.of(parameters), context.desktop
-        desktop.close_window(wanted.window_name, strict=wanted.strict, by_class=wanted.by_class)
 
-        def gone() -> bool:
-            return not find_window(desktop, wanted.window_name, strict=wanted.strict, by_class=wanted.by_class)
+        def there(name: str) -> bool:
+            return find_window(desktop, name, strict=wanted.strict, by_class=wanted.by_class)
 
-        if not look_again(desktop, gone):
+        name = next(filter(there, wanted.spellings()), wanted.window_name)
+        desktop.close_window(name, strict=wanted.strict, by_class=wanted.by_class)
+        if not look_again(desktop, lambda: not there(name)):
             raise TaskSetupFailed(f"the window {wanted.window_name!r} did not close")

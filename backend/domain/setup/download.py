@@ -19,7 +19,7 @@ class _Download(Parameters):
 
 @register(Kind.SETUP, "download")
 class Download:
-    """`files`: a list of `{url, path}`; a url is `asset:NAME`, an asset of the task set."""
+    """`files`: a list of `{url, path}`; a url is `asset:NAME` or a file of the web (see docs/assets.md)."""
 
     def check(self, parameters: Mapping[str, Any]) -> None:
         """See the port."""

@@ -1,14 +1,18 @@
-from collections.abc import Sequence
-from typing import Any
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import pytest
 
 from backend.domain import registry
 from backend.domain.errors import GuestLost, GuestRefused, Invalid, TaskSetupFailed
 from backend.domain.ports import ExecResult
+from backend.domain.ports_web import WebReply
 from backend.domain.setup import check_step, run_step, run_steps
+from backend.domain.setup._launch import program_of, words_of
 from backend.domain.task import SetupStep
-from tests.factories.starter_tasks import FakeContext
+from tests.factories.setup_cases.accounts import Google, browser, drive
+from tests.factories.starter_tasks import FakeContext, make_task
 from tests.fakes.desktop import FakeDesktop, FakeWindow
 
 registry.load()
@@ -33,6 +37,20 @@ def listen(desktop: FakeDesktop, program: str, returncode: int = 0) -> list[str]
 
     desktop.commands[program] = run
     return said
+
+
+def of_dialect(desktop: FakeDesktop, dialect: str, **more: Any) -> FakeContext:
+    return FakeContext(desktop, task=make_task().model_copy(update={"dialect": dialect, **more}))
+
+
+def launched(
+    desktop: FakeDesktop, monkeypatch: pytest.MonkeyPatch, dialect: str, parameters: dict[str, Any], **more: Any
+) -> tuple[Any, bool]:
+    """What the desktop was asked to start, and whether by a shell."""
+    found: list[tuple[Any, bool]] = []
+    monkeypatch.setattr(desktop, "launch", lambda command, *, shell=False: found.append((command, shell)))
+    run_step(of_dialect(desktop, dialect, **more), "launch", parameters)
+    return found[0]
 
 
 class TestRunSteps:
@@ -67,11 +85,18 @@ class TestCheckStep:
     @pytest.mark.parametrize(
         ("kind", "parameters", "where"),
         [
-            ("download", {"files": [{"url": "https://a.example/x", "path": "/x"}]}, "files.0.url"),
+            ("download", {"files": [{"url": "ftp://a.example/x", "path": "/x"}]}, "files.0.url"),
+            ("download", {"files": [{"url": "https://", "path": "/x"}]}, "files.0.url"),
             ("download", {"files": [{"url": "asset:", "path": "/x"}]}, "files.0.url"),
             ("download", {"files": [{"url": "asset:x"}]}, "files.0.path"),
-            ("execute", {"command": "true", "stdout": "out.txt"}, "stdout"),
-            ("execute", {"command": ["echo", "{CLIENT_PASSWORD}"]}, "command"),
+            ("execute", {"command": "true", "stdout": ["out.txt"]}, "stdout"),
+            ("execute", {"command": ""}, "command"),
+            ("launch", {"command": []}, "command"),
+            ("googledrive", {"operation": ["delete"], "args": [{"q": ""}]}, "args.0.q"),
+            ("googledrive", {"operation": ["mkdirs"], "args": [{"path": []}]}, "args.0.path"),
+            ("googledrive", {"operation": ["destroy"], "args": [{}]}, "operation.0"),
+            ("googledrive", {"operation": ["upload"], "args": [{"url": "x", "path": ["x"]}]}, "args.0.url"),
+            ("login", {"platform": "mail"}, "platform"),
             ("sleep", {"seconds": 6000}, "seconds"),
             ("activate_window", {"name": "x"}, "window_name"),
         ],
@@ -165,3 +190,177 @@ class TestSleep:
         said = listen(desktop, "python")
         run_step(context(desktop), "sleep", {"seconds": 0.5})
         assert said == ["import time; time.sleep(0.5)"]
+
+
+class TestPublishedExecute:
+    """OSWorld and WindowsAgentArena look at no exit code."""
+
+    @pytest.mark.parametrize("dialect", ["osworld", "waa"])
+    @pytest.mark.parametrize("kind", ["execute", "command"])
+    def test_a_program_that_finds_nothing_to_do(self, desktop: FakeDesktop, kind: str, dialect: str) -> None:
+        place = of_dialect(desktop, dialect)
+        run_step(place, kind, {"command": ["false"], "stdout": "out"})
+        assert place.kept("out") == b""
+
+    @pytest.mark.parametrize("code", [126, 127])
+    def test_a_program_that_a_shell_cannot_run(self, desktop: FakeDesktop, code: int) -> None:
+        listen(desktop, "sudo", returncode=code)
+        with pytest.raises(TaskSetupFailed, match=f"exit code {code}"):
+            run_step(of_dialect(desktop, "osworld"), "execute", {"command": "sudo x", "shell": True})
+
+    def test_a_program_that_is_not_there(self, desktop: FakeDesktop) -> None:
+        with pytest.raises(GuestRefused):
+            run_step(of_dialect(desktop, "osworld"), "execute", {"command": ["nothing"]})
+
+    def test_the_published_password_is_filled_in_and_never_told(self, desktop: FakeDesktop) -> None:
+        said = listen(desktop, "sudo", returncode=127)
+        with pytest.raises(TaskSetupFailed) as failed:
+            run_step(of_dialect(desktop, "osworld"), "execute", {"command": ["sudo", "-S", "{CLIENT_PASSWORD}"]})
+        assert said == ["-S", "password"]
+        assert "CLIENT_PASSWORD" in failed.value.message
+
+    def test_the_operators_password(self, desktop: FakeDesktop) -> None:
+        said = listen(desktop, "sudo")
+        place = of_dialect(desktop, "osworld")
+        place.secrets["client_password"] = "other"
+        run_step(place, "execute", {"command": "sudo {CLIENT_PASSWORD}", "shell": "true"})
+        assert said == ["other"]
+
+
+class TestLaunch:
+    @pytest.mark.parametrize(
+        ("command", "program"),
+        [
+            ("VLC_VERBOSE=-1 vlc --no-audio '/home/user/A b.mp4'", "vlc"),
+            (["/usr/bin/thunderbird"], "thunderbird"),
+            (["start", "msedge", "--remote-debugging-port=1337"], "msedge"),
+            (["cmd", "/c", "start msedge"], "msedge"),
+            ([r"C:\Program Files\Google\Chrome\Application\chrome.exe", "--x"], "chrome"),
+            ('ncat.exe -k -l 0.0.0.0 9222 --sh-exec "ncat.exe 127.0.0.1 1337"', "ncat"),
+            ("it's", "it's"),
+            ("", ""),
+        ],
+    )
+    def test_which_program_a_command_starts(self, command: str | list[str], program: str) -> None:
+        assert program_of(words_of(command)) == program
+
+    @pytest.mark.parametrize(
+        "command",
+        [
+            ["socat", "tcp-listen:9222,fork", "tcp:localhost:1337"],
+            'ncat.exe -k -l 0.0.0.0 9222 --sh-exec "ncat.exe 127.0.0.1 1337"',
+        ],
+    )
+    def test_a_forward_of_the_debugging_port_does_nothing(self, desktop: FakeDesktop, command: str | list[str]) -> None:
+        run_step(of_dialect(desktop, "osworld"), "launch", {"command": command, "shell": isinstance(command, str)})
+        assert desktop.open_windows == []
+
+    def test_another_forward_runs(self, desktop: FakeDesktop) -> None:
+        run_step(of_dialect(desktop, "osworld"), "launch", {"command": ["socat", "tcp-listen:1,fork", "tcp:a:2"]})
+        assert len(desktop.open_windows) == 1
+
+    def test_a_program_whose_window_never_comes(self, desktop: FakeDesktop, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(desktop, "launch", lambda *_, **__: None)
+        with pytest.raises(TaskSetupFailed, match="gimp was started and no window"):
+            run_step(of_dialect(desktop, "osworld"), "launch", {"command": ["gimp"]})
+
+    def test_one_that_shows_it_in_a_window_that_is_there(
+        self, desktop: FakeDesktop, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        desktop.launch("code")
+        monkeypatch.setattr(desktop, "launch", lambda *_, **__: None)
+        run_step(of_dialect(desktop, "osworld"), "launch", {"command": ["code", "/home/user/a.txt"]})
+
+    def test_a_string_is_split_at_blanks(self, desktop: FakeDesktop, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert launched(desktop, monkeypatch, "osworld", {"command": "say 'a b'"}) == (["say", "'a", "b'"], False)
+
+    def test_a_task_that_wants_the_proxy(self, desktop: FakeDesktop, monkeypatch: pytest.MonkeyPatch) -> None:
+        parameters = {"command": ["google-chrome", "--remote-debugging-port=1337"]}
+        desktop.launch("chromium")
+        started = launched(desktop, monkeypatch, "osworld", parameters, raw={"proxy": True})
+        assert started == ([*parameters["command"], "--proxy-server=http://127.0.0.1:18888"], False)
+
+    @pytest.mark.parametrize(
+        ("command", "line"),
+        [
+            (["google-chrome", "--remote-debugging-port=1337"], "chrome --remote-debugging-port=1337"),
+            (["vlc", r"C:\Users\Docker\A b.mp4"], r'vlc "C:\Users\Docker\A b.mp4"'),
+            ("vlc", "vlc"),
+        ],
+    )
+    def test_the_windows_arenas_shell(
+        self, desktop: FakeDesktop, monkeypatch: pytest.MonkeyPatch, command: str | list[str], line: str
+    ) -> None:
+        desktop.launch("vlc")
+        assert launched(desktop, monkeypatch, "waa", {"command": command}) == (line, True)
+
+
+class TestChromium:
+    """Tasks name Google Chrome; some desktops have Chromium."""
+
+    def test_activate(self, desktop: FakeDesktop) -> None:
+        desktop.launch("chromium")
+        desktop.open_windows[0].title = "New Tab - Chromium"
+        desktop.launch("editor")
+        run_step(of_dialect(desktop, "osworld"), "activate_window", {"window_name": "Google Chrome"})
+        assert desktop.open_windows[-1].title == "New Tab - Chromium"
+
+    def test_close(self, desktop: FakeDesktop) -> None:
+        desktop.open_windows.append(FakeWindow(title="New Tab - Chromium"))
+        step = {"window_name": "New Tab - Google Chrome", "strict": True}
+        run_step(of_dialect(desktop, "osworld"), "close_window", step)
+        assert desktop.open_windows == []
+
+
+class TestGoogleDrive:
+    STEP: ClassVar = {"operation": ["delete"], "args": [{"query": "title = 'x'"}], "settings_file": "a.yml"}
+
+    def test_files_go_before_folders(self, desktop: FakeDesktop) -> None:
+        place = drive()
+
+        def answer(_method: str, url: str, _headers: Mapping[str, str], _body: bytes) -> WebReply:
+            kind = "folder" if "mimeType+%3D" in url else "file"
+            told = {"access_token": "t"} if url.endswith("/token") else {"items": [{"id": kind}]}
+            return WebReply(url=url, status=200, headers={}, body=json.dumps(told).encode(), fetched_at=0)
+
+        place.web.answer = answer  # type: ignore[attr-defined]
+        run_step(place, "googledrive", self.STEP)
+        sent = [url.rpartition("/")[2] for method, url in place.web.sent if method == "DELETE"]  # type: ignore[attr-defined]
+        assert sent == ["file", "folder"]
+
+    def test_without_an_account_it_says_what_to_do(self, desktop: FakeDesktop) -> None:
+        with pytest.raises(TaskSetupFailed, match="no secret 'googledrive_settings'"):
+            run_step(context(desktop), "googledrive", self.STEP)
+
+    @pytest.mark.parametrize("secret", ["no json", "[]", '{"client_id": "x"}'])
+    def test_an_account_that_is_none(self, desktop: FakeDesktop, secret: str) -> None:
+        place = context(desktop)
+        place.secrets["googledrive_settings"] = secret
+        with pytest.raises(TaskSetupFailed, match="googledrive_settings"):
+            run_step(place, "googledrive", self.STEP)
+
+    def test_an_account_that_google_refuses(self, desktop: FakeDesktop) -> None:
+        place = drive()
+        place.web.answer = lambda _m, url, _h, _b: WebReply(  # type: ignore[attr-defined]
+            url=url, status=400, headers={}, body=b'{"error": "invalid_grant"}', fetched_at=0
+        )
+        with pytest.raises(TaskSetupFailed, match="invalid_grant"):
+            run_step(place, "googledrive", self.STEP)
+
+
+class TestLogin:
+    def test_a_second_factor_is_a_failure(self, desktop: FakeDesktop) -> None:
+        class Asks(Google):
+            def evaluate(self, tab: str, expression: str, *, timeout: float = 10.0) -> Any:
+                return super().evaluate(tab, expression, timeout=timeout) and "location" not in expression
+
+        place = browser()
+        place.browsers[9222] = Asks()
+        with pytest.raises(TaskSetupFailed, match="did not let the account in"):
+            run_step(place, "login", {"platform": "googledrive"})
+
+    def test_an_account_without_a_password(self, desktop: FakeDesktop) -> None:
+        place = browser()
+        place.secrets["google_settings"] = '{"email": "a@mail.example"}'
+        with pytest.raises(TaskSetupFailed, match=r"email.*password"):
+            run_step(place, "login", {"platform": "googledrive"})

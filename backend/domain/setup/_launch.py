@@ -1,0 +1,101 @@
+"""What `launch` does in each dialect."""
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath, PureWindowsPath
+from typing import Any
+
+from backend.domain.errors import TaskSetupFailed
+from backend.domain.parameters import Parameters
+from backend.domain.ports import Desktop, SetupContext
+from backend.domain.setup._execute import Command
+from backend.domain.setup._steps import look_again
+
+_LOOKS = 120  # 30 s: an image editor on a busy machine takes half of that
+_QUIET, _SETTLE = 0.5, 10.0
+_PROXY = "--proxy-server=http://127.0.0.1:18888"
+"""Where the way out of every desktop listens; also the port that OSWorld's own proxy has."""
+_FORWARDERS = frozenset({"socat", "ncat"})
+_WINDOWED = frozenset(
+    {
+        *("google-chrome", "chrome", "chromium", "msedge", "firefox", "thunderbird", "code", "gimp", "vlc"),
+        *("libreoffice", "soffice", "localc", "lowriter", "loimpress", "nautilus", "explorer", "calc", "notepad"),
+        *("excel", "winword", "powerpnt", "gnome-terminal", "mspaint"),
+    }
+)
+"""Programs that always come with a window. The agent must not begin before it is there."""
+
+
+class _Launch(Parameters):
+    command: Command
+    shell: bool = False
+
+
+class LaunchStep:
+    """`command` (a string or a list), `shell`. The program goes on; of one known to have a window, that is awaited.
+
+    A forward of the browser's debugging port (`socat`, `ncat`) does nothing: that port is reached as it is.
+    """
+
+    def check(self, parameters: Mapping[str, Any]) -> None:
+        """See the port."""
+        _Launch.of(parameters)
+
+    def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
+        """See the port."""
+        step = _Launch.of(parameters)
+        words = words_of(step.command)
+        program = program_of(words)
+        if program in _FORWARDERS and re.search(r"\b1337\b", " ".join(words)):
+            context.desktop.probe()
+            return
+        before = len(context.desktop.windows()) if program in _WINDOWED else 0
+        command, shell = self.command(context, step.command, shell=step.shell)
+        context.desktop.launch(command, shell=shell)
+        if program in _WINDOWED:
+            _await_window(context.desktop, program, before)
+
+    def command(
+        self, context: SetupContext, command: str | Sequence[str], *, shell: bool
+    ) -> tuple[str | Sequence[str], bool]:
+        """What is asked of the desktop: the command, and whether a shell reads it."""
+        if not shell and isinstance(command, str):
+            command = command.split()
+        if not isinstance(command, str) and command[:1] and command[0] == "google-chrome" and wants_proxy(context):
+            command = [*command, _PROXY]
+        return command, shell
+
+
+def wants_proxy(context: SetupContext) -> bool:
+    """Whether the task says that the operator's proxy is to be its way out."""
+    return context.task.raw.get("proxy") is True
+
+
+def words_of(command: str | Sequence[str]) -> list[str]:
+    """A command's words; a line whose quotes are not closed is split at blanks."""
+    if not isinstance(command, str):
+        return list(command)
+    try:
+        return shlex.split(command, posix="\\" not in command)
+    except ValueError:
+        return command.split()
+
+
+def program_of(words: Sequence[str]) -> str:
+    """The name of the program that a command starts, in small letters: `vlc` for `VLC_VERBOSE=-1 /usr/bin/vlc x`."""
+    for position, word in enumerate(words):
+        name = PureWindowsPath(word).name if "\\" in word else PurePosixPath(word).name
+        name = name.strip("\"'").lower().removesuffix(".exe")
+        if name in {"cmd", "start"} or word.lower() == "/c" or re.fullmatch(r"[A-Za-z_]\w*=.*", word):
+            continue
+        return program_of(word.split()) if " " in word and "\\" not in word and position else name
+    return ""
+
+
+def _await_window(desktop: Desktop, program: str, before: int) -> None:
+    """A program that shows its file in a window that is there already makes no new one: that is no failure."""
+    look_again(desktop, lambda: len(desktop.windows()) > before, looks=_LOOKS)
+    if not desktop.windows():
+        raise TaskSetupFailed(f"{program} was started and no window of it appeared")
+    desktop.wait_stable(quiet=_QUIET, timeout=_SETTLE)

@@ -1,0 +1,24 @@
+"""Step types that upstream names and never built: a task with one cannot be set up anywhere."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.errors import Invalid, TaskSetupFailed
+from backend.domain.ports import SetupContext
+
+
+class NeverBuilt:
+    """Refused before anything runs. No published task uses it."""
+
+    name: str
+
+    def check(self, parameters: Mapping[str, Any]) -> None:  # noqa: ARG002 - whatever they are
+        """See the port."""
+        raise Invalid(self._words(), hint="Write the step's effect with `execute`, `download` or `launch`.")
+
+    def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:  # noqa: ARG002 - never comes here
+        """See the port."""
+        raise TaskSetupFailed(self._words())
+
+    def _words(self) -> str:
+        return f"the step type {self.name!r} was never built: OSWorld and WindowsAgentArena raise NotImplementedError"

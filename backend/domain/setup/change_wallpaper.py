@@ -1,0 +1,27 @@
+"""`change_wallpaper`: gives the desktop another background picture."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field
+
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+
+
+class _Wallpaper(Parameters):
+    path: str = Field(min_length=1)
+
+
+@register(Kind.SETUP, "change_wallpaper")
+class ChangeWallpaper:
+    """`path` of a picture in the desktop. Returns when it is drawn."""
+
+    def check(self, parameters: Mapping[str, Any]) -> None:
+        """See the port."""
+        _Wallpaper.of(parameters)
+
+    def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
+        """See the port."""
+        context.desktop.call("POST", "/setup/change_wallpaper", {"path": _Wallpaper.of(parameters).path})

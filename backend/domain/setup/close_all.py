@@ -1,0 +1,26 @@
+"""`close_all`: closes every window."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+
+
+class _Nothing(Parameters):
+    """It takes no parameter."""
+
+
+@register(Kind.SETUP, "close_all")
+class CloseAll:
+    """No parameters. Returns when no window is left; the application of one that stays is ended."""
+
+    def check(self, parameters: Mapping[str, Any]) -> None:
+        """See the port."""
+        _Nothing.of(parameters)
+
+    def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
+        """See the port."""
+        _Nothing.of(parameters)
+        context.desktop.call("POST", "/setup/close_all", {})

@@ -1,0 +1,42 @@
+"""`execute_with_verification`: runs a program in the desktop and waits for its effect."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field
+
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.setup._execute import Command, filled
+
+
+class _Wanted(Parameters):
+    window_exists: str = ""
+    command_success: str = ""
+
+
+class _Verified(Parameters):
+    command: Command
+    verification: _Wanted = _Wanted()
+    max_wait_time: float = Field(default=10, ge=0, le=600)
+    check_interval: float = Field(default=1.0, ge=0.01, le=60)
+    shell: bool = False
+
+
+@register(Kind.SETUP, "execute_with_verification")
+class ExecuteWithVerification:
+    """`command`, `shell`, `verification` (`window_exists`, `command_success`), `max_wait_time`, `check_interval`.
+
+    The effect that does not come within `max_wait_time` seconds is a failure. Templates as in `execute`.
+    """
+
+    def check(self, parameters: Mapping[str, Any]) -> None:
+        """See the port."""
+        _Verified.of(parameters)
+
+    def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
+        """See the port."""
+        step = _Verified.of(parameters)
+        asked = step.model_dump(mode="json") | {"command": filled(step.command, context)}
+        context.desktop.call("POST", "/setup/execute_with_verification", asked)

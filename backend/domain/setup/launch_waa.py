@@ -1,0 +1,25 @@
+"""`launch` as WindowsAgentArena's guest server does it: its command shell always reads the command."""
+
+import subprocess
+from collections.abc import Sequence
+
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.setup._launch import LaunchStep
+
+
+@register(Kind.SETUP, "launch", dialect="waa")
+class LaunchWaa(LaunchStep):
+    """See `LaunchStep`. So `start`, `calc` and `ms-settings:` addresses work; `google-chrome` is `chrome`."""
+
+    def command(
+        self,
+        context: SetupContext,  # noqa: ARG002 - as the common step
+        command: str | Sequence[str],
+        *,
+        shell: bool,  # noqa: ARG002 - forced
+    ) -> tuple[str | Sequence[str], bool]:
+        """One line for the shell, quoted as Windows quotes."""
+        words = command.split(" ") if isinstance(command, str) else list(command)
+        words = ["chrome" if word == "google-chrome" else word for word in words]
+        return (" ".join(words) if isinstance(command, str) else subprocess.list2cmdline(words)), True

@@ -1,0 +1,27 @@
+"""`recycle_file`: moves a file to the recycle bin."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field
+
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+
+
+class _File(Parameters):
+    path: str = Field(min_length=1)
+
+
+@register(Kind.SETUP, "recycle_file")
+class RecycleFile:
+    """`path` of a file or folder of the desktop. A path that is not there is a failure."""
+
+    def check(self, parameters: Mapping[str, Any]) -> None:
+        """See the port."""
+        _File.of(parameters)
+
+    def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
+        """See the port."""
+        context.desktop.call("POST", "/setup/recycle", {"path": _File.of(parameters).path})
