@@ -15,6 +15,7 @@ from backend.domain.ports import ArtifactStore, OpenDesktop, Provider
 from backend.domain.registry import Kind
 from backend.services import events
 from backend.services.claims import Claim
+from backend.services.web_client import GuardedWeb
 from backend.services.workers import WorkerInfo
 from worker.database import Database
 from worker.dispatcher import Works
@@ -48,7 +49,8 @@ def works_of(
         return LivePump(claim.attempt_id, opened.stream_address(), events, fps=settings.live_fps, step=step)
 
     tools = {
-        name: Tools(provider=provider, judge=judge, asset=store.get, pump=pump) for name, provider in providers.items()
+        name: Tools(provider=provider, judge=judge, asset=store.get, pump=pump, web=GuardedWeb())
+        for name, provider in providers.items()
     }
     return Works(settings, database, store, partial(describe, settings, providers, judge), tools)
 

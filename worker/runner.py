@@ -23,7 +23,8 @@ from backend.domain.errors import (
 )
 from backend.domain.evaluators.evaluate import CallEvidence, collect
 from backend.domain.loop import Parts, Progress, Rules, run_episode
-from backend.domain.ports import AgentContext, Desktop, DesktopSpec, OpenDesktop, Provider, Recorder
+from backend.domain.ports import AgentContext, DesktopSpec, OpenDesktop, Provider, Recorder
+from backend.domain.ports_web import Browser, Web
 from backend.domain.registry import Kind
 from backend.domain.score import Evaluation, score_by_rule
 from backend.domain.setup import run_steps
@@ -33,6 +34,7 @@ from worker.agent import LateAgent
 from worker.evaluation.judge import Child, Judge
 from worker.hold import Hold
 from worker.phases import Phases
+from worker.reach import Servers, TaskContext, devtools, no_secret
 from worker.thinking import AgentThread
 
 logger = logging.getLogger(__name__)
@@ -81,31 +83,18 @@ class Tools:
         judge: finds verdicts.
         asset: bytes of an artifact by hash.
         pump: starts the live view: (attempt's claim, desktop, current step).
+        web: the guarded way to the web.
+        browser: the browser of a desktop that listens on a port.
+        secret: a secret that the operator gave for tasks, by name.
     """
 
     provider: Provider
     judge: Judge
     asset: Callable[[str], bytes]
     pump: Callable[[Claim, OpenDesktop, Callable[[], int]], Pump]
-
-
-@dataclass
-class TaskContext:
-    """SetupContext for one task on one desktop."""
-
-    desktop: Desktop
-    task: Task
-    assets: Mapping[str, str]
-    fetch: Callable[[str], bytes]
-
-    def asset(self, name: str) -> bytes:
-        """See the port."""
-        if name not in self.assets:
-            raise TaskSetupFailed(f"the task set has no asset {name!r}")
-        try:
-            return self.fetch(self.assets[name])
-        except DeskarenaError as error:
-            raise ClusterLost(f"the asset {name!r} could not be read: {error.message}", hint=error.hint) from error
+    web: Web
+    browser: Callable[[OpenDesktop, int], Browser] = devtools
+    secret: Callable[[str], str] = no_secret
 
 
 def run_attempt(claim: Claim, hold: Hold, book: Book, tools: Tools) -> bool:
@@ -135,6 +124,7 @@ class _Attempt:
         self._opened: OpenDesktop | None = None
         self._child: Child | None = None
         self._pump: Pump | None = None
+        self._servers: Servers | None = None
         self._spec = DesktopSpec(screen=claim.config.screen)
         self.could_open = True
 
@@ -149,7 +139,7 @@ class _Attempt:
     def _work(self) -> None:
         opened = self._open()
         seen_at = datetime.now(UTC)
-        context = TaskContext(opened.desktop, self._task, self._claim.assets, self._tools.asset)
+        context = self._context(opened)
         with self._phases.timed("setup"):
             self._set_up(context)
         self._book.running(opened.details, self._phases.seconds(), seen_at)
@@ -161,6 +151,13 @@ class _Attempt:
         with self._phases.timed("evaluation"):
             evaluation, evidence = self._evaluate(context, ended_by)
         self._book.scored(self._task, evaluation, evidence, self._phases.seconds())
+
+    def _context(self, opened: OpenDesktop) -> TaskContext:
+        tools = self._tools
+        servers = self._servers = Servers(opened, tools.browser)
+        return TaskContext(
+            opened.desktop, self._task, tools.web, self._claim.assets, tools.asset, servers, tools.secret
+        )
 
     def _open(self) -> OpenDesktop:
         """A pristine desktop whose screen has been seen once."""
@@ -284,7 +281,7 @@ class _Attempt:
     def _close(self) -> None:
         """Nothing of the attempt stays behind."""
         self._hold.detach()
-        for part in (self._pump, self._opened, self._child):
+        for part in (self._pump, self._servers, self._opened, self._child):
             if part is not None:
                 try:
                     part.close()

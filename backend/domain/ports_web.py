@@ -32,8 +32,17 @@ class Browser(Protocol):
         """Pages only (`kind` `page`), the one used last first, as DevTools lists them."""
         ...
 
-    def open(self, url: str, *, timeout: float = 30.0) -> Tab:
-        """Opens a page in a new tab and returns when it has loaded."""
+    def open(self, url: str, *, timeout: float = 30.0, background: bool = False) -> Tab:
+        """Opens a page in a new tab and returns when it has loaded.
+
+        Args:
+            url: what to open.
+            timeout: seconds; a page that is still loading then stays open and raises GuestRefused `timeout`.
+            background: the tab that shows goes on showing, so that looking changes nothing of what is looked at.
+
+        Raises:
+            GuestRefused: kind `failed`, there is no such page to be had; no tab is left.
+        """
         ...
 
     def close(self, tab: str) -> None:

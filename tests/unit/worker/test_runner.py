@@ -24,6 +24,7 @@ from tests.fakes.book import MemoryBook
 from tests.fakes.desktop import FakeDesktop
 from tests.fakes.judge import InProcessJudge
 from tests.fakes.provider import FakeProvider
+from tests.fakes.web import FakeWeb
 from worker.hold import Hold, Ticket
 from worker.runner import Tools, run_attempt
 
@@ -63,7 +64,7 @@ class Attempt:
         def pump(_claim: Claim, _opened: OpenDesktop, _step: Callable[[], int]) -> QuietPump:
             return self.pump
 
-        return run_attempt(self.claim, self.hold, self.book, Tools(self.provider, self.judge, fetch, pump))
+        return run_attempt(self.claim, self.hold, self.book, Tools(self.provider, self.judge, fetch, pump, FakeWeb()))
 
     @property
     def desktop(self) -> FakeDesktop:

@@ -1,0 +1,122 @@
+"""A stream of bytes to a port of the desktop, through the guest API's `/tunnel/{port}` websocket."""
+
+import json
+import time
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
+from websockets.sync.client import connect, unix_connect
+
+from backend.domain.errors import GuestLost, GuestRefused
+
+_OPEN_SECONDS = 10.0
+_MAX_PIECE = 2**20
+_UNAUTHORIZED = 401
+
+
+class Deadline:
+    """How long something may still take."""
+
+    def __init__(self, seconds: float, what: str) -> None:
+        self._end = time.monotonic() + seconds
+        self._words = f"{what} took longer than {seconds:g} s"
+
+    def left(self) -> float:
+        """Seconds that are left, more than 0.
+
+        Raises:
+            GuestRefused: kind `timeout`, there are none.
+        """
+        left = self._end - time.monotonic()
+        if left <= 0.0:
+            raise self.missed()
+        return left
+
+    def missed(self) -> GuestRefused:
+        """The error that says so."""
+        return GuestRefused(self._words, kind="timeout")
+
+
+class Tunnel:
+    """One connection. Opened by its constructor."""
+
+    def __init__(self, address: str, secret: str, port: int) -> None:
+        """Connects.
+
+        Args:
+            address: of the guest API: `http://host:port`, or `unix:/path` of a socket.
+            secret: the desktop's.
+            port: of the desktop.
+
+        Raises:
+            GuestLost: the guest API does not answer.
+            GuestRefused: kind `refused`, nothing listens on the port or it is not on the guest's allow-list.
+        """
+        options: dict[str, Any] = {
+            "additional_headers": {"Authorization": f"Bearer {secret}"},
+            "max_size": _MAX_PIECE,
+            "open_timeout": _OPEN_SECONDS,
+            "close_timeout": 1,
+            "compression": None,
+        }
+        parts = urlsplit(address)
+        try:
+            if parts.scheme == "unix":
+                self._socket = unix_connect(parts.path, f"ws://guest/tunnel/{port}", **options)
+            else:
+                scheme = {"http": "ws", "https": "wss"}.get(parts.scheme, parts.scheme)
+                url = urlunsplit((scheme, parts.netloc, f"{parts.path.rstrip('/')}/tunnel/{port}", "", ""))
+                self._socket = connect(url, proxy=None, **options)
+        except InvalidStatus as error:
+            raise _refusal(error, port) from None
+        except (OSError, WebSocketException, ValueError) as error:
+            raise GuestLost(f"the desktop does not open a tunnel: {type(error).__name__}: {error}") from error
+
+    def send(self, data: bytes) -> None:
+        """Sends bytes. Raises GuestLost or GuestRefused as `receive`."""
+        try:
+            self._socket.send(data)
+        except ConnectionClosed as error:
+            raise _ended(error) from None
+
+    def receive(self, deadline: Deadline) -> bytes:
+        """The next bytes.
+
+        Raises:
+            GuestRefused: `timeout`, or `refused`: the other side has ended.
+            GuestLost: the desktop is gone.
+        """
+        try:
+            data = self._socket.recv(timeout=deadline.left())
+        except TimeoutError:
+            raise deadline.missed() from None
+        except ConnectionClosed as error:
+            raise _ended(error) from None
+        return data.encode() if isinstance(data, str) else data
+
+    def close(self) -> None:
+        """Ends it. Safe to call twice."""
+        self._socket.close()
+
+
+def _ended(error: ConnectionClosed) -> GuestRefused | GuestLost:
+    """The guest says goodbye when the program has ended; a dead guest says nothing."""
+    if error.rcvd is None:
+        return GuestLost("the desktop is gone: its tunnel broke")
+    if error.rcvd.code == 1009 or (error.sent is not None and error.sent.code == 1009):  # noqa: PLR2004 - too big
+        return GuestRefused("a message is too large for the tunnel", kind="too_large")
+    return GuestRefused("the other side has ended the connection", kind="refused")
+
+
+def _refusal(error: InvalidStatus, port: int) -> GuestRefused | GuestLost:
+    """What the guest's answer to the request for a tunnel means."""
+    status, body = error.response.status_code, bytes(error.response.body or b"")
+    try:
+        said = json.loads(body)
+        kind, words = str(said.get("error", "")), str(said.get("message", ""))[:300]
+    except (ValueError, AttributeError):
+        kind, words = "", ""
+    if status == _UNAUTHORIZED or kind not in {"refused", "forbidden"}:
+        return GuestLost(f"the desktop answers {status} where a tunnel was asked for: {words}")
+    return GuestRefused(words or f"nothing listens on port {port}", kind="refused")

@@ -1,0 +1,111 @@
+"""What an attempt's task can reach besides the desktop itself: its browsers, the web, the operator's secrets."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from backend.domain.errors import ClusterLost, DeskarenaError, TaskSetupFailed
+from backend.domain.ports import Desktop, OpenDesktop
+from backend.domain.ports_web import Browser, Web, WebReply
+from backend.domain.task import Task
+from worker.devtools.browser import DevToolsBrowser
+from worker.devtools.http import ask
+from worker.devtools.tunnel import Deadline, Tunnel
+
+PUBLISHED, BEHIND = 9222, 1337
+"""Published tasks start the browser on 1337 and relay 9222 to it, because a browser listens for its own machine only.
+The tunnel needs no relay, so a task whose relay is missing or late reaches the browser all the same."""
+_SECONDS = 30.0
+
+
+def devtools(opened: OpenDesktop, port: int) -> Browser:
+    """The browser that listens on that port of a desktop."""
+    address, secret = opened.stream_address()
+    return DevToolsBrowser(address, secret, (port, BEHIND) if port == PUBLISHED else (port,))
+
+
+def no_secret(name: str) -> str:
+    """Where no secrets were given at all.
+
+    Raises:
+        TaskSetupFailed: always.
+    """
+    raise TaskSetupFailed(f"the task needs the secret {name!r}, which was not given")
+
+
+class Servers:
+    """What listens inside one desktop. Browsers are connected when they are first needed."""
+
+    def __init__(self, opened: OpenDesktop, make: Callable[[OpenDesktop, int], Browser] = devtools) -> None:
+        self._opened = opened
+        self._make = make
+        self._made: dict[int, Browser] = {}
+
+    def http(self, port: int, path: str, headers: Mapping[str, str] | None) -> WebReply:
+        """Asks a program on that port with GET. See SetupContext."""
+        where = self._opened.stream_address()
+        got = ask(lambda: Tunnel(*where, port), "GET", path, Deadline(_SECONDS, f"port {port}"), headers=headers)
+        url = f"http://127.0.0.1:{port}{path}"
+        return WebReply(url=url, status=got.status, headers=got.headers, body=got.body, fetched_at=time.time())
+
+    def browser(self, port: int) -> Browser:
+        """The browser on that port."""
+        if port not in self._made:
+            self._made[port] = self._make(self._opened, port)
+        return self._made[port]
+
+    def close(self) -> None:
+        """Lets go of all of them. Safe to call twice."""
+        while self._made:
+            self._made.popitem()[1].shut()
+
+
+@dataclass
+class TaskContext:
+    """SetupContext for one task on one desktop.
+
+    Attributes:
+        assets: name to hash.
+        fetch: bytes of an artifact by hash.
+        servers: inside the desktop.
+        secrets: a secret by name.
+        outputs: what steps have kept.
+    """
+
+    desktop: Desktop
+    task: Task
+    web: Web
+    assets: Mapping[str, str]
+    fetch: Callable[[str], bytes]
+    servers: Servers
+    secrets: Callable[[str], str] = no_secret
+    outputs: dict[str, bytes] = field(default_factory=dict)
+
+    def asset(self, name: str) -> bytes:
+        """See the port."""
+        if name not in self.assets:
+            raise TaskSetupFailed(f"the task set has no asset {name!r}")
+        try:
+            return self.fetch(self.assets[name])
+        except DeskarenaError as error:
+            raise ClusterLost(f"the asset {name!r} could not be read: {error.message}", hint=error.hint) from error
+
+    def browser(self, port: int = PUBLISHED) -> Browser:
+        """See the port."""
+        return self.servers.browser(port)
+
+    def http(self, port: int, path: str, *, headers: Mapping[str, str] | None = None) -> WebReply:
+        """See the port."""
+        return self.servers.http(port, path, headers)
+
+    def keep(self, name: str, data: bytes) -> None:
+        """See the port."""
+        self.outputs[name] = data
+
+    def kept(self, name: str) -> bytes | None:
+        """See the port."""
+        return self.outputs.get(name)
+
+    def secret(self, name: str) -> str:
+        """See the port."""
+        return self.secrets(name)
