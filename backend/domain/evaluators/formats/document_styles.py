@@ -1,0 +1,195 @@
+"""How text of a Word document looks, whether that is said at the text itself, in a style or in the defaults.
+
+A property is looked for where it is nearest: the run or paragraph itself, the run's character style, the paragraph's
+style, each with the styles that it is based on, then the document's defaults. Source: ECMA-376, part 1, 17.7.2 (order),
+17.7.3 (toggle properties).
+"""
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, TypeVar
+
+from backend.domain.evaluators.formats.documents import Element, w
+
+if TYPE_CHECKING:
+    from docx.document import Document
+
+T = TypeVar("T")
+_THEME = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/theme"
+_DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_OFF = {"0", "false", "off", "none"}
+SINGLE = ("auto", 240)
+"""Line spacing where nobody says another: single, in 240ths of a line."""
+DEFAULT_SIZE = 10.0
+"""Points, where nobody says another size."""
+
+
+class Styles:
+    """The styles, defaults and theme fonts of one open document.
+
+    Args:
+        document: of python-docx.
+        direct: look at the text itself only, as the published evaluators do.
+    """
+
+    def __init__(self, document: "Document", *, direct: bool = False) -> None:
+        root = document.styles.element
+        self._direct = direct
+        self._by_id = {style.get(w("styleId")): style for style in root.iterchildren(w("style"))}
+        self._default = next((name for name, style in self._by_id.items() if _is_default(style)), None)
+        self._defaults = root.find(w("docDefaults"))
+        self._theme = _theme_fonts(document)
+        self._levels: dict[tuple[str, str | None], tuple[Element, ...]] = {}
+
+    def alignment(self, paragraph: Element) -> str:
+        """`left`, `center`, `right`, `both`, ...; `left` where nobody says."""
+        return self._of_paragraph(paragraph, lambda level: _value(level, "jc")) or "left"
+
+    def line_spacing(self, paragraph: Element) -> tuple[str, int] | None:
+        """(`auto`, 240ths of a line) or (`exact` or `atLeast`, twentieths of a point); None if `direct` says none."""
+        found = self._of_paragraph(paragraph, _line)
+        return found if found is not None or self._direct else SINGLE
+
+    def breaks_before(self, paragraph: Element) -> bool:
+        """Whether the paragraph begins a page."""
+        return bool(self._of_paragraph(paragraph, lambda level: _flag(level, "pageBreakBefore")))
+
+    def font(self, paragraph: Element, run: Element) -> str | None:
+        """The name of the font of Latin letters."""
+        return self._of_run(paragraph, run, self._font)
+
+    def size(self, paragraph: Element, run: Element) -> float | None:
+        """Points; None if `direct` says none."""
+        found = self._of_run(paragraph, run, lambda level: _value(level, "sz"))
+        return float(found) / 2 if found is not None else None if self._direct else DEFAULT_SIZE
+
+    def position(self, paragraph: Element, run: Element) -> str | None:
+        """`subscript`, `superscript`, `baseline` or None."""
+        return self._of_run(paragraph, run, lambda level: _value(level, "vertAlign"))
+
+    def color(self, paragraph: Element, run: Element) -> tuple[int, int, int] | None:
+        """Red, green and blue, 0 to 255; None = automatic."""
+        found = self._of_run(paragraph, run, lambda level: _value(level, "color"))
+        if found is None or found == "auto":
+            return None
+        red, green, blue = bytes.fromhex(found)
+        return red, green, blue
+
+    def highlight(self, paragraph: Element, run: Element) -> str | None:
+        """The colour's name (`yellow`), or six hexadecimal digits where it is a shading; None = not highlighted."""
+        name = self._of_run(paragraph, run, lambda level: _value(level, "highlight"))
+        if name is not None and name not in _OFF:
+            return name
+        return self._of_run(paragraph, run, _shading) or None
+
+    def has(self, name: str, paragraph: Element, run: Element) -> bool:
+        """Whether a switch holds for a run: `b`, `i`, `strike`, `caps`.
+
+        A switch of a paragraph's style and of a character style together cancel each other out.
+        """
+        own = _flag(run.find(w("rPr")), name)
+        if own is not None or self._direct:
+            return bool(own)
+
+        def flag(level: Element) -> bool | None:
+            return _flag(level, name)
+
+        by_run = self._first(self._style_levels("rPr", _style(run, "r")), flag)
+        by_paragraph = self._first(self._style_levels("rPr", self._style_of(paragraph)), flag)
+        return bool(by_run) != bool(by_paragraph) or bool(self._first(self._last("r"), flag))
+
+    def _of_paragraph(self, paragraph: Element, pick: Callable[[Element], T | None]) -> T | None:
+        found = self._first((paragraph.find(w("pPr")),), pick)
+        if found is not None or self._direct:
+            return found
+        return self._first((*self._style_levels("pPr", self._style_of(paragraph)), *self._last("p")), pick)
+
+    def _of_run(self, paragraph: Element, run: Element, pick: Callable[[Element], T | None]) -> T | None:
+        found = self._first((run.find(w("rPr")),), pick)
+        if found is not None or self._direct:
+            return found
+        by_run = self._style_levels("rPr", _style(run, "r"))
+        by_paragraph = self._style_levels("rPr", self._style_of(paragraph))
+        return self._first((*by_run, *by_paragraph, *self._last("r")), pick)
+
+    def _first(self, levels: tuple[Element | None, ...], pick: Callable[[Element], T | None]) -> T | None:
+        picked = (pick(level) for level in levels if level is not None)
+        return next((one for one in picked if one is not None), None)
+
+    def _style_of(self, paragraph: Element) -> str | None:
+        return _style(paragraph, "p") or self._default
+
+    def _style_levels(self, group: str, name: str | None) -> tuple[Element, ...]:
+        """The properties of a style and of those it is based on, nearest first."""
+        key = (group, name)
+        if key not in self._levels:
+            found = (style.find(w(group)) for style in self._chain(name))
+            self._levels[key] = tuple(level for level in found if level is not None)
+        return self._levels[key]
+
+    def _chain(self, name: str | None) -> Iterator[Element]:
+        seen = set()
+        while name in self._by_id and name not in seen:
+            seen.add(name)
+            yield self._by_id[name]
+            name = _value(self._by_id[name], "basedOn")
+
+    def _last(self, kind: str) -> tuple[Element, ...]:
+        """The document's defaults."""
+        if self._defaults is None:
+            return ()
+        found = self._defaults.find(f"{w(f'{kind}PrDefault')}/{w(f'{kind}Pr')}")
+        return () if found is None else (found,)
+
+    def _font(self, level: Element) -> str | None:
+        fonts = level.find(w("rFonts"))
+        if fonts is None:
+            return None
+        theme = fonts.get(w("asciiTheme"))
+        # Where a theme is named, it wins over the name that is kept beside it.
+        return self._theme.get(theme[:5]) if theme and not self._direct else fonts.get(w("ascii"))
+
+
+def _is_default(style: Element) -> bool:
+    return style.get(w("type")) == "paragraph" and style.get(w("default"), "0") not in _OFF
+
+
+def _value(level: Element | None, name: str) -> str | None:
+    found = None if level is None else level.find(w(name))
+    return None if found is None else found.get(w("val"))
+
+
+def _flag(level: Element | None, name: str) -> bool | None:
+    found = None if level is None else level.find(w(name))
+    return None if found is None else found.get(w("val"), "1") not in _OFF
+
+
+def _style(element: Element, kind: str) -> str | None:
+    return _value(element.find(w(f"{kind}Pr")), f"{kind}Style")
+
+
+def _line(level: Element) -> tuple[str, int] | None:
+    spacing = level.find(w("spacing"))
+    line = None if spacing is None else spacing.get(w("line"))
+    return None if line is None else (spacing.get(w("lineRule"), "auto"), round(float(line)))
+
+
+def _shading(level: Element) -> str | None:
+    """A run's background; empty where it is said that there is none."""
+    shading = level.find(w("shd"))
+    if shading is None:
+        return None
+    fill = shading.get(w("fill"), "auto")
+    return "" if fill.lower() in {"auto", "ffffff"} else fill
+
+
+def _theme_fonts(document: "Document") -> dict[str, str]:
+    """The Latin fonts of a theme, by `major` and `minor`."""
+    from lxml import etree
+
+    for relation in document.part.rels.values():
+        if relation.reltype == _THEME and not relation.is_external:
+            parser = etree.XMLParser(resolve_entities=False, no_network=True)
+            root = etree.fromstring(relation.target_part.blob, parser)
+            found = {kind: root.find(f".//{_DRAWING}{kind}Font/{_DRAWING}latin") for kind in ("major", "minor")}
+            return {kind: latin.get("typeface", "") for kind, latin in found.items() if latin is not None}
+    return {}

@@ -1,0 +1,138 @@
+"""Reads text documents of the OpenDocument format (.odt).
+
+Source of the element names: OpenDocument 1.3, part 3.
+"""
+
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from backend.domain.evaluators.formats.packages import check_package
+
+T = TypeVar("T")
+Element = Any
+"""An lxml element of OpenDocument."""
+
+_TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
+_STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
+_FO = "{urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0}"
+_OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
+_PARAGRAPHS = (f"{_TEXT}p", f"{_TEXT}h")
+_DELETED = f"{_TEXT}tracked-changes"
+_CHARACTERS = {f"{_TEXT}tab": "\t", f"{_TEXT}line-break": "\n"}
+_INLINE = {f"{_TEXT}{name}" for name in ("span", "a", "meta", "ruby", "ruby-base")}
+_MOST_SPACES = 10_000
+
+
+@dataclass(frozen=True)
+class Odt:
+    """The two parts of a document that hold text: `styles.xml` (headers and footers, named styles), `content.xml`."""
+
+    styles: Element
+    content: Element
+
+    def spans(self) -> Iterator[tuple[str, Element]]:
+        """Every span with the name of its style."""
+        for root in (self.styles, self.content):
+            yield from ((span.get(f"{_TEXT}style-name", ""), span) for span in root.iter(f"{_TEXT}span"))
+
+
+def read_odt(path: str | None, take: Callable[[Odt], T]) -> tuple[T | None, str]:
+    """What `take` gets out of the opened document, or why there is nothing; see `documents.read_document`."""
+    reason = check_package(path)
+    if reason:
+        return None, reason
+    try:
+        with zipfile.ZipFile(str(path)) as package:
+            return take(Odt(_parsed(package, "styles.xml"), _parsed(package, "content.xml"))), ""
+    except Exception as error:  # noqa: BLE001 - zip, XML and structure may each be damaged in their own way.
+        return None, f"the document is damaged: {type(error).__name__}"
+
+
+def odt_texts(document: Odt) -> list[str]:
+    """The text of every paragraph and heading; fields (dates, page numbers) and deleted text are left out."""
+    return ["".join(text for text, _ in pieces(paragraph)) for paragraph in odt_paragraphs(document)]
+
+
+def odt_texts_as_published(document: Odt) -> list[str]:
+    """The same as the published evaluators read it: no headings, no links, no blanks that are elements."""
+    found = []
+    for root in (document.styles, document.content):
+        for paragraph in root.iter(f"{_TEXT}p"):
+            parts = [paragraph.text or ""]
+            for child in paragraph:
+                if child.tag == f"{_TEXT}span":
+                    parts += [child.text or "", *(inner.tail or "" for inner in child)]
+                parts.append(child.tail or "")
+            found.append("".join(parts))
+    return found
+
+
+def odt_paragraphs(document: Odt) -> Iterator[Element]:
+    """Paragraphs and headings, first those of headers and footers."""
+    for root in (document.styles, document.content):
+        for paragraph in root.iter(*_PARAGRAPHS):
+            if next(paragraph.iterancestors(_DELETED), None) is None:
+                yield paragraph
+
+
+def pieces(paragraph: Element) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The texts of a paragraph, each with the names of the styles that apply to it, nearest first."""
+    yield from _pieces(paragraph, (paragraph.get(f"{_TEXT}style-name", ""),))
+
+
+class OdtBackgrounds:
+    """The background colours of text, by style names.
+
+    Args:
+        document: the open document.
+        automatic_only: styles that have a name which people see, and what styles are based on, do not count.
+    """
+
+    def __init__(self, document: Odt, *, automatic_only: bool = False) -> None:
+        self._styles: dict[str, tuple[str | None, str]] = {}
+        for style in _styles(document, f"{_OFFICE}automatic-styles" if automatic_only else None):
+            found = style.find(f"{_STYLE}text-properties")
+            color = None if found is None else found.get(f"{_FO}background-color")
+            parent = "" if automatic_only else style.get(f"{_STYLE}parent-style-name", "")
+            self._styles[style.get(f"{_STYLE}name", "")] = color, parent
+
+    def of(self, names: tuple[str, ...]) -> str:
+        """The colour as `#rrggbb`, in small letters; `transparent` where nobody says one."""
+        return next((color.lower() for name in names for color in self._chain(name) if color), "transparent")
+
+    def _chain(self, name: str) -> Iterator[str | None]:
+        seen = set()
+        while name in self._styles and name not in seen:
+            seen.add(name)
+            color, name = self._styles[name]
+            yield color
+
+
+def _styles(document: Odt, group: str | None) -> Iterator[Element]:
+    for root in (document.styles, document.content):
+        for style in root.iter(f"{_STYLE}style"):
+            if style.get(f"{_STYLE}family") in {"text", "paragraph"} and group in {None, style.getparent().tag}:
+                yield style
+
+
+def _parsed(package: zipfile.ZipFile, name: str) -> Element:
+    from lxml import etree
+
+    return etree.fromstring(package.read(name), etree.XMLParser(resolve_entities=False, no_network=True))
+
+
+def _pieces(element: Element, styles: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    if element.text:
+        yield element.text, styles
+    for child in element:
+        if child.tag in _CHARACTERS:
+            yield _CHARACTERS[child.tag], styles
+        elif child.tag == f"{_TEXT}s":
+            yield " " * min(int(child.get(f"{_TEXT}c", "1")), _MOST_SPACES), styles
+        elif child.tag in _INLINE:
+            name = child.get(f"{_TEXT}style-name")
+            yield from _pieces(child, (name, *styles) if name else styles)
+        if child.tail:
+            yield child.tail, styles

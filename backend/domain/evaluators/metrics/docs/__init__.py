@@ -1,0 +1,1 @@
+"""Metrics of word-processor documents, one file each."""

@@ -1,0 +1,55 @@
+"""How metrics of documents come from files to a verdict."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.documents import read_document
+from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.score import MetricValue
+
+if TYPE_CHECKING:
+    from docx.document import Document
+
+T = TypeVar("T")
+
+
+def judged(result: str | None, take: Callable[["Document"], T], judge: Callable[[T], MetricValue]) -> MetricValue:
+    """What `judge` says of what `take` reads from the agent's document; 0 with the reason if it cannot be read."""
+    found, reason = read_document(result, take)
+    return verdict(met=False, reason=reason) if found is None else judge(found)
+
+
+def compared(
+    result: str | None,
+    expected: str | None,
+    take: Callable[["Document"], T],
+    judge: Callable[[T, T], MetricValue],
+) -> MetricValue:
+    """The same for two documents: `judge(found, wanted)`.
+
+    Raises:
+        EvaluatorFailed: the document to compare with cannot be read.
+    """
+    wanted = expectation(expected, take)
+    return judged(result, take, lambda found: judge(found, wanted))
+
+
+def expectation(expected: str | None, take: Callable[["Document"], T]) -> T:
+    """What `take` reads from the task's own document.
+
+    Raises:
+        EvaluatorFailed: it cannot be read.
+    """
+    wanted, reason = read_document(expected, take)
+    if wanted is None:
+        raise EvaluatorFailed(f"the document to compare with: {reason}")
+    return wanted
+
+
+def first_wrong(wrong: list[str], fine: str, most: int = 20) -> MetricValue:
+    """1 if nothing is wrong; else 0 with the first reasons."""
+    if not wrong:
+        return verdict(met=True, reason=fine)
+    more = (f"and {len(wrong) - most} more",) if len(wrong) > most else ()
+    return MetricValue(value=0.0, reasons=(*wrong[:most], *more))

@@ -1,0 +1,73 @@
+"""How lists of references are compared; the suites differ in where a small likeness begins to count."""
+
+from typing import TYPE_CHECKING
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.documents import texts
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.evaluators.metrics.docs._documents import compared
+from backend.domain.evaluators.metrics.docs._texts import ratio
+from backend.domain.score import MetricValue
+
+if TYPE_CHECKING:
+    from docx.document import Document
+
+_MOST = 10
+"""Reasons that are shown."""
+
+
+def compare_lists(  # noqa: PLR0913 - upstream's options.
+    result: str | None,
+    expected: str | None,
+    *,
+    reference_indicator: str,
+    reference_base_result: float,
+    content_only: bool,
+    epsilon: float,
+    strict_upstream: bool,
+) -> MetricValue:
+    """The mean likeness of the references, above the base, in parts of what is above it.
+
+    Raises:
+        EvaluatorFailed: the document to compare with has no such list, or the base is none.
+    """
+    base = reference_base_result
+    if isinstance(base, bool) or not isinstance(base, int | float) or not 0 <= base < 1:
+        raise EvaluatorFailed(f"`reference_base_result` is {base!r}, which is not in [0, 1)")
+
+    def take(document: "Document") -> list[str]:
+        return _after(texts(document), reference_indicator, strict=strict_upstream)
+
+    def judge(found: list[str], wanted: list[str]) -> MetricValue:
+        if not wanted:
+            if strict_upstream and not found:
+                return verdict(met=True, reason=f"neither document has the heading {reference_indicator!r}")
+            raise EvaluatorFailed(f"the document to compare with has no references below {reference_indicator!r}")
+        if len(found) != len(wanted):
+            return verdict(met=False, reason=f"{len(found)} references, expected {len(wanted)}")
+        if content_only and not strict_upstream:
+            found, wanted = ([" ".join(text.split()) for text in each] for each in (found, wanted))
+        return _value(found, wanted, base, epsilon)
+
+    return compared(result, expected, take, judge)
+
+
+def _after(paragraphs: list[str], heading: str, *, strict: bool) -> list[str]:
+    """The paragraphs with text after the heading; none if it is not there."""
+    heads = [text if strict else text.strip() for text in paragraphs]
+    if heading not in heads:
+        return []
+    return [text for text in paragraphs[heads.index(heading) + 1 :] if text.strip()]
+
+
+def _value(found: list[str], wanted: list[str], base: float, epsilon: float) -> MetricValue:
+    ratios = [ratio(mine, other) for mine, other in zip(found, wanted, strict=True)]
+    mean = sum(ratios) / len(ratios)
+    value = (mean - base) / (1 - base) if mean >= base + epsilon else 0.0
+    reasons = [f"the references are alike to {mean:.4f}, of which what is above {base:g} counts"]
+    reasons += [
+        f"reference {number} is alike to {one:.3f}: {short(mine)}, expected {short(other)}"
+        for number, (one, mine, other) in enumerate(zip(ratios, found, wanted, strict=True), start=1)
+        if one < 1.0
+    ][:_MOST]
+    return MetricValue(value=value, reasons=tuple(reasons))

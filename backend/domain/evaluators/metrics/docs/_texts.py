@@ -1,0 +1,126 @@
+"""How the texts of two documents are compared: `compare_docx_files`, and the metrics that begin with it."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.documents import read_document, texts
+from backend.domain.evaluators.formats.odt import odt_texts, odt_texts_as_published, read_odt
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.score import MetricValue
+
+MAX_WORK = 2 * 10**10
+"""Pairs of characters up to which similarity is taken letter by letter, about a second; beyond, word by word."""
+_AROUND = 30
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Upstream's options; see `compare_docx_files`."""
+
+    ignore_blanks: bool = True
+    ignore_case: bool = False
+    ignore_order: bool = False
+    content_only: bool = False
+    fuzzy_match: bool = False
+    delete_empty_lines: bool = False
+    strict_upstream: bool = False
+
+
+def compare_files(result: str | None, expected: str | None, how: Comparison) -> MetricValue:
+    """Reads two .docx or two .odt files by their names' ends and compares their texts.
+
+    Raises:
+        EvaluatorFailed: the document to compare with cannot be read.
+    """
+    ending = str(expected).rsplit(".", 1)[-1]
+    if ending not in {"docx", "odt"}:
+        raise EvaluatorFailed(f"the document to compare with is called {short(str(expected).rsplit('/', 1)[-1])}")
+    wanted, reason = _read(expected, ending, how)
+    if wanted is None:
+        raise EvaluatorFailed(f"the document to compare with: {reason}")
+    if result is not None and not result.endswith(f".{ending}"):
+        return verdict(met=False, reason=f"the file is no .{ending}")
+    found, reason = _read(result, ending, how)
+    return verdict(met=False, reason=reason) if found is None else compare_texts(found, wanted, how)
+
+
+def same_text(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue | None:
+    """None if both documents have the same text but for blanks; else the verdict that says where they differ."""
+    found = compare_files(result, expected, Comparison(strict_upstream=strict_upstream))
+    return None if found.value else found
+
+
+def compare_texts(found: Sequence[str], wanted: Sequence[str], how: Comparison) -> MetricValue:
+    """The comparison itself."""
+    found, wanted = _prepared(found, how), _prepared(wanted, how)
+    if how.content_only or how.ignore_blanks:
+        mine, other = _joined(found), _joined(wanted)
+        if how.content_only or how.fuzzy_match:
+            return _similar(ratio(mine, other), mine, other)
+        return verdict(mine == other, _difference(mine, other))
+    if len(found) != len(wanted):
+        return verdict(
+            met=False, reason=f"{len(found)} paragraphs, expected {len(wanted)}; {_paragraph(found, wanted)}"
+        )
+    if how.fuzzy_match:
+        ratios = [ratio(mine, other) for mine, other in zip(found, wanted, strict=True)]
+        mean = sum(ratios) / len(ratios) if ratios else 1.0
+        return MetricValue(
+            value=mean, reasons=(f"the paragraphs are alike to {mean:.4f}; {_paragraph(found, wanted)}",)
+        )
+    return verdict(list(found) == list(wanted), _paragraph(found, wanted))
+
+
+def ratio(mine: str, other: str) -> float:
+    """How alike two texts are, 0 to 1, as rapidfuzz's `ratio`: twice the longest common subsequence by both lengths.
+
+    Of two texts too long for that it is taken over words, which a text with few changes hardly shows.
+    """
+    from rapidfuzz.distance import Indel
+
+    if mine == other:
+        return 1.0
+    if len(mine) * len(other) <= MAX_WORK:
+        return Indel.normalized_similarity(mine, other)
+    return Indel.normalized_similarity(mine.split(), other.split())
+
+
+def _read(path: str | None, ending: str, how: Comparison) -> tuple[list[str] | None, str]:
+    if ending == "docx":
+        return read_document(path, texts)
+    return read_odt(path, odt_texts_as_published if how.strict_upstream else odt_texts)
+
+
+def _prepared(paragraphs: Sequence[str], how: Comparison) -> list[str]:
+    fold: Callable[[str], str] = str.lower if how.ignore_case else str
+    if how.strict_upstream and how.ignore_order:
+        # As published, lines are sorted before their case is dropped, so that `b` comes after `A`, but before `a`.
+        paragraphs = sorted(paragraphs)
+    folded = [fold(text) for text in paragraphs if text.strip() or not how.delete_empty_lines]
+    return sorted(folded) if how.ignore_order and not how.strict_upstream else folded
+
+
+def _joined(paragraphs: Sequence[str]) -> str:
+    return re.sub(r"\s+", " ", "\n".join(paragraphs)).strip()
+
+
+def _similar(value: float, mine: str, other: str) -> MetricValue:
+    return MetricValue(value=value, reasons=(f"the texts are alike to {value:.4f}; {_difference(mine, other)}",))
+
+
+def _difference(mine: str, other: str) -> str:
+    if mine == other:
+        return "the texts are the same"
+    pairs = enumerate(zip(mine, other, strict=False))
+    start = next((place for place, (one, two) in pairs if one != two), min(len(mine), len(other)))
+    begin, end = max(0, start - _AROUND), start + _AROUND
+    return f"from character {start + 1}: {short(mine[begin:end])}, expected {short(other[begin:end])}"
+
+
+def _paragraph(found: Sequence[str], wanted: Sequence[str]) -> str:
+    for number, (mine, other) in enumerate(zip(found, wanted, strict=False), start=1):
+        if mine != other:
+            return f"paragraph {number} is {short(mine)}, expected {short(other)}"
+    return "the paragraphs are the same" if len(found) == len(wanted) else "one has more at its end"

@@ -1,0 +1,27 @@
+"""Documents with one train per line: time, train, station, platform, divided by commas."""
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from backend.domain.evaluators.formats.documents import texts
+
+if TYPE_CHECKING:
+    from docx.document import Document
+
+_FIELDS = 4
+
+
+def lines(document: "Document") -> list[str]:
+    """The lines with text."""
+    return [text.strip() for text in texts(document) if text.strip()]
+
+
+def trains(document: "Document") -> Counter[str]:
+    """How often each train is there."""
+    return trains_of(lines(document))
+
+
+def trains_of(found: list[str]) -> Counter[str]:
+    """How often each train is in lines; a line that has not four fields names none."""
+    fields = [line.split(",") for line in found]
+    return Counter(line[1].strip() for line in fields if len(line) == _FIELDS)

@@ -1,0 +1,80 @@
+"""`check_italic_font_size_14`: italic text is larger than the rest."""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from backend.domain.evaluators.formats.document_styles import Styles
+from backend.domain.evaluators.formats.documents import paragraphs, run_text, runs, w
+from backend.domain.evaluators.metrics._verdicts import short
+from backend.domain.evaluators.metrics.docs._documents import compared, first_wrong, judged
+from backend.domain.evaluators.metrics.docs._texts import same_text
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+if TYPE_CHECKING:
+    from docx.document import Document
+
+SIZE = 14.0
+
+
+class Piece(NamedTuple):
+    """Text of equal format; size in points."""
+
+    text: str
+    italic: bool
+    size: float | None
+
+
+@register(Kind.METRIC, "check_italic_font_size_14")
+def check_italic_font_size_14(
+    result: str | None, expected: str | None, *, strict_upstream: bool = False
+) -> MetricValue:
+    """1 if the texts are the same (blanks aside) and all italic letters have 14 points.
+
+    Italics that the expected document leaves in another size (a quotation's style, say) may keep it, and what is italic
+    in 14 points there is italic still.
+
+    Args:
+        result: path of the document to judge.
+        expected: path of the document with the same text.
+        strict_upstream: what a style says does not count; italics may be gone; links are not looked at, blanks are.
+    """
+    differs = same_text(result, expected, strict_upstream=strict_upstream)
+    if differs is not None:
+        return differs
+    if strict_upstream:
+        return judged(result, _pieces, lambda found: first_wrong(_wrong(found), "all italic text has 14 points"))
+    return compared(result, expected, _letters, _judge)
+
+
+def _wrong(pieces: list[Piece]) -> list[str]:
+    wrong = [piece for piece in pieces if piece.italic and piece.size != SIZE]
+    return [f"{short(piece.text, 60)} is italic and has {piece.size} points" for piece in wrong]
+
+
+def _pieces(document: "Document") -> list[Piece]:
+    styles = Styles(document, direct=True)
+    return [
+        Piece(run_text(run), styles.has("i", paragraph, run), styles.size(paragraph, run))
+        for paragraph in paragraphs(document)
+        for run in paragraph.iterchildren(w("r"))
+    ]
+
+
+def _letters(document: "Document") -> list[Piece]:
+    """For each letter that is not blank, the piece that it is in: equal texts have as many of them."""
+    styles, letters = Styles(document), []
+    for paragraph in paragraphs(document):
+        for run in runs(paragraph):
+            piece = Piece(run_text(run), styles.has("i", paragraph, run), styles.size(paragraph, run))
+            letters += [piece] * sum(not letter.isspace() for letter in piece.text)
+    return letters
+
+
+def _judge(found: list[Piece], wanted: list[Piece]) -> MetricValue:
+    wrong: dict[str, None] = {}
+    for mine, other in zip(found, wanted, strict=True):
+        if mine.italic and mine.size != SIZE and not (other.italic and other.size != SIZE):
+            wrong[f"{short(mine.text, 60)} is italic and has {mine.size} points"] = None
+        if other.italic and other.size == SIZE and not mine.italic:
+            wrong[f"{short(mine.text, 60)} is not italic any more"] = None
+    return first_wrong(list(wrong), "all italic text has 14 points")

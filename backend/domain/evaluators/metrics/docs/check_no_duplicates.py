@@ -1,0 +1,33 @@
+"""`check_no_duplicates`: every train of a document is there once."""
+
+from collections import Counter
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.metrics._verdicts import short
+from backend.domain.evaluators.metrics.docs._documents import compared, first_wrong
+from backend.domain.evaluators.metrics.docs._trains import trains
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "check_no_duplicates")
+def check_no_duplicates(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
+    """1 if the result names the same trains as the other document, each once.
+
+    Args:
+        result: path of the document to judge.
+        expected: path of a document with the same trains, before or after.
+        strict_upstream: the other document must name each once, and the result may repeat: upstream takes them in this
+            order.
+    """
+
+    def judge(found: Counter[str], wanted: Counter[str]) -> MetricValue:
+        if not wanted:
+            raise EvaluatorFailed("the document to compare with names no train")
+        repeated = wanted if strict_upstream else found
+        wrong = [f"train {short(train)} is there {times} times" for train, times in repeated.items() if times > 1]
+        wrong += [f"train {short(train)} is missing" for train in wanted if train not in found]
+        wrong += [f"train {short(train)} should not be there" for train in found if train not in wanted]
+        return first_wrong(wrong, f"all {len(wanted)} trains are there once")
+
+    return compared(result, expected, trains, judge)

@@ -1,0 +1,102 @@
+"""`check_tabstops`: tab stops stand where they should."""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.evaluators.metrics.docs._documents import compared, expectation
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+if TYPE_CHECKING:
+    from docx.document import Document
+
+_SAME = {"start": "left", "num": "left", "end": "right"}
+"""Newer words for the same alignments."""
+
+
+class Line(NamedTuple):
+    """A paragraph that is not empty, with its own tab stops: alignment, position in EMU (914,400 to the inch)."""
+
+    text: str
+    stops: list[tuple[str, int]]
+
+
+@register(Kind.METRIC, "check_tabstops")
+def check_tabstops(
+    result: str | None,
+    expected: str | None,
+    *,
+    word_number_split_by_tabstop: int | None = None,
+    index: int = 0,
+) -> MetricValue:
+    """1 less the mean distance of tab stops from where they should be, in widths of the text.
+
+    0 if the documents differ in paragraphs, in the number of a paragraph's tab stops, or in their alignments.
+
+    Args:
+        result: path of the document to judge.
+        expected: path of the document that it should equal.
+        word_number_split_by_tabstop: so many words stand in one part of every line, parts being divided by tabs.
+        index: which part, from 0.
+    """
+    width = expectation(expected, _width)
+    if width <= 0:
+        raise EvaluatorFailed("the page of the document to compare with has no room for text")
+
+    def judge(found: list[Line], wanted: list[Line]) -> MetricValue:
+        if not wanted:
+            raise EvaluatorFailed("the document to compare with has no text")
+        if len(found) != len(wanted):
+            return verdict(met=False, reason=f"{len(found)} paragraphs with text, expected {len(wanted)}")
+        if word_number_split_by_tabstop is not None:
+            reason = _wrong_words(found, word_number_split_by_tabstop, index)
+            if reason:
+                return verdict(met=False, reason=reason)
+        return _distance(found, wanted, width)
+
+    return compared(result, expected, _lines, judge)
+
+
+def _width(document: "Document") -> int:
+    section = document.sections[0]
+    sizes = [section.page_width, section.left_margin, section.right_margin]
+    page, left, right = [0 if size is None else int(size) for size in sizes]
+    return page - left - right
+
+
+def _lines(document: "Document") -> list[Line]:
+    """Cleared tab stops and the left one at 0, which every text has, do not count."""
+    found = []
+    for paragraph in document.paragraphs:
+        if paragraph.text.strip():
+            stops = [
+                (_SAME.get(stop.alignment.xml_value, stop.alignment.xml_value), int(stop.position))
+                for stop in paragraph.paragraph_format.tab_stops
+            ]
+            stops = [(kind, place) for kind, place in stops if kind != "clear" and (kind, place) != ("left", 0)]
+            found.append(Line(paragraph.text, stops))
+    return found
+
+
+def _wrong_words(lines: list[Line], number: int, index: int) -> str:
+    for place, line in enumerate(lines, start=1):
+        parts = line.text.split("\t")
+        words = parts[index].split() if -len(parts) <= index < len(parts) else []
+        if len(words) != number:
+            return f"line {place} has {len(words)} words in part {index}, expected {number}: {short(line.text)}"
+    return ""
+
+
+def _distance(found: list[Line], wanted: list[Line], width: int) -> MetricValue:
+    total = 0.0
+    reasons: list[str] = []
+    for place, (mine, other) in enumerate(zip(found, wanted, strict=True), start=1):
+        if [kind for kind, _ in mine.stops] != [kind for kind, _ in other.stops]:
+            return verdict(met=False, reason=f"line {place} has tab stops {mine.stops}, expected {other.stops}")
+        away = sum(abs(one - two) for (_, one), (_, two) in zip(mine.stops, other.stops, strict=True)) / width
+        if away and len(reasons) < 5:  # noqa: PLR2004 - enough for a person.
+            reasons.append(f"the tab stops of line {place} are {away:.2%} of the text's width away")
+        total += away
+    value = max(0.0, 1 - total / len(found))
+    return MetricValue(value=value, reasons=tuple(reasons) or ("all tab stops are where they should be",))

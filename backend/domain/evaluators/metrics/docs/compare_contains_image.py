@@ -1,0 +1,49 @@
+"""`compare_contains_image`: two documents have pictures in the same paragraphs."""
+
+from typing import TYPE_CHECKING
+
+from backend.domain.evaluators.formats.documents import Element, paragraphs, visible
+from backend.domain.evaluators.metrics.docs._documents import compared, first_wrong
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+if TYPE_CHECKING:
+    from docx.document import Document
+
+_DRAWN = "{http://schemas.openxmlformats.org/drawingml/2006/main}graphicData"
+_VML = "{urn:schemas-microsoft-com:vml}imagedata"
+
+
+@register(Kind.METRIC, "compare_contains_image")
+def compare_contains_image(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
+    """1 if the same paragraphs of the body have a picture or drawing.
+
+    Args:
+        result: path of the document to judge.
+        expected: path of the document that it should equal.
+        strict_upstream: compare run by run, as far as the shorter document and paragraph go.
+    """
+
+    def take(document: "Document") -> list[list[bool]]:
+        if not strict_upstream:
+            return [[_has_picture(paragraph)] for paragraph in paragraphs(document)]
+        return [["graphicData" in run.element.xml for run in paragraph.runs] for paragraph in document.paragraphs]
+
+    def judge(found: list[list[bool]], wanted: list[list[bool]]) -> MetricValue:
+        if not strict_upstream:
+            missing = len(wanted) - len(found)
+            found = found + [[False]] * missing
+            wanted = wanted + [[False]] * -missing
+        wrong = [
+            f"paragraph {number} has {'no picture' if theirs else 'a picture'}, expected otherwise"
+            for number, (mine, other) in enumerate(zip(found, wanted, strict=False), start=1)
+            for one, theirs in zip(mine, other, strict=False)
+            if one != theirs
+        ]
+        return first_wrong(wrong, "pictures are in the same paragraphs")
+
+    return compared(result, expected, take, judge)
+
+
+def _has_picture(paragraph: Element) -> bool:
+    return next(visible(paragraph, _DRAWN, _VML), None) is not None

@@ -1,0 +1,43 @@
+"""`compare_docx_files`: two text documents say the same."""
+
+from backend.domain.evaluators.metrics.docs._texts import Comparison, compare_files
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "compare_docx_files")
+def compare_docx_files(  # noqa: PLR0913 - upstream's options.
+    result: str | None,
+    expected: str | None,
+    *,
+    ignore_blanks: bool = True,
+    ignore_case: bool = False,
+    ignore_order: bool = False,
+    content_only: bool = False,
+    fuzzy_match: bool = False,
+    delete_empty_lines: bool = False,
+    strict_upstream: bool = False,
+) -> MetricValue:
+    """Compares the paragraphs of two .docx or two .odt files; text in tables, headers and footers is not looked at.
+
+    Args:
+        result: path of the document to judge.
+        expected: path of the document that it should equal.
+        ignore_blanks: any run of white space, ends of paragraphs too, counts as one blank; else paragraph by paragraph.
+        ignore_case: upper and lower case are the same.
+        ignore_order: paragraphs may stand in any order.
+        content_only: the value is how alike the whole texts are.
+        fuzzy_match: the same; without `ignore_blanks` the mean over the paragraphs.
+        delete_empty_lines: empty paragraphs do not count.
+        strict_upstream: read .odt files as published, without headings, links and repeated blanks.
+    """
+    how = Comparison(
+        ignore_blanks=ignore_blanks,
+        ignore_case=ignore_case,
+        ignore_order=ignore_order,
+        content_only=content_only,
+        fuzzy_match=fuzzy_match,
+        delete_empty_lines=delete_empty_lines,
+        strict_upstream=strict_upstream,
+    )
+    return compare_files(result, expected, how)

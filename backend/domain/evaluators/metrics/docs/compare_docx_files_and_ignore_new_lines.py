@@ -1,0 +1,27 @@
+"""`compare_docx_files_and_ignore_new_lines`: two documents say the same, empty paragraphs aside."""
+
+from backend.domain.evaluators.formats.documents import texts
+from backend.domain.evaluators.metrics.docs._documents import compared
+from backend.domain.evaluators.metrics.docs._texts import Comparison, compare_texts
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "compare_docx_files_and_ignore_new_lines")
+def compare_docx_files_and_ignore_new_lines(
+    result: str | None, expected: str | None, *, ignore_blanks: bool = True
+) -> MetricValue:
+    """Compares two .docx files.
+
+    Args:
+        result: path of the document to judge.
+        expected: path of the document that it should equal.
+        ignore_blanks: any run of white space, ends of paragraphs too, counts as one blank; else paragraph by paragraph.
+    """
+    how = Comparison(ignore_blanks=ignore_blanks)
+    return compared(
+        result,
+        expected,
+        lambda document: [text for text in texts(document) if text],
+        lambda found, wanted: compare_texts(found, wanted, how),
+    )

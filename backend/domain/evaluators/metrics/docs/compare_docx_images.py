@@ -1,0 +1,70 @@
+"""`compare_docx_images`: two documents show the same pictures."""
+
+import hashlib
+import io
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from backend.domain.evaluators.formats.documents import pictures
+from backend.domain.evaluators.formats.pictures import decode_picture
+from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.evaluators.metrics.docs._documents import compared, first_wrong
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+if TYPE_CHECKING:
+    from docx.document import Document
+
+
+class Picture(NamedTuple):
+    """What a picture shows: the hash of its pixels, or of its bytes where it has none that can be had."""
+
+    shows: str
+    words: str
+
+
+@register(Kind.METRIC, "compare_docx_images")
+def compare_docx_images(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
+    """Compares the pictures of the text pixel by pixel, in the order in which they are shown.
+
+    Args:
+        result: path of the document to judge.
+        expected: path of the document that it should equal.
+        strict_upstream: take the stored pictures, in the order in which they are stored, shown or not.
+    """
+
+    def take(document: "Document") -> list[Picture]:
+        parts = {
+            name: relation.target_part.blob
+            for name, relation in document.part.rels.items()
+            if "image" in relation.reltype and not relation.is_external
+        }
+        names = list(parts) if strict_upstream else [name for name in pictures(document.element.body) if name in parts]
+        return _pictures(names, parts)
+
+    return compared(result, expected, take, _judge)
+
+
+def _pictures(names: Sequence[str], parts: Mapping[str, bytes]) -> list[Picture]:
+    known = {name: _shown(parts[name]) for name in dict.fromkeys(names)}
+    return [known[name] for name in names]
+
+
+def _judge(found: list[Picture], wanted: list[Picture]) -> MetricValue:
+    if len(found) != len(wanted):
+        return verdict(met=False, reason=f"the document shows {len(found)} pictures, expected {len(wanted)}")
+    wrong = [
+        f"picture {number} ({mine.words}) is not the expected one ({other.words})"
+        for number, (mine, other) in enumerate(zip(found, wanted, strict=True), start=1)
+        if mine.shows != other.shows
+    ]
+    return first_wrong(wrong, f"all {len(wanted)} pictures are the same")
+
+
+def _shown(data: bytes) -> Picture:
+    picture, reason = decode_picture(io.BytesIO(data))
+    if picture is None:  # A drawing (EMF, WMF, SVG) has no pixels that can be had here, a damaged picture none at all.
+        return Picture(hashlib.sha256(data).hexdigest(), f"{len(data)} bytes, {reason}")
+    size = f"{picture.width}x{picture.height}"
+    pixels = picture.convert("RGBA").tobytes()
+    return Picture(hashlib.sha256(size.encode() + pixels).hexdigest(), size)

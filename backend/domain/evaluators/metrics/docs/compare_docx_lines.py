@@ -1,0 +1,36 @@
+"""`compare_docx_lines`: two documents have the same lines, in any order."""
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from backend.domain.evaluators.formats.documents import texts
+from backend.domain.evaluators.metrics._verdicts import short
+from backend.domain.evaluators.metrics.docs._documents import compared, first_wrong
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+if TYPE_CHECKING:
+    from docx.document import Document
+
+
+@register(Kind.METRIC, "compare_docx_lines")
+def compare_docx_lines(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
+    """Compares the paragraphs that are not empty, without blanks at their ends.
+
+    Args:
+        result: path of the document to judge.
+        expected: path of the document that it should equal.
+        strict_upstream: a line that is there several times counts as once.
+    """
+
+    def lines(document: "Document") -> Counter[str]:
+        found = Counter(text.strip() for text in texts(document) if text.strip())
+        return Counter(dict.fromkeys(found, 1)) if strict_upstream else found
+
+    return compared(result, expected, lines, _judge)
+
+
+def _judge(found: Counter[str], wanted: Counter[str]) -> MetricValue:
+    wrong = [f"the line {short(line)} is missing" for line in wanted - found]
+    wrong += [f"the line {short(line)} should not be there" for line in found - wanted]
+    return first_wrong(wrong, f"all {wanted.total()} lines are there, and no other")

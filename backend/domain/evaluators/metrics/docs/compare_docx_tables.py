@@ -1,0 +1,54 @@
+"""`compare_docx_tables`: two documents have the same tables."""
+
+from typing import TYPE_CHECKING
+
+from backend.domain.evaluators.formats.documents import columns, grid, w
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.evaluators.metrics.docs._documents import compared, first_wrong
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+if TYPE_CHECKING:
+    from docx.document import Document
+
+Table = tuple[int, list[list[str]]]
+"""Columns of the layout, and the cells' texts by row."""
+
+
+@register(Kind.METRIC, "compare_docx_tables")
+def compare_docx_tables(result: str | None, expected: str | None) -> MetricValue:
+    """Compares number, size and cells of the body's tables; blanks at the ends of a cell do not count."""
+    return compared(result, expected, _tables, _judge)
+
+
+def _tables(document: "Document") -> list[Table]:
+    found = document.element.body.iterchildren(w("tbl"))
+    return [(columns(table), [[text.strip() for text in row] for row in grid(table)]) for table in found]
+
+
+def _judge(found: list[Table], wanted: list[Table]) -> MetricValue:
+    if len(found) != len(wanted):
+        return verdict(met=False, reason=f"the document has {len(found)} tables, expected {len(wanted)}")
+    wrong = [
+        reason
+        for number, (mine, other) in enumerate(zip(found, wanted, strict=True), start=1)
+        for reason in _differences(f"table {number}", mine, other)
+    ]
+    return first_wrong(wrong, f"all {len(wanted)} tables are the same")
+
+
+def _differences(name: str, found: Table, wanted: Table) -> list[str]:
+    mine, other = ((layout, len(cells)) for layout, cells in (found, wanted))
+    if mine != other:
+        return [f"{name} has {mine[1]} rows of {mine[0]} columns, expected {other[1]} of {other[0]}"]
+    wrong = []
+    for row, (cells, wanted_cells) in enumerate(zip(found[1], wanted[1], strict=True), start=1):
+        if len(cells) != len(wanted_cells):
+            wrong.append(f"{name}, row {row} has {len(cells)} cells, expected {len(wanted_cells)}")
+            continue
+        wrong += [
+            f"{name}, row {row}, column {column}: got {short(cell)}, expected {short(wanted_cell)}"
+            for column, (cell, wanted_cell) in enumerate(zip(cells, wanted_cells, strict=True), start=1)
+            if cell != wanted_cell
+        ]
+    return wrong

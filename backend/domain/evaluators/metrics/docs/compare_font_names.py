@@ -1,0 +1,54 @@
+"""`compare_font_names`: all text is in one font."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.document_styles import Styles
+from backend.domain.evaluators.formats.documents import paragraphs, run_text, runs, w
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.evaluators.metrics.docs._documents import first_wrong, judged
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+if TYPE_CHECKING:
+    from docx.document import Document
+
+Fonts = list[tuple[int, str, str | None]]
+"""Paragraph, text and font of each run."""
+
+
+@register(Kind.METRIC, "compare_font_names")
+def compare_font_names(result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False) -> MetricValue:
+    """1 if every letter of the body's paragraphs has the font; tables, headers and footers are not looked at.
+
+    Args:
+        result: path of the document.
+        rules: `font_name`.
+        strict_upstream: what a style or the document's defaults say does not count, runs without text do, links do not,
+            and a document without text is right.
+    """
+    wanted = rules.get("font_name")
+    if not isinstance(wanted, str):
+        raise EvaluatorFailed("`rules.font_name` is missing")
+
+    def take(document: "Document") -> Fonts:
+        styles = Styles(document, direct=strict_upstream)
+        return [
+            (number, text, styles.font(paragraph, run))
+            for number, paragraph in enumerate(paragraphs(document), start=1)
+            for run in (paragraph.iterchildren(w("r")) if strict_upstream else runs(paragraph))
+            if (text := run_text(run)).strip() or strict_upstream
+        ]
+
+    def judge(found: Fonts) -> MetricValue:
+        if not found and not strict_upstream:
+            return verdict(met=False, reason="the document has no text")
+        wrong = [
+            f"paragraph {number}: {short(text, 40)} is in {short(font)}, expected {wanted!r}"
+            for number, text, font in found
+            if font != wanted
+        ]
+        return first_wrong(wrong, f"all text is in {wanted}")
+
+    return judged(result, take, judge)

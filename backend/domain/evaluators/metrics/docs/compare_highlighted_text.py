@@ -1,0 +1,58 @@
+"""`compare_highlighted_text`: two documents highlight the same text."""
+
+from collections.abc import Sequence
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+from backend.domain.evaluators.formats.document_styles import Styles
+from backend.domain.evaluators.formats.documents import Element, run_text, runs, visible, w
+from backend.domain.evaluators.metrics._verdicts import short
+from backend.domain.evaluators.metrics.docs._documents import compared, first_wrong
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+if TYPE_CHECKING:
+    from docx.document import Document
+
+
+@register(Kind.METRIC, "compare_highlighted_text")
+def compare_highlighted_text(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
+    """1 if the highlighted letters of all paragraphs, in tables, too, are the same in the same order.
+
+    Highlighting may be written as such or as a shading (LibreOffice does either), and in one piece or in several.
+
+    Args:
+        result: path of the document to judge.
+        expected: path of the document that it should equal.
+        strict_upstream: compare the set of highlighted pieces; shadings and what styles say do not count.
+    """
+    return compared(result, expected, _as_published if strict_upstream else _highlighted, _judge)
+
+
+def _judge(found: Sequence[str], wanted: Sequence[str]) -> MetricValue:
+    wrong = [
+        f"highlighted: {short(mine)}, expected {short(other)}"
+        for mine, other in zip_longest(found, wanted)
+        if mine != other
+    ]
+    return first_wrong(wrong, f"{len(wanted)} highlighted texts, all as expected")
+
+
+def _highlighted(document: "Document") -> list[str]:
+    styles = Styles(document)
+    found = ("".join(_letters(styles, paragraph)) for paragraph in visible(document.element.body, w("p")))
+    return [text for text in found if text]
+
+
+def _letters(styles: Styles, paragraph: Element) -> list[str]:
+    """Blanks are left out: whether one beside a highlighted word is highlighted is chance."""
+    return ["".join(run_text(run).split()) for run in runs(paragraph) if styles.highlight(paragraph, run)]
+
+
+def _as_published(document: "Document") -> list[str]:
+    found = set()
+    for run in document.element.iter(w("r")):
+        mark, text = next(run.iter(w("highlight")), None), next(run.iter(w("t")), None)
+        if mark is not None and mark.get(w("val")) != "none" and text is not None:
+            found.add(text.text or "")
+    return sorted(found)

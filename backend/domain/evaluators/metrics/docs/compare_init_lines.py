@@ -1,0 +1,28 @@
+"""`compare_init_lines`: two documents begin alike."""
+
+from backend.domain.evaluators.formats.documents import texts
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.evaluators.metrics.docs._documents import compared
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "compare_init_lines")
+def compare_init_lines(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
+    """1 if the paragraphs are the same as far as the shorter document goes.
+
+    Args:
+        result: path of the document to judge.
+        expected: path of the document that it should begin like.
+        strict_upstream: a document without any paragraph is like every other.
+    """
+
+    def judge(found: list[str], wanted: list[str]) -> MetricValue:
+        if not found and wanted and not strict_upstream:
+            return verdict(met=False, reason="the document has no paragraph")
+        for number, (mine, other) in enumerate(zip(found, wanted, strict=False), start=1):
+            if mine != other:
+                return verdict(met=False, reason=f"paragraph {number} is {short(mine)}, expected {short(other)}")
+        return verdict(met=True, reason=f"the first {min(len(found), len(wanted))} paragraphs are the same")
+
+    return compared(result, expected, texts, judge)

@@ -1,0 +1,62 @@
+"""`compare_insert_equation`: two documents have the same text with equations in the same places."""
+
+from typing import TYPE_CHECKING
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.documents import Element, paragraphs, visible, w
+from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.evaluators.metrics.docs._documents import compared, first_wrong
+from backend.domain.evaluators.metrics.docs._texts import same_text
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+if TYPE_CHECKING:
+    from docx.document import Document
+
+_FORMULA = "{http://schemas.openxmlformats.org/officeDocument/2006/math}oMath"
+
+
+@register(Kind.METRIC, "compare_insert_equation")
+def compare_insert_equation(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
+    """1 if the texts are the same (blanks aside) and every paragraph that should have an equation has one.
+
+    An equation is Word's own, which LibreOffice writes, too, or an embedded object. What it says is not compared.
+
+    Args:
+        result: path of the document to judge.
+        expected: path of the document that it should equal.
+        strict_upstream: some run of both documents, counted alike, holds an embedded object.
+    """
+    differs = same_text(result, expected, strict_upstream=strict_upstream)
+    if differs is not None:
+        return differs
+    if strict_upstream:
+        return compared(result, expected, _objects, _judge_as_published)
+    return compared(result, expected, _equations, _judge)
+
+
+def _equations(document: "Document") -> list[bool]:
+    return [next(visible(paragraph, _FORMULA, w("object")), None) is not None for paragraph in paragraphs(document)]
+
+
+def _judge(found: list[bool], wanted: list[bool]) -> MetricValue:
+    if not any(wanted):
+        raise EvaluatorFailed("the document to compare with has no equation")
+    have = dict(enumerate(found))
+    wrong = [
+        f"paragraph {place + 1} has no equation" for place, one in enumerate(wanted) if one and not have.get(place)
+    ]
+    return first_wrong(wrong, f"all {sum(wanted)} paragraphs with equations have one")
+
+
+def _objects(document: "Document") -> list[list[bool]]:
+    return [[_has_object(run) for run in paragraph.iterchildren(w("r"))] for paragraph in paragraphs(document)]
+
+
+def _has_object(run: Element) -> bool:
+    return next(run.iter(w("object")), None) is not None
+
+
+def _judge_as_published(found: list[list[bool]], wanted: list[list[bool]]) -> MetricValue:
+    pairs = (pair for mine, other in zip(found, wanted, strict=False) for pair in zip(mine, other, strict=False))
+    return verdict(any(map(all, pairs)), "some run of both documents should hold an embedded object")

@@ -1,0 +1,53 @@
+"""`compare_line_spacing`: two documents have the same text with the same distances between lines."""
+
+from typing import TYPE_CHECKING
+
+from backend.domain.evaluators.formats.document_styles import Styles
+from backend.domain.evaluators.formats.documents import paragraphs
+from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.evaluators.metrics.docs._documents import compared, first_wrong
+from backend.domain.evaluators.metrics.docs._texts import same_text
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+if TYPE_CHECKING:
+    from docx.document import Document
+
+Spacing = tuple[str, int] | None
+
+
+@register(Kind.METRIC, "compare_line_spacing")
+def compare_line_spacing(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
+    """Compares text (blanks aside), then the line spacing of every paragraph.
+
+    Args:
+        result: path of the document to judge.
+        expected: path of the document that it should equal.
+        strict_upstream: what a style or the document's defaults say does not count.
+    """
+    differs = same_text(result, expected, strict_upstream=strict_upstream)
+    if differs is not None:
+        return differs
+
+    def take(document: "Document") -> list[Spacing]:
+        styles = Styles(document, direct=strict_upstream)
+        return [styles.line_spacing(paragraph) for paragraph in paragraphs(document)]
+
+    return compared(result, expected, take, _judge)
+
+
+def _judge(found: list[Spacing], wanted: list[Spacing]) -> MetricValue:
+    if len(found) != len(wanted):
+        return verdict(met=False, reason=f"{len(found)} paragraphs, expected {len(wanted)}")
+    wrong = [
+        f"paragraph {number} has line spacing {_words(mine)}, expected {_words(other)}"
+        for number, (mine, other) in enumerate(zip(found, wanted, strict=True), start=1)
+        if mine != other
+    ]
+    return first_wrong(wrong, f"the line spacing of all {len(wanted)} paragraphs is the same")
+
+
+def _words(spacing: Spacing) -> str:
+    if spacing is None:
+        return "of its style"
+    return f"{spacing[1] / 240:g}" if spacing[0] == "auto" else f"{spacing[0]} {spacing[1] / 20:g} pt"

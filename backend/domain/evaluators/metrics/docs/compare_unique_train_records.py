@@ -1,0 +1,37 @@
+"""`compare_unique_train_records`: of every train one line is left."""
+
+from collections.abc import Sequence
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.metrics._verdicts import short
+from backend.domain.evaluators.metrics.docs._documents import expectation, first_wrong, judged
+from backend.domain.evaluators.metrics.docs._trains import lines, trains_of
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+_FILES = 2
+
+
+@register(Kind.METRIC, "compare_unique_train_records")
+def compare_unique_train_records(result: str | None, expected: Sequence[str | None]) -> MetricValue:
+    """1 if each line was there before, no train is there twice, and trains and number of lines are as expected.
+
+    Args:
+        result: path of the document to judge.
+        expected: paths of the document as it should be, and as it was before.
+    """
+    if isinstance(expected, str) or not isinstance(expected, Sequence) or len(expected) < _FILES:
+        raise EvaluatorFailed("the expectation has to be two documents, as it should be and as it was before")
+    gold, before = (expectation(path, lines) for path in expected[:_FILES])
+    known = set(before)
+
+    def judge(found: list[str]) -> MetricValue:
+        times, wanted = trains_of(found), trains_of(gold)
+        wrong = [f"the line {short(line)} was not there before" for line in dict.fromkeys(found) if line not in known]
+        wrong += [f"train {short(train)} is there {number} times" for train, number in times.items() if number > 1]
+        wrong += [f"train {short(train)} is missing" for train in wanted if train not in times]
+        wrong += [f"train {short(train)} should not be there" for train in times if train not in wanted]
+        wrong += [f"{len(found)} lines, expected {len(gold)}"] * (len(found) != len(gold))
+        return first_wrong(wrong, f"all {len(wanted)} trains are there once")
+
+    return judged(result, lines, judge)

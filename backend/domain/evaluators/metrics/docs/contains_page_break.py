@@ -1,0 +1,57 @@
+"""`contains_page_break`: pages of a document end where somebody wanted it."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.document_styles import Styles
+from backend.domain.evaluators.formats.documents import Element, paragraphs, visible, w
+from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.evaluators.metrics.docs._documents import judged
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+if TYPE_CHECKING:
+    from docx.document import Document
+
+
+@register(Kind.METRIC, "contains_page_break")
+def contains_page_break(
+    result: str | None, rules: Mapping[str, Any] | None = None, *, strict_upstream: bool = False
+) -> MetricValue:
+    """1 if there is a page break, or with a rule, as many as it says.
+
+    A break is a character of the text, or a paragraph that begins a page. A document may have either from the start,
+    and a rule does not say which it counts: it is met by the number of characters, and by the number of all.
+
+    Args:
+        result: path of the document.
+        rules: `page_break_count`, optional; WindowsAgentArena's form has no rules at all.
+        strict_upstream: only characters count, those of the body's runs.
+    """
+    wanted = (rules or {}).get("page_break_count")
+    if wanted is not None and (not isinstance(wanted, int) or isinstance(wanted, bool)):
+        raise EvaluatorFailed(f"`page_break_count` is {wanted!r}, which is no number")
+
+    def judge(found: tuple[int, int, int]) -> MetricValue:
+        published, characters, before = found
+        counts = {published} if strict_upstream else {published, characters, characters + before}
+        words = f"{characters} page breaks and {before} paragraphs that begin a page"
+        met = max(counts) > 0 and (wanted is None or wanted in counts)
+        return verdict(met, f"{words}, expected {'at least one' if wanted is None else wanted}")
+
+    return judged(result, _breaks, judge)
+
+
+def _breaks(document: "Document") -> tuple[int, int, int]:
+    """Breaks as published, all breaks that are characters, paragraphs that begin a page."""
+    styles, body = Styles(document), paragraphs(document)
+    published = sum(
+        _is_break(found) for paragraph in body for run in paragraph.iterchildren(w("r")) for found in run.iter(w("br"))
+    )
+    characters = sum(map(_is_break, visible(document.element.body, w("br"))))
+    return published, characters, sum(styles.breaks_before(paragraph) for paragraph in body)
+
+
+def _is_break(element: Element) -> bool:
+    return bool(element.get(w("type")) == "page")

@@ -1,0 +1,97 @@
+"""`evaluate_colored_words_in_tables`: words that begin with a vowel are red, the others blue."""
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from backend.domain.evaluators.formats.document_styles import Styles
+from backend.domain.evaluators.formats.documents import cell_paragraphs, run_text, runs, text_of, w
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.evaluators.metrics.docs._documents import compared, first_wrong, judged
+from backend.domain.evaluators.metrics.docs._texts import same_text
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+if TYPE_CHECKING:
+    from docx.document import Document
+
+Color = tuple[int, int, int] | None
+Words = list[tuple[str, frozenset[Color]]]
+"""Each word with the colours of its letters."""
+_RED, _BLUE = (255, 0, 0), (0, 0, 255)
+
+
+@register(Kind.METRIC, "evaluate_colored_words_in_tables")
+def evaluate_colored_words_in_tables(
+    result: str | None, expected: str | None, *, threshold: float = 3.5, strict_upstream: bool = False
+) -> MetricValue:
+    """1 if the texts are the same (blanks aside), in the tables, too, and every word in a table has its colour.
+
+    Args:
+        result: path of the document to judge.
+        expected: path of the document with the same words.
+        threshold: how far a colour may be away, as CIEDE2000.
+        strict_upstream: judge pieces of equal format by their first character, whatever it is, and neither compare the
+            tables' words nor ask for tables.
+    """
+    differs = same_text(result, expected, strict_upstream=strict_upstream)
+    if differs is not None:
+        return differs
+    if strict_upstream:
+        return judged(result, _pieces, lambda found: _colored(found, threshold))
+
+    def judge(found: Words, wanted: Words) -> MetricValue:
+        mine, other = ([word for word, _ in words] for words in (found, wanted))
+        if mine != other:
+            return verdict(met=False, reason=f"the tables hold {len(mine)} words, other than the {len(other)} expected")
+        return _colored([word for word in found if word[0][0].isalpha()], threshold)
+
+    return compared(result, expected, _words, judge)
+
+
+def _colored(words: Words, threshold: float) -> MetricValue:
+    from functools import cache
+
+    @cache
+    def near(color: Color, wanted: tuple[int, int, int]) -> bool:
+        return color is not None and _difference(color, wanted) <= threshold
+
+    wrong = []
+    for word, colors in words:
+        name, wanted = ("red", _RED) if word[0].lower() in "aeiou" else ("blue", _BLUE)
+        if not all(near(color, wanted) for color in colors):
+            wrong.append(f"{short(word, 40)} should be {name}, it is {_names(colors)}")
+    return first_wrong(wrong, f"all {len(words)} words in tables have their colour")
+
+
+def _difference(one: tuple[int, int, int], two: tuple[int, int, int]) -> float:
+    """CIEDE2000 between two sRGB colours."""
+    from skimage.color import deltaE_ciede2000, rgb2lab
+
+    first, second = (rgb2lab([part / 255.0 for part in color]) for color in (one, two))
+    return float(deltaE_ciede2000(first, second))  # type: ignore[no-untyped-call]
+
+
+def _names(colors: frozenset[Color]) -> str:
+    return " and ".join(sorted("automatic" if color is None else "#" + bytes(color).hex() for color in colors))
+
+
+def _words(document: "Document") -> Words:
+    styles, found = Styles(document), []
+    for paragraph in cell_paragraphs(document):
+        letters = [styles.color(paragraph, run) for run in runs(paragraph) for _ in run_text(run)]
+        words = re.finditer(r"\S+", text_of(paragraph))
+        found += [(word.group(), frozenset(letters[word.start() : word.end()])) for word in words]
+    return found
+
+
+def _pieces(document: "Document") -> Words:
+    return list(_runs(document))
+
+
+def _runs(document: "Document") -> Iterator[tuple[str, frozenset[Color]]]:
+    styles = Styles(document, direct=True)
+    for paragraph in cell_paragraphs(document):
+        for run in paragraph.iterchildren(w("r")):
+            if run_text(run):
+                yield run_text(run), frozenset({styles.color(paragraph, run)})

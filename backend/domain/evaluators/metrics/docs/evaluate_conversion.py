@@ -1,0 +1,35 @@
+"""`evaluate_conversion`: text in capital letters has been made small."""
+
+from typing import TYPE_CHECKING
+
+from backend.domain.evaluators.formats.documents import cell_paragraphs, paragraphs, run_text, w
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.evaluators.metrics.docs._documents import first_wrong, judged
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+if TYPE_CHECKING:
+    from docx.document import Document
+
+
+@register(Kind.METRIC, "evaluate_conversion")
+def evaluate_conversion(result: str | None, *, strict_upstream: bool = False) -> MetricValue:
+    """1 if no piece of equal format, in tables or outside, is in capital letters throughout.
+
+    Args:
+        result: path of the document.
+        strict_upstream: a document without text is right.
+    """
+
+    def judge(found: list[str]) -> MetricValue:
+        if not any(map(str.strip, found)) and not strict_upstream:
+            return verdict(met=False, reason="the document has no text")
+        wrong = [f"{short(text, 60)} is in capitals" for text in found if text.isupper()]
+        return first_wrong(wrong, "no text is in capitals")
+
+    return judged(result, _pieces, judge)
+
+
+def _pieces(document: "Document") -> list[str]:
+    both = (*cell_paragraphs(document), *paragraphs(document))
+    return [run_text(run) for paragraph in both for run in paragraph.iterchildren(w("r"))]

@@ -1,0 +1,34 @@
+"""`evaluate_spacing`: introduction, body and conclusion have their line spacing."""
+
+from typing import TYPE_CHECKING
+
+from backend.domain.evaluators.formats.document_styles import Styles
+from backend.domain.evaluators.formats.documents import paragraphs
+from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.evaluators.metrics.docs._documents import judged
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+if TYPE_CHECKING:
+    from docx.document import Document
+
+_WANTED = [("auto", 240), ("auto", 480), ("auto", 360)]
+
+
+@register(Kind.METRIC, "evaluate_spacing")
+def evaluate_spacing(result: str | None, *, strict_upstream: bool = False) -> MetricValue:
+    """1 if the first three paragraphs have single, double and one and a half spacing.
+
+    Args:
+        result: path of the document.
+        strict_upstream: what a style or the document's defaults say does not count.
+    """
+
+    def take(document: "Document") -> list[tuple[str, int] | None]:
+        styles = Styles(document, direct=strict_upstream)
+        return [styles.line_spacing(paragraph) for paragraph in paragraphs(document)[:3]]
+
+    def judge(found: list[tuple[str, int] | None]) -> MetricValue:
+        return verdict(found == _WANTED, f"the first paragraphs have line spacings {found}, expected {_WANTED}")
+
+    return judged(result, take, judge)

@@ -1,0 +1,50 @@
+"""`evaluate_strike_through_last_paragraph`: the last paragraph is struck through."""
+
+from typing import TYPE_CHECKING
+
+from backend.domain.evaluators.formats.document_styles import Styles
+from backend.domain.evaluators.formats.documents import paragraphs, run_text, runs, text_of, w
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.evaluators.metrics.docs._documents import first_wrong, judged
+from backend.domain.evaluators.metrics.docs._texts import same_text
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+if TYPE_CHECKING:
+    from docx.document import Document
+
+
+@register(Kind.METRIC, "evaluate_strike_through_last_paragraph")
+def evaluate_strike_through_last_paragraph(
+    result: str | None, expected: str | None, *, strict_upstream: bool = False
+) -> MetricValue:
+    """1 if the texts are the same (blanks aside) and all of the last paragraph with text has a line through it.
+
+    Args:
+        result: path of the document to judge.
+        expected: path of the document with the same text.
+        strict_upstream: the last paragraph may be empty, and then all is well; blanks have to be struck through, links
+            not; what a style says does not count.
+    """
+    differs = same_text(result, expected, strict_upstream=strict_upstream)
+    if differs is not None:
+        return differs
+
+    def take(document: "Document") -> list[tuple[str, bool]]:
+        styles = Styles(document, direct=strict_upstream)
+        body = [one for one in paragraphs(document) if strict_upstream or text_of(one).strip()]
+        last = body[-1:]
+        return [
+            (run_text(run), styles.has("strike", paragraph, run))
+            for paragraph in last
+            for run in (paragraph.iterchildren(w("r")) if strict_upstream else runs(paragraph))
+            if run_text(run).strip() or strict_upstream
+        ]
+
+    def judge(found: list[tuple[str, bool]]) -> MetricValue:
+        if not found and not strict_upstream:
+            return verdict(met=False, reason="the document has no text")
+        wrong = [f"{short(text, 60)} is not struck through" for text, struck in found if not struck]
+        return first_wrong(wrong, "the last paragraph is struck through")
+
+    return judged(result, take, judge)

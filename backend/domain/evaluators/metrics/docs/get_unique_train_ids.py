@@ -1,0 +1,22 @@
+"""`get_unique_train_ids`: which trains a document names. Upstream's helper, exported among its metrics."""
+
+from collections import Counter
+
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.evaluators.metrics.docs._documents import judged
+from backend.domain.evaluators.metrics.docs._trains import trains
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "get_unique_train_ids")
+def get_unique_train_ids(result: str | None) -> MetricValue:
+    """1 if the document names any train (a line of four fields); the reason says which, and how many lines have one.
+
+    Upstream returns the names and their number, which no score can be made of.
+    """
+
+    def judge(found: Counter[str]) -> MetricValue:
+        return verdict(found, f"{len(found)} trains in {found.total()} lines: {short(sorted(found))}")
+
+    return judged(result, trains, judge)

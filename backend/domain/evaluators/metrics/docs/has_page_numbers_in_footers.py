@@ -1,0 +1,57 @@
+"""`has_page_numbers_in_footers`: every page has its number at the bottom."""
+
+import re
+from typing import TYPE_CHECKING
+
+from backend.domain.evaluators.formats.documents import Element, w
+from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.evaluators.metrics.docs._documents import first_wrong, judged
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+if TYPE_CHECKING:
+    from docx.document import Document
+
+_PAGE = re.compile(r"\s*PAGE\b", re.IGNORECASE)
+
+
+@register(Kind.METRIC, "has_page_numbers_in_footers")
+def has_page_numbers_in_footers(result: str | None, *, strict_upstream: bool = False) -> MetricValue:
+    """1 if the footer of every section holds a page number, that is a field, not a digit that somebody typed.
+
+    Args:
+        result: path of the document.
+        strict_upstream: a digit in the footer's first paragraph is a page number, and nothing else is.
+    """
+
+    def take(document: "Document") -> list[bool]:
+        if strict_upstream:
+            firsts = [section.footer.paragraphs[:1] for section in document.sections]
+            return [any(map(str.isdigit, first[0].text)) if first else False for first in firsts]
+        return [_numbered(section.footer._element) for section in document.sections]  # noqa: SLF001 - no public way.
+
+    return judged(result, take, _judge)
+
+
+def _judge(found: list[bool]) -> MetricValue:
+    if not found:
+        return verdict(met=False, reason="the document has no section")
+    wrong = [f"the footer of section {number} has no page number" for number, one in enumerate(found, 1) if not one]
+    return first_wrong(wrong, f"the footers of all {len(found)} sections have a page number")
+
+
+def _numbered(footer: Element) -> bool:
+    """A field may be one element, or a beginning, pieces of its instruction, and an end."""
+    if next(footer.iter(w("pgNum")), None) is not None:
+        return True
+    if any(_PAGE.match(field.get(w("instr"), "")) for field in footer.iter(w("fldSimple"))):
+        return True
+    instruction: list[str] = []
+    for element in footer.iter(w("fldChar"), w("instrText")):
+        if element.tag == w("instrText"):
+            instruction.append(element.text or "")
+        elif element.get(w("fldCharType")) == "begin":
+            instruction = []
+        if _PAGE.match("".join(instruction)):
+            return True
+    return False

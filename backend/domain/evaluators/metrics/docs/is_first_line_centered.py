@@ -1,0 +1,36 @@
+"""`is_first_line_centered`: a document begins with a centred line."""
+
+from typing import TYPE_CHECKING
+
+from backend.domain.evaluators.formats.document_styles import Styles
+from backend.domain.evaluators.formats.documents import paragraphs, text_of
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.evaluators.metrics.docs._documents import judged
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+if TYPE_CHECKING:
+    from docx.document import Document
+
+
+@register(Kind.METRIC, "is_first_line_centered")
+def is_first_line_centered(result: str | None, *, strict_upstream: bool = False) -> MetricValue:
+    """1 if the first paragraph that has text is centred, by itself or by its style.
+
+    Args:
+        result: path of the document.
+        strict_upstream: the first paragraph, empty or not, has to say so itself.
+    """
+
+    def take(document: "Document") -> tuple[str, str]:
+        styles, body = Styles(document, direct=strict_upstream), paragraphs(document)
+        first = next((one for one in body if strict_upstream or text_of(one).strip()), None)
+        return ("", "") if first is None else (text_of(first), styles.alignment(first))
+
+    def judge(found: tuple[str, str]) -> MetricValue:
+        text, alignment = found
+        if not alignment:
+            return verdict(met=False, reason="the document has no text")
+        return verdict(alignment == "center", f"the first line {short(text, 60)} is aligned {alignment!r}")
+
+    return judged(result, take, judge)
