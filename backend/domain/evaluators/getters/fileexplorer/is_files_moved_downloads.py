@@ -26,11 +26,11 @@ class IsFilesMovedDownloads(Checked):
 
     Params = _Move
 
-    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
         """See the port."""
         return [asked(context, "/list_directory", {"path": path}) for path in (DOWNLOADS, OLD)]
 
-    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""
         if len(blobs) != 2:  # noqa: PLR2004 - the old place and the new.
             raise EvaluatorFailed(f"two folders were asked for, {len(blobs)} were gathered")

@@ -19,11 +19,15 @@ def shows_red_circle(picture: "Image") -> bool:
 
     pixels = np.asarray(picture.convert("RGB"))
     red, green, blue = (pixels[..., channel] for channel in range(3))
-    rows, columns = np.nonzero((red >= RED_FROM) & (green <= OTHERS_TO) & (blue <= OTHERS_TO))
-    if rows.size == 0:
+    mask = (red >= RED_FROM) & (green <= OTHERS_TO) & (blue <= OTHERS_TO)
+    count = int(mask.sum())
+    if count == 0:
         return False
-    x, y = float(columns.mean()), float(rows.mean())
-    radius = int(np.hypot(columns - x, rows - y).mean())
+    y = float(mask.sum(axis=1) @ np.arange(mask.shape[0])) / count
+    x = float(mask.sum(axis=0) @ np.arange(mask.shape[1])) / count
+    # Row by row: the coordinates of all pixels of a large red picture would not fit into the child's memory.
+    far = sum(float(np.hypot(np.flatnonzero(row) - x, place - y).sum()) for place, row in enumerate(mask))
+    radius = int(far / count)
     # From where on Python counts from the other end, WAA's square is empty, and it says no: so do we.
     square = pixels[int(y - radius) : int(y + radius), int(x - radius) : int(x + radius)]
     white = (square >= WHITE_FROM).all(axis=-1)

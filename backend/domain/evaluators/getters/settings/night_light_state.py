@@ -21,7 +21,7 @@ KEY = (
 
 @register(Kind.GETTER, "night_light_state")
 class NightLightState(Checked):
-    """No parameters. The value is `[True, start, end]` (`07:00 PM`), `[True]` for sunset to sunrise, False for neither."""
+    """No parameters. `[True, start, end]` (`07:00 PM`), `[True]` for sunset to sunrise, False for neither."""
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
         """See the port."""

@@ -1,0 +1,51 @@
+"""`zipped_folder_in_desktop`: whether a 7z archive holds a file and opens with a password. WAA."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.errors import Invalid
+from backend.domain.evaluators.formats.seven_zip import SevenZip
+from backend.domain.evaluators.getters._evidence import Checked, fetched, only
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+MEMBER = "OldProjects/example.txt"
+
+
+class _Archive(Parameters):
+    filename: str
+    password: str
+
+
+@register(Kind.GETTER, "zipped_folder_in_desktop")
+class ZippedFolderInDesktop(Checked):
+    """`filename` (its path), `password`. The value is the text `true` or `false`.
+
+    `true` if the archive takes a password, this one fits, and it holds `OldProjects/example.txt`.
+    """
+
+    Params = _Archive
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
+        """See the port."""
+        return [fetched(context, _Archive.of(parameters).filename)]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        data = only(blobs).data
+        return "true" if data is not None and _opens(data, _Archive.of(parameters).password) else "false"
+
+
+def _opens(data: bytes, password: str) -> bool:
+    try:
+        archive = SevenZip(data, password)
+        wanted = next((entry for entry in archive.entries if entry.name.replace("\\", "/") == MEMBER), None)
+        if wanted is None or not archive.locked:
+            return False
+        archive.content(wanted)
+    except Invalid:
+        return False  # Whoever made it: it does not open.
+    return True
