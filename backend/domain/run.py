@@ -47,7 +47,8 @@ class RunConfig(Frozen):
         provider: registered provider name.
         observation: registered observation space; None = the agent's default.
         action_space: registered action space; None = the agent's default.
-        tasks: glob patterns over `domain/name`; empty = all.
+        tasks: glob patterns over `domain/name`, and `@name` for a named selection of the task set; empty = all.
+        variant: `axis=value`, the condition under which the tasks are done (`context=none`); None = as they are.
         repeats: episodes per task.
         seed: base seed; an episode's seed is derived from it, its task and its repeat.
         settle: what is waited for after actions, before the next observation.
@@ -60,6 +61,7 @@ class RunConfig(Frozen):
     observation: str | None = None
     action_space: str | None = None
     tasks: tuple[str, ...] = ()
+    variant: str | None = Field(default=None, pattern=r"^[a-z_]{1,50}=[A-Za-z0-9_.-]{1,50}$")
     repeats: int = Field(default=1, ge=1, le=100)
     seed: int = 0
     screen: Screen = Screen()

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
 from backend.db.models import Benchmark, Task, TaskSet
+from backend.db.repositories import benchmark_parts as parts
 from backend.db.repositories import benchmarks as repository
 from backend.db.repositories import tasks as task_repository
 from backend.db.repositories.pages import Page
@@ -17,7 +18,7 @@ from backend.domain import task as domain
 from backend.domain.errors import Conflict, Invalid, NotFound
 from backend.domain.ports import ArtifactStore
 from backend.domain.task import LoadedBenchmark
-from backend.services import artifacts
+from backend.services import artifacts, benchmark_reported
 from backend.services.artifacts import ArtifactRef
 from backend.services.projects import default_project
 
@@ -52,6 +53,8 @@ def import_benchmark(
     benchmark.licence, benchmark.source = loaded.licence or benchmark.licence, loaded.source or benchmark.source
     content_hash = loaded.content_hash()
     known = repository.task_set_by_hash(session, benchmark.id, content_hash)
+    if loaded.suite:
+        benchmark_reported.load_reported(session, benchmark, loaded.suite)
     if known is not None:
         return known, False
     task_set = TaskSet(
@@ -83,7 +86,29 @@ def _store(session: Session, task_set: TaskSet, loaded: LoadedBenchmark, store: 
         sha256 = store.put(data, "application/octet-stream")
         artifacts.register_all(session, [ArtifactRef(sha256, len(data), "application/octet-stream")])
         assets.append({"task_set_id": task_set.id, "name": name, "sha256": sha256})
-    task_repository.add_all(session, [_row(task_set.id, task) for task in loaded.tasks], assets)
+    rows = {task.key: _row(task_set.id, task) for task in loaded.tasks}
+    task_repository.add_all(session, list(rows.values()), assets)
+    parts.add_variants(
+        session,
+        [
+            {
+                "id": uuid7(),
+                "task_id": rows[variant.task.key]["id"],
+                "axis": variant.axis,
+                "value": variant.value,
+                "spec": variant.task.model_dump(mode="json"),
+            }
+            for variant in loaded.variants
+        ],
+    )
+    parts.add_selections(
+        session,
+        [
+            {"id": uuid7(), "task_set_id": task_set.id, "name": name, "tasks": list(keys)}
+            for name, keys in loaded.selections.items()
+        ],
+    )
+    parts.apply_labels(session, task_set.benchmark_id)
 
 
 def _row(task_set_id: UUID, task: domain.Task) -> dict[str, Any]:
@@ -104,6 +129,7 @@ def _row(task_set_id: UUID, task: domain.Task) -> dict[str, Any]:
         "feasible": labels.feasible and not task.evaluator.infeasible,
         "apps": list(labels.apps),
         "requires": list(labels.requires),
+        "human_seconds": labels.human_seconds,
     }
 
 

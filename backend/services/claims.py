@@ -9,14 +9,16 @@ from sqlalchemy.orm import Session
 
 from backend.db.models import Attempt, Episode, Lease, Run, Slot, Worker
 from backend.db.models.words import WorkerState
-from backend.db.repositories import benchmarks, episodes, leases, runs, tasks, workers
+from backend.db.repositories import benchmarks, episodes, external_assets, leases, runs, tasks, workers
 from backend.db.repositories.episodes import Wanted
+from backend.domain import benchmarks as domain_benchmarks
 from backend.domain.episode import AttemptState, EpisodeState, RunState
 from backend.domain.errors import LeaseLost, NotFound
 from backend.domain.run import RunConfig
 from backend.domain.task import Task
 from backend.domain.trajectory import Decision
 from backend.services import events
+from backend.services.benchmark_variants import task_of
 from backend.services.events import Kind
 from backend.services.moves import move
 from backend.services.recovery import drain, reap, release_lease
@@ -55,8 +57,10 @@ class Claim:
         slot: index of the provider's slot on this node.
         seed: the episode's own.
         attempt_number: from 1.
-        assets: hash of every asset of the task set, by the name that steps use.
+        assets: hash of every asset of the task set, by the name that steps use, and of every file of the web that the
+            task needs and that is there, by its address.
         trajectory: recorded decisions, for the `replay` agent; else empty.
+        benchmark: the benchmark's name, for words to people.
     """
 
     fence: Fence
@@ -73,6 +77,7 @@ class Claim:
     attempt_number: int
     assets: Mapping[str, str]
     trajectory: tuple[Decision, ...] = ()
+    benchmark: str = ""
 
 
 def acquire_lease(session: Session, worker_id: UUID, provider: str) -> Lease | None:
@@ -173,6 +178,8 @@ def _claim(session: Session, run: Run, episode: Episode, attempt: Attempt, slot:
     if row is None:
         raise NotFound(f"the task {episode.task_id} is gone")
     config = RunConfig.model_validate(run.config)
+    task = Task.model_validate(row.spec)
+    files = external_assets.hashes(session, run.project_id, domain_benchmarks.external_assets(task))
     return Claim(
         fence=Fence(attempt.id, attempt.fencing_token),
         attempt_id=attempt.id,
@@ -182,12 +189,13 @@ def _claim(session: Session, run: Run, episode: Episode, attempt: Attempt, slot:
         lease_id=attempt.lease_id,
         provider=slot.provider,
         slot=slot.index,
-        task=Task.model_validate(row.spec),
+        task=task_of(session, row, run.config),
         config=config,
         seed=episode.seed,
         attempt_number=attempt.number,
-        assets=benchmarks.assets(session, row.task_set_id),
+        assets={**benchmarks.assets(session, row.task_set_id), **files},
         trajectory=recorded_decisions(session, config, row, episode),
+        benchmark=benchmarks.name_of(session, row.task_set_id),
     )
 
 

@@ -2,15 +2,18 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist, fmean
+from uuid import UUID
 
 from sqlalchemy.orm import Session
 
 from backend.db.models import Task
+from backend.db.repositories import benchmark_parts as parts
 from backend.db.repositories import pages_new_run as repository
 from backend.domain.errors import DeskarenaError, Invalid, Unavailable
+from backend.services.benchmark_variants import without_variant
 from backend.services.benchmarks import get_benchmark, latest_task_set
 from backend.services.capabilities import Capabilities, capabilities, checked_config
 from backend.services.requests import RunRequest, selected
@@ -81,11 +84,15 @@ def smallest_difference(episodes: int, rate: float = 0.5) -> float | None:
 def forecast(session: Session, request: RunRequest) -> Forecast:
     """What would happen if this were submitted now. Wrong fields are told, not raised. Raises NotFound (benchmark)."""
     benchmark = get_benchmark(session, request.benchmark)
-    tasks = repository.tasks(session, latest_task_set(session, request.benchmark).id)
+    task_set = latest_task_set(session, request.benchmark)
+    tasks = repository.tasks(session, task_set.id)
     troubles: list[Trouble] = []
-    chosen = _chosen(tasks, request.tasks, troubles)
+    chosen = _chosen(tasks, request.tasks, parts.selections(session, task_set.id), troubles)
+    lacking = _lacking(session, task_set.id, request, chosen, troubles)
     can = _can(session, request, troubles)
-    blocked = [(task.key, why) for task in chosen if can and (why := can.why_not(request.provider, task))]
+    unfit = {task.key: f"has no variant {request.variant}" for task in chosen if task.id in lacking}
+    unfit |= {task.key: why for task in chosen if can and (why := can.why_not(request.provider, task))}
+    blocked = list(unfit.items())
     runnable = len(chosen) - len(blocked)
     slots = repository.slots(session, request.provider)
     past = repository.durations(session, benchmark.id, request.agent, request.provider)
@@ -102,12 +109,25 @@ def forecast(session: Session, request: RunRequest) -> Forecast:
     )
 
 
-def _chosen(tasks: Sequence[Task], patterns: Sequence[str], troubles: list[Trouble]) -> list[Task]:
+def _chosen(
+    tasks: Sequence[Task], patterns: Sequence[str], selections: Mapping[str, Sequence[str]], troubles: list[Trouble]
+) -> list[Task]:
     try:
-        return selected(tasks, patterns)
+        return selected(tasks, patterns, selections)
     except Invalid as error:
         troubles.append(Trouble(error.path, error.message, error.hint))
         return []
+
+
+def _lacking(
+    session: Session, task_set_id: UUID, request: RunRequest, chosen: Sequence[Task], troubles: list[Trouble]
+) -> set[UUID]:
+    """Tasks that have no such variant, as far as the reasons above leave them."""
+    try:
+        return without_variant(session, task_set_id, request.variant, chosen) if chosen else set()
+    except Invalid as error:
+        troubles.append(Trouble(error.path, error.message, error.hint))
+        return {task.id for task in chosen}
 
 
 def _can(session: Session, request: RunRequest, troubles: list[Trouble]) -> Capabilities | None:

@@ -2,7 +2,7 @@
 
 import fnmatch
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from pydantic import Field
 
@@ -13,6 +13,9 @@ from backend.domain.run import RunConfig
 from backend.domain.task import digest
 
 _NOT_CONDITION = {"tasks", "repeats", "seed"}
+_LATER = ("variant",)
+"""Fields that came after the first runs were stored: where they have their default, hashes are what they were."""
+SELECTION = "@"
 
 
 class RunRequest(RunConfig):
@@ -37,17 +40,22 @@ class RunRequest(RunConfig):
 
     def request_hash(self) -> str:
         """Sha256 (hex) of everything but the key."""
-        return digest(self.model_dump(mode="json", exclude={"idempotency_key"}))
+        return _hashed(self, exclude={"idempotency_key"})
 
 
 def config_hash(config: RunConfig) -> str:
     """Sha256 (hex) of everything that decides the results."""
-    return digest(config.model_dump(mode="json"))
+    return _hashed(config)
 
 
 def condition_hash(config: RunConfig) -> str:
     """The same without the selection, the repeats and the seed: equal for runs that measure the same thing."""
-    return digest(config.model_dump(mode="json", exclude=_NOT_CONDITION))
+    return _hashed(config, exclude=_NOT_CONDITION)
+
+
+def _hashed(config: RunConfig, exclude: Collection[str] = ()) -> str:
+    told = config.model_dump(mode="json", exclude=set(exclude))
+    return digest({name: value for name, value in told.items() if name not in _LATER or value is not None})
 
 
 def episode_seed(run_seed: int, task_key: str, repeat: int) -> int:
@@ -56,25 +64,42 @@ def episode_seed(run_seed: int, task_key: str, repeat: int) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") >> 1
 
 
-def selected(tasks: Sequence[Task], patterns: Iterable[str]) -> list[Task]:
+def selected(
+    tasks: Sequence[Task], patterns: Iterable[str], selections: Mapping[str, Collection[str]] | None = None
+) -> list[Task]:
     """Tasks whose `domain/name` matches one of the patterns, in the task set's order; no pattern = all.
+
+    A pattern `@name` stands for the tasks of a named selection (`selections`: keys by name).
 
     Raises:
         Invalid: a pattern matches no task, or there is no task at all; `path` says which pattern.
     """
-    wanted = list(patterns)
-    for position, pattern in enumerate(wanted):
-        if not any(_matches(task, pattern) for task in tasks):
-            raise Invalid(
-                f"{pattern!r} matches none of the {len(tasks)} tasks",
-                path=f"tasks.{position}",
-                hint="A pattern is matched against domain/name, for example files/* or */rename-report.",
-            )
-    found = [task for task in tasks if not wanted or any(_matches(task, pattern) for pattern in wanted)]
+    wanted = [_matching(tasks, pattern, position, selections or {}) for position, pattern in enumerate(patterns)]
+    keys = set().union(*wanted)
+    found = [task for task in tasks if not wanted or task.key in keys]
     if not found:
         raise Invalid("the benchmark has no tasks", path="benchmark")
     return found
 
 
-def _matches(task: Task, pattern: str) -> bool:
-    return fnmatch.fnmatchcase(task.key, pattern)
+def _matching(
+    tasks: Sequence[Task], pattern: str, position: int, selections: Mapping[str, Collection[str]]
+) -> set[str]:
+    """Keys of the tasks that one pattern, or one named selection, stands for."""
+    if pattern.startswith(SELECTION):
+        return _named(pattern.removeprefix(SELECTION), position, selections)
+    found = {task.key for task in tasks if fnmatch.fnmatchcase(task.key, pattern)}
+    if not found:
+        raise Invalid(
+            f"{pattern!r} matches none of the {len(tasks)} tasks",
+            path=f"tasks.{position}",
+            hint="A pattern is matched against domain/name, for example files/* or */rename-report.",
+        )
+    return found
+
+
+def _named(name: str, position: int, selections: Mapping[str, Collection[str]]) -> set[str]:
+    if name not in selections:
+        known = ", ".join(sorted(selections)) or "none"
+        raise Invalid(f"there is no selection {name!r}", path=f"tasks.{position}", hint=f"Known: {known}.")
+    return set(selections[name])

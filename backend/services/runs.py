@@ -1,6 +1,6 @@
 """Runs: submit, pause, resume, cancel, retry, add to, close."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -10,6 +10,7 @@ from uuid_utils.compat import uuid7
 from backend.db.models import Actor, Episode, Project, Run, Task
 from backend.db.models.words import Purpose
 from backend.db.repositories import agents, episodes, tasks
+from backend.db.repositories import benchmark_parts as parts
 from backend.db.repositories import runs as repository
 from backend.db.repositories.pages import Page
 from backend.domain.episode import EpisodeState, Outcome, RunState
@@ -17,6 +18,7 @@ from backend.domain.errors import Conflict, FailureClass, Invalid, NotFound
 from backend.domain.run import RunConfig
 from backend.domain.task import digest
 from backend.services import events, queue
+from backend.services.benchmark_variants import without_variant
 from backend.services.benchmarks import get_benchmark, latest_task_set
 from backend.services.capabilities import Capabilities, capabilities, checked_config
 from backend.services.events import Kind
@@ -60,7 +62,8 @@ def submit_run(session: Session, request: RunRequest, *, project: Project, actor
     task_set = latest_task_set(session, request.benchmark)
     can = capabilities(session)
     config = checked_config(can, request.config())
-    chosen = selected(tasks.all_of(session, task_set.id), config.tasks)
+    chosen = selected(tasks.all_of(session, task_set.id), config.tasks, parts.selections(session, task_set.id))
+    lacking = without_variant(session, task_set.id, config.variant, chosen)
     privileged = bool(can.agents[config.agent].get("privileged"))
     params = dict(config.params)
     agent = agents.get_or_make(session, project.id, config.agent, params, digest(params), privileged=privileged)
@@ -81,7 +84,7 @@ def submit_run(session: Session, request: RunRequest, *, project: Project, actor
     )
     session.add(run)
     session.flush()  # Episodes and events refer to it.
-    made = _make_episodes(session, run, config, chosen, config.repeats, can)
+    made = _make_episodes(session, run, config, chosen, config.repeats, can, lacking)
     told = {"benchmark": benchmark.name, "agent": config.agent, "episodes": made, "purpose": run.purpose}
     events.append(session, run, Kind.RUN_SUBMITTED, told)
     settle(session, run)  # A run of nothing but not-runnable tasks has already ended.
@@ -99,11 +102,17 @@ def _same(run: Run, request: RunRequest) -> Run:
 
 
 def _make_episodes(  # noqa: PLR0913, PLR0917 - everything an episode is made of
-    session: Session, run: Run, config: RunConfig, chosen: Sequence[Task], repeats: int, can: Capabilities
+    session: Session,
+    run: Run,
+    config: RunConfig,
+    chosen: Sequence[Task],
+    repeats: int,
+    can: Capabilities,
+    lacking: Collection[UUID],
 ) -> int:
     """Episodes of these tasks: all first repeats, then all second ones, so that early results cover every task."""
     used = episodes.repeats_used(session, run.id)
-    reasons = _reasons(session, run, chosen, can)
+    reasons = _reasons(session, run, chosen, can) | dict.fromkeys(lacking, f"has no variant {config.variant}")
     rows: list[dict[str, Any]] = []
     for round_ in range(1, repeats + 1):
         for task in chosen:
@@ -226,8 +235,10 @@ def _retry_not_runnable(session: Session, run: Run) -> int:
     if not candidates:
         return 0
     chosen = [task for task in tasks.all_of(session, run.task_set_id) if task.id in candidates]
+    variant = RunConfig.model_validate(run.config).variant
+    lacking = without_variant(session, run.task_set_id, variant, tasks.all_of(session, run.task_set_id))
     reasons = _reasons(session, run, chosen, capabilities(session))
-    able = [task_id for task_id, reason in reasons.items() if not reason]
+    able = [task_id for task_id, reason in reasons.items() if not reason and task_id not in lacking]
     fresh: dict[str, Any] = {"reason": "", "available_at": episodes.now(session)}
     return move_all(session, run, EpisodeState.NOT_RUNNABLE, EpisodeState.WAITING, tasks=able, **fresh)
 
@@ -245,8 +256,9 @@ def add_episodes(session: Session, run_id: UUID, patterns: Sequence[str], repeat
     if repeats < 1:
         raise Invalid("at least 1", path="repeats")
     config = RunConfig.model_validate(run.config)
-    chosen = selected(tasks.all_of(session, run.task_set_id), patterns)
-    made = _make_episodes(session, run, config, chosen, repeats, capabilities(session))
+    chosen = selected(tasks.all_of(session, run.task_set_id), patterns, parts.selections(session, run.task_set_id))
+    lacking = without_variant(session, run.task_set_id, config.variant, chosen)
+    made = _make_episodes(session, run, config, chosen, repeats, capabilities(session), lacking)
     events.append(session, run, Kind.EPISODE_STATE, {"to": EpisodeState.WAITING.value, "added": made})
     queue.wake_workers(session)
     return made

@@ -1,0 +1,129 @@
+"""What hangs on a benchmark or a task set besides its tasks: variants, selections, labels, reported results."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy.dialects.postgresql import insert as upsert
+from sqlalchemy.orm import Session
+
+from backend.db.models import (
+    Attempt,
+    Episode,
+    Evaluation,
+    ReportedResult,
+    Run,
+    Task,
+    TaskLabel,
+    TaskSelection,
+    TaskSet,
+    TaskVariant,
+)
+
+
+def add_variants(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Inserts variants of tasks that are there."""
+    if rows:
+        session.execute(insert(TaskVariant), [dict(row) for row in rows])
+
+
+def variant_spec(session: Session, task_id: UUID, axis: str, value: str) -> dict[str, Any] | None:
+    """The task under that condition; None where it has no such variant."""
+    query = select(TaskVariant.spec)
+    return session.scalar(
+        query.where(TaskVariant.task_id == task_id, TaskVariant.axis == axis, TaskVariant.value == value)
+    )
+
+
+def with_variant(session: Session, task_set_id: UUID, axis: str, value: str) -> set[UUID]:
+    """Ids of a task set's tasks that have that variant."""
+    query = select(Task.id).join(TaskVariant, TaskVariant.task_id == Task.id).where(Task.task_set_id == task_set_id)
+    return set(session.scalars(query.where(TaskVariant.axis == axis, TaskVariant.value == value)))
+
+
+def variant_counts(session: Session, task_set_id: UUID) -> list[tuple[str, str, int]]:
+    """Every (axis, value) of a task set with its number of tasks."""
+    query = select(TaskVariant.axis, TaskVariant.value, func.count()).join(Task, Task.id == TaskVariant.task_id)
+    query = query.where(Task.task_set_id == task_set_id).group_by(TaskVariant.axis, TaskVariant.value)
+    return [(row[0], row[1], row[2]) for row in session.execute(query.order_by(TaskVariant.axis, TaskVariant.value))]
+
+
+def variants_of(session: Session, task_ids: Sequence[UUID]) -> list[TaskVariant]:
+    """All variants of these tasks."""
+    query = select(TaskVariant).where(TaskVariant.task_id.in_(task_ids))
+    return list(session.scalars(query.order_by(TaskVariant.task_id, TaskVariant.axis, TaskVariant.value)))
+
+
+def variants_of_set(session: Session, task_set_id: UUID) -> list[tuple[Task, TaskVariant]]:
+    """All variants of a task set with their tasks, in the order of import."""
+    query = select(Task, TaskVariant).join(TaskVariant, TaskVariant.task_id == Task.id)
+    query = query.where(Task.task_set_id == task_set_id).order_by(Task.id, TaskVariant.axis, TaskVariant.value)
+    return [(row[0], row[1]) for row in session.execute(query)]
+
+
+def add_selections(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Inserts named selections."""
+    if rows:
+        session.execute(insert(TaskSelection), [dict(row) for row in rows])
+
+
+def selections(session: Session, task_set_id: UUID) -> dict[str, list[str]]:
+    """Keys of the tasks of each named selection."""
+    query = select(TaskSelection.name, TaskSelection.tasks).where(TaskSelection.task_set_id == task_set_id)
+    return {row[0]: list(row[1]) for row in session.execute(query.order_by(TaskSelection.name))}
+
+
+def put_labels(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Stores people's labels; a newer one for the same task takes the place of the old one."""
+    if rows:
+        query = upsert(TaskLabel).values([dict(row) for row in rows])
+        fields = ("difficulty", "difficulty_source", "human_seconds", "human_steps")
+        fresh = {name: func.coalesce(query.excluded[name], TaskLabel.__table__.c[name]) for name in fields}
+        session.execute(query.on_conflict_do_update(index_elements=["benchmark_id", "domain", "name"], set_=fresh))
+
+
+def apply_labels(session: Session, benchmark_id: UUID) -> list[UUID]:
+    """Writes people's labels over those of the files, in every version. Returns the tasks that changed."""
+    label = TaskLabel.__table__.c
+    fields = ("difficulty", "difficulty_source", "human_seconds", "human_steps")
+    fresh = {name: func.coalesce(label[name], Task.__table__.c[name]) for name in fields}
+    sets = select(TaskSet.id).where(TaskSet.benchmark_id == benchmark_id)
+    differs = [Task.__table__.c[name].is_distinct_from(value) for name, value in fresh.items()]
+    query = update(Task).where(
+        Task.task_set_id.in_(sets),
+        label.benchmark_id == benchmark_id,
+        label.domain == Task.domain,
+        label.name == Task.name,
+        differs[0] | differs[1] | differs[2] | differs[3],
+    )
+    return list(session.scalars(query.values(fresh).returning(Task.id).execution_options(synchronize_session=False)))
+
+
+def mark_stale(session: Session, benchmark_id: UUID) -> None:
+    """The cubes of a benchmark's runs are out of date."""
+    sets = select(TaskSet.id).where(TaskSet.benchmark_id == benchmark_id)
+    session.execute(update(Run).where(Run.task_set_id.in_(sets)).values(rollup_stale=True))
+
+
+def replace_reported(session: Session, benchmark_id: UUID, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Puts these reported results in the place of those that are there."""
+    session.execute(delete(ReportedResult).where(ReportedResult.benchmark_id == benchmark_id))
+    if rows:
+        session.execute(insert(ReportedResult), [{**row, "benchmark_id": benchmark_id} for row in rows])
+
+
+def scores_of(session: Session, task_ids: Sequence[UUID]) -> dict[UUID, tuple[int, int]]:
+    """Scored episodes and stored evaluations of each task that has any."""
+    query = (
+        select(
+            Episode.task_id,
+            func.count(Episode.id.distinct()).filter(Episode.outcome == "scored"),
+            func.count(Evaluation.id),
+        )
+        .outerjoin(Attempt, Attempt.episode_id == Episode.id)
+        .outerjoin(Evaluation, Evaluation.attempt_id == Attempt.id)
+        .where(Episode.task_id.in_(task_ids))
+        .group_by(Episode.task_id)
+    )
+    return {row[0]: (row[1], row[2]) for row in session.execute(query) if row[1] or row[2]}

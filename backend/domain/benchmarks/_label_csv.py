@@ -1,0 +1,114 @@
+"""Labels that people give to tasks, as CSV: `task,difficulty,source,human_seconds,human_steps`.
+
+`task` is `domain/name`, or the name alone where it is the only one. `source` says who found it as difficult (see
+DifficultySource). Seconds without a difficulty give one by OSWorld's rule (its paper, section 3): up to 60 s easy, up
+to 180 s medium, else hard. Empty cells say nothing and change nothing.
+"""
+
+import csv
+import io
+import math
+from collections.abc import Collection, Iterator, Mapping
+
+from backend.domain.errors import Invalid
+from backend.domain.task import Difficulty, DifficultySource, Frozen
+
+MOST_ROWS = 20_000
+COLUMNS = ("task", "difficulty", "source", "human_seconds", "human_steps")
+EASY_SECONDS, MEDIUM_SECONDS = 60.0, 180.0
+_MOST_SECONDS, _MOST_STEPS = 1e6, 1e5
+
+
+class TaskLabels(Frozen):
+    """What one row says about the task with that key."""
+
+    task: str
+    difficulty: Difficulty | None = None
+    source: DifficultySource | None = None
+    human_seconds: float | None = None
+    human_steps: int | None = None
+
+
+def by_time(seconds: float) -> Difficulty:
+    """The difficulty that a person's time stands for."""
+    if seconds <= EASY_SECONDS:
+        return Difficulty.EASY
+    return Difficulty.MEDIUM if seconds <= MEDIUM_SECONDS else Difficulty.HARD
+
+
+def read_labels(text: str, keys: Collection[str]) -> list[TaskLabels]:
+    """The rows of a CSV text about tasks with these keys.
+
+    Raises:
+        Invalid: a column, a task or a value is not known; `path` names line and column.
+    """
+    reader = csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
+    try:
+        heads = list(reader.fieldnames or ())
+        if "task" not in heads or set(heads) - set(COLUMNS):
+            raise Invalid(f"expected the columns {', '.join(COLUMNS)}; `task` is needed", path="line 1")
+        found = list(_rows(reader, _names(keys)))
+    except csv.Error as error:
+        raise Invalid(f"it is no CSV that can be read: {error}", path=f"line {reader.line_num}") from error
+    if not found:
+        raise Invalid("there is no row", path="line 2")
+    return found
+
+
+def _names(keys: Collection[str]) -> dict[str, str]:
+    """Keys by themselves and by the task's name, where only one task has it."""
+    by_name: dict[str, list[str]] = {}
+    for key in keys:
+        by_name.setdefault(key.partition("/")[2], []).append(key)
+    return {**{name: found[0] for name, found in by_name.items() if len(found) == 1}, **{key: key for key in keys}}
+
+
+def _rows(reader: "csv.DictReader[str]", names: Mapping[str, str]) -> Iterator[TaskLabels]:
+    for number, row in enumerate(reader, start=1):
+        if number > MOST_ROWS:
+            raise Invalid(f"there are more than {MOST_ROWS} rows", path="file")
+        if None in row:
+            raise Invalid("it has more cells than there are columns", path=f"line {reader.line_num}")
+        yield _labels({name: (value or "").strip() for name, value in row.items()}, names, f"line {reader.line_num}")
+
+
+def _labels(row: Mapping[str, str], names: Mapping[str, str], line: str) -> TaskLabels:
+    task = names.get(row["task"])
+    if task is None:
+        raise Invalid(f"there is no task {row['task'][:100]!r}", path=f"{line}, task", hint="Write domain/name.")
+    seconds = _number(row, "human_seconds", _MOST_SECONDS, line)
+    steps = _number(row, "human_steps", _MOST_STEPS, line)
+    difficulty = _word(row, "difficulty", Difficulty, line)
+    source = _word(row, "source", DifficultySource, line)
+    if difficulty is None and seconds is not None and source in {None, DifficultySource.HUMAN_TIME}:
+        difficulty, source = by_time(seconds), DifficultySource.HUMAN_TIME
+    if (difficulty is None) != (source is None):
+        raise Invalid("a difficulty and its source come together: who says so?", path=f"{line}, source")
+    return TaskLabels(
+        task=task,
+        difficulty=None if difficulty is None else Difficulty(difficulty),
+        source=None if source is None else DifficultySource(source),
+        human_seconds=seconds,
+        human_steps=None if steps is None else round(steps),
+    )
+
+
+def _word(row: Mapping[str, str], name: str, known: "type[Difficulty | DifficultySource]", line: str) -> str | None:
+    text = row.get(name, "")
+    if text and text not in list(known):
+        words = f"expected one of {', '.join(known)}, got {text[:50]!r}"
+        raise Invalid(words, path=f"{line}, {name}")
+    return text or None
+
+
+def _number(row: Mapping[str, str], name: str, most: float, line: str) -> float | None:
+    text = row.get(name, "")
+    if not text:
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value <= most:
+        raise Invalid(f"expected a number from 0 to {most:g}, got {text[:50]!r}", path=f"{line}, {name}")
+    return value

@@ -1,0 +1,45 @@
+"""Results that papers report, as data of ours: `reported_results.csv`, one number a row, digits as printed.
+
+Columns: `suite` (see LoadedBenchmark), `source` (paper and table or section), `agent`, `inputs` (observation and
+parsers), `measure`, `group_kind` and `group` (which part of the benchmark, in the paper's words), `value`, `unit`,
+`note`. A note that begins with `flag:` marks a number that contradicts another one of its paper.
+"""
+
+import csv
+from functools import lru_cache
+from importlib import resources
+
+from backend.domain.task import Frozen
+
+_PARTS = frozenset({"domain", "category"})
+
+
+class Reported(Frozen):
+    """One published number. `value` is in `unit`: 19.5 percent is 19.5."""
+
+    source: str
+    agent: str
+    inputs: str
+    measure: str
+    group_kind: str
+    group: str
+    value: float
+    unit: str
+    note: str
+
+    @property
+    def domain(self) -> str | None:
+        """The domain or group of domains that the number is about; None where it is about something else."""
+        return self.group if self.group_kind in _PARTS else None
+
+
+@lru_cache(maxsize=1)
+def _all() -> tuple[tuple[str, Reported], ...]:
+    text = resources.files(__package__).joinpath("reported_results.csv").read_text("utf-8")
+    rows = list(csv.DictReader(text.splitlines()))
+    return tuple((row.pop("suite"), Reported.model_validate(row)) for row in rows)
+
+
+def reported_results(suite: str) -> list[Reported]:
+    """What papers report of that suite; nothing for a suite that is not published."""
+    return [row for name, row in _all() if name == suite]

@@ -1,0 +1,65 @@
+"""What is wrong or odd in a stored task set, and what nobody here understands of it."""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from threading import Lock
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.models import TaskSet
+from backend.db.repositories import benchmark_parts as repository
+from backend.db.repositories import benchmarks as benchmark_repository
+from backend.db.repositories import tasks as task_repository
+from backend.domain import registry
+from backend.domain.benchmarks import Finding, findings
+from backend.domain.task import Task
+
+REMEMBERED = 32  # task sets
+_unknown: OrderedDict[UUID, tuple[str, ...]] = OrderedDict()
+_lock = Lock()
+
+
+@dataclass(frozen=True)
+class TaskFinding:
+    """A finding and the task it is about; `task` is empty where it is about the whole task set."""
+
+    task: str
+    finding: Finding
+
+
+def lint_task_set(session: Session, task_set: TaskSet) -> list[TaskFinding]:
+    """All findings of a task set, its variants' included, in the order of import; then the import's own warnings."""
+    registry.load()
+    assets = benchmark_repository.assets(session, task_set.id)
+    rows = [(row.key, row.spec) for row in task_repository.all_of(session, task_set.id)]
+    rows += [
+        (f"{row.key} ({variant.axis}={variant.value})", variant.spec)
+        for row, variant in repository.variants_of_set(session, task_set.id)
+    ]
+    found = [TaskFinding(key, finding) for key, spec in rows for finding in findings(Task.model_validate(spec), assets)]
+    odd = [Finding(place="", message=str(warning), severity="warning") for warning in task_set.warnings]
+    return found + [TaskFinding("", finding) for finding in odd]
+
+
+def unknown_of(session: Session, task_set: TaskSet) -> tuple[str, ...]:
+    """Set-up steps, getters, metrics and parameters of a task set that nobody here understands: `task: place: what`.
+
+    A task set never changes, nor do the plug-ins of a process: what was found is remembered.
+    """
+    with _lock:
+        if task_set.id in _unknown:
+            _unknown.move_to_end(task_set.id)
+            return _unknown[task_set.id]
+    told = lines(lint_task_set(session, task_set))
+    with _lock:
+        _unknown[task_set.id] = told
+        while len(_unknown) > REMEMBERED:
+            _unknown.popitem(last=False)
+    return told
+
+
+def lines(found: Sequence[TaskFinding]) -> tuple[str, ...]:
+    """The unknown ones among findings, one line each."""
+    return tuple(f"{item.task}: {item.finding.place}: {item.finding.unknown}" for item in found if item.finding.unknown)

@@ -1,0 +1,50 @@
+"""Variants: the same tasks under another condition, chosen for a whole run as `axis=value`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.models import Task
+from backend.db.repositories import benchmark_parts as repository
+from backend.domain import task as domain
+from backend.domain.errors import Invalid, NotFound
+
+
+def task_of(session: Session, row: Task, config: Mapping[str, Any]) -> domain.Task:
+    """The task as a run with this configuration does it: the run's variant of it, or the task itself.
+
+    Raises:
+        NotFound: the task has no such variant.
+    """
+    variant = config.get("variant")
+    if not variant:
+        return domain.Task.model_validate(row.spec)
+    axis, _, value = str(variant).partition("=")
+    spec = repository.variant_spec(session, row.id, axis, value)
+    if spec is None:
+        raise NotFound(f"{row.key} has no variant {variant}")
+    return domain.Task.model_validate(spec)
+
+
+def known_variants(session: Session, task_set_id: UUID) -> dict[str, int]:
+    """Every variant of a task set, as `axis=value`, with its number of tasks."""
+    return {f"{axis}={value}": number for axis, value, number in repository.variant_counts(session, task_set_id)}
+
+
+def without_variant(session: Session, task_set_id: UUID, variant: str | None, chosen: Sequence[Task]) -> set[UUID]:
+    """Ids of the chosen tasks that a run of this variant cannot do, as they have none.
+
+    Raises:
+        Invalid: no chosen task has it.
+    """
+    if not variant:
+        return set()
+    axis, _, value = variant.partition("=")
+    able = repository.with_variant(session, task_set_id, axis, value)
+    lacking = {task.id for task in chosen} - able
+    if len(lacking) == len(chosen):
+        known = ", ".join(known_variants(session, task_set_id)) or "none"
+        raise Invalid(f"no chosen task has the variant {variant}", path="variant", hint=f"Known: {known}.")
+    return lacking

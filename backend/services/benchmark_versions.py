@@ -1,0 +1,82 @@
+"""Names of task sets (`osworld`, `osworld@2`), and what differs between two of them."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.models import Task, TaskSet
+from backend.db.repositories import benchmark_parts as repository
+from backend.db.repositories import tasks as task_repository
+from backend.domain import task as domain
+from backend.domain.benchmarks import TaskChange, differences
+from backend.domain.errors import Invalid, NotFound
+from backend.services.benchmarks import latest_task_set, list_task_sets
+
+
+@dataclass(frozen=True)
+class Touched:
+    """A task that differs, and what the older task set already has of it.
+
+    Attributes:
+        episodes, evaluations: scored episodes and stored evaluations that the difference touches; 0 where only labels
+            differ, or the task is new.
+    """
+
+    change: TaskChange
+    episodes: int
+    evaluations: int
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What turns task set `old` into `new`."""
+
+    old: TaskSet
+    new: TaskSet
+    old_name: str
+    new_name: str
+    tasks: list[Touched]
+    same: int
+
+    def count(self, kind: str) -> int:
+        """Tasks that are `added`, `removed` or `changed`."""
+        return sum(found.change.kind == kind for found in self.tasks)
+
+
+def task_set_named(session: Session, name: str) -> TaskSet:
+    """The task set that `benchmark` (its newest) or `benchmark@version` names. Raises NotFound or Invalid."""
+    benchmark, at, number = name.partition("@")
+    if not at:
+        return latest_task_set(session, benchmark)
+    if not number.isdecimal():
+        raise Invalid(f"{number[:50]!r} is no version", path=name[:100], hint="Write benchmark@2, for example.")
+    versions = list_task_sets(session, benchmark)
+    for row in versions:
+        if str(row.version) == str(int(number[:18])):
+            return row
+    known = ", ".join(str(row.version) for row in versions) or "none"
+    raise NotFound(f"the benchmark {benchmark!r} has no version {number[:18]}", hint=f"Versions: {known}.")
+
+
+def diff(session: Session, old: str, new: str) -> Difference:
+    """What `new` changes of `old`, both `benchmark[@version]`, and the stored scores that it touches."""
+    first, second = task_set_named(session, old), task_set_named(session, new)
+    before, after = _tasks(session, first.id), _tasks(session, second.id)
+    changes = differences(
+        {key: task for key, (_, task) in before.items()}, {key: task for key, (_, task) in after.items()}
+    )
+    touched = [before[change.task][0].id for change in changes if change.scores and change.task in before]
+    scores = repository.scores_of(session, touched)
+    tasks = []
+    for change in changes:
+        row = before.get(change.task)
+        episodes, evaluations = scores.get(row[0].id, (0, 0)) if row and change.scores else (0, 0)
+        tasks.append(Touched(change, episodes, evaluations))
+    same = len(before) - sum(change.kind != "added" for change in changes)
+    return Difference(first, second, old, new, tasks, same)
+
+
+def _tasks(session: Session, task_set_id: UUID) -> dict[str, tuple[Task, domain.Task]]:
+    rows = task_repository.all_of(session, task_set_id)
+    return {row.key: (row, domain.Task.model_validate(row.spec)) for row in rows}
