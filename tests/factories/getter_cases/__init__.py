@@ -20,6 +20,7 @@ class GetterCase:
         value: what `read` makes of it; a str in which `{folder}` stands for the folder that `read` was given.
         absent: a context whose desktop lacks it; None where nothing can lack (`rule`).
         absent_value: what `read` makes of that, or an exception class that `read` raises because it cannot say.
+        in_desktop: what it looks for lies in the desktop, so that a dead one is a loss.
     """
 
     parameters: Mapping[str, Any]
@@ -27,6 +28,7 @@ class GetterCase:
     value: Any
     absent: Callable[[], FakeContext] | None = None
     absent_value: Any = None
+    in_desktop: bool = True
 
 
 def all_cases() -> dict[tuple[str, str], GetterCase]:
