@@ -1,0 +1,47 @@
+"""`evaluate_alignment`: the first three words of a sentence stand apart from the rest."""
+
+import re
+from collections.abc import Callable
+
+from backend.domain.evaluators.formats.documents import texts
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.evaluators.metrics.docs._documents import first_wrong, judged
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+_WORDS = 3
+_APART = re.compile(r"\S+\s+\S+\s+\S+(\s*\t\s*|\s{2,})\S")
+
+
+@register(Kind.METRIC, "evaluate_alignment")
+def evaluate_alignment(result: str | None, *, strict_upstream: bool = False) -> MetricValue:
+    """1 if in every sentence with more than three words a tab, or several blanks, follow the third.
+
+    A sentence ends with a full stop or its paragraph.
+
+    Args:
+        result: path of the document.
+        strict_upstream: sentences whose words are divided by single blanks are right, those of three words wrong.
+    """
+
+    def judge(found: list[str]) -> MetricValue:
+        sentences = [sentence for text in found for sentence in text.split(".")]
+        rule: Callable[[str], bool] = _as_published if strict_upstream else _apart
+        concerned = [sentence for sentence in sentences if len(sentence.split()) >= _WORDS]
+        if not concerned and not strict_upstream:
+            return verdict(met=False, reason="no sentence has three words")
+        wrong = [sentence for sentence in concerned if not rule(sentence)]
+        words = [f"{short(sentence, 60)} is not divided after three words" for sentence in wrong]
+        return first_wrong(words, f"all {len(concerned)} sentences are divided")
+
+    return judged(result, texts, judge)
+
+
+def _apart(sentence: str) -> bool:
+    return len(sentence.split()) == _WORDS or _APART.match(sentence.strip()) is not None
+
+
+def _as_published(sentence: str) -> bool:
+    words = sentence.split()
+    first, rest = " ".join(words[:_WORDS]), " ".join(words[_WORDS:])
+    return first in sentence and rest in sentence and sentence.find(first) < sentence.find(rest)
