@@ -2,6 +2,7 @@
 
 from functools import lru_cache
 from pathlib import Path
+from typing import Literal
 
 from pydantic import AliasChoices, Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -42,6 +43,16 @@ class Settings(BaseSettings):
     heartbeat_seconds: float = Field(default=2.0, gt=0, description="How often a worker renews its leases.")
     lease_seconds: float = Field(default=10.0, gt=0, description="Age of a heartbeat after which a lease is lost.")
     live_fps: float = Field(default=5.0, gt=0, le=30, description="Frame rate of the live view while somebody watches.")
+    web_private_hosts: tuple[str, ...] = Field(
+        default=(), description="Hosts (JSON list) in private networks that may be asked for files: mirrors."
+    )
+    egress: Literal["none", "tasks", "any"] = Field(
+        default="none",
+        description="What desktops reach of the network: nothing, their task's hosts, or all that is public.",
+    )
+    egress_hosts: tuple[str, ...] = Field(
+        default=(), description="Hosts (JSON list) that every desktop may reach; `*.example.org` names all below one."
+    )
     log_level: str = Field(default="INFO", description="Log level of API and workers.")
 
 

@@ -53,9 +53,12 @@ class Api:
         """GET below /api/v1, as JSON. Parameters that are None are left out."""
         return self._json("GET", BASE + path, params={k: v for k, v in params.items() if v is not None})
 
-    def post(self, path: str, body: Any = None, headers: Mapping[str, str] | None = None) -> Any:
-        """POST JSON below /api/v1; gives the answer's JSON."""
-        return self._json("POST", BASE + path, json=body, headers=headers)
+    def post(
+        self, path: str, body: Any = None, headers: Mapping[str, str] | None = None, seconds: float | None = None
+    ) -> Any:
+        """POST JSON below /api/v1; gives the answer's JSON, for which it waits `seconds` if the work takes long."""
+        more = {"timeout": seconds} if seconds else {}
+        return self._json("POST", BASE + path, json=body, headers=headers, **more)
 
     def upload(self, path: str, fields: Mapping[str, str], name: str, file: Path) -> Any:
         """POST a form with one file below /api/v1."""

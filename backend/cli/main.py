@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import typer
 
-from backend.cli.commands import benchmark, demo, doctor, episode, run, up, worker
+from backend.cli.commands import benchmark, benchmark_assets, demo, doctor, episode, run, up, worker
 from backend.cli.embedded.interrupt import StopRequested
 from backend.cli.errors import CliError, ExitCode
 from backend.cli.output import progress
@@ -21,6 +21,8 @@ app = typer.Typer(
 app.command("up")(up.up)
 app.command("demo")(demo.demo)
 app.command("doctor")(doctor.doctor)
+benchmark.app.command("fetch")(benchmark_assets.fetch)
+benchmark.app.add_typer(benchmark_assets.app, name="asset")
 app.add_typer(benchmark.app, name="benchmark")
 app.add_typer(run.app, name="run")
 app.add_typer(episode.app, name="episode")

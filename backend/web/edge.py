@@ -5,6 +5,7 @@ whoever reads an answer can rely on what it says.
 """
 
 from collections.abc import Iterator
+from functools import cached_property
 from threading import Lock
 from typing import Annotated, cast
 
@@ -15,6 +16,7 @@ from backend.config import Settings
 from backend.db.models import Actor, Project
 from backend.db.session import SessionFactory, make_engine, session_factory, unit_of_work
 from backend.domain.ports import ArtifactStore
+from backend.domain.ports_web import Web
 
 
 class Edge:
@@ -46,6 +48,14 @@ class Edge:
 
                 self._store = LocalStore(self.settings.data / "artifacts")
             return self._store
+
+    @cached_property
+    def web(self) -> Web:
+        """The guarded way to the web."""
+        from backend.services.addresses import Reach
+        from backend.services.web_client import GuardedWeb
+
+        return GuardedWeb(Reach(private_hosts=self.settings.web_private_hosts))
 
 
 def edge_of(request: Request) -> Edge:

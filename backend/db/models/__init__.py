@@ -10,6 +10,7 @@ from backend.db.models.episode import Episode
 from backend.db.models.evaluation import Evaluation
 from backend.db.models.event import Event
 from backend.db.models.evidence import Evidence
+from backend.db.models.external_asset import ExternalAsset
 from backend.db.models.lease import Lease
 from backend.db.models.measure import Measure
 from backend.db.models.node import Node
@@ -40,6 +41,7 @@ __all__ = [
     "Evaluation",
     "Event",
     "Evidence",
+    "ExternalAsset",
     "Lease",
     "Measure",
     "Node",

@@ -8,7 +8,19 @@ from sqlalchemy import delete, func, select, union_all
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
-from backend.db.models import Artifact, Attempt, Benchmark, Episode, Evaluation, Evidence, Run, Step, TaskAsset, TaskSet
+from backend.db.models import (
+    Artifact,
+    Attempt,
+    Benchmark,
+    Episode,
+    Evaluation,
+    Evidence,
+    ExternalAsset,
+    Run,
+    Step,
+    TaskAsset,
+    TaskSet,
+)
 
 
 def register(session: Session, rows: Iterable[tuple[str, int, str]]) -> None:
@@ -41,6 +53,7 @@ def projects_of(session: Session, sha256: str) -> set[UUID]:
         steps.where(Step.a11y_sha256 == sha256),
         proof.where(Evidence.sha256 == sha256),
         asset.where(TaskAsset.sha256 == sha256),
+        select(ExternalAsset.project_id).where(ExternalAsset.sha256 == sha256),
     )
     return set(session.scalars(query))
 
@@ -52,6 +65,7 @@ def remove_unused(session: Session, before: datetime, limit: int) -> list[str]:
         | select(Step.id).where(Step.a11y_sha256 == Artifact.sha256).exists()
         | select(Evidence.evaluation_id).where(Evidence.sha256 == Artifact.sha256).exists()
         | select(TaskAsset.task_set_id).where(TaskAsset.sha256 == Artifact.sha256).exists()
+        | select(ExternalAsset.url).where(ExternalAsset.sha256 == Artifact.sha256).exists()
     )
     idle = select(Artifact.sha256).where(Artifact.touched_at < before, ~used).limit(limit)
     locked = idle.with_for_update(skip_locked=True, of=Artifact)

@@ -70,3 +70,9 @@ def assets(session: Session, task_set_id: UUID) -> dict[str, str]:
     """Hash of every asset of a task set, by the name that steps use."""
     query = select(TaskAsset.name, TaskAsset.sha256).where(TaskAsset.task_set_id == task_set_id)
     return {row[0]: row[1] for row in session.execute(query)}
+
+
+def name_of(session: Session, task_set_id: UUID) -> str:
+    """The name of the benchmark that a task set is a version of."""
+    query = select(Benchmark.name).join(TaskSet, TaskSet.benchmark_id == Benchmark.id)
+    return session.scalars(query.where(TaskSet.id == task_set_id)).one()

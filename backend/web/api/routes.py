@@ -1,12 +1,13 @@
 """All routers of the API."""
 
-from backend.web.api import artifacts, benchmarks, episodes, runs, workers
+from backend.web.api import artifacts, assets, benchmarks, episodes, runs, workers
 
 ROUTERS = (
     runs.router,
     episodes.router,
     artifacts.router,
     benchmarks.router,
+    assets.router,
     workers.router,
     workers.health_router,
 )

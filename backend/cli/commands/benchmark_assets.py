@@ -1,0 +1,138 @@
+"""`deskarena benchmark fetch` and `benchmark asset`: the files of the web that tasks need."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Annotated, Any
+
+import typer
+
+from backend.cli.client import Api
+from backend.cli.errors import CliError, ExitCode, UsageError
+from backend.cli.options import OutputForm, Server, Tasks
+from backend.cli.output import Columns, Output, print_object, print_rows, progress
+
+app = typer.Typer(help="Files of the web that a benchmark's tasks need.", no_args_is_help=True)
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The benchmark's name.")]
+FETCH_SECONDS = 6000.0
+_MOST_TRIES = 3
+ASSETS: Columns = {
+    "state": lambda row: row["state"],
+    "bytes": lambda row: row["size"],
+    "tasks": lambda row: len(row["tasks"]),
+    "url": lambda row: row["url"],
+    "problem": lambda row: row["problem"],
+}
+
+
+def fetch(  # noqa: PLR0913, PLR0917 - one parameter per option
+    name: Name,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, max=16, help="Files at the same time.")] = 4,
+    tasks: Tasks = None,
+    again: Annotated[bool, typer.Option("--again", help="Also what is there already.")] = False,
+    output: OutputForm = Output.TABLE,
+    server: Server = None,
+) -> None:
+    """Fetch the files that tasks need; what is there is left alone, so it can be repeated after a break.
+
+    Exits with 1 if a link is dead, with 3 if a server did not answer.
+    """
+    with Api(server) as api:
+        known = list(api.items(f"/benchmarks/{name}/assets", tasks=tasks or None))
+        wanted = [row["url"] for row in known if again or row["state"] != "there"]
+        rows = {row["url"]: row for row in known}
+        for count, row in enumerate(_fetched(api, name, wanted, jobs, again=again), start=1):
+            rows[row["url"]] = row
+            progress(f"[{count}/{len(wanted)}] {in_words(row)}")
+    bad = [row for row in rows.values() if row["state"] != "there" or row["problem"]]
+    if output is Output.TABLE:
+        print_rows(bad, output, ASSETS, empty=f"all {len(rows)} files are there")
+    else:
+        print_rows(rows.values(), output, ASSETS)
+    _finish(name, len(rows), bad)
+
+
+def _finish(name: str, total: int, bad: Sequence[Any]) -> None:
+    dead = sum(row["state"] == "dead" for row in bad)
+    silent = sum(row["state"] == "missing" for row in bad)
+    there = total - dead - silent
+    progress(f"{there} of {total} files are there, {dead} links are dead, {silent} servers did not answer")
+    if dead or silent:
+        progress(f"A file obtained otherwise: deskarena benchmark asset add {name} URL FILE")
+    if silent:
+        raise typer.Exit(ExitCode.INFRASTRUCTURE)
+    if dead:
+        raise typer.Exit(ExitCode.THRESHOLD_MISSED)
+
+
+def _fetched(api: Api, name: str, urls: Sequence[str], jobs: int, *, again: bool) -> Iterator[Any]:
+    """Each file's row as it is done."""
+    left: SimpleQueue[str] = SimpleQueue()
+    done: SimpleQueue[Any] = SimpleQueue()
+    for url in urls:
+        left.put(url)
+
+    def work() -> None:
+        with suppress(Empty):
+            while True:
+                url = left.get_nowait()
+                try:
+                    done.put(_fetch_one(api, name, url, again=again))
+                except CliError as error:
+                    done.put(error)
+
+    # Daemons: whoever interrupts the command does not wait for a large file.
+    for _ in range(min(jobs, len(urls))):
+        Thread(target=work, daemon=True).start()
+    for _ in urls:
+        row = done.get()
+        if isinstance(row, CliError):
+            raise row
+        yield row
+
+
+def _fetch_one(api: Api, name: str, url: str, *, again: bool) -> Any:
+    """One file's row; `missing` with the reason if its server did not answer."""
+    problem = ""
+    for _ in range(_MOST_TRIES):
+        try:
+            body = {"url": url, "again": again}
+            return api.post(f"/benchmarks/{name}/assets/fetch", body, seconds=FETCH_SECONDS)
+        except UsageError:
+            raise
+        except CliError as error:
+            problem = str(error)
+    return {"url": url, "state": "missing", "tasks": [], "size": None, "problem": problem}
+
+
+def in_words(row: Any) -> str:
+    """One line about a file."""
+    if row["state"] == "there":
+        return f"{row['size']} bytes  {row['url']}"
+    return f"{row['state']}: {row['problem']}"
+
+
+@app.command("list")
+def list_assets(name: Name, tasks: Tasks = None, output: OutputForm = Output.TABLE, server: Server = None) -> None:
+    """List the files that tasks need, and which of them are there."""
+    with Api(server) as api:
+        rows = api.items(f"/benchmarks/{name}/assets", tasks=tasks or None)
+        print_rows(rows, output, ASSETS, empty="its tasks need no file of the web")
+
+
+@app.command()
+def add(
+    name: Name,
+    url: Annotated[str, typer.Argument(metavar="URL", help="The address that tasks name.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file, obtained otherwise.")],
+    output: OutputForm = Output.TABLE,
+    server: Server = None,
+) -> None:
+    """Add a file that could not be fetched: it stands for the address from now on."""
+    if not file.is_file():
+        raise UsageError(f"{file} is no file")
+    with Api(server) as api:
+        row = api.upload(f"/benchmarks/{name}/assets", {"url": url}, file.name, file)
+    print_object(row, output, lambda made: print(f"{made['url']}: {made['size']} bytes, sha256 {made['sha256']}"))

@@ -1,0 +1,48 @@
+"""Files of the web that tasks need."""
+
+from collections.abc import Collection, Mapping
+from uuid import UUID
+
+from sqlalchemy import func, select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Session
+
+from backend.db.models import Artifact, ExternalAsset
+
+Known = tuple[ExternalAsset, Artifact | None]
+
+
+def known(session: Session, project_id: UUID, urls: Collection[str]) -> Mapping[str, Known]:
+    """What is known of each address, with its bytes' row if there are bytes."""
+    query = (
+        select(ExternalAsset, Artifact)
+        .outerjoin(Artifact, Artifact.sha256 == ExternalAsset.sha256)
+        .where(ExternalAsset.project_id == project_id, ExternalAsset.url.in_(urls))
+    )
+    return {row.url: (row, artifact) for row, artifact in session.execute(query)}
+
+
+def hashes(session: Session, project_id: UUID, urls: Collection[str]) -> dict[str, str]:
+    """Hash of the bytes of each address that has some."""
+    if not urls:
+        return {}
+    query = select(ExternalAsset.url, ExternalAsset.sha256).where(
+        ExternalAsset.project_id == project_id, ExternalAsset.url.in_(urls), ExternalAsset.sha256.is_not(None)
+    )
+    return {url: sha256 for url, sha256 in session.execute(query).tuples() if sha256 is not None}
+
+
+def put(session: Session, project_id: UUID, url: str, *, sha256: str, source: str) -> None:
+    """Notes the bytes of an address; they replace earlier ones."""
+    values = {"project_id": project_id, "url": url, "sha256": sha256, "source": source, "problem": ""}
+    query = insert(ExternalAsset).values(values)
+    new = {"sha256": sha256, "source": source, "problem": "", "checked_at": func.now()}
+    session.execute(query.on_conflict_do_update(index_elements=["project_id", "url"], set_=new))
+
+
+def put_problem(session: Session, project_id: UUID, url: str, problem: str) -> None:
+    """Notes why an address gave nothing; bytes that are there stay."""
+    values = {"project_id": project_id, "url": url, "sha256": None, "source": "", "problem": problem}
+    query = insert(ExternalAsset).values(values)
+    new = {"problem": problem, "checked_at": func.now()}
+    session.execute(query.on_conflict_do_update(index_elements=["project_id", "url"], set_=new))

@@ -1,0 +1,228 @@
+"""Files of the web that tasks need: which there are, fetching them once, taking in those obtained otherwise."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from pathlib import PurePosixPath
+from types import MappingProxyType
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.repositories import external_assets as repository
+from backend.db.repositories import tasks as task_repository
+from backend.domain.benchmarks import external_assets
+from backend.domain.errors import Invalid, NotFound, WebFailed
+from backend.domain.ports import ArtifactStore
+from backend.domain.ports_web import Web, WebReply
+from backend.domain.task import Task
+from backend.services import artifacts
+from backend.services.benchmarks import get_benchmark, latest_task_set
+
+MOST_BYTES = 512 * 2**20
+SECONDS = 1800.0
+TRIES = 3
+ADDED = "added"
+_BYTES = "application/octet-stream"
+_PAGES = frozenset({".html", ".htm", ".xhtml", ".mhtml"})
+_POINTER = b"version https://git-lfs.github.com/spec/"
+_AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
+"""Statuses that may be others at the next try."""
+_REMEMBERED = 32
+_users: dict[UUID, Mapping[str, tuple[str, ...]]] = {}
+
+
+class AssetState(StrEnum):
+    """How it stands with a file."""
+
+    THERE = "there"
+    MISSING = "missing"
+    DEAD = "dead"
+
+
+class DeadLink(WebFailed):
+    """A server answered, and not with the file: asking again will not help."""
+
+
+@dataclass(frozen=True)
+class Asset:
+    """A file of the web that a benchmark needs.
+
+    Attributes:
+        tasks: the keys of those that need it.
+        size: in bytes, of what is stored.
+        source: where that came from, `added` for a person.
+        problem: what the last look found wrong.
+    """
+
+    url: str
+    tasks: tuple[str, ...]
+    state: AssetState
+    sha256: str | None = None
+    size: int | None = None
+    media_type: str = ""
+    source: str = ""
+    problem: str = ""
+    checked_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """What a server gave: its bytes lie in the store already."""
+
+    sha256: str
+    size: int
+    media_type: str
+    source: str
+
+
+def list_assets(
+    session: Session, name: str, *, tasks: Sequence[str] = (), urls: Sequence[str] | None = None
+) -> list[Asset]:
+    """The files that a benchmark's newest version needs, in the order of its tasks.
+
+    Args:
+        session: the transaction.
+        name: the benchmark.
+        tasks: globs over `domain/name`; only what those tasks need. None given = all.
+        urls: only these.
+
+    Raises:
+        NotFound: there is no such benchmark, or a glob matches no task that needs a file.
+    """
+    benchmark = get_benchmark(session, name)
+    users = users_of(session, latest_task_set(session, name).id)
+    for glob in tasks:
+        if not any(fnmatchcase(key, glob) for keys in users.values() for key in keys):
+            raise NotFound(f"{glob!r} matches no task of {name!r} that needs a file of the web")
+    wanted = [
+        url
+        for url, keys in users.items()
+        if (urls is None or url in urls)
+        and (not tasks or any(fnmatchcase(key, glob) for key in keys for glob in tasks))
+    ]
+    known = repository.known(session, benchmark.project_id, wanted)
+    return [_asset(url, users[url], known.get(url)) for url in wanted]
+
+
+def _asset(url: str, tasks: tuple[str, ...], known: repository.Known | None) -> Asset:
+    if known is None:
+        return Asset(url, tasks, AssetState.MISSING)
+    row, stored = known
+    if stored is None:
+        return Asset(url, tasks, AssetState.DEAD, problem=row.problem, checked_at=row.checked_at)
+    return Asset(
+        url=url,
+        tasks=tasks,
+        state=AssetState.THERE,
+        sha256=stored.sha256,
+        size=stored.size,
+        media_type=stored.media_type,
+        source=row.source,
+        problem=row.problem,
+        checked_at=row.checked_at,
+    )
+
+
+def users_of(session: Session, task_set_id: UUID) -> Mapping[str, tuple[str, ...]]:
+    """Address to the keys of the tasks that need it, in the order of import. A task set never changes."""
+    if task_set_id not in _users:
+        found: dict[str, list[str]] = {}
+        for row in task_repository.all_of(session, task_set_id):
+            for url in external_assets(Task.model_validate(row.spec)):
+                found.setdefault(url, []).append(row.key)
+        while len(_users) >= _REMEMBERED:
+            _users.pop(next(iter(_users)), None)
+        _users[task_set_id] = MappingProxyType({url: tuple(keys) for url, keys in found.items()})
+    return _users[task_set_id]
+
+
+def needed_asset(session: Session, name: str, url: str) -> Asset:
+    """One of a benchmark's files. Raises NotFound: no task of it needs that address, so nothing is fetched for it."""
+    found = list_assets(session, name, urls=[url])
+    if not found:
+        raise NotFound(f"no task of {name!r} needs {url[:300]!r}", hint=f"`deskarena benchmark asset list {name}`.")
+    return found[0]
+
+
+def fetch(url: str, web: Web, store: ArtifactStore) -> Fetched:
+    """Fetches a file and stores it. Takes as long as the network does: hold no session meanwhile.
+
+    Raises:
+        DeadLink: the server has no such file, or gives something else for it.
+        Invalid: the address may not be asked.
+        WebFailed: no answer; later there may be one.
+        Unavailable: there is no room for it.
+    """
+    reply = _answer(url, web)
+    if not reply.body:
+        raise DeadLink(f"{url} gives an empty file")
+    wrong = _what_else(url, reply)
+    if wrong:
+        raise DeadLink(f"{url} gives {wrong} instead of the file")
+    media_type = _media_type(reply)
+    return Fetched(store.put(reply.body, media_type), len(reply.body), media_type, reply.url)
+
+
+def _answer(url: str, web: Web) -> WebReply:
+    """The first answer that is worth something."""
+    for left in reversed(range(TRIES)):
+        try:
+            reply = web.get(url, max_bytes=MOST_BYTES, timeout=SECONDS)
+        except WebFailed:
+            if not left:
+                raise
+            continue
+        if reply.status not in _AGAIN:
+            break
+    if reply.status in _AGAIN:
+        raise WebFailed(f"{url} answers with status {reply.status}", hint="Try again later.")
+    if reply.status != 200:  # noqa: PLR2004 - HTTP's word for a whole file
+        raise DeadLink(f"{url} answers with status {reply.status}")
+    return reply
+
+
+def _what_else(url: str, reply: WebReply) -> str:
+    """What came instead of the file, as far as can be told; empty if nothing speaks against it."""
+    if reply.body.startswith(_POINTER):
+        return "a pointer of Git LFS"
+    suffix = PurePosixPath(urlsplit(url).path).suffix.lower()
+    looks_like_page = re.match(rb"\s*<(!doctype\s+html|html)\b", reply.body[:500], re.IGNORECASE) is not None
+    if suffix not in _PAGES and looks_like_page and _media_type(reply) in {"text/html", "application/xhtml+xml"}:
+        return "a web page (an error message, or a question)"
+    return ""
+
+
+def _media_type(reply: WebReply) -> str:
+    """As the server says, for people: nothing is ever shown or run because of it."""
+    told = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return told if re.fullmatch(r"[a-z0-9.+-]{1,60}/[a-z0-9.+-]{1,100}", told) else _BYTES
+
+
+def record(session: Session, name: str, url: str, fetched: Fetched) -> None:
+    """Notes what was fetched. Safe to call twice."""
+    project_id = get_benchmark(session, name).project_id
+    artifacts.register(session, fetched.sha256, fetched.size, fetched.media_type)
+    repository.put(session, project_id, url, sha256=fetched.sha256, source=fetched.source)
+
+
+def record_dead(session: Session, name: str, url: str, problem: str) -> None:
+    """Notes that an address gives nothing. Bytes that are there stay."""
+    repository.put_problem(session, get_benchmark(session, name).project_id, url, problem[:1000])
+
+
+def add(session: Session, name: str, url: str, data: bytes, store: ArtifactStore) -> None:
+    """Takes in a file that somebody has obtained otherwise.
+
+    Raises:
+        NotFound: no task of the benchmark needs that address.
+        Invalid: the file is empty.
+    """
+    needed_asset(session, name, url)
+    if not data:
+        raise Invalid("the file is empty", path="file")
+    record(session, name, url, Fetched(store.put(data, _BYTES), len(data), _BYTES, ADDED))

@@ -1,0 +1,104 @@
+"""Files of the web that a benchmark's tasks need: list, fetch, add."""
+
+from datetime import datetime
+from threading import BoundedSemaphore
+from typing import Annotated
+
+from fastapi import File, Form, Query, UploadFile
+from pydantic import ConfigDict, Field
+
+from backend.db.session import unit_of_work
+from backend.domain.errors import Invalid, Unavailable, WebFailed
+from backend.services import assets as service
+from backend.services.addresses import LONGEST_URL
+from backend.services.assets import AssetState, DeadLink
+from backend.web.api.common import Name, api_router
+from backend.web.api.schemas import Page, View
+from backend.web.edge import Edge, EdgeDep, SessionDep
+
+router = api_router("benchmarks")
+MOST_AT_ONCE = 16
+_turns = BoundedSemaphore(MOST_AT_ONCE)
+Url = Annotated[str, Field(min_length=1, max_length=LONGEST_URL, examples=["https://files.example/a.xlsx"])]
+Globs = Annotated[list[str], Query(max_length=100, description="Globs over `domain/name`; all tasks if none.")]
+
+
+class AssetView(View):
+    """A file of the web that tasks need."""
+
+    model_config = ConfigDict(frozen=True, from_attributes=True)
+
+    url: str
+    state: AssetState
+    tasks: list[str] = Field(description="Keys of the tasks that need it.")
+    sha256: str | None = None
+    size: int | None = Field(default=None, description="Bytes.")
+    media_type: str = ""
+    source: str = Field(default="", description="Where the bytes came from, after redirects; `added` by a person.")
+    problem: str = Field(default="", description="What the last look found wrong.")
+    checked_at: datetime | None = None
+
+
+class FetchRequest(View):
+    """Which file to fetch."""
+
+    url: Url
+    again: bool = Field(default=False, description="Also if it is there already.")
+
+
+@router.get("/benchmarks/{name}/assets")
+def list_assets(session: SessionDep, name: Name, tasks: Globs = []) -> Page[AssetView]:  # noqa: B006 - FastAPI's way
+    """List the files of the web that a benchmark's newest version needs, and which of them are there."""
+    return Page[AssetView](
+        items=[AssetView.model_validate(one) for one in service.list_assets(session, name, tasks=tasks)]
+    )
+
+
+@router.post("/benchmarks/{name}/assets/fetch")
+def fetch(edge: EdgeDep, name: Name, wanted: FetchRequest) -> AssetView:
+    """Fetch one file through the guarded client and store it. Answers when it is there, or dead, with the reason.
+
+    503: the server does not answer now, or too many files are being fetched at once.
+    """
+    # No transaction is open while the network is waited for.
+    with unit_of_work(edge.factory) as session:
+        before = service.needed_asset(session, name, wanted.url)
+    if before.state is AssetState.THERE and not wanted.again:
+        return AssetView.model_validate(before)
+    if not _turns.acquire(blocking=False):
+        raise Unavailable(f"{MOST_AT_ONCE} files are being fetched already", hint="Ask again when one is done.")
+    try:
+        return _fetched(edge, name, wanted.url)
+    finally:
+        _turns.release()
+
+
+def _fetched(edge: Edge, name: str, url: str) -> AssetView:
+    try:
+        found = service.fetch(url, edge.web, edge.store)
+    except (DeadLink, Invalid) as error:
+        with unit_of_work(edge.factory) as session:
+            service.record_dead(session, name, url, error.message)
+            return AssetView.model_validate(service.needed_asset(session, name, url))
+    except WebFailed as error:
+        raise Unavailable(error.message, hint=error.hint or "Ask again later.") from error
+    with unit_of_work(edge.factory) as session:
+        service.record(session, name, url, found)
+        return AssetView.model_validate(service.needed_asset(session, name, url))
+
+
+@router.post("/benchmarks/{name}/assets", status_code=201)
+def add(
+    session: SessionDep,
+    edge: EdgeDep,
+    name: Name,
+    url: Annotated[str, Form(min_length=1, max_length=LONGEST_URL)],
+    file: Annotated[UploadFile, File(description="The file, obtained otherwise.")],
+) -> AssetView:
+    """Take in a file that could not be fetched. It stands for its address in every benchmark."""
+    data = file.file.read(service.MOST_BYTES + 1)
+    if len(data) > service.MOST_BYTES:
+        raise Invalid(f"the file is larger than {service.MOST_BYTES >> 20} MiB", path="file")
+    service.add(session, name, url, data, edge.store)
+    session.flush()  # The view below reads it again.
+    return AssetView.model_validate(service.needed_asset(session, name, url))
