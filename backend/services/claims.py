@@ -178,7 +178,7 @@ def _claim(session: Session, run: Run, episode: Episode, attempt: Attempt, slot:
     if row is None:
         raise NotFound(f"the task {episode.task_id} is gone")
     config = RunConfig.model_validate(run.config)
-    task = Task.model_validate(row.spec)
+    task = task_of(session, row, run.config)
     files = external_assets.hashes(session, run.project_id, domain_benchmarks.external_assets(task))
     return Claim(
         fence=Fence(attempt.id, attempt.fencing_token),
@@ -189,7 +189,7 @@ def _claim(session: Session, run: Run, episode: Episode, attempt: Attempt, slot:
         lease_id=attempt.lease_id,
         provider=slot.provider,
         slot=slot.index,
-        task=task_of(session, row, run.config),
+        task=task,
         config=config,
         seed=episode.seed,
         attempt_number=attempt.number,
