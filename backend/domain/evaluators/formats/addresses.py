@@ -1,0 +1,80 @@
+"""Compares addresses of web pages: ours, and as the two suites do it."""
+
+import re
+from functools import cache
+from typing import Any
+from urllib.parse import SplitResult, urlsplit, urlunsplit
+
+_SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.\-]*://")
+_PORTS = {"http": 80, "https": 443}
+LONGEST = 100_000
+
+
+def normal(url: str) -> str:
+    """The address in one spelling: two addresses of the same page have the same.
+
+    No scheme counts as http. Scheme and host are in small letters, `www.`, a leading dot (as cookies have it), user
+    info and a scheme's own port are dropped, a lone `/` counts as no path. The public suffix counts: amazon.de is not
+    amazon.com.
+    """
+    parts = _parts(url)
+    host = (parts.hostname or "").lstrip(".").removeprefix("www.")
+    port = _port(parts)
+    if port is not None and port != _PORTS.get(parts.scheme):
+        host = parts.netloc.lower() if port < 0 else f"{host}:{port}"
+    path = "" if parts.path == "/" else parts.path
+    return urlunsplit((parts.scheme, host, path, parts.query, parts.fragment))
+
+
+def same(one: str, other: str) -> bool:
+    """Whether both lead to the same page."""
+    return normal(one) == normal(other)
+
+
+def same_osworld(one: str, other: str) -> bool:
+    """As OSWorld's `compare_urls`: the public suffix is dropped, so that github.io equals github.com."""
+    return _normal_osworld(one) == _normal_osworld(other)
+
+
+def same_waa(one: str, other: str) -> bool:
+    """As WindowsAgentArena's `compare_urls`: every `www.` is dropped, an address without scheme has no host."""
+    return _normal_waa(one) == _normal_waa(other)
+
+
+def _parts(url: str) -> SplitResult:
+    text = url[:LONGEST].strip()
+    try:
+        return urlsplit(text if _SCHEME.match(text) else f"http://{text}")
+    except ValueError:  # A bracket in the host that opens no IPv6 number.
+        return SplitResult("invalid", "", text, "", "")
+
+
+def _port(parts: SplitResult) -> int | None:
+    """Its port, None if it names none, -1 if what stands there is no number (`about:blank`)."""
+    try:
+        return parts.port
+    except ValueError:
+        return -1
+
+
+def _normal_osworld(url: str) -> str:
+    parts = _parts(url)
+    found = _suffixes()(parts.netloc.lower())
+    subdomain = "" if found.subdomain == "www" else found.subdomain
+    place = str(f"{subdomain}.{found.domain}" if subdomain else found.domain)
+    return urlunsplit((parts.scheme, place, "" if parts.path == "/" else parts.path, parts.query, parts.fragment))
+
+
+def _normal_waa(url: str) -> str:
+    parts = urlsplit(url[:LONGEST])
+    path = "" if parts.path == "/" else parts.path
+    place = parts.netloc.lower().replace("www.", "")
+    return urlunsplit((parts.scheme or "http", place, path, parts.query, parts.fragment))
+
+
+@cache
+def _suffixes() -> Any:
+    """The list of public suffixes as it comes with the library: a verdict asks nobody."""
+    from tldextract import TLDExtract
+
+    return TLDExtract(suffix_list_urls=(), cache_dir=None)

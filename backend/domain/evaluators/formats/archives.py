@@ -1,0 +1,101 @@
+"""Unpacks archives that an agent may have made, within limits and never out of a folder."""
+
+import lzma
+import shutil
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from backend.domain.evaluators.formats.packages import check_archive
+
+MAX_BYTES = 128 * 2**20
+MAX_UNPACKED = 400 * 2**20
+MAX_FILES = 2000
+_DAMAGE = (
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    OSError,
+    EOFError,
+    ValueError,
+    RuntimeError,
+    zlib.error,
+    lzma.LZMAError,
+)
+
+
+class ArchiveRefused(Exception):  # noqa: N818 - like the domain's errors
+    """The archive cannot be unpacked; the message says why."""
+
+
+def unpacked(path: str | None, below: str, folder: Path) -> dict[str, Path]:
+    """Unpacks the files in one folder of an archive.
+
+    Args:
+        path: of the archive; `.zip` by its name, else a tar file, whatever it is packed with.
+        below: a folder in the archive; empty = all of it.
+        folder: where they go; made by this.
+
+    Returns:
+        Name below the archive's folder -> file. Links and devices are left out.
+
+    Raises:
+        ArchiveRefused: absent, damaged, too large, leads out of its folder.
+    """
+    if path is None or not Path(path).is_file():
+        raise ArchiveRefused("the file is not there")
+    if Path(path).stat().st_size > MAX_BYTES:
+        raise ArchiveRefused(f"the file is larger than {MAX_BYTES // 2**20} MiB")
+    place = PurePosixPath(below.replace("\\", "/").strip("/"))
+    found: dict[str, Path] = {}
+    members = _zipped(path) if path.lower().endswith(".zip") else _taped(path)
+    try:
+        for number, (name, content) in enumerate(members):
+            inner = _below(name, place)
+            if inner is not None:
+                target = folder / str(number) / inner.name
+                target.parent.mkdir(parents=True)
+                with target.open("wb") as file:
+                    shutil.copyfileobj(content, file)
+                found[str(inner)] = target
+    except _DAMAGE as error:
+        raise ArchiveRefused(f"the archive is damaged: {type(error).__name__}") from error
+    return found
+
+
+def _below(name: str, place: PurePosixPath) -> PurePosixPath | None:
+    path = PurePosixPath(name)
+    try:
+        return path.relative_to(place)
+    except ValueError:
+        return None
+
+
+def _zipped(path: str) -> Iterator[tuple[str, IO[bytes]]]:
+    reason = check_archive(path)
+    if reason:
+        raise ArchiveRefused(reason.replace("office document", "archive"))
+    with zipfile.ZipFile(path) as archive:
+        for member in archive.infolist()[:MAX_FILES]:
+            if not member.is_dir():
+                with archive.open(member) as content:
+                    yield member.filename, content
+
+
+def _taped(path: str) -> Iterator[tuple[str, IO[bytes]]]:
+    total = 0
+    with tarfile.open(path, "r:*") as archive:
+        for number, member in enumerate(archive):
+            total += max(0, member.size)
+            if number >= MAX_FILES or total > MAX_UNPACKED:
+                raise ArchiveRefused(
+                    f"the archive unpacks to more than {MAX_UNPACKED // 2**20} MiB or {MAX_FILES} files"
+                )
+            name = member.name.replace("\\", "/")
+            if name.startswith("/") or ".." in name.split("/"):
+                raise ArchiveRefused(f"{name[:80]!r} leads out of the archive")
+            content = archive.extractfile(member) if member.isfile() else None
+            if content is not None:
+                yield name.removeprefix("./"), content

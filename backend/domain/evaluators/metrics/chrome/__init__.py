@@ -1,0 +1,1 @@
+"""Metrics of a browser's pages, profile and PDF files, one file each."""

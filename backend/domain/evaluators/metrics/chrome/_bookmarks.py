@@ -1,0 +1,79 @@
+"""What the two suites' `is_expected_bookmarks` share: the bar of bookmarks."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.metrics._rules import HINT, rule, texts
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.evaluators.metrics.chrome._pages import kind_of
+from backend.domain.score import MetricValue
+
+LIKED = "Liked Authors"
+Enough = Callable[[set[str], set[str]], bool]
+"""(wanted, found) -> whether that will do."""
+
+
+def bookmarks(result: Any, rules: Any, enough: Enough) -> MetricValue:
+    """Judges the bar of bookmarks.
+
+    Args:
+        result: the roots of the file `Bookmarks`; empty or None = there is none.
+        rules: `type` and what it says: `bookmark_bar_folders_names` (`names`), `bookmark_bar_websites_urls` (`urls`) or
+            `liked_authors_websites_urls` (`urls`; each is an address or a list of which one is wanted).
+        enough: whether what is on the bar will do; in the folder of liked authors it must always be all and no more.
+    """
+    kind = kind_of(rules, "bookmark_bar_folders_names", "bookmark_bar_websites_urls", "liked_authors_websites_urls")
+    if kind == "liked_authors_websites_urls":
+        choices = _choices(rule(rules, "urls"))
+        return _liked(_children(_bar(result)), choices)
+    folders = kind == "bookmark_bar_folders_names"
+    wanted = set(texts(rule(rules, "names" if folders else "urls"), "`names`" if folders else "`urls`"))
+    children = _children(_bar(result))
+    if not children:
+        return verdict(met=False, reason="the bar of bookmarks is empty")
+    found = _values(children, "folder", "name") if folders else _values(children, "url", "url")
+    words = f"the bar has {short(sorted(found), 400)}, expected {short(sorted(wanted), 400)}"
+    return verdict(enough(wanted, found), words)
+
+
+def _liked(children: Sequence[Mapping[str, Any]], choices: Sequence[Sequence[str]]) -> MetricValue:
+    folder = next((one for one in children if one.get("type") == "folder" and one.get("name") == LIKED), None)
+    if folder is None:
+        return verdict(met=False, reason=f"the bar has no folder {LIKED!r}")
+    found = _values(_children(folder), "url", "url")
+    missing = [choice for choice in choices if not found & set(choice)]
+    known = {url for choice in choices for url in choice}
+    words = f"the folder has {short(sorted(found), 600)}"
+    if missing or found - known:
+        return verdict(
+            met=False, reason=f"{words}; missing {short(missing, 300)}, not asked for {short(found - known)}"
+        )
+    return verdict(_one_each(found, choices), f"{words}; of each author one address is wanted")
+
+
+def _one_each(found: set[str], choices: Sequence[Sequence[str]]) -> bool:
+    """Whether one pick per choice can give exactly what was found."""
+    picks: set[frozenset[str]] = {frozenset()}
+    for choice in choices:
+        picks = {pick | {url} for pick in picks for url in choice if url in found}
+    return frozenset(found) in picks
+
+
+def _choices(urls: Any) -> list[list[str]]:
+    if not isinstance(urls, list | tuple) or not urls:
+        raise EvaluatorFailed(f"`urls` is {short(urls)}, expected a list", hint=HINT)
+    return [[one] if isinstance(one, str) else texts(one, "`urls`") for one in urls]
+
+
+def _bar(result: Any) -> Any:
+    return result.get("bookmark_bar") if isinstance(result, Mapping) else None
+
+
+def _children(folder: Any) -> list[Mapping[str, Any]]:
+    found = folder.get("children") if isinstance(folder, Mapping) else None
+    return [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []
+
+
+def _values(children: Sequence[Mapping[str, Any]], kind: str, key: str) -> set[str]:
+    return {str(one.get(key, "")) for one in children if one.get("type") == kind}

@@ -1,0 +1,66 @@
+"""What metrics of open pages and cookies share: one rule, and each suite's way to compare addresses."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats import addresses
+from backend.domain.evaluators.metrics._rules import HINT, rule, texts
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.score import MetricValue
+
+Same = Callable[[str, str], bool]
+
+
+def kind_of(rules: Any, *known: str) -> str:
+    """The rule's `type`. Raises EvaluatorFailed if it is none of those known."""
+    kind = rule(rules, "type")
+    if kind not in known:
+        raise EvaluatorFailed(f"the rule's type is {short(kind)}, expected one of {', '.join(known)}", hint=HINT)
+    return str(kind)
+
+
+def address_of(page: Any) -> str | None:
+    """The address that `active_tab_info` (an object with `url`) or an address getter (a text) found."""
+    found = page.get("url") if isinstance(page, Mapping) else page
+    return found if isinstance(found, str) and found else None
+
+
+def active_page(result: Any, rules: Any, same: Same) -> MetricValue:
+    """1 if the page that shows has the rule's address."""
+    kind_of(rules, "url")
+    (wanted,) = texts([rule(rules, "url")], "`url`")
+    found = address_of(result)
+    if found is None:
+        return verdict(met=False, reason="no page was found to show")
+    return verdict(same(wanted, found), f"the page is {short(found, 300)}, expected {short(wanted, 300)}")
+
+
+def open_pages(result: Any, rules: Any, same: Same | None) -> MetricValue:
+    """1 if these pages are open and no other, in any order; `same` None: ours, each as often as expected."""
+    kind_of(rules, "url")
+    wanted = texts(rule(rules, "urls"), "`urls`")
+    found = [url for page in result or () if (url := address_of(page)) is not None]
+    if not found:
+        return verdict(met=False, reason="no page is open")
+    if same is None:
+        left = Counter(map(addresses.normal, wanted))
+        left.subtract(map(addresses.normal, found))
+        met = not any(left.values())
+    else:
+        met = len(found) == len(wanted) and all(any(same(one, other) for other in found) for one in wanted)
+    return verdict(met, f"open are {short(found, 600)}, expected {short(wanted, 600)}")
+
+
+def without_cookies(result: Any, rules: Any, same: Same) -> MetricValue:
+    """1 if no cookie is of one of the rule's domains. Rows are as in the browser's table: the host comes second."""
+    kind_of(rules, "domains")
+    domains = texts(rule(rules, "domains"), "`domains`")
+    if result is None:
+        return verdict(met=False, reason="the browser has no file of cookies")
+    hosts = [str(row[1]) for row in result if len(row) > 1]
+    left = sorted({host for host in hosts if any(same(domain, host) for domain in domains)})
+    return verdict(
+        not left, f"cookies are left of {short(left, 300)}" if left else f"{len(hosts)} cookies, none of those"
+    )

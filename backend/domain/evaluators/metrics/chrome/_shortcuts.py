@@ -1,0 +1,26 @@
+"""What the two suites' `is_shortcut_on_desktop` share."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.score import MetricValue
+
+Fits = Callable[[str, str], bool]
+
+
+def entries(text: str, key: str) -> Iterator[str]:
+    """The values of a key in the text of a `.desktop` file."""
+    for line in text.splitlines():
+        if line.startswith(f"{key}="):
+            yield line[len(key) + 1 :]
+
+
+def among(shortcuts: Any, wanted: str, values: Callable[[str], Iterator[str]], fits: Fits) -> MetricValue:
+    """1 if one of the values of some shortcut fits what is wanted."""
+    known: Mapping[str, str] = shortcuts or {}
+    found = {name: list(values(text)) for name, text in known.items() if isinstance(text, str)}
+    for name, each in sorted(found.items()):
+        if any(fits(value, wanted) for value in each):
+            return verdict(met=True, reason=f"{short(name)} has {short(wanted)}")
+    return verdict(met=False, reason=f"no shortcut has {short(wanted)}; there are {short(found, 400)}")

@@ -1,0 +1,26 @@
+"""`check_enabled_experiments`: certain experiments of the browser are switched."""
+
+from typing import Any
+
+from backend.domain.evaluators.metrics._rules import rule as rule_of
+from backend.domain.evaluators.metrics._rules import texts
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.evaluators.metrics.chrome._pages import kind_of
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "check_enabled_experiments")
+def check_enabled_experiments(enabled_experiments: Any, rule: Any) -> MetricValue:
+    """1 if these experiments are set, in this order, and no other. `name@1`: which of its choices does not count.
+
+    Args:
+        enabled_experiments: a list of `name@choice`; None = no profile.
+        rule: `{"type": "names", "names": [...]}`.
+    """
+    kind_of(rule, "names")
+    names = texts(rule_of(rule, "names"), "`names`")
+    if enabled_experiments is None:
+        return verdict(met=False, reason="the browser has no settings")
+    found = [str(one).split("@")[0] for one in enabled_experiments]
+    return verdict(found == names, f"set are {short(found, 300)}, expected {short(names, 300)}")

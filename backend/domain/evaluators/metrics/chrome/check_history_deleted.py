@@ -1,0 +1,28 @@
+"""`check_history_deleted`: the browser's history has no address with certain words."""
+
+from typing import Any
+
+from backend.domain.evaluators.metrics._rules import rule as rule_of
+from backend.domain.evaluators.metrics._rules import texts
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.evaluators.metrics.chrome._pages import kind_of
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "check_history_deleted")
+def check_history_deleted(history_data: Any, rule: Any) -> MetricValue:
+    """1 if no address in the history contains one of the keywords.
+
+    Args:
+        history_data: rows of (url, title, last visit); None = there is no such file.
+        rule: `{"type": "keywords", "keywords": [...]}`.
+    """
+    kind_of(rule, "keywords")
+    keywords = texts(rule_of(rule, "keywords"), "`keywords`")
+    if history_data is None:
+        return verdict(met=False, reason="the browser has no history")
+    urls = [str(row[0]) for row in history_data if row]
+    left = [url for url in urls if any(keyword in url for keyword in keywords)]
+    words = f"{len(left)} of {len(urls)} addresses are left, among them {short(left[:3], 300)}"
+    return verdict(not left, words if left else f"none of {len(urls)} addresses has one of the keywords")

@@ -1,0 +1,69 @@
+"""`compare_archive`: two archives hold the same files, compared by a metric of their type."""
+
+import inspect
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from backend.domain import registry
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.archives import ArchiveRefused, unpacked
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+_METRICS = {
+    "text": "compare_text_file",
+    "pdf": "compare_pdfs",
+    "docx": "compare_docx_files",
+    "ppt": "compare_pptx_files",
+    "image": "compare_images",
+    "csv": "compare_csv",
+    "table": "compare_table",
+    "audio": "compare_audios",
+    "video": "compare_videos",
+}
+
+
+@register(Kind.METRIC, "compare_archive")
+def compare_archive(  # noqa: PLR0913 - upstream's options
+    pred_path: str | None,
+    gold_path: str | None,
+    *,
+    file_path: str = "",
+    file_type: str = "text",
+    strict_upstream: bool = False,
+    **options: Any,
+) -> MetricValue:
+    """The mean of what the metric for `file_type` finds, file by file; 0 if the archives hold other files.
+
+    Args:
+        pred_path: the archive to judge (zip, tar, tar.gz, tar.bz2, tar.xz).
+        gold_path: the archive to compare with.
+        file_path: the folder in both archives whose files are compared.
+        file_type: `text`, `pdf`, `docx`, `ppt`, `image`, `csv`, `table`, `audio` or `video`.
+        strict_upstream: handed on to the metric, if it knows it.
+        **options: of the metric.
+    """
+    if file_type not in _METRICS:
+        raise EvaluatorFailed(f"`file_type` is {short(file_type)}, expected one of {', '.join(_METRICS)}")
+    metric = registry.lookup(Kind.METRIC, _METRICS[file_type])
+    if strict_upstream and "strict_upstream" in inspect.signature(metric).parameters:
+        options["strict_upstream"] = True
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            wanted = unpacked(gold_path, file_path, Path(folder) / "gold")
+        except ArchiveRefused as error:
+            raise EvaluatorFailed(f"the archive to compare with: {error}") from error
+        if not wanted:
+            raise EvaluatorFailed(f"the archive to compare with has no files in {file_path!r}")
+        try:
+            found = unpacked(pred_path, file_path, Path(folder) / "pred")
+        except ArchiveRefused as error:
+            return verdict(met=False, reason=str(error))
+        if sorted(found) != sorted(wanted):
+            return verdict(met=False, reason=f"the files are {short(sorted(found))}, expected {short(sorted(wanted))}")
+        each = {name: metric(str(found[name]), str(wanted[name]), **options) for name in sorted(wanted)}
+    reasons = [f"{name}: {value.value:g}: {reason}" for name, value in each.items() for reason in value.reasons[:1]]
+    total = sum(value.value for value in each.values()) / len(each)
+    return MetricValue(value=total, reasons=tuple(reason.replace(f"{folder}/", "") for reason in reasons[:20]))

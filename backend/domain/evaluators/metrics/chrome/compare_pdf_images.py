@@ -1,0 +1,51 @@
+"""`compare_pdf_images`: two PDFs have the same pictures."""
+
+from typing import TYPE_CHECKING, Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.pdf import PdfRefused, draw_pages, read_pictures
+from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.evaluators.metrics.chrome._pictures import alike
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+
+@register(Kind.METRIC, "compare_pdf_images")
+def compare_pdf_images(
+    pdf1_path: str | None, pdf2_path: str | None, *, strict_upstream: bool = False, **_unused: Any
+) -> MetricValue:
+    """The share of pictures that look alike (pHash within 5 of 64 bits, colours); 0 if their numbers differ.
+
+    Args:
+        pdf1_path: the file to judge.
+        pdf2_path: the file to compare with. If it has no picture, the pages themselves are compared.
+        strict_upstream: as OSWorld: two files without pictures are the same, and colours do not count.
+        **_unused: upstream takes any option and looks at none.
+    """
+    try:
+        wanted = read_pictures(pdf2_path)
+        pages = draw_pages(pdf2_path) if not wanted and not strict_upstream else []
+    except PdfRefused as error:
+        raise EvaluatorFailed(f"the file to compare with: {error}") from error
+    try:
+        found = read_pictures(pdf1_path)
+        if not wanted and not found and not strict_upstream:
+            return _compared(draw_pages(pdf1_path), pages, "page", colours=True)
+    except PdfRefused as error:
+        return verdict(met=False, reason=str(error))
+    return _compared(found, wanted, "picture", colours=not strict_upstream)
+
+
+def _compared(found: list["Image"], wanted: list["Image"], what: str, *, colours: bool) -> MetricValue:
+    if len(found) != len(wanted):
+        return verdict(met=False, reason=f"{len(found)} {what}s, expected {len(wanted)}")
+    if not wanted:
+        return verdict(met=True, reason=f"neither file has a {what}")
+    differ = [n for n, pair in enumerate(zip(found, wanted, strict=True), 1) if not alike(*pair, colours=colours)]
+    words = (
+        f"of {len(wanted)} {what}s these differ: {differ[:20]}" if differ else f"all {len(wanted)} {what}s are alike"
+    )
+    return MetricValue(value=(len(wanted) - len(differ)) / len(wanted), reasons=(words,))

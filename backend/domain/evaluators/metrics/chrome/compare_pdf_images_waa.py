@@ -1,0 +1,36 @@
+"""`compare_pdf_images` of WindowsAgentArena: two PDFs look the same, page by page."""
+
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.pdf import PdfRefused, draw_pages
+from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "compare_pdf_images", dialect="waa")
+def compare_pdf_images(pdf1_path: str | None, pdf2_path: str | None, **_unused: Any) -> MetricValue:
+    """1 if every page, drawn at 72 dpi, is the same to the pixel.
+
+    Args:
+        pdf1_path: the file to judge.
+        pdf2_path: the file to compare with.
+        **_unused: upstream takes any option and looks at none.
+    """
+    try:
+        wanted = draw_pages(pdf2_path)
+    except PdfRefused as error:
+        raise EvaluatorFailed(f"the file to compare with: {error}") from error
+    try:
+        found = draw_pages(pdf1_path)
+    except PdfRefused as error:
+        return verdict(met=False, reason=str(error))
+    if len(found) != len(wanted):
+        return verdict(met=False, reason=f"{len(found)} pages, expected {len(wanted)}")
+    differ = [
+        number
+        for number, (one, other) in enumerate(zip(found, wanted, strict=True), start=1)
+        if one.size != other.size or one.tobytes() != other.tobytes()
+    ]
+    return verdict(not differ, f"pages that look different: {differ[:20]}" if differ else f"{len(found)} equal pages")

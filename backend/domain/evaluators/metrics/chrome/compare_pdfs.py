@@ -1,0 +1,67 @@
+"""`compare_pdfs`: how alike the texts of PDFs are."""
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.pdf import PdfRefused, draw_pages, read_text
+from backend.domain.evaluators.metrics._verdicts import short
+from backend.domain.evaluators.metrics.chrome._pictures import alike
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+_WORK = 10**11  # letters of one text times letters of the other; above, lines are compared instead of letters
+Paths = str | list[str | None] | None
+
+
+@register(Kind.METRIC, "compare_pdfs")
+def compare_pdfs(pdf1_path: Paths, pdf2_path: Paths, *, strict_upstream: bool = False) -> MetricValue:
+    """The mean likeness of the texts, pair by pair: 1 - indel distance / (length + length).
+
+    Args:
+        pdf1_path: the file to judge, or a list.
+        pdf2_path: the file to compare with, or a list of the same length.
+        strict_upstream: as upstream: files without text are the same. Ours compares how their pages look.
+    """
+    found = pdf1_path if isinstance(pdf1_path, list) else [pdf1_path]
+    wanted = pdf2_path if isinstance(pdf2_path, list) else [pdf2_path]
+    if not wanted:
+        raise EvaluatorFailed("there is no file to compare with")
+    values, reasons = [], []
+    for position, expected in enumerate(wanted):
+        mine = found[position] if position < len(found) else None
+        value, reason = _pair(mine, expected, strict=strict_upstream)
+        values.append(value)
+        reasons.append(f"file {position + 1}: {reason}" if len(wanted) > 1 else reason)
+    return MetricValue(value=sum(values) / len(values), reasons=tuple(reasons[:20]))
+
+
+def _pair(found: str | None, wanted: str | None, *, strict: bool) -> tuple[float, str]:
+    try:
+        expected = read_text(wanted)
+    except PdfRefused as error:
+        raise EvaluatorFailed(f"the file to compare with: {error}") from error
+    try:
+        text = read_text(found)
+        if not text and not expected and not strict:
+            return _seen(found, wanted)
+    except PdfRefused as error:
+        return 0.0, str(error)
+    value = _likeness(text, expected)
+    if value >= 1.0:
+        return 1.0, f"the texts of {len(text)} letters are the same"
+    return value, f"the texts are alike to {value:.4f}: {short(text, 60)} and {short(expected, 60)}"
+
+
+def _likeness(one: str, other: str) -> float:
+    from rapidfuzz.distance import Indel
+
+    if len(one) * len(other) > _WORK:
+        return float(Indel.normalized_similarity(one.split("\n"), other.split("\n")))
+    return float(Indel.normalized_similarity(one, other))
+
+
+def _seen(found: str | None, wanted: str | None) -> tuple[float, str]:
+    """The share of pages that look alike, for scans."""
+    pages, others = draw_pages(found), draw_pages(wanted)
+    if len(pages) != len(others) or not others:
+        return 0.0, f"neither file has text; {len(pages)} pages, expected {len(others)}"
+    same = sum(alike(one, other) for one, other in zip(pages, others, strict=True))
+    return same / len(others), f"neither file has text; {same} of {len(others)} pages look alike"

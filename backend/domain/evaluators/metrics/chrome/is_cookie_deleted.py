@@ -1,0 +1,20 @@
+"""`is_cookie_deleted`: the browser has no cookie of certain domains."""
+
+from typing import Any
+
+from backend.domain.evaluators.formats.addresses import same, same_osworld
+from backend.domain.evaluators.metrics.chrome._pages import without_cookies
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "is_cookie_deleted")
+def is_cookie_deleted(cookie_data: Any, rule: Any, *, strict_upstream: bool = False) -> MetricValue:
+    """1 if no cookie's host is one of the domains, a leading dot and `www.` aside.
+
+    Args:
+        cookie_data: rows of the table `cookies`; None = there is no such file.
+        rule: `{"type": "domains", "domains": [...]}`.
+        strict_upstream: the public suffix counts for nothing: a cookie of amazon.de is one of amazon.com.
+    """
+    return without_cookies(cookie_data, rule, same_osworld if strict_upstream else same)

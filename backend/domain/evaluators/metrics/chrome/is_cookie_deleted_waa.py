@@ -1,0 +1,20 @@
+"""`is_cookie_deleted` of WindowsAgentArena, which compares hosts in another way."""
+
+from typing import Any
+
+from backend.domain.evaluators.formats.addresses import same, same_waa
+from backend.domain.evaluators.metrics.chrome._pages import without_cookies
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "is_cookie_deleted", dialect="waa")
+def is_cookie_deleted(cookie_data: Any, rule: Any, *, strict_upstream: bool = False) -> MetricValue:
+    """1 if no cookie's host is one of the domains, a leading dot and `www.` aside.
+
+    Args:
+        cookie_data: rows of the table `cookies`; None = there is no such file.
+        rule: `{"type": "domains", "domains": [...]}`.
+        strict_upstream: only a host that is written like the domain counts: `www.amazon.com` is none of `.amazon.com`.
+    """
+    return without_cookies(cookie_data, rule, same_waa if strict_upstream else same)

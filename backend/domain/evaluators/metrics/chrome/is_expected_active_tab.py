@@ -1,0 +1,20 @@
+"""`is_expected_active_tab`: the page that shows has a certain address."""
+
+from typing import Any
+
+from backend.domain.evaluators.formats.addresses import same, same_osworld
+from backend.domain.evaluators.metrics.chrome._pages import active_page
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "is_expected_active_tab")
+def is_expected_active_tab(result: Any, rule: Any, *, strict_upstream: bool = False) -> MetricValue:
+    """1 if the page's address is the rule's, `www.` and a last `/` aside.
+
+    Args:
+        result: an object with `url`, or the address; None = no page.
+        rule: `{"type": "url", "url"}`.
+        strict_upstream: the public suffix counts for nothing, as in OSWorld.
+    """
+    return active_page(result, rule, same_osworld if strict_upstream else same)

@@ -1,0 +1,20 @@
+"""`is_expected_active_tab` of WindowsAgentArena, which compares addresses in another way."""
+
+from typing import Any
+
+from backend.domain.evaluators.formats.addresses import same, same_waa
+from backend.domain.evaluators.metrics.chrome._pages import active_page
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "is_expected_active_tab", dialect="waa")
+def is_expected_active_tab(result: Any, rule: Any, *, strict_upstream: bool = False) -> MetricValue:
+    """1 if the page's address is the rule's.
+
+    Args:
+        result: an object with `url`, or the address; None = no page.
+        rule: `{"type": "url", "url"}`.
+        strict_upstream: an address without a scheme is like no other, as in WindowsAgentArena.
+    """
+    return active_page(result, rule, same_waa if strict_upstream else same)

@@ -1,0 +1,13 @@
+"""`is_expected_bookmarks`: the bar of bookmarks has certain folders or pages, and no others."""
+
+from typing import Any
+
+from backend.domain.evaluators.metrics.chrome._bookmarks import bookmarks as judged
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "is_expected_bookmarks")
+def is_expected_bookmarks(bookmarks: Any, rule: Any) -> MetricValue:
+    """See `_bookmarks.bookmarks`. The bar must have these and no others."""
+    return judged(bookmarks, rule, lambda wanted, found: wanted == found)

@@ -1,0 +1,31 @@
+"""`is_expected_search_query`: the page that shows is a certain search."""
+
+import re
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.addresses import LONGEST
+from backend.domain.evaluators.metrics._rules import HINT, rule, texts
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.evaluators.metrics.chrome._pages import address_of
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "is_expected_search_query")
+def is_expected_search_query(active_tab_info: Any, rules: Any) -> MetricValue:
+    """1 if the pattern is found in the page's address.
+
+    Args:
+        active_tab_info: an object with `url`; None = no page.
+        rules: `{"expect": {"pattern": expression}}`.
+    """
+    (pattern,) = texts([rule(rule(rules, "expect"), "pattern")], "`pattern`")
+    found = address_of(active_tab_info)
+    if found is None:
+        return verdict(met=False, reason="no page was found to show")
+    try:
+        met = re.search(pattern, found[:LONGEST])
+    except re.error as error:
+        raise EvaluatorFailed(f"`pattern` is no regular expression: {error}", hint=HINT) from error
+    return verdict(met, f"the page is {short(found, 300)}, expected {short(pattern, 300)}")

@@ -1,0 +1,21 @@
+"""`is_expected_tabs`: certain pages are open, and no others."""
+
+from typing import Any
+
+from backend.domain.evaluators.formats.addresses import same_osworld
+from backend.domain.evaluators.metrics.chrome._pages import open_pages
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "is_expected_tabs")
+def is_expected_tabs(open_tabs: Any, rule: Any, *, strict_upstream: bool = False) -> MetricValue:
+    """1 if each page of the rule is open, as often as the rule has it, and nothing else is.
+
+    Args:
+        open_tabs: a list of objects with `url`.
+        rule: `{"type": "url", "urls": [...]}`.
+        strict_upstream: as OSWorld: the public suffix counts for nothing, and of a page that is expected twice one is
+            enough.
+    """
+    return open_pages(open_tabs, rule, same_osworld if strict_upstream else None)

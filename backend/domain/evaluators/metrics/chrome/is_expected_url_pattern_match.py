@@ -1,0 +1,34 @@
+"""`is_expected_url_pattern_match`: a page's address has certain patterns."""
+
+import re
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.addresses import LONGEST
+from backend.domain.evaluators.metrics._rules import HINT, rule, texts
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.evaluators.metrics.chrome._pages import address_of
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "is_expected_url_pattern_match")
+def is_expected_url_pattern_match(result: Any, rules: Any) -> MetricValue:
+    """1 if every regular expression is found in the address.
+
+    Args:
+        result: an object with `url`, or the address; None = no page.
+        rules: `{"expected": [expression, ...]}`.
+    """
+    patterns = texts(rule(rules, "expected"), "`expected`")
+    found = address_of(result)
+    if found is None:
+        return verdict(met=False, reason="no page was found to show")
+    try:
+        missing = [pattern for pattern in patterns if not re.search(pattern, found[:LONGEST])]
+    except re.error as error:
+        raise EvaluatorFailed(f"`expected` has something that is no regular expression: {error}", hint=HINT) from error
+    words = f"the page is {short(found, 300)}"
+    return verdict(
+        not missing, f"{words}, which lacks {short(missing, 300)}" if missing else f"{words} and has them all"
+    )

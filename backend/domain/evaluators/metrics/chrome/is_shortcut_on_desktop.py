@@ -1,0 +1,30 @@
+"""`is_shortcut_on_desktop`: a certain shortcut lies on the desktop."""
+
+from typing import Any
+
+from backend.domain.evaluators.metrics._rules import rule as rule_of
+from backend.domain.evaluators.metrics._rules import texts
+from backend.domain.evaluators.metrics.chrome._pages import kind_of
+from backend.domain.evaluators.metrics.chrome._shortcuts import among, entries
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "is_shortcut_on_desktop")
+def is_shortcut_on_desktop(shortcuts: Any, rule: Any, *, strict_upstream: bool = False) -> MetricValue:
+    """1 if a shortcut's `Name` (in any case) or `Exec` contains what is wanted.
+
+    Args:
+        shortcuts: file name to the text of the `.desktop` file.
+        rule: `{"type": "name", "name"}` or `{"type": "exec", "exec"}`.
+        strict_upstream: also one that is contained in what is wanted, as an empty name is.
+    """
+    kind = kind_of(rule, "name", "exec")
+    (wanted,) = texts([rule_of(rule, kind)], f"`{kind}`")
+    fold = str.lower if kind == "name" else str
+
+    def fits(found: str, wanted: str) -> bool:
+        one, other = fold(found), fold(wanted)
+        return other in one or (strict_upstream and one in other)
+
+    return among(shortcuts, wanted, lambda text: entries(text, kind.capitalize()), fits)

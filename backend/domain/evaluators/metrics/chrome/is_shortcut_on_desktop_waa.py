@@ -1,0 +1,37 @@
+"""`is_shortcut_on_desktop` of WindowsAgentArena: shortcuts of Windows have a description."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from backend.domain.evaluators.metrics._rules import rule as rule_of
+from backend.domain.evaluators.metrics._rules import texts
+from backend.domain.evaluators.metrics.chrome._pages import kind_of
+from backend.domain.evaluators.metrics.chrome._shortcuts import among, entries
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "is_shortcut_on_desktop", dialect="waa")
+def is_shortcut_on_desktop(shortcuts: Any, rule: Any) -> MetricValue:
+    """1 if a `.desktop` file has that `Name`, or a `.lnk` file's description contains what is wanted.
+
+    Args:
+        shortcuts: file name to the file's text; of a `.lnk` file its parts as JSON.
+        rule: `{"type": "name", "name"}` or `{"type": "description", "description"}`.
+    """
+    kind = kind_of(rule, "name", "description")
+    (wanted,) = texts([rule_of(rule, kind)], f"`{kind}`")
+    if kind == "name":
+        return among(shortcuts, wanted, lambda text: entries(text, "Name"), lambda found, wanted: found == wanted)
+    return among(shortcuts, wanted, _description, lambda found, wanted: wanted in found)
+
+
+def _description(text: str) -> Iterator[str]:
+    try:
+        data = json.loads(text).get("data")
+    except (ValueError, AttributeError, RecursionError):
+        return
+    found = data.get("description") if isinstance(data, dict) else None
+    if isinstance(found, str):
+        yield found

@@ -1,0 +1,1 @@
+"""Metrics of Microsoft Edge's profile, one file each."""

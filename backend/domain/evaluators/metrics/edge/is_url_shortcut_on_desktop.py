@@ -1,0 +1,25 @@
+"""`is_url_shortcut_on_desktop`: a shortcut to a web page lies on the desktop."""
+
+from typing import Any
+
+from backend.domain.evaluators.metrics._rules import rule as rule_of
+from backend.domain.evaluators.metrics._rules import texts
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.evaluators.metrics.chrome._pages import kind_of
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "is_url_shortcut_on_desktop")
+def is_url_shortcut_on_desktop(shortcuts: Any, rule: Any) -> MetricValue:
+    """1 if some shortcut's text contains the address.
+
+    Args:
+        shortcuts: file name to text.
+        rule: `{"type": "url", "url_content": address}`.
+    """
+    kind_of(rule, "url")
+    (wanted,) = texts([rule_of(rule, "url_content")], "`url_content`")
+    found = sorted(name for name, text in (shortcuts or {}).items() if wanted in text)
+    names = short(sorted(shortcuts or {}), 300)
+    return verdict(found, f"{short(found)} leads to {wanted}" if found else f"of {names} none leads to {wanted}")

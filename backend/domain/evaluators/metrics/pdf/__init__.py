@@ -1,0 +1,1 @@
+"""Metrics of PDF files, one file each."""

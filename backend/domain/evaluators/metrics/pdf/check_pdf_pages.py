@@ -1,0 +1,34 @@
+"""`check_pdf_pages`: a PDF has a certain number of pages."""
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.pdf import PdfRefused, count_pages
+from backend.domain.evaluators.metrics._rules import HINT, rule
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+_RELATIONS: dict[str, Callable[[Any, Any], bool]] = {
+    name: getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge")
+}
+
+
+@register(Kind.METRIC, "check_pdf_pages")
+def check_pdf_pages(pdf_file: str | None, rules: Any) -> MetricValue:
+    """1 if the number of pages stands in the relation.
+
+    Args:
+        pdf_file: path; None = absent.
+        rules: `{"relation": "eq" | "ne" | "lt" | "le" | "gt" | "ge", "ref_value": number}`.
+    """
+    relation, wanted = rule(rules, "relation"), rule(rules, "ref_value")
+    if relation not in _RELATIONS or not isinstance(wanted, int | float):
+        raise EvaluatorFailed(f"{short(relation)} {short(wanted)} is no relation to a number", hint=HINT)
+    try:
+        pages = count_pages(pdf_file)
+    except PdfRefused as error:
+        return verdict(met=False, reason=str(error))
+    return verdict(_RELATIONS[relation](pages, wanted), f"{pages} pages, expected {relation} {wanted}")
