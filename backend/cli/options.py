@@ -21,7 +21,11 @@ RunId = Annotated[str, typer.Argument(metavar="RUN", help="The run's id.")]
 EpisodeId = Annotated[str, typer.Argument(metavar="EPISODE", help="The episode's id.")]
 Tasks = Annotated[
     list[str] | None,
-    typer.Option("--tasks", metavar="GLOB", help="Only tasks whose domain/name matches; may be given several times."),
+    typer.Option(
+        "--tasks",
+        metavar="GLOB",
+        help="Only tasks whose domain/name matches, or @NAME for a selection; may be given several times.",
+    ),
 ]
 Wait = Annotated[bool, typer.Option("--wait", help="Wait until the run has ended.")]
 Timeout = Annotated[

@@ -3,22 +3,30 @@
 from typing import Annotated, Literal
 
 from fastapi import File, Form, Query, Request, Response, UploadFile
+from sqlalchemy.orm import Session
 
-from backend.db.repositories import benchmarks as benchmark_repository
+from backend.db.repositories import benchmark_parts as parts
+from backend.db.repositories import leaderboards as leaderboard_repository
 from backend.db.repositories import tasks as task_repository
-from backend.domain.benchmarks import lint as lint_task
-from backend.domain.registry import load as load_plugins
-from backend.domain.task import Difficulty, Task
+from backend.db.session import unit_of_work
+from backend.domain.benchmarks import external_assets
+from backend.domain.errors import Invalid, Unavailable, WebFailed
+from backend.domain.task import Difficulty, LoadedBenchmark, Task
+from backend.services import benchmark_labels as label_service
+from backend.services import benchmark_versions as version_service
 from backend.services import benchmarks as service
+from backend.services.benchmark_lint import lint_task_set
 from backend.services.leaderboards import leaderboard
 from backend.services.validation import start_validation, validation_report
 from backend.web.api import schemas, schemas_catalog, views_catalog
 from backend.web.api.common import Cursor, Id, Limit, Name, Word, api_router, following
-from backend.web.api.uploads import load_zip
+from backend.web.api.uploads import load_url, load_zip
 from backend.web.api.views_runs import task_set
-from backend.web.edge import ActorDep, EdgeDep, ProjectDep, SessionDep
+from backend.web.edge import ActorDep, Edge, EdgeDep, ProjectDep, SessionDep
 
 router = api_router("benchmarks")
+MOST_LABELS = 4 << 20
+TaskSetName = Annotated[str, Query(min_length=1, max_length=120, description="benchmark or benchmark@version")]
 Version = Annotated[int | None, Query(ge=1, le=2**31, description="Of the task set; the newest if not given.")]
 
 
@@ -39,14 +47,39 @@ def import_benchmark(  # noqa: PLR0913 - what the edge gives, and the form
     file: Annotated[UploadFile, File(description="A zip of the benchmark's files.")],
     name: Annotated[str, Form(max_length=100, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$|^$")] = "",
     title: Annotated[str, Form(max_length=200)] = "",
+    strict_upstream: Annotated[bool, Form(description="Metrics judge as published, faults included.")] = False,
 ) -> schemas_catalog.ImportResult:
     """Import a benchmark's files. Changed files make a new version; the same files change nothing (200)."""
-    loaded = load_zip(kind, file.file)
-    found, created = service.import_benchmark(session, loaded, name=name or kind, title=title, store=edge.store)
+    loaded = load_zip(kind, file.file, strict_upstream=strict_upstream)
+    result = _imported(session, edge, loaded, name or kind, title)
+    response.status_code = 201 if result.created else 200
+    return result
+
+
+@router.post("/benchmarks/from-url", status_code=201)
+def import_from_url(
+    edge: EdgeDep, response: Response, wanted: schemas_catalog.ImportFromUrl
+) -> schemas_catalog.ImportResult:
+    """Import a benchmark whose files lie in the web; the service fetches them through its guarded client."""
+    try:
+        # No transaction is open while the network is waited for.
+        loaded = load_url(wanted.kind, wanted.url, edge.web, strict_upstream=wanted.strict_upstream)
+    except WebFailed as error:
+        raise Unavailable(
+            error.message, hint=error.hint or "Ask again later, or download it and import the file."
+        ) from error
+    with unit_of_work(edge.factory) as session:
+        result = _imported(session, edge, loaded, wanted.name or wanted.kind, wanted.title)
+    response.status_code = 201 if result.created else 200
+    return result
+
+
+def _imported(
+    session: Session, edge: Edge, loaded: LoadedBenchmark, name: str, title: str
+) -> schemas_catalog.ImportResult:
+    found, created = service.import_benchmark(session, loaded, name=name, title=title, store=edge.store)
     session.flush()  # The counts below are read again.
-    if not created:
-        response.status_code = 200
-    view = views_catalog.benchmark(session, service.get_benchmark(session, name or kind))
+    view = views_catalog.benchmark(session, service.get_benchmark(session, name))
     warnings = [str(warning) for warning in found.warnings]
     return schemas_catalog.ImportResult(benchmark=view, created=created, warnings=warnings)
 
@@ -104,29 +137,59 @@ def show_task(session: SessionDep, task_id: Id) -> schemas_catalog.TaskDetail:
         reason="; ".join(checks.wrong or []),
     )
     fields = views_catalog.task_fields(row, page.benchmark, page.quarantined)
-    more = {"task_set": task_set(own), "content_hash": row.content_hash, "spec": row.spec, "validation": validation}
+    more = {
+        "task_set": task_set(own),
+        "content_hash": row.content_hash,
+        "spec": row.spec,
+        "variants": {f"{item.axis}={item.value}": item.spec for item in parts.variants_of(session, [row.id])},
+        "assets": list(external_assets(Task.model_validate(row.spec))),
+        "validation": validation,
+    }
     return schemas_catalog.TaskDetail.model_validate({**fields, **more})
 
 
 @router.get("/benchmarks/{name}/lint")
 def lint(session: SessionDep, name: Name) -> schemas_catalog.LintReport:
     """Look for mistakes in every task: unknown names, wrong parameters, missing assets."""
-    load_plugins()
     newest = service.latest_task_set(session, name)
-    rows = task_repository.all_of(session, newest.id)
-    assets = benchmark_repository.assets(session, newest.id)
-    findings = [_finding(row.key, line) for row in rows for line in lint_task(Task.model_validate(row.spec), assets)]
-    odd = [
-        schemas_catalog.LintFinding(task="", path="", message=str(warning), severity="warning")
-        for warning in newest.warnings
-    ]
-    return schemas_catalog.LintReport(benchmark=name, ok=not findings, tasks=len(rows), findings=[*findings, *odd])
+    return views_catalog.lint_report(name, newest, lint_task_set(session, newest))
 
 
-def _finding(task: str, line: str) -> schemas_catalog.LintFinding:
-    """`place: what is wrong` as a finding."""
-    place, colon, message = line.partition(": ")
-    return schemas_catalog.LintFinding(task=task, path=place if colon else "", message=message if colon else line)
+@router.get("/benchmarks/{name}/selections")
+def selections(session: SessionDep, name: Name) -> dict[str, list[str]]:
+    """The named selections of the newest version: keys of their tasks. A run takes one as `@name`."""
+    return parts.selections(session, service.latest_task_set(session, name).id)
+
+
+@router.get("/benchmarks/{name}/reported")
+def reported(session: SessionDep, name: Name) -> schemas.Page[schemas_catalog.ReportedView]:
+    """What papers report of the benchmark; none of it was measured here."""
+    rows = leaderboard_repository.reported(session, service.get_benchmark(session, name).id)
+    return schemas.Page[schemas_catalog.ReportedView](items=[views_catalog.reported(row) for row in rows])
+
+
+@router.post("/benchmarks/{name}/labels")
+def import_labels(
+    session: SessionDep,
+    name: Name,
+    file: Annotated[UploadFile, File(description="CSV: task, difficulty, source, human_seconds, human_steps.")],
+) -> schemas_catalog.LabelResult:
+    """Import people's labels and times of tasks. They hold for every version and change no task set."""
+    data = file.file.read(MOST_LABELS + 1)
+    if len(data) > MOST_LABELS:
+        raise Invalid(f"the file is larger than {MOST_LABELS >> 20} MiB", path="file")
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise Invalid(f"it is no UTF-8 text: {error}", path="file") from error
+    rows, tasks = label_service.import_labels(session, name, text)
+    return schemas_catalog.LabelResult(rows=rows, tasks=tasks)
+
+
+@router.get("/benchmark-diff")
+def diff(session: SessionDep, old: TaskSetName, new: TaskSetName) -> schemas_catalog.DifferenceView:
+    """What the task set `new` changes of `old`, and which stored scores of `old` that touches."""
+    return views_catalog.difference(version_service.diff(session, old, new))
 
 
 @router.post("/benchmarks/{name}/validate", status_code=202)

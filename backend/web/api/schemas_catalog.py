@@ -22,9 +22,81 @@ class BenchmarkView(View):
     task_set: TaskSetRef | None = None
     versions: int = Field(default=1, description="How many task sets there are.")
     tasks: int = Field(default=0, examples=[24])
+    infeasible: int = Field(default=0, description="Tasks whose only right end is to say that they cannot be done.")
     domains: dict[str, int] = Field(default={}, examples=[{"files": 5}])
     difficulties: dict[str, int] = Field(default={}, examples=[{"easy": 9, "unlabelled": 1}])
+    selections: dict[str, int] = Field(
+        default={},
+        description="Tasks of each named selection; a run takes one as `@name`.",
+        examples=[{"test_small": 6}],
+    )
+    variants: dict[str, int] = Field(default={}, description="Tasks of each variant.", examples=[{"context=none": 154}])
+    unknown: list[str] = Field(
+        default=[], description="Set-up steps, getters, metrics and parameters of tasks that nobody here understands."
+    )
     warnings: list[str] = Field(default=[])
+
+
+class ImportFromUrl(View):
+    """A benchmark whose files lie in the web: a zip, or a repository's page on GitHub."""
+
+    kind: str = Field(min_length=1, max_length=100, examples=["osworld"])
+    url: str = Field(min_length=1, max_length=2000, examples=["https://github.com/xlang-ai/OSWorld"])
+    name: str = Field(default="", max_length=100, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$|^$")
+    title: str = Field(default="", max_length=200)
+    strict_upstream: bool = Field(default=False, description="Metrics judge as published, faults included.")
+
+
+class LabelResult(View):
+    """What an import of labels did."""
+
+    rows: int
+    tasks: int = Field(description="Tasks of all versions whose labels changed.")
+
+
+class ChangeView(View):
+    """A place in a task that differs."""
+
+    place: str = Field(examples=["evaluator.calls.0.options"])
+    old: str | None = None
+    new: str | None = None
+
+
+class TaskChangeView(View):
+    """A task that differs between two task sets."""
+
+    task: str
+    kind: Literal["added", "removed", "changed"]
+    changes: list[ChangeView] = Field(default=[])
+    scores: bool = Field(description="Whether stored scores of the old version are touched; not by labels alone.")
+    episodes: int = Field(default=0, description="Scored episodes of the old version that it touches.")
+    evaluations: int = Field(default=0, description="Stored evaluations of the old version that it touches.")
+
+
+class DifferenceView(View):
+    """What turns one task set into another."""
+
+    old: str = Field(examples=["osworld@1"])
+    new: str = Field(examples=["osworld@2"])
+    added: int = 0
+    removed: int = 0
+    changed: int = 0
+    same: int = 0
+    tasks: list[TaskChangeView] = Field(default=[])
+
+
+class ReportedView(View):
+    """A number that a paper reports; never measured here."""
+
+    source: str = Field(examples=["OSWorld paper, Table 5"])
+    agent: str
+    observation: str = ""
+    measure: str = Field(examples=["success_rate"])
+    group_kind: str = Field(default="", examples=["overall"])
+    group: str = ""
+    value: float = Field(description="As printed, in `unit`.")
+    unit: str = Field(default="", examples=["percent"])
+    note: str = ""
 
 
 class ImportResult(View):
@@ -96,6 +168,8 @@ class TaskView(View):
     feasible: bool = True
     apps: list[str] = Field(default=[])
     requires: list[str] = Field(default=[])
+    human_seconds: float | None = None
+    human_steps: int | None = None
     quarantined: str = Field(default="", description="Why it is in quarantine; empty = it is not.")
 
 
@@ -105,6 +179,10 @@ class TaskDetail(TaskView):
     task_set: TaskSetRef
     content_hash: str
     spec: dict[str, Any]
+    variants: dict[str, dict[str, Any]] = Field(
+        default={}, description="`spec` under other conditions, by `axis=value`.", examples=[{}]
+    )
+    assets: list[str] = Field(default=[], description="Addresses of the files of the web that the task needs.")
     validation: Validation | None = None
 
 
@@ -116,6 +194,7 @@ class LeaderboardRow(View):
     agent: str
     params: dict[str, Any] = Field(default={})
     mark: str = Field(default="", description="floor, privileged or empty")
+    variant: str | None = Field(default=None, description="Condition under which its tasks were done.")
     runs: list[UUID] = Field(default=[])
     summary: Summary
     tasks: int = 0
@@ -131,6 +210,7 @@ class Leaderboard(View):
     task_set: TaskSetRef
     tasks: int
     rows: list[LeaderboardRow] = Field(default=[])
+    reported: list[ReportedView] = Field(default=[], description="What papers report; no part of the ranking.")
 
 
 class SlotView(View):

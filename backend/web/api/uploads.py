@@ -1,25 +1,41 @@
-"""A benchmark's files from an uploaded zip: unpacked within bounds, read, thrown away."""
+"""A benchmark's files from a zip, uploaded or of the web: unpacked within bounds, read, thrown away."""
 
+import io
+import re
 import stat
 import tempfile
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http import HTTPStatus
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
 from backend.domain import registry
+from backend.domain.benchmarks import strict
 from backend.domain.errors import Invalid
+from backend.domain.ports_web import Web
 from backend.domain.registry import Kind
 from backend.domain.task import LoadedBenchmark
 
 MOST_FILES = 20_000
 MOST_BYTES = 1 << 30
+MOST_FETCHED = 512 << 20
+FETCH_SECONDS = 600.0
 CHUNK = 1 << 20
+_REPOSITORY = re.compile(
+    r"https://github\.com/(?P<owner>[\w.-]+)/(?P<name>[\w.-]+?)(\.git)?(/tree/(?P<ref>[\w./-]+?))?/?"
+)
 
 
-def load_zip(kind: str, archive: BinaryIO) -> LoadedBenchmark:
-    """What the reader of `kind` makes of the files in a zip. Raises Invalid, which names file and key."""
+def load_zip(kind: str, archive: BinaryIO, *, strict_upstream: bool = False) -> LoadedBenchmark:
+    """What the reader of `kind` makes of the files in a zip. Raises Invalid, which names file and key.
+
+    Args:
+        kind: name of a reader.
+        archive: the zip.
+        strict_upstream: whether metrics judge as published even where the published form is wrong.
+    """
     registry.load()
     try:
         reader = registry.lookup(Kind.BENCHMARK, kind)()
@@ -27,7 +43,28 @@ def load_zip(kind: str, archive: BinaryIO) -> LoadedBenchmark:
         raise Invalid(error.message, path="kind", hint=error.hint) from error
     with _unpacked(archive) as folder:
         found: LoadedBenchmark = reader.load(_root(folder))
-        return found
+        return strict(found) if strict_upstream else found
+
+
+def load_url(kind: str, url: str, web: Web, *, strict_upstream: bool = False) -> LoadedBenchmark:
+    """The same for a zip of the web, or a repository's page on GitHub (with `/tree/BRANCH`, or its main branch).
+
+    Raises:
+        Invalid: the address may not be asked, or it has no zip.
+        WebFailed: its server does not answer.
+    """
+    reply = web.get(zip_address(url), max_bytes=MOST_FETCHED, timeout=FETCH_SECONDS)
+    if reply.status != HTTPStatus.OK:
+        raise Invalid(f"{url[:300]} answers {reply.status}", path="url")
+    return load_zip(kind, io.BytesIO(reply.body), strict_upstream=strict_upstream)
+
+
+def zip_address(url: str) -> str:
+    """Where the zip of an address is: of a repository's page its archive, of any other address itself."""
+    page = _REPOSITORY.fullmatch(url)
+    if page is None:
+        return url
+    return f"https://github.com/{page['owner']}/{page['name']}/archive/{page['ref'] or 'HEAD'}.zip"
 
 
 def _root(folder: Path) -> Path:

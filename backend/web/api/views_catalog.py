@@ -1,11 +1,15 @@
 """Records as the API gives them: benchmarks, tasks, validation, leaderboards."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from sqlalchemy.orm import Session
 
 from backend.db import models
 from backend.db.models.words import Dimension
+from backend.db.repositories import benchmark_parts as parts
+from backend.services.benchmark_lint import TaskFinding, unknown_of
+from backend.services.benchmark_variants import known_variants
+from backend.services.benchmark_versions import Difference
 from backend.services.benchmarks import list_task_sets
 from backend.services.leaderboards import Board, Row
 from backend.services.validation import TaskVerdict, ValidationReport
@@ -29,8 +33,12 @@ def benchmark(session: Session, row: models.Benchmark) -> schemas.BenchmarkView:
         task_set=task_set(newest) if newest else None,
         versions=len(versions),
         tasks=int(counts.get("tasks", 0)),
+        infeasible=int(counts.get("infeasible", 0)),
         domains=counts.get("domains", {}),
         difficulties=counts.get("difficulties", {}),
+        selections={name: len(keys) for name, keys in parts.selections(session, newest.id).items()} if newest else {},
+        variants=known_variants(session, newest.id) if newest else {},
+        unknown=list(unknown_of(session, newest)) if newest else [],
         warnings=[str(warning) for warning in newest.warnings] if newest else [],
     )
 
@@ -52,6 +60,8 @@ def task_fields(row: models.Task, name: str, quarantined: str) -> dict[str, obje
         "feasible": row.feasible,
         "apps": row.apps,
         "requires": row.requires,
+        "human_seconds": row.human_seconds,
+        "human_steps": row.human_steps,
         "quarantined": quarantined,
     }
 
@@ -91,7 +101,58 @@ def leaderboard(board: Board) -> schemas.Leaderboard:
         task_set=task_set(board.task_set),
         tasks=board.tasks,
         rows=[_row(row, board.tasks) for row in board.rows],
+        reported=[reported(row) for row in board.reported],
     )
+
+
+def reported(row: models.ReportedResult) -> schemas.ReportedView:
+    """A published number."""
+    return schemas.ReportedView(
+        source=row.source,
+        agent=row.agent,
+        observation=row.observation,
+        measure=row.measure,
+        group_kind=row.group_kind,
+        group=row.group_name,
+        value=row.value,
+        unit=row.unit,
+        note=row.note,
+    )
+
+
+def difference(found: Difference) -> schemas.DifferenceView:
+    """What two task sets differ in."""
+    return schemas.DifferenceView(
+        old=f"{found.old_name.partition('@')[0]}@{found.old.version}",
+        new=f"{found.new_name.partition('@')[0]}@{found.new.version}",
+        added=found.count("added"),
+        removed=found.count("removed"),
+        changed=found.count("changed"),
+        same=found.same,
+        tasks=[
+            schemas.TaskChangeView.model_validate(
+                {**item.change.model_dump(), "episodes": item.episodes, "evaluations": item.evaluations}
+            )
+            for item in found.tasks
+        ],
+    )
+
+
+def lint_report(name: str, task_set: models.TaskSet, found: Sequence[TaskFinding]) -> schemas.LintReport:
+    """Findings of a task set."""
+    findings = [
+        schemas.LintFinding(
+            task=item.task,
+            path=item.finding.place,
+            message=item.finding.message,
+            hint=item.finding.hint,
+            severity=item.finding.severity,
+        )
+        for item in found
+    ]
+    ok = not any(item.severity == "error" for item in findings)
+    tasks = int(task_set.counts.get("tasks", 0))
+    return schemas.LintReport(benchmark=name, ok=ok, tasks=tasks, findings=findings)
 
 
 def _row(row: Row, tasks: int) -> schemas.LeaderboardRow:
@@ -101,6 +162,7 @@ def _row(row: Row, tasks: int) -> schemas.LeaderboardRow:
         agent=row.agent.name,
         params=row.agent.params,
         mark=row.mark,
+        variant=row.run.config.get("variant"),
         runs=[row.run.id, *row.others],
         summary=summary(row.summary),
         tasks=tasks - row.missing_tasks,
