@@ -3,31 +3,73 @@
 import io
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 MAX_BYTES = 64 * 2**20
 MAX_PIXELS = 64 * 10**6
+_GIMP = b"gimp xcf"
 
 
 def read_picture(path: str | None) -> tuple["Image | None", str]:
-    """The decoded picture, or why there is none: absent, no picture, damaged, too large."""
-    from PIL import Image as Pictures
-    from PIL import UnidentifiedImageError
+    """The decoded picture, or why there is none: absent, no picture, damaged, too large.
 
+    The picture is as stored: a note that a camera was held sideways (EXIF) is not followed, see `upright`.
+    """
     if path is None or not Path(path).is_file():
         return None, "the file is not there"
     if Path(path).stat().st_size > MAX_BYTES:
         return None, f"the file is larger than {MAX_BYTES // 2**20} MiB"
+    with Path(path).open("rb") as file:
+        return decode_picture(io.BytesIO(file.read(MAX_BYTES)))
+
+
+def decode_picture(file: IO[bytes]) -> tuple["Image | None", str]:
+    """The same for bytes at hand. Its size is known from its header before anything is decoded."""
+    from PIL import Image as Pictures
+    from PIL import UnidentifiedImageError
+
+    if file.read(len(_GIMP)) == _GIMP:
+        return None, "the file is a GIMP project (XCF), no exported picture"
+    file.seek(0)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Odd metadata is no business of a verdict.
-            picture = Pictures.open(io.BytesIO(Path(path).read_bytes()))
+            picture = Pictures.open(file)
             if picture.width * picture.height > MAX_PIXELS:
                 return None, f"the picture of {picture.width}x{picture.height} is too large"
             picture.load()
     except (UnidentifiedImageError, OSError, ValueError, SyntaxError, Pictures.DecompressionBombError) as error:
         return None, f"the file is no readable picture: {type(error).__name__}"
+    # Decoders stumble over damaged pictures in ways of their own (struct.error, EOFError, KeyError, ...).
+    except Exception as error:  # noqa: BLE001
+        return None, f"the picture is damaged: {type(error).__name__}"
     return picture, ""
+
+
+def upright(picture: "Image") -> "Image":
+    """The picture as viewers show it: turned as its EXIF note says."""
+    from PIL import ImageOps
+
+    try:
+        return ImageOps.exif_transpose(picture) or picture
+    except Exception:  # noqa: BLE001 - a damaged note turns nothing.
+        return picture
+
+
+def has_alpha(picture: "Image") -> bool:
+    """Whether the picture can be transparent: by a channel, or by a palette's or colour's transparency."""
+    return "A" in picture.getbands() or "transparency" in picture.info
+
+
+def on_white(picture: "Image") -> "Image":
+    """The picture in RGB as it shows on white paper."""
+    from PIL import Image as Pictures
+
+    if not has_alpha(picture):
+        return picture.convert("RGB")
+    paper = Pictures.new("RGBA", picture.size, (255, 255, 255, 255))
+    paper.alpha_composite(picture.convert("RGBA"))
+    return paper.convert("RGB")

@@ -1,0 +1,147 @@
+"""Text of slides: paragraphs and runs, with the colours that they inherit."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from backend.domain.evaluators.formats.slides import Paragraph, Run
+from backend.domain.evaluators.formats.slides_colours import A, Colour, P, Theme, colour_in, local
+from backend.domain.evaluators.formats.slides_fills import placeholders
+
+_TRUE = {"1", "true", "on"}
+_FILLS = frozenset({"solidFill", "gradFill", "noFill", "blipFill", "pattFill"})
+NEAR = 64
+"""Channels that differ by less may be the same colour, resolved or rounded by another program."""
+_PLAIN = ((0, 0, 0), (255, 255, 255))
+
+
+def far(one: Colour, other: Colour, by: int = NEAR) -> bool:
+    """Whether two colours are clearly different."""
+    return max(abs(a - b) for a, b in zip(one, other, strict=True)) > by
+
+
+class Texts:
+    """Knows from where the texts of one slide inherit."""
+
+    def __init__(self, slide: Any, theme: Theme, defaults: Any) -> None:
+        self.theme, self.defaults = theme, defaults
+        self.layout = slide.slide_layout._element  # noqa: SLF001
+        self.master = slide.slide_layout.slide_master._element  # noqa: SLF001
+
+    def of_shape(self, element: Any) -> "TextReader":
+        """A reader for the text of a shape."""
+        mark = element.find(f"{P}nvSpPr/{P}nvPr/{P}ph")
+        styles = [element.find(f"{P}txBody/{A}lstStyle")]
+        styles += [s.find(f"{P}txBody/{A}lstStyle") for s in placeholders(element, self.layout, self.master)]
+        font = colour_in(element.find(f"{P}style/{A}fontRef"), self.theme)
+        if font is None:  # A shape's own style goes before the deck's defaults.
+            styles += [self.master.find(f"{P}txStyles/{P}{_style(mark)}"), self.defaults]
+        return TextReader(styles, self.theme, font or self.theme.named("tx1"))
+
+    def of_table(self) -> "TextReader":
+        """A reader for cells, whose inherited colours are the table style's and not told."""
+        return TextReader([], self.theme, None)
+
+
+def _style(mark: Any) -> str:
+    if mark is None or mark.get("type") in {"dt", "ftr", "sldNum"}:
+        return "otherStyle"
+    return "titleStyle" if mark.get("type") in {"title", "ctrTitle"} else "bodyStyle"
+
+
+class TextReader:
+    """Reads text bodies that inherit from the same styles, nearest first."""
+
+    def __init__(self, styles: Sequence[Any], theme: Theme, last: Colour | None) -> None:
+        self.styles = [style for style in styles if style is not None]
+        self.theme, self.last = theme, last
+        self._known: dict[tuple[int, str], Colour | None] = {}
+
+    def paragraphs(self, body: Any) -> tuple[Paragraph, ...]:
+        """The paragraphs of a `txBody`, empty without one."""
+        return () if body is None else tuple(self._paragraph(element) for element in body.iterfind(f"{A}p"))
+
+    def field_colour(self, body: Any, kind: str) -> Colour | None:
+        """The colour in which the first field of a kind (`slidenum`) shows, or without one the first run."""
+        for paragraph in body.iterfind(f"{A}p") if body is not None else ():
+            fields = [field for field in paragraph.iterfind(f"{A}fld") if field.get("type") == kind]
+            for text in [*fields, *paragraph.iterfind(f"{A}r")]:
+                for place in (text.find(f"{A}rPr/{A}solidFill"), paragraph.find(f"{A}pPr/{A}defRPr/{A}solidFill")):
+                    if place is not None:
+                        return colour_in(place, self.theme)
+                return self._inherited(0, "text")
+        return self._inherited(0, "text")
+
+    def _paragraph(self, element: Any) -> Paragraph:
+        properties = element.find(f"{A}pPr")
+        level = int(properties.get("lvl", "0")) if properties is not None else 0
+        runs = tuple(self._run(run, level) for run in element.iterfind(f"{A}r"))
+        return Paragraph(
+            text="".join(_parts(element)),
+            align=properties.get("algn") if properties is not None else None,
+            level=level,
+            runs=runs,
+            bullet_colour=self._bullet_colour(properties, level, runs),
+        )
+
+    def _run(self, element: Any, level: int) -> Run:
+        properties = element.find(f"{A}rPr")
+        text = element.findtext(f"{A}t") or ""
+        if properties is None:
+            colour = self._inherited(level, "text")
+            return Run(text, None, None, None, None, None, "noStrike", False, None, False, colour, False)
+        font, solid = properties.find(f"{A}latin"), properties.find(f"{A}solidFill")
+        written = solid.find(f"{A}srgbClr") if solid is not None else None
+        size = properties.get("sz")
+        own = any(
+            local(child.tag) in {"solidFill", "gradFill", "noFill", "blipFill", "pattFill"} for child in properties
+        )
+        return Run(
+            text=text,
+            font=None if font is None else font.get("typeface"),
+            size=None if size is None else int(size),
+            bold=_flag(properties.get("b")),
+            italic=_flag(properties.get("i")),
+            underline=properties.get("u"),
+            strike=properties.get("strike", "noStrike"),
+            says_strike="strike" in properties.attrib,
+            rgb=None if written is None else written.get("val", "").upper(),
+            own_colour=own,
+            colour=colour_in(solid, self.theme) if own else self._inherited(level, "text"),
+            linked=properties.find(f"{A}hlinkClick") is not None,
+        )
+
+    def _inherited(self, level: int, what: str) -> Colour | None:
+        if (level, what) not in self._known:
+            self._known[level, what] = self._look_up(level, what)
+        return self._known[level, what]
+
+    def _look_up(self, level: int, what: str) -> Colour | None:
+        path = f"{A}defRPr/{A}solidFill" if what == "text" else f"{A}buClr"
+        for style in self.styles:
+            for name in (f"{A}lvl{level + 1}pPr", f"{A}defPPr"):
+                place = style.find(f"{name}/{path}")
+                if place is not None:
+                    return colour_in(place, self.theme)
+        return self.last if what == "text" else None
+
+    def _bullet_colour(self, properties: Any, level: int, runs: Sequence[Run]) -> Colour | None:
+        """A bullet's colour if somebody chose it. Writers repeat the text's, the inherited and the plain colours."""
+        written = properties.find(f"{A}buClr") if properties is not None else None
+        colour = colour_in(written, self.theme)
+        if colour is None:
+            return None
+        usual = (*_PLAIN, self._inherited(level, "bullet"), self._inherited(level, "text"), *(r.colour for r in runs))
+        return colour if all(far(colour, other) for other in usual if other is not None) else None
+
+
+def _parts(paragraph: Any) -> Iterator[str]:
+    for child in paragraph:
+        kind = local(child.tag)
+        if kind in {"r", "fld"}:
+            yield child.findtext(f"{A}t") or ""
+        elif kind == "br":
+            yield "\v"
+
+
+def _flag(text: str | None) -> bool | None:
+    return None if text is None else text in _TRUE

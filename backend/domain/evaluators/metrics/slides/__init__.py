@@ -1,0 +1,1 @@
+"""Metrics of slide shows: presentations and the settings of their editor."""

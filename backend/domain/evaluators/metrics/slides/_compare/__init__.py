@@ -1,0 +1,1 @@
+"""How two presentations are compared, one file per kind of thing."""

@@ -1,0 +1,105 @@
+"""What upstream does not look at: pictures, transitions, fills, links, the slides' size."""
+
+import io
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from backend.domain.evaluators.formats.pictures import decode_picture
+from backend.domain.evaluators.formats.slides import Deck, Fill, Picture, Shape, Slide
+from backend.domain.evaluators.formats.slides_text import far
+from backend.domain.evaluators.metrics.slides._compare.geometry import near
+from backend.domain.evaluators.metrics.slides._compare.options import Options
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_THUMB = 32
+_ALIKE = 10.0  # mean difference per channel of thumbnails; JPEG at low quality stays below 4
+_STABLE = frozenset({"none", "solid", "gradient"})
+_SIZE_TOLERANCE = 0.005
+_KEPT = frozenset(
+    {"blinds", "checker", "circle", "comb", "cover", "diamond", "dissolve", "fade", "newsflash", "plus", "pull", "push"}
+    | {"random", "randomBar", "split", "wedge", "wheel", "wipe"}
+)
+"""Transitions that LibreOffice writes as it has read them; others it drops or replaces."""
+
+
+def sizes(one: Deck, other: Deck, o: Options) -> Iterator[str]:
+    """The slides' width and height (with `examine_shape`)."""
+    same = near(one.width, other.width, _SIZE_TOLERANCE) and near(one.height, other.height, _SIZE_TOLERANCE)
+    if o.shape and not same:
+        yield f"slides of {one.width}x{one.height}, expected {other.width}x{other.height}"
+
+
+def transitions(one: Slide, other: Slide, where: str) -> Iterator[str]:
+    """Whether a slide comes with another effect. A newer effect may have become its substitute on saving."""
+    mine, wanted = set(one.transitions), set(other.transitions)
+    kept = all(not names or names & _KEPT for names in (mine, wanted))
+    if kept and mine != wanted and not mine & wanted:
+        yield f"{where}: transition {_names(one)}, expected {_names(other)}"
+
+
+def _names(slide: Slide) -> str:
+    return " or ".join(dict.fromkeys(slide.transitions)) or "none"
+
+
+def fills(one: Fill, other: Fill, where: str) -> Iterator[str]:
+    """Whether two areas are clearly filled in different ways; what cannot be told is no difference."""
+    if {one.kind, other.kind} <= _STABLE and (one.kind != other.kind or _clearly(one, other)):
+        yield f"{where}: filled {_words(one)}, expected {_words(other)}"
+
+
+def _clearly(one: Fill, other: Fill) -> bool:
+    """Every colour of the one is far from every colour of the other. Writers thin out a gradient's stops."""
+    if not one.colours or not other.colours:
+        return False
+    return all(far(a, b) for a in one.colours for b in other.colours)
+
+
+def _words(fill: Fill) -> str:
+    return " ".join([fill.kind, *("#{:02X}{:02X}{:02X}".format(*colour) for colour in fill.colours)])
+
+
+def links(one: Shape, other: Shape, where: str) -> Iterator[str]:
+    """Web addresses behind a shape's text (with `examine_text`)."""
+    for address in sorted(one.links - other.links):
+        yield f"{where}: unexpected link to {address[:80]!r}"
+    for address in sorted(other.links - one.links):
+        yield f"{where}: no link to {address[:80]!r}"
+
+
+def pictures(one: Shape, other: Shape, where: str) -> Iterator[str]:
+    """Whether the same picture is shown; writers may pack it anew."""
+    if one.picture is not None and other.picture is not None:
+        if not same_look(one.picture, other.picture):
+            yield f"{where}: another picture than expected"
+    elif (one.tag == "pic") != (other.tag == "pic"):
+        rest = other if one.tag == "pic" else one
+        if rest.tag == "sp" and rest.fill.kind in _STABLE:
+            yield f"{where}: {'a picture' if one.tag == 'pic' else 'no picture'}, not as expected"
+
+
+def same_look(one: Picture, other: Picture) -> bool:
+    """Equal bytes or nearly equal thumbnails; pictures that cannot be decoded (vector formats) count as equal."""
+    if one.data == other.data:
+        return True
+    first, second = _thumb(one), _thumb(other)
+    return first is None or second is None or float(abs(first - second).mean()) < _ALIKE
+
+
+def _thumb(picture: Picture) -> "np.ndarray | None":
+    import numpy as np
+    from PIL import Image
+
+    decoded, _ = decode_picture(io.BytesIO(picture.data))
+    if decoded is None:
+        return None
+    left, top, right, bottom = (max(0.0, side) for side in picture.crop)
+    width, height = decoded.size
+    box = (width * left, height * top, width * (1 - right), height * (1 - bottom))
+    shown = decoded.convert("RGBA")
+    paper = Image.new("RGBA", shown.size, (255, 255, 255, 255))
+    paper.alpha_composite(shown)
+    whole = box if box[2] > box[0] and box[3] > box[1] else None
+    small = paper.convert("RGB").resize((_THUMB, _THUMB), Image.Resampling.BOX, box=whole)
+    return np.asarray(small, dtype=np.float32)

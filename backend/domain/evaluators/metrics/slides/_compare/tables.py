@@ -1,0 +1,35 @@
+"""Tables, cell by cell."""
+
+from collections.abc import Iterator
+from itertools import chain
+
+from backend.domain.evaluators.formats.slides import Cell, Shape
+from backend.domain.evaluators.metrics.slides._compare.looks import fills
+from backend.domain.evaluators.metrics.slides._compare.options import Options
+from backend.domain.evaluators.metrics.slides._compare.text import TextRules, texts
+
+Rows = tuple[tuple[Cell, ...], ...]
+
+
+def tables(one: Shape, other: Shape, where: str, o: Options) -> Iterator[str]:
+    """What differs between two tables."""
+    if one.rows is None or other.rows is None:
+        if (one.rows is None) != (other.rows is None) and not o.manner.strict:
+            yield f"{where}: {'no table' if one.rows is None else 'a table'}, not as expected"
+        return
+    size, wanted = _size(one.rows), _size(other.rows)
+    if size != wanted:
+        yield f"{where}: a table of {size[0]} rows and {size[1]} columns, expected {wanted[0]} and {wanted[1]}"
+        return
+    # A table without a word has just been inserted, in whatever design its editor has for new ones.
+    filled = any(cell.text.strip() for cell in chain.from_iterable(other.rows))
+    for row, (mine, model) in enumerate(zip(one.rows, other.rows, strict=True), 1):
+        for column, (cell, expected) in enumerate(zip(mine, model, strict=False), 1):
+            place = f"{where}, cell {row},{column}"
+            yield from texts(cell.paragraphs, expected.paragraphs, TextRules(place, o, in_table=True))
+            if filled and o.color_rgb and not o.manner.strict:
+                yield from fills(cell.fill, expected.fill, place)
+
+
+def _size(rows: Rows) -> tuple[int, int]:
+    return len(rows), max((len(row) for row in rows), default=0)

@@ -1,0 +1,163 @@
+"""Paragraphs, runs and bullets."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from backend.domain.evaluators.formats.slides import Bullet, Paragraph, Run, Slide
+from backend.domain.evaluators.formats.slides_text import far
+from backend.domain.evaluators.metrics._verdicts import short
+from backend.domain.evaluators.metrics.slides._compare.options import Manner, Options
+
+_FIRST_LEVELS = {0, 1}
+_NO_BULLET = "No Bullet"
+
+
+@dataclass(frozen=True, slots=True)
+class TextRules:
+    """What of a text is compared, and where it lies.
+
+    Attributes:
+        place: the shape or cell, for the reasons.
+        inherits: runs that say nothing are as written ones that say what they would inherit: for text that writers
+            repeat or leave out as they like (groups).
+        in_table: upstream compares less of a cell.
+    """
+
+    place: str
+    o: Options
+    inherits: bool = False
+    in_table: bool = False
+
+    @property
+    def m(self) -> Manner:
+        """Whose verdict is wanted."""
+        return self.o.manner
+
+
+def texts(one: Sequence[Paragraph], other: Sequence[Paragraph], rules: TextRules) -> Iterator[str]:
+    """What differs between two texts."""
+    if len(one) != len(other) and not rules.m.blind:
+        yield f"{rules.place}: {len(one)} paragraphs, expected {len(other)}"
+        return
+    for number, (mine, wanted) in enumerate(zip(one, other, strict=False), 1):
+        yield from _paragraph(mine, wanted, rules, f"{rules.place}, paragraph {number}")
+
+
+def _paragraph(one: Paragraph, other: Paragraph, rules: TextRules, where: str) -> Iterator[str]:
+    o, m = rules.o, rules.m
+    if not (rules.in_table and m.strict):
+        if o.text and one.text != other.text:
+            yield f"{where}: text {short(one.text, 60)}, expected {short(other.text, 60)}"
+        if not rules.in_table:
+            yield from _placing(one, other, rules, where)
+        if o.bullets and not m.strict:
+            yield from _bullet_colour(one, other, where)
+    mine, wanted = _runs(one, other, m)
+    if len(mine) != len(wanted) and o.run_count and not m.waa and not rules.inherits:
+        yield f"{where}: {len(mine)} pieces of formatting, expected {len(wanted)}"
+        return
+    for run, model in zip(mine, wanted, strict=False):
+        yield from (f"{where}, {short(run.text, 30)}: {words}" for words in _run(run, model, rules))
+
+
+def _placing(one: Paragraph, other: Paragraph, rules: TextRules, where: str) -> Iterator[str]:
+    if rules.o.alignment and _align(one, rules.m) != _align(other, rules.m):
+        yield f"{where}: alignment {one.align or 'l'}, expected {other.align or 'l'}"
+    # Levels 0 and 1 look alike in what these suites compare: an indented line may be written as either.
+    first = {one.level, other.level} <= _FIRST_LEVELS and not rules.m.waa
+    if rules.o.indent and one.level != other.level and not first:
+        yield f"{where}: level {one.level}, expected {other.level}"
+
+
+def _align(paragraph: Paragraph, m: Manner) -> str | None:
+    return paragraph.align if m.waa else paragraph.align or "l"
+
+
+def _runs(one: Paragraph, other: Paragraph, m: Manner) -> tuple[Sequence[Run], Sequence[Run]]:
+    """Runs to be compared; an empty paragraph may have one empty run or none."""
+    if m.waa or one.text.strip() or other.text.strip():
+        return one.runs, other.runs
+    return [run for run in one.runs if run.text.strip()], [run for run in other.runs if run.text.strip()]
+
+
+def _run(one: Run, other: Run, rules: TextRules) -> Iterator[str]:
+    o, m = rules.o, rules.m
+    always = rules.in_table and m.strict  # Upstream's options do not reach into tables.
+    if not always:
+        if o.font_name and _differ(one.font, other.font, rules):
+            yield f"font {one.font}, expected {other.font}"
+        if o.font_size and _differ(one.size, other.size, rules):
+            yield f"size {_points(one.size)}, expected {_points(other.size)}"
+        if o.strike_through and one.strike != other.strike:
+            yield f"strike-through {one.strike}, expected {other.strike}"
+    if (o.font_bold or always) and _flags_differ(one.bold, other.bold, m):
+        yield f"bold {bool(one.bold)}, expected {bool(other.bold)}"
+    if (o.font_italic or always) and _flags_differ(one.italic, other.italic, m):
+        yield f"italic {bool(one.italic)}, expected {bool(other.italic)}"
+    if (o.font_underline or always) and _underlines_differ(one.underline, other.underline, m):
+        yield f"underline {one.underline or 'none'}, expected {other.underline or 'none'}"
+    if o.color_rgb and _colours_differ(one, other, m):
+        yield f"colour {_colour(one)}, expected {_colour(other)}"
+
+
+def _differ(one: object, other: object, rules: TextRules) -> bool:
+    """Cells and groups get what they do not say from a style that each writer keeps elsewhere."""
+    if (rules.inherits or rules.in_table) and (one is None or other is None):
+        return False
+    return one != other
+
+
+def _flags_differ(one: bool | None, other: bool | None, m: Manner) -> bool:  # noqa: FBT001 - three values.
+    return one != other if m.waa else bool(one) != bool(other)
+
+
+def _underlines_differ(one: str | None, other: str | None, m: Manner) -> bool:
+    if m.waa:
+        return one != other
+    if m.strict and (one is None or other is None):
+        return "sng" in {one, other}  # A double line where there was none is overlooked.
+    return (one or "none") != (other or "none")
+
+
+def _colours_differ(one: Run, other: Run, m: Manner) -> bool:
+    if one.rgb is not None and other.rgb is not None:
+        return one.rgb != other.rgb
+    if m.strict or not (one.own_colour or other.own_colour):
+        return False
+    if one.linked or other.linked or not one.text.strip() or one.colour is None or other.colour is None:
+        return False
+    return far(one.colour, other.colour)
+
+
+def _bullet_colour(one: Paragraph, other: Paragraph, where: str) -> Iterator[str]:
+    mine, wanted = one.bullet_colour, other.bullet_colour
+    if (mine is None) != (wanted is None) or (mine is not None and wanted is not None and far(mine, wanted)):
+        yield f"{where}: bullet colour {mine or 'as usual'}, expected {wanted or 'as usual'}"
+
+
+def bullets(one: Slide, other: Slide, where: str, m: Manner) -> Iterator[str]:
+    """Signs, levels and texts of all paragraphs of a slide, those of tables and groups included."""
+    mine, wanted = ([bullet for bullet in slide.bullets if m.waa or bullet.text.strip()] for slide in (one, other))
+    if len(mine) != len(wanted):
+        yield f"{where}: {len(mine)} paragraphs with text, expected {len(wanted)}"
+        return
+    for bullet, model in zip(mine, wanted, strict=True):
+        said, model_said = _signs(bullet, m), _signs(model, m)
+        if said != model_said:
+            yield f"{where}, {short(bullet.text, 30)}: bullet {said}, expected {model_said} for {short(model.text, 30)}"
+
+
+def _signs(bullet: Bullet, m: Manner) -> tuple[str | None, ...]:
+    """What must be equal; the level only shows where there is a sign."""
+    if m.waa:
+        return bullet.level, bullet.char, bullet.text, bullet.colour
+    level = (bullet.level or "0") if bullet.char != _NO_BULLET else ""
+    return bullet.char, "" if m.strict else bullet.number, level, bullet.text
+
+
+def _points(size: int | None) -> str:
+    return "inherited" if size is None else f"{size / 100:g} pt"
+
+
+def _colour(run: Run) -> str:
+    return run.rgb or ("inherited" if run.colour is None else "#{:02X}{:02X}{:02X}".format(*run.colour))

@@ -1,0 +1,31 @@
+"""The verdict on two presentation files."""
+
+from collections.abc import Mapping
+from itertools import islice
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.slides import read_deck
+from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.evaluators.metrics.slides._compare.decks import differences
+from backend.domain.evaluators.metrics.slides._compare.options import Manner, Options
+from backend.domain.score import MetricValue
+
+_MOST = 20
+
+
+def compare(result: str | None, expected: str | None, given: Mapping[str, Any], manner: Manner) -> MetricValue:
+    """1 if nothing that is examined differs, else 0 with the first differences.
+
+    Raises:
+        EvaluatorFailed: the expected deck cannot be read, or an option has no meaning.
+    """
+    options = Options.of(given, manner)
+    model, reason = read_deck(expected)
+    if model is None:
+        raise EvaluatorFailed(f"the expected presentation: {reason}")
+    deck, reason = read_deck(result)
+    if deck is None:
+        return verdict(met=False, reason=reason)
+    found = tuple(islice(dict.fromkeys(differences(deck, model, options)), _MOST))
+    return MetricValue(value=float(not found), reasons=found or (f"{len(deck.slides)} slides, all as expected",))

@@ -1,0 +1,56 @@
+"""How far the slides' backgrounds are from a colour."""
+
+from collections.abc import Callable, Mapping
+from math import sqrt
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.slides import Slide, read_deck
+from backend.domain.evaluators.formats.slides_colours import Colour, rgb
+from backend.domain.evaluators.metrics._rules import rule
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.score import MetricValue
+
+_BLACK_TO_WHITE = sqrt(3 * 255**2)
+Seen = Callable[[Slide], Colour | None]
+"""The one colour of a slide's background; None if it has none or several."""
+
+
+def nearness(result: str | None, wanted: Colour, original: Colour | None, seen: Seen) -> MetricValue:
+    """1 minus the mean distance of all slides: 0 for the right colour, 1 for black where white is wanted.
+
+    A slide of several colours, or still of the original one, is as far as can be.
+    """
+    deck, reason = read_deck(result)
+    if deck is None or not deck.slides:
+        return verdict(met=False, reason=reason or "the presentation has no slides")
+    colours = [seen(slide) for slide in deck.slides]
+    far = [1.0 if colour is None or colour == original else _distance(colour, wanted) for colour in colours]
+    off = [
+        f"slide {n} is {c or 'not of one colour'}" for n, (c, d) in enumerate(zip(colours, far, strict=True), 1) if d
+    ]
+    value = min(1.0, max(0.0, 1 - sum(far) / len(far)))
+    return MetricValue(value=value, reasons=(*off[:10], f"wanted {wanted}, {len(colours) - len(off)} slides have it"))
+
+
+def _distance(one: Colour, other: Colour) -> float:
+    return sqrt(sum((a - b) ** 2 for a, b in zip(one, other, strict=True))) / _BLACK_TO_WHITE
+
+
+def colour_rule(rules: Mapping[str, Any], key: str) -> Colour:
+    """`[r, g, b]` of the rules. Raises EvaluatorFailed if it is something else."""
+    found = rule(rules, key)
+    if not isinstance(found, list | tuple) or len(found) != 3 or not all(isinstance(c, int) for c in found):  # noqa: PLR2004
+        raise EvaluatorFailed(f"{key} is {short(found)}, expected [red, green, blue]")
+    return found[0], found[1], found[2]
+
+
+def shown(slide: Slide) -> Colour | None:
+    """The colour of a plain background, inherited or of the theme, too."""
+    return slide.background.colours[0] if slide.background.kind == "solid" and slide.background.colours else None
+
+
+def written(slide: Slide) -> Colour | None:
+    """Upstream's: of the slide itself or, behind none, of its master, and only if written as RRGGBB."""
+    fill = slide.master_background if slide.own_background.kind == "none" else slide.own_background
+    return rgb(fill.rgb or "") if fill.kind == "solid" else None

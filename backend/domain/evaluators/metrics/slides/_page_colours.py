@@ -1,0 +1,52 @@
+"""`check_page_number_colors` of both suites: the judgement they share."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.slides import look_into
+from backend.domain.evaluators.formats.slides_colours import Colour
+from backend.domain.evaluators.metrics._rules import rule
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.evaluators.metrics.slides._slide_numbers import all_numbers, in_words
+from backend.domain.score import MetricValue
+
+if TYPE_CHECKING:
+    from pptx.presentation import Presentation
+
+_BY = 50
+_CHANNELS = {"red": 0, "green": 1, "blue": 2}
+Upstream = Callable[["Presentation"], Colour | None]
+
+
+def page_numbers(result: str | None, rules: Mapping[str, Any], upstream: Upstream | None) -> MetricValue:
+    """1 if the slide numbers have the colour, by the master or on every slide that shows one.
+
+    Args:
+        result: path of the .pptx.
+        rules: `color`: red, green, blue or black.
+        upstream: how a suite finds its colour, if that is wanted.
+
+    Raises:
+        EvaluatorFailed: the rules name no colour that can be judged.
+    """
+    wanted = rule(rules, "color")
+    if wanted not in {*_CHANNELS, "black"}:
+        raise EvaluatorFailed(f"color is {short(wanted)}, expected red, green, blue or black")
+    if upstream is not None:
+        colour, reason = look_into(result, upstream)
+        return verdict(_is(wanted, colour), reason or f"upstream's colour is {colour}, wanted {wanted}")
+    numbers, reason = look_into(result, all_numbers)
+    if numbers is None:
+        return verdict(met=False, reason=reason)
+    met = any(some and all(_is(wanted, colour) for _, colour in some) for some in numbers)
+    return verdict(met, f"{in_words([*numbers[0], *numbers[1]])}; wanted {wanted}")
+
+
+def _is(name: str, colour: Colour | None) -> bool:
+    if colour is None:
+        return False
+    if name == "black":
+        return max(colour) < _BY
+    channel = _CHANNELS[name]
+    return all(colour[channel] > value + _BY for other, value in enumerate(colour) if other != channel)

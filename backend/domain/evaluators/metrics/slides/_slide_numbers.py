@@ -1,0 +1,60 @@
+"""In which colours slide numbers show."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from backend.domain.evaluators.formats.slides_colours import A, Colour, P
+from backend.domain.evaluators.formats.slides_fills import Fills
+from backend.domain.evaluators.formats.slides_text import TextReader, Texts
+
+if TYPE_CHECKING:
+    from pptx.presentation import Presentation
+
+Numbers = list[tuple[str, Colour | None]]
+"""Where a number stands, in words, and its colour; None where that cannot be told."""
+
+
+def all_numbers(deck: "Presentation") -> tuple[Numbers, Numbers]:
+    """The numbers of the deck's first master and those that slides show."""
+    return master_numbers(deck), shown_numbers(deck)
+
+
+def master_numbers(deck: "Presentation") -> Numbers:
+    """The numbers of the deck's first master: how numbers look unless a slide says otherwise."""
+    for slide in deck.slides:
+        master = deck.slide_masters[0]
+        element, theme = master._element, Fills(slide).theme  # noqa: SLF001 - no public way to the element.
+        others = element.find(f"{P}txStyles/{P}otherStyle")
+        found: Numbers = []
+        for shape in _shapes(element):
+            body = shape.find(f"{P}txBody")
+            reader = TextReader([body.find(f"{A}lstStyle"), others], theme, theme.named("tx1"))
+            found.append(("the master", reader.field_colour(body, "slidenum")))
+        return found
+    return []
+
+
+def shown_numbers(deck: "Presentation") -> Numbers:
+    """The numbers that slides show."""
+    found: Numbers = []
+    for position, slide in enumerate(deck.slides, 1):
+        texts = Texts(slide, Fills(slide).theme, None)
+        for shape in _shapes(slide._element):  # noqa: SLF001
+            colour = texts.of_shape(shape).field_colour(shape.find(f"{P}txBody"), "slidenum")
+            found.append((f"slide {position}", colour))
+    return found
+
+
+def _shapes(element: Any) -> Iterator[Any]:
+    """Shapes that are there for the slide's number: by their mark, or because they hold the field."""
+    for shape in element.iterfind(f"{P}cSld/{P}spTree//{P}sp"):
+        mark = shape.find(f"{P}nvSpPr/{P}nvPr/{P}ph")
+        marked = mark is not None and mark.get("type") == "sldNum"
+        if shape.find(f"{P}txBody") is not None and (marked or shape.find(f".//{A}fld[@type='slidenum']") is not None):
+            yield shape
+
+
+def in_words(numbers: Numbers) -> str:
+    """Colours with their places, the first few."""
+    words = [f"{place} {'unknown' if c is None else '#{:02X}{:02X}{:02X}'.format(*c)}" for place, c in numbers[:10]]
+    return ", ".join(words) or "no slide number"

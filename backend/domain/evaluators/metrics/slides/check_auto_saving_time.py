@@ -1,0 +1,41 @@
+"""`check_auto_saving_time`: LibreOffice saves by itself every so many minutes."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.metrics._rules import rule
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.evaluators.metrics.slides._editor_settings import read_setting
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+_PLACE = "/org.openoffice.Office.Common/Save/Document"
+
+
+@register(Kind.METRIC, "check_auto_saving_time")
+def check_auto_saving_time(
+    result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False
+) -> MetricValue:
+    """1 if the interval is as wanted and saving has not been switched off.
+
+    Args:
+        result: path of `registrymodifications.xcu`.
+        rules: `minutes`, a whole number.
+        strict_upstream: look at the interval only.
+
+    Raises:
+        EvaluatorFailed: the rules have no whole number of minutes.
+    """
+    minutes = rule(rules, "minutes")
+    if not isinstance(minutes, int) or isinstance(minutes, bool):
+        raise EvaluatorFailed(f"minutes is {short(minutes)}, expected a whole number")
+    value, reason = read_setting(result, _PLACE, "AutoSaveTimeIntervall")
+    if value is None:
+        return verdict(met=False, reason=reason)
+    if not (value.isdecimal() and value.isascii() and int(value) == minutes):
+        return verdict(met=False, reason=f"the interval is {short(value)} minutes, expected {minutes}")
+    switch, _ = read_setting(result, _PLACE, "AutoSave")
+    if switch is not None and switch.lower() == "false" and not strict_upstream:
+        return verdict(met=False, reason="the interval is right, but saving is switched off")
+    return verdict(met=True, reason=f"saves every {minutes} minutes")

@@ -1,0 +1,59 @@
+"""`check_image_stretch_and_center`: the first slide's picture fills the slide."""
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.slides import Deck, Shape, read_deck
+from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.evaluators.metrics.slides._compare.looks import same_look
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+_PICTURE = 13
+_HALF_INCH = 457_200  # English Metric Units
+
+
+@register(Kind.METRIC, "check_image_stretch_and_center")
+def check_image_stretch_and_center(
+    result: str | None, expected: str | None, *, strict_upstream: bool = False
+) -> MetricValue:
+    """1 if the original's first picture is as large as the slide and in its centre, each to half an inch.
+
+    Args:
+        result: path of the .pptx that was left.
+        expected: path of the original .pptx, whose first slide has the picture.
+        strict_upstream: know the picture by its bytes only, not by its looks.
+
+    Raises:
+        EvaluatorFailed: the original cannot be read or has no picture there.
+    """
+    original, reason = read_deck(expected)
+    wanted = _pictures(original)
+    if original is None or not wanted:
+        raise EvaluatorFailed(f"the original presentation: {reason or 'no picture on its first slide'}")
+    deck, reason = read_deck(result)
+    if deck is None:
+        return verdict(met=False, reason=reason)
+    found = [shape for shape in _pictures(deck) if _same(shape, wanted[0], by_bytes=strict_upstream)]
+    if not found:
+        return verdict(met=False, reason="the picture is not on the first slide any more")
+    # Of two copies the last one lies on top: that is the one seen.
+    left, top, width, height = (side or 0 for side in found[-1].box)
+    off = {
+        "width": abs(width - original.width),
+        "height": abs(height - original.height),
+        "left": abs(left - (original.width - width) / 2),
+        "top": abs(top - (original.height - height) / 2),
+    }
+    far = [f"{side} off by {value / 360_000:.1f} cm" for side, value in off.items() if value > _HALF_INCH]
+    return verdict(not far, " and ".join(far) or "the picture fills the slide")
+
+
+def _pictures(deck: Deck | None) -> list[Shape]:
+    if deck is None or not deck.slides:
+        return []
+    return [shape for shape in deck.slides[0].shapes if shape.type == _PICTURE and shape.picture is not None]
+
+
+def _same(one: Shape, other: Shape, *, by_bytes: bool) -> bool:
+    if one.picture is None or other.picture is None:
+        return False
+    return one.picture.data == other.picture.data if by_bytes else same_look(one.picture, other.picture)

@@ -1,0 +1,21 @@
+"""`check_left_panel`: the list of slides is open at the left of LibreOffice Impress."""
+
+from backend.domain.errors import Invalid
+from backend.domain.evaluators.formats.accessibility import widgets
+from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "check_left_panel")
+def check_left_panel(result: str | None) -> MetricValue:
+    """1 if the accessibility tree has the list of slides.
+
+    Args:
+        result: the tree as XML.
+    """
+    try:
+        found = any(w.role == "document-frame" and w.name == "Slides View" for w in widgets(result or ""))
+    except Invalid as error:
+        return verdict(met=False, reason=error.message)
+    return verdict(found, "the list of slides is open" if found else "there is no list of slides on the screen")

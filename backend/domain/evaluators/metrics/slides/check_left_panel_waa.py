@@ -1,0 +1,29 @@
+"""`check_left_panel` as WindowsAgentArena has it: something stands at the left edge of the window's main pane."""
+
+from xml.etree.ElementTree import ParseError
+
+from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+_CORNER = "parentcoord"
+
+
+@register(Kind.METRIC, "check_left_panel", dialect="waa")
+def check_left_panel(result: str | None) -> MetricValue:
+    """1 if a visible split pane lies in the left upper corner of its parent.
+
+    Args:
+        result: the accessibility tree as XML.
+    """
+    from defusedxml import DefusedXmlException
+    from defusedxml.ElementTree import fromstring
+
+    try:
+        root = fromstring(result or "")
+    except (ParseError, DefusedXmlException, ValueError) as error:
+        return verdict(met=False, reason=f"the accessibility tree cannot be read: {type(error).__name__}")
+    panes = root.iterfind(".//root-pane//panel//split-pane")
+    states = [{key.rsplit("}", 1)[-1]: value for key, value in pane.attrib.items()} for pane in panes]
+    found = any(state.get(_CORNER) == "(0, 0)" and state.get("visible") not in {None, "", "false"} for state in states)
+    return verdict(found, "the left panel is open" if found else "there is no open panel at the left")

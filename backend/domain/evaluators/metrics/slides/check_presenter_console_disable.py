@@ -1,0 +1,21 @@
+"""`check_presenter_console_disable`: LibreOffice Impress presents without the presenter's screen."""
+
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.evaluators.metrics.slides._editor_settings import read_setting
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+_PLACE = "/org.openoffice.Office.Impress/Misc/Start"
+
+
+@register(Kind.METRIC, "check_presenter_console_disable")
+def check_presenter_console_disable(result: str | None) -> MetricValue:
+    """1 if `EnablePresenterScreen` is switched off.
+
+    Args:
+        result: path of `registrymodifications.xcu`.
+    """
+    value, reason = read_setting(result, _PLACE, "EnablePresenterScreen")
+    if value is None:
+        return verdict(met=False, reason=reason)
+    return verdict(value.lower() == "false", f"EnablePresenterScreen is {short(value)}, wanted 'false'")

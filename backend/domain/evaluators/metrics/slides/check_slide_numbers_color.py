@@ -1,0 +1,46 @@
+"""`check_slide_numbers_color`: the slide numbers are red."""
+
+from typing import TYPE_CHECKING
+
+from backend.domain.evaluators.formats.slides import look_into
+from backend.domain.evaluators.formats.slides_colours import A
+from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.evaluators.metrics.slides._slide_numbers import all_numbers, in_words
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+if TYPE_CHECKING:
+    from pptx.presentation import Presentation
+
+_RED = (255, 0, 0)
+
+
+@register(Kind.METRIC, "check_slide_numbers_color")
+def check_slide_numbers_color(result: str | None, *, strict_upstream: bool = False) -> MetricValue:
+    """1 if slides show numbers and these are pure red, by the master or on every slide.
+
+    Args:
+        result: path of the .pptx that was left.
+        strict_upstream: any text of digits is a slide number, and its colour is what the master's first `<number>` says
+            in its paragraph.
+    """
+    if strict_upstream:
+        found, reason = look_into(result, _upstream)
+        return verdict(found, reason or "the master's <number> decides")
+    numbers, reason = look_into(result, all_numbers)
+    if numbers is None:
+        return verdict(met=False, reason=reason)
+    master, shown = numbers
+    red = [all(colour == _RED for _, colour in some) for some in numbers if some]
+    return verdict(shown and any(red), in_words([*master, *shown]))
+
+
+def _upstream(deck: "Presentation") -> bool:
+    if not any(shape.has_text_frame and shape.text_frame.text.isdigit() for s in deck.slides for shape in s.shapes):
+        return False
+    for master in deck.slide_masters:
+        for shape in master.placeholders:
+            if shape.has_text_frame and shape.text_frame.text == "<number>":
+                colour = shape._element.find(f".//{A}p/{A}pPr/{A}defRPr/{A}solidFill/{A}srgbClr")  # noqa: SLF001
+                return colour is not None and colour.get("val", "").upper() == "FF0000"
+    return False

@@ -1,0 +1,20 @@
+"""`check_slide_orientation_Portrait`: the slides stand upright."""  # noqa: N999 - upstream's name.
+
+from backend.domain.evaluators.formats.slides import read_deck
+from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "check_slide_orientation_Portrait")
+def check_slide_orientation_Portrait(result: str | None) -> MetricValue:  # noqa: N802 - upstream's name.
+    """1 if the slides of a .pptx are higher than wide.
+
+    Args:
+        result: its path.
+    """
+    deck, reason = read_deck(result)
+    if deck is None:
+        return verdict(met=False, reason=reason)
+    width, height = deck.width / 360_000, deck.height / 360_000
+    return verdict(deck.width < deck.height, f"the slides are {width:.1f} cm wide and {height:.1f} cm high")

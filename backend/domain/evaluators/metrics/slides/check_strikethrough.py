@@ -1,0 +1,67 @@
+"""`check_strikethrough`: certain paragraphs are struck through."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.slides import Deck, Paragraph, read_deck
+from backend.domain.evaluators.metrics._rules import rule
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+_PLACES = ("slide_index_s", "shape_index_s", "paragraph_index_s")
+
+
+@register(Kind.METRIC, "check_strikethrough")
+def check_strikethrough(result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False) -> MetricValue:
+    """1 if all words of the paragraphs are struck through.
+
+    Args:
+        result: path of the .pptx that was left.
+        rules: `slide_index_s`, `shape_index_s`, `paragraph_index_s`: lists of positions from 0; every combination of
+            them is looked at.
+        strict_upstream: be content with anything that is said of the first run's strike-through, even none.
+
+    Raises:
+        EvaluatorFailed: the rules name no paragraph.
+    """
+    slides, shapes, paragraphs = (_positions(rules, key) for key in _PLACES)
+    deck, reason = read_deck(result)
+    if deck is None:
+        return verdict(met=False, reason=reason)
+    wrong = [
+        words
+        for slide in slides
+        for shape in shapes
+        for number in paragraphs
+        for words in _missing(deck, slide, shape, number, strict=strict_upstream)
+    ]
+    return verdict(not wrong, "; ".join(wrong[:10]) or "all of it is struck through")
+
+
+def _positions(rules: Mapping[str, Any], key: str) -> list[int]:
+    found = rule(rules, key)
+    if not isinstance(found, list) or not found or not all(isinstance(one, int) for one in found):
+        raise EvaluatorFailed(f"{key} is {short(found)}, expected a list of positions")
+    return found
+
+
+def _missing(deck: Deck, slide: int, shape: int, number: int, *, strict: bool) -> Iterator[str]:
+    place = f"slide {slide + 1}, shape {shape + 1}, paragraph {number + 1}"
+    try:
+        paragraphs = deck.slides[slide].shapes[shape].paragraphs
+        paragraph = paragraphs[number] if paragraphs is not None else None
+    except IndexError:
+        paragraph = None
+    if paragraph is None or not paragraph.runs:
+        yield f"{place} has no text"
+    elif strict and not paragraph.runs[0].says_strike:
+        yield f"{place} does not begin with words that are struck through"
+    elif not strict:
+        yield from (f"{place}: {short(text, 40)} is not struck through" for text in _plain(paragraph))
+
+
+def _plain(paragraph: Paragraph) -> list[str]:
+    words = [run for run in paragraph.runs if run.text.strip()]
+    return [run.text for run in words if run.strike == "noStrike"] if words else [paragraph.text]

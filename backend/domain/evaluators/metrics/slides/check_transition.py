@@ -1,0 +1,48 @@
+"""`check_transition`: a slide comes with a certain effect."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.slides import look_into
+from backend.domain.evaluators.formats.slides_colours import P, local
+from backend.domain.evaluators.metrics._rules import rule
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+if TYPE_CHECKING:
+    from pptx.presentation import Presentation
+
+
+@register(Kind.METRIC, "check_transition")
+def check_transition(result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False) -> MetricValue:
+    """1 if the slide's transition is the one.
+
+    Args:
+        result: path of the .pptx that was left.
+        rules: `slide_idx`, from 0, and `transition_type`, its name in the file (`dissolve`, `fade`, ...).
+        strict_upstream: take the slide by its file's name, not by its place in the show.
+
+    Raises:
+        EvaluatorFailed: the rules say no slide or no transition.
+    """
+    position, wanted = rule(rules, "slide_idx"), rule(rules, "transition_type")
+    if not isinstance(position, int) or position < 0 or not isinstance(wanted, str) or not wanted:
+        raise EvaluatorFailed(f"there is no slide {short(position)} with transition {short(wanted)}")
+    names, reason = look_into(result, lambda deck: _effects(deck, position, by_name=strict_upstream))
+    if names is None:
+        return verdict(met=False, reason=reason)
+    return verdict(wanted in names, f"the transition is {names[0] if names else 'none'}, wanted {wanted}")
+
+
+def _effects(deck: "Presentation", position: int, *, by_name: bool) -> list[str]:
+    """What a slide's transition consists of; empty without one, or without such a slide."""
+    slides = list(deck.slides)
+    if by_name:
+        slides = [slide for slide in slides if str(slide.part.partname) == f"/ppt/slides/slide{position + 1}.xml"]
+        position = 0
+    if position >= len(slides):
+        return []
+    first = next(slides[position]._element.iterfind(f".//{P}transition"), None)  # noqa: SLF001 - no public way.
+    return [] if first is None else [local(effect.tag) for effect in first.iterdescendants()]

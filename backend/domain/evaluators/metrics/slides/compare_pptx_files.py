@@ -1,0 +1,26 @@
+"""`compare_pptx_files`: two presentations, by everything that a task wants examined."""
+
+from typing import Any
+
+from backend.domain.evaluators.metrics.slides._compare.options import Manner
+from backend.domain.evaluators.metrics.slides._compare.verdicts import compare
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "compare_pptx_files")
+def compare_pptx_files(
+    result: str | None, expected: str | None, *, strict_upstream: bool = False, **options: Any
+) -> MetricValue:
+    """1 if the presentations agree in all that is examined.
+
+    Args:
+        result: path of the .pptx that was left.
+        expected: path of the .pptx to compare with.
+        strict_upstream: see no more than OSWorld's function sees (docs/evaluators.md).
+        options: `examine_*` and `approximately_tolerance`, see `_compare.options`.
+
+    Raises:
+        EvaluatorFailed: the expected file cannot be read, or an option has no meaning.
+    """
+    return compare(result, expected, options, Manner(strict=strict_upstream))

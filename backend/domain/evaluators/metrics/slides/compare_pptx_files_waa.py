@@ -1,0 +1,26 @@
+"""`compare_pptx_files` as WindowsAgentArena has it: to the last unit, and without the newer suite's allowances."""
+
+from typing import Any
+
+from backend.domain.evaluators.metrics.slides._compare.options import Manner
+from backend.domain.evaluators.metrics.slides._compare.verdicts import compare
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "compare_pptx_files", dialect="waa")
+def compare_pptx_files(
+    result: str | None, expected: str | None, *, strict_upstream: bool = False, **options: Any
+) -> MetricValue:
+    """1 if the presentations agree in all that is examined.
+
+    Args:
+        result: path of the .pptx that was left.
+        expected: path of the .pptx to compare with.
+        strict_upstream: see no more than that suite's function sees (docs/evaluators.md).
+        options: `examine_*`, see `_compare.options`.
+
+    Raises:
+        EvaluatorFailed: the expected file cannot be read, or an option has no meaning.
+    """
+    return compare(result, expected, options, Manner(waa=True, strict=strict_upstream))

@@ -1,0 +1,27 @@
+"""`evaluate_presentation_fill_to_rgb_distance`: how near the slides' backgrounds are to a colour."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.evaluators.metrics.slides._fill_distance import colour_rule, nearness, shown, written
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "evaluate_presentation_fill_to_rgb_distance")
+def evaluate_presentation_fill_to_rgb_distance(
+    result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False
+) -> MetricValue:
+    """1 minus the mean distance between the backgrounds and a colour.
+
+    Args:
+        result: path of the .pptx that was left.
+        rules: `rgb`, three numbers from 0 to 255, and perhaps `original_rgb`: a slide that still has it is worth 0.
+        strict_upstream: see only colours that are written as RRGGBB at the slide or its master.
+
+    Raises:
+        EvaluatorFailed: the rules have no such colours.
+    """
+    wanted = colour_rule(rules, "rgb")
+    original = colour_rule(rules, "original_rgb") if rules.get("original_rgb") is not None else None
+    return nearness(result, wanted, original, written if strict_upstream else shown)

@@ -1,0 +1,25 @@
+"""`evaluate_presentation_fill_to_rgb_distance` as WindowsAgentArena has it, without an original colour."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.evaluators.metrics.slides._fill_distance import colour_rule, nearness, shown, written
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "evaluate_presentation_fill_to_rgb_distance", dialect="waa")
+def evaluate_presentation_fill_to_rgb_distance(
+    result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False
+) -> MetricValue:
+    """1 minus the mean distance between the backgrounds and a colour.
+
+    Args:
+        result: path of the .pptx that was left.
+        rules: `rgb`, three numbers from 0 to 255.
+        strict_upstream: see only colours that are written as RRGGBB at the slide or its master.
+
+    Raises:
+        EvaluatorFailed: the rules have no such colour.
+    """
+    return nearness(result, colour_rule(rules, "rgb"), None, written if strict_upstream else shown)
