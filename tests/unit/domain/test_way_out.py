@@ -1,0 +1,63 @@
+from typing import Any
+
+import pytest
+
+from backend.domain.task import EvaluatorSpec, MetricCall, SetupStep
+from backend.domain.way_out import WayOut, way_out_of
+from tests.factories.tasks import make_task
+
+GIVEN = "https://files.example/set/begin.xlsx"
+GOLD = "https://files.example/set/gold.xlsx"
+FILES = {GIVEN: "1" * 64, GOLD: "2" * 64, "page.html": "3" * 64}
+
+
+def way_out(*steps: tuple[str, dict[str, Any]], egress: str = "none", proxy: str = "", **changes: Any) -> WayOut:
+    call = MetricCall(func="compare_table", result={"type": "vm_file"}, expected={"type": "cloud_file", "path": GOLD})
+    setup = (("download", {"files": [{"url": GIVEN, "path": "/a"}]}), *steps)
+    task = make_task().model_copy(
+        update={
+            "setup": tuple(SetupStep(type=kind, parameters=told) for kind, told in setup),
+            "evaluator": EvaluatorSpec(calls=(call,)),
+            **changes,
+        }
+    )
+    return way_out_of(task, FILES, egress=egress, hosts=("ours.example",), proxy=proxy)
+
+
+class TestFiles:
+    def test_what_set_up_brings_is_served_and_the_solution_is_not(self) -> None:
+        assert dict(way_out().files) == {GIVEN: "1" * 64}
+
+    def test_mocks(self) -> None:
+        mocks = {"https://bank.example/": "asset:page.html", "https://other.example/": "asset:missing"}
+        assert dict(way_out(raw={"mocks": mocks}).files) == {GIVEN: "1" * 64, "https://bank.example/": "3" * 64}
+
+
+class TestHosts:
+    def test_none_but_the_operators_where_the_network_is_off(self) -> None:
+        assert way_out(("chrome_open_tabs", {"urls_to_open": ["https://a.example/"]})).hosts == ("ours.example",)
+
+    def test_the_tasks_own(self) -> None:
+        found = way_out(
+            ("chrome_open_tabs", {"urls_to_open": ["https://www.a.example/x", "http://b.example:8080/"]}),
+            ("launch", {"command": "google-chrome 'https://c.example/?q=1'"}),
+            instruction="Look at https://d.example/page. Then stop.",
+            egress="tasks",
+        )
+        names = ("a.example", "*.a.example", "www.a.example", "b.example:8080", "c.example", "d.example")
+        assert {"ours.example", *names} <= set(found.hosts)
+
+    def test_not_the_server_that_has_the_solutions(self) -> None:
+        assert not [host for host in way_out(egress="tasks").hosts if "files" in host]
+
+    def test_all(self) -> None:
+        assert way_out(egress="any").hosts == ("ours.example", "*")
+
+
+class TestProxy:
+    @pytest.mark.parametrize("asks", [{"raw": {"proxy": True}}, {}])
+    def test_only_tasks_that_ask_get_it(self, asks: dict[str, Any]) -> None:
+        assert bool(way_out(proxy="http://p.example:1", **asks).proxy) is bool(asks)
+
+    def test_a_step_asks_too(self) -> None:
+        assert way_out(("proxy", {}), proxy="http://p.example:1").proxy

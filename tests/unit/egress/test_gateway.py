@@ -1,0 +1,214 @@
+import socket
+import tempfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from backend.domain.errors import NotFound
+from backend.domain.way_out import WayOut
+from backend.services.addresses import Reach
+from tests.fakes.origin import Origin, origin, reply
+from tests.waiting import until
+from worker.egress import Gateway, Gateways
+from worker.egress.gateway import MOST_CONNECTIONS
+
+STORE = {"1" * 64: b"stored"}
+ANSWER = "HTTP/1.1 200 OK\r\nContent-Type: {}\r\nConnection: close\r\nContent-Length: 6\r\n\r\n{}"
+
+
+def fetch(sha256: str) -> bytes:
+    if sha256 not in STORE:
+        raise NotFound("it is not in the store")
+    return STORE[sha256]
+
+
+class Way:
+    """A gateway, and what a program of the desktop says to it."""
+
+    def __init__(self, gateways: Gateways, folder: Path) -> None:
+        self.path = folder / "gateway"
+        self.gateway: Gateway = gateways.open(self.path)
+
+    def connect(self) -> socket.socket:
+        found = socket.socket(socket.AF_UNIX)
+        found.settimeout(10)
+        found.connect(str(self.path))
+        return found
+
+    def ask(self, text: str) -> str:
+        """Everything that comes back."""
+        with self.connect() as way:
+            way.sendall(text.encode())
+            return "".join(iter(lambda: way.recv(65536).decode(), ""))
+
+    def get(self, url: str) -> str:
+        return self.ask(f"GET {url} HTTP/1.1\r\nHost: x\r\n\r\n")
+
+    def allow(self, *hosts: str, **more: object) -> None:
+        self.gateway.allow(WayOut.model_validate({"hosts": hosts, **more}), fetch)
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A short path: a socket's may have 108 characters."""
+    with tempfile.TemporaryDirectory() as name:
+        yield Path(name)
+
+
+@pytest.fixture(params=[False])
+def way(request: pytest.FixtureRequest, folder: Path) -> Iterator[Way]:
+    """A gateway for which every name is this machine; parameter True: which may be reached."""
+    gateways = Gateways(reach=Reach(allow_private=request.param), resolver=lambda *_: ["127.0.0.1"])
+    found = Way(gateways, folder)
+    yield found
+    found.gateway.close()
+    gateways.close()
+    assert not found.path.exists()
+    assert "egress" not in {thread.name for thread in threading.enumerate()}
+
+
+@pytest.fixture
+def site() -> Iterator[Origin]:
+    with origin() as found:
+        yield found
+
+
+REACHES_HERE = pytest.mark.parametrize("way", [True], indirect=True)
+
+
+class TestNothing:
+    def test_is_let_through_before_it_is_told(self, way: Way, site: Origin) -> None:
+        assert way.get("http://a.example/").startswith("HTTP/1.1 403 Forbidden")
+        assert way.ask("CONNECT a.example:443 HTTP/1.1\r\n\r\n").startswith("HTTP/1.1 403")
+        assert way.gateway.refused == 2
+        assert site.asked == []
+
+    def test_of_this_machine_is_reached_even_where_all_is_allowed(self, way: Way, site: Origin) -> None:
+        way.allow("*", f"*:{site.port}")
+        for host in ("a.example", "127.0.0.1", "localhost"):
+            answer = way.get(f"http://{host}:{site.port}/")
+            assert answer.startswith("HTTP/1.1 403"), host
+            assert "not an address of the public network" in answer
+            assert way.ask(f"CONNECT {host}:{site.port} HTTP/1.1\r\n\r\n").startswith("HTTP/1.1 403")
+        assert site.asked == []
+
+    @pytest.mark.parametrize("port", [22, 25, 5432, 6379, 8000])
+    def test_on_other_ports_than_the_webs(self, way: Way, port: int) -> None:
+        way.allow("*")
+        assert f"may not reach a.example:{port}" in way.ask(f"CONNECT a.example:{port} HTTP/1.1\r\n\r\n")
+
+
+class TestStored:
+    FILES = {"https://files.example/a%20b.txt": "1" * 64, "https://files.example/lost": "2" * 64}  # noqa: RUF012
+
+    def test_a_file_is_answered_without_any_network(self, way: Way) -> None:
+        way.allow(files=self.FILES)
+        assert way.get("http://files.example/a%20b.txt") == ANSWER.format("text/plain", "stored")
+        # A client may ask its proxy for an https address openly; the guest server does.
+        assert way.get("https://files.example/a%20b.txt").endswith("stored")
+
+    def test_its_head(self, way: Way) -> None:
+        way.allow(files=self.FILES)
+        assert way.ask("HEAD http://files.example/a%20b.txt HTTP/1.1\r\n\r\n") == ANSWER.format("text/plain", "")
+
+    def test_one_that_the_store_has_lost(self, way: Way) -> None:
+        way.allow(files=self.FILES)
+        assert way.get("http://files.example/lost").startswith("HTTP/1.1 503")
+
+    def test_its_neighbour_is_not_there(self, way: Way) -> None:
+        way.allow(files=self.FILES)
+        assert way.get("https://files.example/gold.txt").startswith("HTTP/1.1 403")
+
+
+@REACHES_HERE
+class TestForward:
+    def test_a_page(self, way: Way, site: Origin) -> None:
+        way.allow(f"a.example:{site.port}")
+        site.pages["/x?y=1"] = reply(b"page")
+        assert way.get(f"http://a.example:{site.port}/x?y=1").endswith("\r\n\r\npage")
+        assert site.asked[0][2]["host"] == f"a.example:{site.port}"
+
+    def test_a_form(self, way: Way, site: Origin) -> None:
+        way.allow(f"a.example:{site.port}")
+        way.ask(f"POST http://a.example:{site.port}/x HTTP/1.1\r\nContent-Length: 3\r\n\r\na=1GET /y HTTP/1.1\r\n\r\n")
+        assert [(method, path, body) for method, path, _, body in site.asked] == [("POST", "/x", b"a=1")]
+
+    def test_a_host_that_does_not_answer(self, way: Way) -> None:
+        way.allow("a.example:9")
+        assert way.get("http://a.example:9/").startswith("HTTP/1.1 502")
+
+    def test_a_tunnel(self, way: Way, site: Origin) -> None:
+        way.allow(f"a.example:{site.port}")
+        site.pages["/x"] = reply(b"page")
+        with way.connect() as client:
+            client.sendall(f"CONNECT a.example:{site.port} HTTP/1.1\r\n\r\n".encode())
+            assert client.recv(100) == b"HTTP/1.1 200 Connection established\r\n\r\n"
+            client.sendall(b"GET /x HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n")
+            assert b"".join(iter(lambda: client.recv(65536), b"")).endswith(b"page")
+
+
+@REACHES_HERE
+class TestProxy:
+    def test_a_plain_request_goes_there_whole(self, way: Way, site: Origin) -> None:
+        way.allow("a.example", proxy=f"http://user:p%40ss@127.0.0.1:{site.port}")
+        site.pages["http://a.example/x"] = reply(b"page")
+        assert way.get("http://a.example/x").endswith("page")
+        assert site.asked[0][2]["proxy-authorization"] == "Basic dXNlcjpwQHNz"
+
+    @pytest.mark.parametrize(
+        "host", ["127.0.0.1", "10.0.0.1", "[::1]", "localhost", "127.1", "db.internal", "0x7f000001"]
+    )
+    def test_what_is_private_is_refused_before_the_proxy_hears_of_it(self, way: Way, site: Origin, host: str) -> None:
+        way.allow("*", "::1", proxy=f"http://127.0.0.1:{site.port}")
+        assert way.get(f"http://{host}/").startswith("HTTP/1.1 403")
+        assert way.ask(f"CONNECT {host}:443 HTTP/1.1\r\n\r\n").startswith("HTTP/1.1 403")
+        assert site.asked == []
+
+    def test_a_tunnel_that_the_proxy_refuses(self, way: Way, site: Origin) -> None:
+        way.allow("a.example", proxy=f"http://127.0.0.1:{site.port}")
+        assert way.ask("CONNECT a.example:443 HTTP/1.1\r\n\r\n").startswith("HTTP/1.1 502")
+
+    def test_a_tunnel(self, way: Way) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as proxy:
+            way.allow("a.example", proxy=f"http://127.0.0.1:{proxy.getsockname()[1]}")
+            with way.connect() as client:
+                client.sendall(b"CONNECT a.example:443 HTTP/1.1\r\n\r\n")
+                server, _ = proxy.accept()
+                with server:
+                    assert server.recv(1000).startswith(b"CONNECT a.example:443 HTTP/1.1\r\nHost: a.example:443\r\n")
+                    server.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+                    assert client.recv(100).startswith(b"HTTP/1.1 200")
+                    client.sendall(b"ping")
+                    assert server.recv(10) == b"ping"
+
+    def test_one_that_is_away(self, way: Way) -> None:
+        way.allow("a.example", proxy="http://127.0.0.1:9")
+        assert way.get("http://a.example/").startswith("HTTP/1.1 502")
+
+
+class TestHostile:
+    @pytest.mark.parametrize("text", ["\r\n\r\n", "GET / HTTP/1.1\r\n\r\n", "x" * 1000 + "\r\n\r\n"])
+    def test_what_is_no_request(self, way: Way, text: str) -> None:
+        assert way.ask(text).startswith("HTTP/1.1 400")
+
+    def test_an_endless_head(self, way: Way) -> None:
+        with way.connect() as client, pytest.raises(OSError):  # noqa: PT011 - whichever end of the connection it meets
+            client.sendall(b"x" * 8_000_000)
+
+    def test_too_many_connections_hurt_nobody_for_long(self, way: Way) -> None:
+        many = [way.connect() for _ in range(MOST_CONNECTIONS + 10)]
+        assert many[-1].recv(10) == b""
+        for client in many:
+            client.close()
+        way.allow(files=TestStored.FILES)
+        # Its places are free as soon as it has seen the ends.
+        until(lambda: way.get("http://files.example/a%20b.txt").endswith("stored"))
+
+    def test_closing_ends_what_is_open(self, way: Way) -> None:
+        with way.connect() as client:
+            client.sendall(b"GET http://a.example/ HT")
+            until(lambda: way.gateway._tasks)
+            way.gateway.close()
+            assert client.recv(10) == b""

@@ -1,0 +1,105 @@
+import contextlib
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from worker.egress.requests import BadRequest, allows, read_request, same
+
+
+def head(text: str) -> bytes:
+    return text.replace("\n", "\r\n").encode() + b"\r\n\r\n"
+
+
+class TestReadRequest:
+    def test_a_tunnel(self) -> None:
+        found = read_request(head("CONNECT A.example.:443 HTTP/1.1\nHost: a.example:443"))
+        assert (found.method, found.url, found.host, found.port) == ("CONNECT", "", "a.example", 443)
+
+    def test_a_plain_request_is_passed_on_without_what_is_for_the_proxy(self) -> None:
+        found = read_request(
+            head("GET http://a.example/x?y=1 HTTP/1.1\nHost: evil.example\nProxy-Authorization: z\nAccept: */*")
+        )
+        assert found.forwarded(whole=False) == head(
+            "GET /x?y=1 HTTP/1.1\nHost: a.example\nConnection: close\nAccept: */*"
+        )
+
+    def test_to_a_further_proxy_the_whole_address_goes(self) -> None:
+        found = read_request(head("GET http://a.example:81/ HTTP/1.1"))
+        assert found.forwarded(whole=True, extra="X: 1\r\n").startswith(
+            b"GET http://a.example:81/ HTTP/1.1\r\nHost: a.example:81\r\nConnection: close\r\nX: 1\r\n"
+        )
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "", "GET", "GET / HTTP/1.1", "GET a.example HTTP/1.1", "GET ftp://a.example/ HTTP/1.1",
+            "CONNECT : HTTP/1.1", "CONNECT user@a.example:443 HTTP/1.1", "GET http://u:p@a.example/ HTTP/1.1",
+            "GET http://a.example/ HTTP/2",
+            "GET http://a.example/ HTTP/1.1\nno colon", "GET http://a.example/ HTTP/1.1\nName : x",
+            "GET http://a.example:x/ HTTP/1.1", "GET http://a.example:99999/ HTTP/1.1", "GET http://[::1/ HTTP/1.1",
+        ],
+    )  # fmt: skip
+    def test_what_is_none(self, text: str) -> None:
+        with pytest.raises(BadRequest):
+            read_request(head(text))
+
+    def test_control_characters_could_become_a_second_request(self) -> None:
+        with pytest.raises(BadRequest):
+            read_request(b"GET http://a.example/\nX HTTP/1.1\r\n\r\n")
+
+    @settings(deadline=None)
+    @given(st.binary(max_size=80))
+    def test_any_bytes(self, data: bytes) -> None:
+        with contextlib.suppress(BadRequest):
+            assert read_request(data + b"\r\n\r\n").host
+
+
+class TestLength:
+    @pytest.mark.parametrize(("headers", "length"), [("", 0), ("\nContent-Length: 5", 5)])
+    def test_of_a_body(self, headers: str, length: int) -> None:
+        assert read_request(head(f"POST http://a.example/ HTTP/1.1{headers}")).length() == length
+
+    @pytest.mark.parametrize(
+        "headers",
+        [
+            "Content-Length: 5\nContent-Length: 6",
+            "Content-Length: -1",
+            "Transfer-Encoding: chunked",
+            "Content-Length: ²",
+        ],
+    )
+    def test_one_that_two_servers_could_read_differently(self, headers: str) -> None:
+        with pytest.raises(BadRequest):
+            read_request(head(f"POST http://a.example/ HTTP/1.1\n{headers}")).length()
+
+
+class TestAllows:
+    @pytest.mark.parametrize(
+        ("pattern", "host", "port"),
+        [
+            ("a.example", "a.example", 443), ("A.example", "a.example", 80), ("*.a.example", "x.y.a.example", 443),
+            ("*", "b.example", 80), ("a.example:8443", "a.example", 8443), ("*:81", "b.example", 81),
+        ],
+    )  # fmt: skip
+    def test_covered(self, pattern: str, host: str, port: int) -> None:
+        assert allows(pattern, host, port)
+
+    @pytest.mark.parametrize(
+        ("pattern", "host", "port"),
+        [
+            ("a.example", "b.example", 443), ("a.example", "x.a.example", 443), ("*.a.example", "a.example", 443),
+            ("*.a.example", "xa.example", 443), ("a.example", "a.example", 22), ("*", "a.example", 25), ("", "a", 80),
+        ],
+    )  # fmt: skip
+    def test_not_covered(self, pattern: str, host: str, port: int) -> None:
+        assert not allows(pattern, host, port)
+
+
+class TestSame:
+    def test_spellings_of_one_address(self) -> None:
+        spellings = ["https://A.example/a%20b?q=1", "http://a.example./a b?q=1"]
+        assert len({same(url) for url in spellings}) == 1
+
+    def test_others(self) -> None:
+        assert same("http://a.example/x") != same("http://a.example/x?y")

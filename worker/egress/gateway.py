@@ -1,0 +1,304 @@
+"""The egress gateway: an HTTP proxy on a unix socket that is bound into one desktop.
+
+Whatever runs in the desktop is hostile, and reaches this and nothing else. It gets an answer for addresses that the
+gateway holds itself, connections to allowed hosts whose addresses are public, and otherwise a refusal in words.
+"""
+
+import asyncio
+import base64
+import contextlib
+import ipaddress
+import logging
+import mimetypes
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from backend.domain.errors import DeskarenaError
+from backend.domain.way_out import WayOut
+from backend.services.addresses import Reach, Resolver, allowed_addresses, resolve
+from worker.egress.requests import MOST_HEAD, BadRequest, Request, allows, read_request, same
+
+Pair = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+MOST_CONNECTIONS = 64
+_HEAD_SECONDS = 30.0
+_CONNECT_SECONDS = 15.0
+_IDLE_SECONDS = 300.0
+_PIECE = 65536
+_WORDS = {400: "Bad Request", 403: "Forbidden", 502: "Bad Gateway", 503: "Service Unavailable", 200: "OK"}
+logger = logging.getLogger(__name__)
+
+
+class _Refused(Exception):
+    """The answer is no. `args` are the status and the words."""
+
+
+class Gateway:
+    """One desktop's gateway. Until it is told otherwise it lets nothing through."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, *, reach: Reach, resolver: Resolver) -> None:
+        self._loop = loop
+        self._reach, self._resolver = reach, resolver
+        self._way_out = WayOut()
+        self._files: dict[tuple[str, str, str], str] = {}
+        self._fetch: Callable[[str], bytes] = _nothing
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._server: asyncio.AbstractServer | None = None
+        self._path: Path | None = None
+        self._closed = False
+        self.refused = 0
+
+    def allow(self, way_out: WayOut, fetch: Callable[[str], bytes]) -> None:
+        """From now on this is what the desktop may reach; `fetch` gives the bytes of an artifact."""
+        self._files = {same(url): sha256 for url, sha256 in way_out.files.items()}
+        self._fetch, self._way_out = fetch, way_out
+
+    async def listen(self, path: Path) -> None:
+        """Opens the socket. Raises OSError."""
+        self._server = await asyncio.start_unix_server(self._accept, str(path), limit=MOST_HEAD)
+        self._path = path
+
+    def close(self) -> None:
+        """Ends every connection and returns when the socket is gone. Safe to call twice."""
+        if not self._loop.is_closed():
+            asyncio.run_coroutine_threadsafe(self.stop(), self._loop).result(10.0)
+
+    async def stop(self) -> None:
+        """The same, from the loop."""
+        self._closed = True
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._path is not None:
+            self._path.unlink(missing_ok=True)
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        if task is None or self._closed or len(self._tasks) >= MOST_CONNECTIONS:
+            writer.close()
+            return
+        self._tasks.add(task)
+        try:
+            await self._answer((reader, writer))
+        except (OSError, EOFError, TimeoutError, asyncio.LimitOverrunError, ExceptionGroup):
+            logger.debug("a connection of a desktop ended early")
+        finally:
+            self._tasks.discard(task)
+            writer.close()
+
+    async def _answer(self, client: Pair) -> None:
+        head = await asyncio.wait_for(client[0].readuntil(b"\r\n\r\n"), _HEAD_SECONDS)
+        try:
+            request = read_request(head)
+            await self._serve(request, client)
+        except BadRequest as error:
+            await _say(client, 400, str(error))
+        except _Refused as error:
+            self.refused += 1
+            await _say(client, *error.args)
+
+    async def _serve(self, request: Request, client: Pair) -> None:
+        stored = self._files.get(same(request.url)) if request.url else None
+        if stored is not None and request.method in {"GET", "HEAD"}:
+            await self._give(request, stored, client)
+            return
+        self._check(request)
+        if request.method == "CONNECT":
+            await self._tunnel(request, client)
+        elif request.url.startswith("https:"):
+            raise _Refused(403, "an https address needs a tunnel (CONNECT)")
+        else:
+            await self._forward(request, client)
+
+    def _check(self, request: Request) -> None:
+        if not any(allows(pattern, request.host, request.port) for pattern in self._way_out.hosts):
+            raise _Refused(403, f"this desktop may not reach {request.host}:{request.port}")
+
+    async def _give(self, request: Request, sha256: str, client: Pair) -> None:
+        """Answers from the store."""
+        try:
+            data = await asyncio.to_thread(self._fetch, sha256)
+        except DeskarenaError as error:
+            raise _Refused(503, f"the file cannot be read: {error.message}") from error
+        media_type = mimetypes.guess_type(urlsplit(request.url).path)[0] or "application/octet-stream"
+        await _send(client, 200, media_type, data, head_only=request.method == "HEAD")
+
+    async def _tunnel(self, request: Request, client: Pair) -> None:
+        server = await (self._by_proxy(request) if self._way_out.proxy else self._connect(request.host, request.port))
+        try:
+            client[1].write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+            await _both_ways(client, server)
+        finally:
+            server[1].close()
+
+    async def _forward(self, request: Request, client: Pair) -> None:
+        length = request.length()
+        proxy = self._way_out.proxy
+        if proxy:
+            _check_for_proxy(request.host)
+            server = await _open_proxy(proxy)
+        else:
+            server = await self._connect(request.host, request.port)
+        try:
+            server[1].write(request.forwarded(whole=bool(proxy), extra=_credentials(proxy)))
+            answer = asyncio.create_task(_pump(server[0], client[1]))
+            try:
+                await _pump(client[0], server[1], most=length)
+                await answer
+            finally:
+                answer.cancel()
+        finally:
+            server[1].close()
+
+    async def _connect(self, host: str, port: int) -> Pair:
+        """A connection to a checked address of the host."""
+        try:
+            found = await asyncio.to_thread(allowed_addresses, host, port, self._reach, self._resolver)
+        except DeskarenaError as error:
+            raise _Refused(403 if error.status < 500 else 502, error.message) from error  # noqa: PLR2004
+        for address in found:
+            with contextlib.suppress(OSError, TimeoutError):
+                return await asyncio.wait_for(asyncio.open_connection(address, port), _CONNECT_SECONDS)
+        raise _Refused(502, f"{host}:{port} does not answer")
+
+    async def _by_proxy(self, request: Request) -> Pair:
+        """A tunnel through the operator's proxy."""
+        _check_for_proxy(request.host)
+        proxy = self._way_out.proxy
+        server = await _open_proxy(proxy)
+        place = f"{request.host}:{request.port}"
+        server[1].write(f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n{_credentials(proxy)}\r\n".encode())
+        try:
+            head = await asyncio.wait_for(server[0].readuntil(b"\r\n\r\n"), _HEAD_SECONDS)
+        except (OSError, EOFError, TimeoutError, asyncio.LimitOverrunError) as error:
+            server[1].close()
+            raise _Refused(502, "the operator's proxy does not answer") from error
+        if head.split(b" ")[1:2] != [b"200"]:
+            server[1].close()
+            raise _Refused(502, f"the operator's proxy does not reach {place}")
+        return server
+
+
+def _nothing(sha256: str) -> bytes:
+    raise DeskarenaError(f"no files are served yet, {sha256} neither")
+
+
+def _check_for_proxy(host: str) -> None:
+    """The proxy resolves names itself, so what is plainly private must be refused by name."""
+    try:
+        public = ipaddress.ip_address(host).is_global
+    except ValueError:
+        numeric = host.rpartition(".")[2][:1].isdigit()  # Another spelling of an address, such as 127.1.
+        public = (
+            "." in host
+            and not numeric
+            and not host.endswith((".local", ".internal", ".localhost", ".lan", ".home.arpa"))
+        )
+    if not public:
+        raise _Refused(403, f"{host} is not a host of the public network")
+
+
+async def _open_proxy(proxy: str) -> Pair:
+    try:
+        parts = urlsplit(proxy)
+        opening = asyncio.open_connection(parts.hostname, parts.port or 3128)
+        return await asyncio.wait_for(opening, _CONNECT_SECONDS)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise _Refused(502, "the operator's proxy does not answer") from error
+
+
+def _credentials(proxy: str) -> str:
+    """The header with the proxy's user name and password, or nothing."""
+    parts = urlsplit(proxy)
+    if not parts.username:
+        return ""
+    told = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+    return f"Proxy-Authorization: Basic {base64.b64encode(told.encode()).decode()}\r\n"
+
+
+async def _say(client: Pair, status: int, words: str) -> None:
+    await _send(client, status, "text/plain; charset=utf-8", f"{words}\n".encode())
+
+
+async def _send(client: Pair, status: int, media_type: str, data: bytes, *, head_only: bool = False) -> None:
+    lines = [f"HTTP/1.1 {status} {_WORDS.get(status, '')}", f"Content-Type: {media_type}", "Connection: close"]
+    head = "\r\n".join([*lines, f"Content-Length: {len(data)}", "", ""]).encode()
+    client[1].write(head if head_only else head + data)
+    await asyncio.wait_for(client[1].drain(), _IDLE_SECONDS)
+
+
+async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, most: int | None = None) -> None:
+    """Carries bytes until the sender ends, or `most` of them."""
+    left = most
+    while left is None or left > 0:
+        data = await asyncio.wait_for(reader.read(_PIECE if left is None else min(left, _PIECE)), _IDLE_SECONDS)
+        if not data:
+            return
+        left = None if left is None else left - len(data)
+        writer.write(data)
+        await asyncio.wait_for(writer.drain(), _IDLE_SECONDS)
+
+
+async def _both_ways(client: Pair, server: Pair) -> None:
+    """Carries bytes until both sides have ended, or one breaks."""
+
+    async def one_way(source: Pair, target: Pair) -> None:
+        while data := await source[0].read(_PIECE):
+            target[1].write(data)
+            await asyncio.wait_for(target[1].drain(), _IDLE_SECONDS)
+        target[1].write_eof()
+
+    async with asyncio.TaskGroup() as ways:
+        ways.create_task(one_way(client, server))
+        ways.create_task(one_way(server, client))
+
+
+class Gateways:
+    """All gateways of a worker: one thread with one event loop, started at the first need."""
+
+    def __init__(self, *, reach: Reach | None = None, resolver: Resolver = resolve) -> None:
+        self._reach, self._resolver = reach or Reach(), resolver
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+
+    def open(self, path: Path) -> Gateway:
+        """A gateway that listens on a unix socket. Raises OSError."""
+        loop = self._running()
+        gateway = Gateway(loop, reach=self._reach, resolver=self._resolver)
+        asyncio.run_coroutine_threadsafe(gateway.listen(path), loop).result(10.0)
+        # The desktop's user has another number; the folder above keeps everybody else away.
+        path.chmod(0o666)
+        return gateway
+
+    def _running(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(target=self._loop.run_forever, name="egress", daemon=True)
+                self._thread.start()
+            return self._loop
+
+    def close(self) -> None:
+        """Ends the thread; gateways that are left end with it. Safe to call twice."""
+        with self._lock:
+            loop, thread = self._loop, self._thread
+            self._loop = self._thread = None
+        if loop is None or thread is None:
+            return
+        asyncio.run_coroutine_threadsafe(_cancel_all(), loop).result(10.0)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.run_until_complete(loop.shutdown_default_executor())
+        loop.close()
+
+
+async def _cancel_all() -> None:
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
