@@ -31,9 +31,11 @@ def _pdfs(first: Callable[[Path], str], second: Callable[[Path], str]) -> Callab
 
 
 def _sized_pdf(place: Path, size: int) -> Call:
-    # About two bytes of file come of a letter of text.
-    pages = long_text(size)
-    return Call((write_pdf(place / "result.pdf", pages), write_pdf(place / "gold.pdf", [*pages[1:], "Another end"])))
+    # A quarter text, as much as fonts and pictures leave.
+    pages = long_text(size // 4)
+    rest = size * 3 // 4
+    gold = write_pdf(place / "gold.pdf", [*pages[1:], "Another end"], padding=rest)
+    return Call((write_pdf(place / "result.pdf", pages, padding=rest), gold))
 
 
 def _sized_pictures(place: Path, size: int) -> Call:
@@ -68,7 +70,7 @@ def _htmls(one: str, other: str, **options: Any) -> Callable[[Path], Call]:
 
 
 def _sized_html(place: Path, size: int) -> Call:
-    text = html(size // 75)
+    text = html(min(size, 15 * 10**6) // 68)
     return _htmls(text, text)(place)
 
 

@@ -1,6 +1,6 @@
 """`compare_htmls`: two HTML files have the same elements, attributes and texts."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from typing import Any
 
@@ -12,8 +12,8 @@ from backend.domain.score import MetricValue
 
 _LISTS = frozenset({"class", "rel", "rev", "accept-charset", "headers", "accesskey", "dropzone", "sizes", "sandbox"})
 """Attributes whose value is a list of words, however they are spaced."""
-Piece = tuple[str, str, Mapping[str, str]]
-"""(`element`, its name, its attributes), or (`text` or `comment`, what it says, nothing)."""
+Element = tuple[str, Mapping[str, str], str, str]
+"""Name, attributes, the text it begins with, the text behind it."""
 
 
 @register(Kind.METRIC, "compare_htmls")
@@ -24,7 +24,7 @@ def compare_htmls(
     ignore_sdnum: bool | None = None,
     strict_upstream: bool = False,
 ) -> MetricValue:
-    """1 if the documents have the same pieces in the same order.
+    """1 if the documents have the same elements and texts in the same order.
 
     Args:
         html_path1: the file to judge.
@@ -32,51 +32,66 @@ def compare_htmls(
         ignore_sdnum: LibreOffice's attribute `sdnum` (a number's format) does not count.
         strict_upstream: as upstream: only as many pieces are compared as the shorter document has.
     """
-    wanted, reason = _pieces(html_path2, ignore_sdnum=bool(ignore_sdnum))
-    if wanted is None:
+    wanted, reason = _parsed(html_path2)
+    if reason:
         raise EvaluatorFailed(f"the file to compare with: {reason}")
-    found, reason = _pieces(html_path1, ignore_sdnum=bool(ignore_sdnum))
-    if found is None:
+    found, reason = _parsed(html_path1)
+    if reason:
         return verdict(met=False, reason=reason)
+    passed = "sdnum" if ignore_sdnum else ""
     if strict_upstream:
-        shorter = min(len(found), len(wanted))
-        found, wanted = found[:shorter], wanted[:shorter]
-    for number, (mine, other) in enumerate(zip_longest(found, wanted), start=1):
+        for number, (mine, other) in enumerate(zip(_pieces(found, passed), _pieces(wanted, passed), strict=False), 1):
+            if mine != other:
+                return _differs(number, mine, other)
+        return verdict(met=True, reason="as far as the shorter document goes, both are the same")
+    number = 0
+    for number, (mine, other) in enumerate(zip_longest(_elements(found, passed), _elements(wanted, passed)), 1):
         if mine != other:
-            return verdict(met=False, reason=f"piece {number} is {short(mine, 200)}, expected {short(other, 200)}")
-    return verdict(met=True, reason=f"all {len(found)} pieces are the same")
+            return _differs(number, mine, other)
+    return verdict(met=True, reason=f"all {number} elements are the same")
 
 
-def _pieces(path: str | None, *, ignore_sdnum: bool) -> tuple[list[Piece] | None, str]:
+def _differs(number: int, mine: object, other: object) -> MetricValue:
+    return verdict(met=False, reason=f"element {number} is {short(mine, 200)}, expected {short(other, 200)}")
+
+
+def _parsed(path: str | None) -> tuple[Any, str]:
+    """(root, "") with None for a document of nothing, or (None, why there is none)."""
     from lxml import etree
 
     text, reason = read_text(path)
     if text is None:
         return None, reason
-    if not text.strip():
-        return [], ""
     parser = etree.HTMLParser(encoding="utf-8", no_network=True, recover=True)
     try:
-        root = etree.fromstring(text.encode(), parser)
+        return (etree.fromstring(text.encode(), parser) if text.strip() else None), ""
     except (etree.XMLSyntaxError, ValueError) as error:
         return None, f"the file is no HTML: {type(error).__name__}"
-    found: list[Piece] = []
+
+
+def _elements(root: Any, passed: str) -> Iterator[Element]:
+    for element in root.iter() if root is not None else ():
+        tag = element.tag if isinstance(element.tag, str) else "comment"
+        yield tag, _attributes(element, passed), element.text or "", element.tail or ""
+
+
+def _pieces(root: Any, passed: str) -> Iterator[Element]:
+    """Elements and texts one by one, as upstream walks them."""
+    from lxml import etree
+
     for event, element in etree.iterwalk(root, events=("start", "end", "comment", "pi")) if root is not None else ():
-        _note(found, event, element, ignore_sdnum=ignore_sdnum)
-    return found, ""
+        if event == "start":
+            yield str(element.tag), _attributes(element, passed), "", ""
+        elif event != "end":
+            yield "comment", {}, element.text or "", ""
+        text = element.text if event == "start" else element.tail
+        if text:
+            yield "text", {}, text, ""
 
 
-def _note(found: list[Piece], event: str, element: Any, *, ignore_sdnum: bool) -> None:
-    if event == "start":
-        attributes = {key: " ".join(value.split()) if key in _LISTS else value for key, value in element.attrib.items()}
-        if ignore_sdnum:
-            attributes.pop("sdnum", None)
-        found.append(("element", str(element.tag), attributes))
-        text = element.text
-    elif event == "end":
-        text = element.tail
-    else:
-        found.append(("comment", element.text or "", {}))
-        text = element.tail
-    if text:
-        found.append(("text", text, {}))
+def _attributes(element: Any, passed: str) -> dict[str, str]:
+    return {
+        key: " ".join(value.split()) if key in _LISTS else value
+        for key, value in element.attrib.items()
+        if key != passed
+    }

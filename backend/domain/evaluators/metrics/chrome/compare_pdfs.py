@@ -7,7 +7,10 @@ from backend.domain.evaluators.metrics.chrome._pictures import alike
 from backend.domain.registry import Kind, register
 from backend.domain.score import MetricValue
 
-_WORK = 10**11  # letters of one text times letters of the other; above, lines are compared instead of letters
+_WORK = 4 * 10**9
+"""Letters of one text times letters of the other, up to which every letter counts whatever it costs."""
+_FAR = 10_000
+"""Long texts that differ by more letters are compared by lines."""
 Paths = str | list[str | None] | None
 
 
@@ -53,9 +56,12 @@ def _pair(found: str | None, wanted: str | None, *, strict: bool) -> tuple[float
 def _likeness(one: str, other: str) -> float:
     from rapidfuzz.distance import Indel
 
-    if len(one) * len(other) > _WORK:
-        return float(Indel.normalized_similarity(one.split("\n"), other.split("\n")))
-    return float(Indel.normalized_similarity(one, other))
+    if len(one) * len(other) <= _WORK:
+        return float(Indel.normalized_similarity(one, other))
+    distance = Indel.distance(one, other, score_cutoff=_FAR)
+    if distance <= _FAR:
+        return 1.0 - distance / (len(one) + len(other))
+    return float(Indel.normalized_similarity(one.split("\n"), other.split("\n")))
 
 
 def _seen(found: str | None, wanted: str | None) -> tuple[float, str]:
