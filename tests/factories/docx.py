@@ -142,8 +142,9 @@ def _add(document: Any, block: Block) -> None:
     if isinstance(block, Picture):
         document.add_picture(io.BytesIO(block.data))
     elif isinstance(block, Xml):
+        last = document.element.body[-1]  # the section's properties
         for element in _elements(block.text):
-            document.element.body.insert(len(document.element.body) - 1, element)
+            last.addprevious(element)
     elif isinstance(block, T):
         made = document.add_table(len(block.rows), max(map(len, block.rows)))
         for row, cells in zip(made.rows, block.rows, strict=True):

@@ -172,17 +172,6 @@ def large_pictures(folder: Path, size: int) -> Call:
     return Call((save(folder / "result.docx", Picture(data)), save(folder / "gold.docx", Picture(data))))
 
 
-def folder_with(name: str) -> Maker:
-    """A call with a folder that holds a file."""
-
-    def make(folder: Path) -> Call:
-        (folder / "copied").mkdir()
-        (folder / "copied" / name).write_text("x")
-        return Call((str(folder / "copied"), "report.txt"))
-
-    return make
-
-
 def trains(*found: str) -> Maker:
     """A call with the trains that are left, as they should be, and as they were."""
 
@@ -204,7 +193,7 @@ def tabbed(position: int) -> tuple[Block, ...]:
     return (p(SENTENCE, properties=TABS.format(position)),)
 
 
-OPTIONS = {"word_number_split_by_tabstop": 3, "index": 0}
+OPTIONS: dict[str, Any] = {"word_number_split_by_tabstop": 3, "index": 0}
 REFERENCE_CASE = compared(REFERENCES, REFERENCES[:-1], reference_base_result=0.6, content_only=True)
 REFERENCE_CASE = MetricCase(passing=REFERENCE_CASE.passing, near_miss=REFERENCE_CASE.near_miss, kinds=("docx",))
 
@@ -294,7 +283,4 @@ CASES: dict[str, MetricCase] = {
         passing=highlighted("#ff0000"), near_miss=highlighted("#ffff00"), sized=large_odt, kinds=("odt",)
     ),
     "find_default_font": MetricCase(passing=xcu("Times New Roman"), near_miss=xcu("Times"), sized=large_xcu),
-    "check_file_exists": MetricCase(
-        passing=folder_with("report.txt"), near_miss=folder_with("report.text"), of_file=False
-    ),
 }
