@@ -1,0 +1,57 @@
+"""Reads GIMP's settings (`gimprc`, `sessionrc`, `action-history`): lists in parentheses, comments after `#`."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+_WORD = re.compile(r'#[^\n]*|[()]|"(?:\\.|[^"\\])*"|[^\s()"#]+|"')
+MAX_DEPTH = 200
+MAX_WORDS = 16
+
+
+@dataclass(slots=True)
+class Entry:
+    """One list, the words of the lists in it included, as written (texts keep their quotes).
+
+    Attributes:
+        words: the first 16.
+        last: the very last.
+    """
+
+    words: list[str] = field(default_factory=list)
+    last: str = ""
+
+    def add(self, *words: str, last: str) -> None:
+        """Appends."""
+        self.words += words[: MAX_WORDS - len(self.words)]
+        self.last = last or self.last
+
+
+def read_entries(text: str) -> list[Entry]:
+    """All lists of a settings file, in the order in which they end; what is not closed ends with the file."""
+    nested: list[Entry] = []
+    found: list[Entry] = []
+    for word in _words(text):
+        if word == "(":
+            if len(nested) >= MAX_DEPTH:
+                break
+            nested.append(Entry())
+        elif word == ")":
+            _close(nested, found)
+        elif nested:
+            nested[-1].add(word, last=word)
+    while nested:
+        _close(nested, found)
+    return found
+
+
+def _close(nested: list[Entry], found: list[Entry]) -> None:
+    if nested:
+        found.append(nested.pop())
+        if nested:
+            nested[-1].add(*found[-1].words, last=found[-1].last)
+
+
+def _words(text: str) -> Iterator[str]:
+    """Words, parentheses and quoted texts. Comments and quotes that are never closed are left out."""
+    return (word[0] for word in _WORD.finditer(text) if not word[0].startswith("#") and word[0] != '"')

@@ -1,0 +1,1 @@
+"""Metrics of picture editing: pictures and the settings of their editor."""

@@ -1,0 +1,38 @@
+"""The pictures that a metric of two pictures gets."""
+
+from typing import TYPE_CHECKING
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.pictures import read_picture
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+
+def expected_picture(path: str | None) -> "Image":
+    """A picture that the task brings along. Raises EvaluatorFailed if it cannot be read."""
+    picture, reason = read_picture(path)
+    if picture is None:
+        raise EvaluatorFailed(f"the expected picture: {reason}")
+    return picture
+
+
+def pair(result: str | None, expected: str | None) -> tuple["Image | None", "Image", str]:
+    """The picture that was left (or None and why there is none) and the one to compare with."""
+    wanted = expected_picture(expected)
+    picture, reason = read_picture(result)
+    return picture, wanted, reason
+
+
+def brightness(picture: "Image") -> float:
+    """The mean of the grey values, 0 to 255."""
+    from PIL import ImageStat
+
+    return float(ImageStat.Stat(picture.convert("L")).mean[0])
+
+
+def saturation(picture: "Image") -> float:
+    """The mean saturation, 0 to 255."""
+    from PIL import ImageStat
+
+    return float(ImageStat.Stat(picture.convert("HSV").split()[1]).mean[0])

@@ -1,0 +1,47 @@
+"""Finds the yellow triangle of a picture."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from PIL.Image import Image
+
+_YELLOW = (28, 50)  # Pillow's hue: 360 degrees are 256
+_VIVID = 90
+
+
+@dataclass(frozen=True)
+class Found:
+    """Where it lies, in pixels: centre of mass and middle of its box, each (x, y)."""
+
+    mass: tuple[float, float]
+    middle: tuple[float, float]
+
+
+def find_triangle(picture: "Image") -> Found | None:
+    """The yellow pixels, or without any those that are not of the commonest colour; None for a plain picture."""
+    import numpy as np
+
+    plane = np.asarray(picture.convert("RGBA"))
+    opaque = plane[..., 3] > 127  # noqa: PLR2004 - half.
+    colours, counts = np.unique(plane[..., :3][opaque], axis=0, return_counts=True)
+    if not len(colours):
+        return None
+    front = opaque & (plane[..., :3] != colours[counts.argmax()]).any(axis=2)
+    yellow = front & _yellow(picture)
+    rows, columns = np.nonzero(yellow if yellow.any() else front)
+    if not len(rows):
+        return None
+    return Found(
+        mass=(float(columns.mean()) + 0.5, float(rows.mean()) + 0.5),
+        middle=((int(columns.min()) + int(columns.max()) + 1) / 2, (int(rows.min()) + int(rows.max()) + 1) / 2),
+    )
+
+
+def _yellow(picture: "Image") -> "np.ndarray":
+    import numpy as np
+
+    hsv = np.asarray(picture.convert("RGB").convert("HSV"))
+    hue = (hsv[..., 0] >= _YELLOW[0]) & (hsv[..., 0] <= _YELLOW[1])
+    return hue & (hsv[..., 1] >= _VIVID) & (hsv[..., 2] >= _VIVID)

@@ -1,0 +1,71 @@
+"""`check_brightness_decrease_and_structure_sim`: a picture is darker than another and otherwise the same."""
+
+from typing import TYPE_CHECKING
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.pictures import read_picture
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.evaluators.metrics.gimp._pictures import brightness, expected_picture
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+if TYPE_CHECKING:
+    import numpy as np
+    from PIL.Image import Image
+
+_TARGET = 128.0
+
+
+@register(Kind.METRIC, "check_brightness_decrease_and_structure_sim")
+def check_brightness_decrease_and_structure_sim(
+    result: str | None, expected: str | None, *, threshold: float = 0.03, strict_upstream: bool = False
+) -> MetricValue:
+    """1 if `result` is darker than `expected` and, both brought to one brightness, nearly equal.
+
+    One published task gives the original as `result` and what the agent left as `expected`. So a second picture that
+    is not there (None) is a verdict, too.
+
+    Args:
+        result: path of the darker picture.
+        expected: path of the brighter one.
+        threshold: the mean squared difference (of values from 0 to 1) that is too much.
+        strict_upstream: scale the numbers of palette pictures, which are no colours.
+
+    Raises:
+        EvaluatorFailed: the threshold is no number, or the second picture cannot be read.
+    """
+    if not isinstance(threshold, int | float) or isinstance(threshold, bool):
+        raise EvaluatorFailed(f"threshold is {short(threshold)}, expected a number")
+    picture, reason = read_picture(result)
+    if expected is None or picture is None:
+        return verdict(met=False, reason=reason or "the picture to compare with is not there")
+    other = expected_picture(expected)
+    dark, bright = brightness(picture), brightness(other)
+    words = f"brightness {dark:.2f}, of the other picture {bright:.2f}"
+    if not dark < bright:
+        return verdict(met=False, reason=f"{words}, wanted less")
+    if dark == 0:
+        return verdict(met=False, reason="the picture is black")
+    if not strict_upstream:
+        picture, other = picture.convert("RGB"), other.convert("RGB")
+    error = _error(_scaled(picture, dark), _scaled(other, bright))
+    return verdict(error < threshold, f"{words}; mean squared difference {error:.5f}, wanted below {threshold:g}")
+
+
+def _scaled(picture: "Image", value: float) -> "Image":
+    factor = _TARGET / value
+    return picture.point(lambda channel: min(255, max(0, int(channel * factor))))
+
+
+def _error(one: "Image", other: "Image") -> float:
+    from PIL import Image
+
+    if one.size != other.size:
+        one = one.resize(other.size, Image.Resampling.LANCZOS)
+    return float(((_plane(one) - _plane(other)) ** 2).mean())
+
+
+def _plane(picture: "Image") -> "np.ndarray":
+    import numpy as np
+
+    return np.array(picture.convert("RGB"), dtype=np.float32) / 255

@@ -1,0 +1,45 @@
+"""`check_config_status`: a setting of GIMP has a certain value."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.gimp_config import read_entries
+from backend.domain.evaluators.formats.text import read_text
+from backend.domain.evaluators.metrics._rules import rule
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "check_config_status")
+def check_config_status(result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False) -> MetricValue:
+    """1 if the last list that begins with the key ends with the value.
+
+    Args:
+        result: path of `gimprc`, `sessionrc` or `action-history`.
+        rules: `key`, the list's first word or its first two, and `value`, its last word as written (texts in quotes).
+        strict_upstream: any line that begins and ends so will do.
+
+    Raises:
+        EvaluatorFailed: the rules have no key of one or two words, or no value.
+    """
+    key, value = rule(rules, "key"), rule(rules, "value")
+    words = [key] if isinstance(key, str) else key
+    if not isinstance(words, list) or len(words) not in {1, 2} or not all(isinstance(w, str) for w in [*words, value]):
+        raise EvaluatorFailed(f"key {short(key)} and value {short(value)} are no setting")
+    text, reason = read_text(result)
+    if text is None:
+        return verdict(met=False, reason=reason)
+    name = " ".join(words)
+    if strict_upstream:
+        return verdict(_any_line(text, words, value), f"a line of {name} that ends with {value} decides")
+    found = [entry for entry in read_entries(text) if entry.words[: len(words)] == words]
+    if not found:
+        return verdict(met=False, reason=f"{name} is not set")
+    return verdict(found[-1].last == value, f"{name} is {short(found[-1].last)}, wanted {short(value)}")
+
+
+def _any_line(text: str, words: list[str], value: str) -> bool:
+    lines = (line.strip().lstrip("(").rstrip(")").split() for line in text.split("\n") if not line.startswith("#"))
+    return any(line[: len(words)] == words and line[-1] == value for line in lines if line)

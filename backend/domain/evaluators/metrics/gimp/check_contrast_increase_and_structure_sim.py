@@ -1,0 +1,45 @@
+"""`check_contrast_increase_and_structure_sim`: a picture has more contrast than another and otherwise the same."""
+
+from typing import TYPE_CHECKING
+
+from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.evaluators.metrics.gimp._pictures import pair
+from backend.domain.evaluators.metrics.gimp._structure import same_structure
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+_LIKENESS = 0.65
+
+
+@register(Kind.METRIC, "check_contrast_increase_and_structure_sim")
+def check_contrast_increase_and_structure_sim(
+    result: str | None, expected: str | None, *, strict_upstream: bool = False
+) -> MetricValue:
+    """1 if the values vary more than the original's (standard deviation) and the structure is alike.
+
+    Args:
+        result: path of the picture that was left.
+        expected: path of the original.
+        strict_upstream: count the numbers of a palette and the opacity as colours.
+
+    Raises:
+        EvaluatorFailed: the original cannot be read.
+    """
+    picture, original, reason = pair(result, expected)
+    if picture is None:
+        return verdict(met=False, reason=reason)
+    mine, old = (_contrast(one if strict_upstream else one.convert("RGB")) for one in (picture, original))
+    words = f"contrast {mine:.3f}, of the original {old:.3f}"
+    if not mine > old:
+        return verdict(met=False, reason=f"{words}, wanted more")
+    found, reason = same_structure(picture, original, _LIKENESS, strict=strict_upstream)
+    return verdict(found, f"{words}; {reason}")
+
+
+def _contrast(picture: "Image") -> float:
+    import numpy as np
+
+    return float(np.std(np.asarray(picture, dtype=np.float32)))

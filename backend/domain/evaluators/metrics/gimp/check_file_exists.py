@@ -1,0 +1,29 @@
+"""`check_file_exists`: a folder has a file."""
+
+from pathlib import Path, PurePosixPath
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "check_file_exists")
+def check_file_exists(result: str | None, expected: str) -> MetricValue:
+    """1 if a file of that name lies in a folder.
+
+    Args:
+        result: path of the folder's copy.
+        expected: the file's name, or its path in the folder.
+
+    Raises:
+        EvaluatorFailed: the name is none, or leads out of the folder.
+    """
+    name = PurePosixPath(expected) if isinstance(expected, str) and expected else None
+    if name is None or name.is_absolute() or ".." in name.parts or "\\" in expected:
+        raise EvaluatorFailed(f"{short(expected)} is no name of a file in a folder")
+    if result is None or not Path(result).is_dir():
+        return verdict(met=False, reason="the folder is not there")
+    file = Path(result, name)
+    there = file.is_file() and file.resolve().is_relative_to(Path(result).resolve())
+    return verdict(there, f"{expected} is {'' if there else 'not '}there")

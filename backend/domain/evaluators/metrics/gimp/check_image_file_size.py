@@ -1,0 +1,36 @@
+"""`check_image_file_size`: a picture's file is small enough."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.pictures import read_picture
+from backend.domain.evaluators.metrics._rules import rule
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "check_image_file_size")
+def check_image_file_size(
+    result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False
+) -> MetricValue:
+    """1 if the file is a picture of fewer bytes than allowed.
+
+    Args:
+        result: its path.
+        rules: `max_size`, in bytes; that many are too many.
+        strict_upstream: any file will do, an empty one, too.
+
+    Raises:
+        EvaluatorFailed: the rules have no size.
+    """
+    most = rule(rules, "max_size")
+    if not isinstance(most, int | float) or isinstance(most, bool):
+        raise EvaluatorFailed(f"max_size is {short(most)}, expected a number of bytes")
+    picture, reason = read_picture(result)
+    if result is None or not Path(result).is_file() or (picture is None and not strict_upstream):
+        return verdict(met=False, reason=reason)
+    size = Path(result).stat().st_size
+    return verdict(size < most, f"the file has {size} bytes, wanted fewer than {most}")

@@ -1,0 +1,29 @@
+"""`check_image_mirror`: a picture is another's mirror image."""
+
+from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.evaluators.metrics.gimp._pictures import pair
+from backend.domain.evaluators.metrics.gimp._structure import same_structure
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+_LIKENESS = 0.99
+
+
+@register(Kind.METRIC, "check_image_mirror")
+def check_image_mirror(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
+    """1 if the picture, turned over left to right, has a structural similarity of 0.99 or more with the original.
+
+    Args:
+        result: path of the picture that was left.
+        expected: path of the original.
+        strict_upstream: leave transparency aside.
+
+    Raises:
+        EvaluatorFailed: the original cannot be read.
+    """
+    from PIL import ImageOps
+
+    picture, original, reason = pair(result, expected)
+    if picture is None:
+        return verdict(met=False, reason=reason)
+    return verdict(*same_structure(ImageOps.mirror(picture), original, _LIKENESS, strict=strict_upstream))

@@ -1,0 +1,45 @@
+"""`check_image_size`: a picture has a certain width or height."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.pictures import has_alpha, read_picture
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+_SIDES = ("width", "height")
+
+
+@register(Kind.METRIC, "check_image_size")
+def check_image_size(result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False) -> MetricValue:
+    """1 if the picture has the size.
+
+    Args:
+        result: path of the picture.
+        rules: `width` and `height` in pixels, or one of them; `ignore_transparent`: do not count a transparent margin.
+        strict_upstream: never count the margin of pictures with one transparent colour.
+
+    Raises:
+        EvaluatorFailed: the rules want no size.
+    """
+    wanted = {side: rules[side] for side in _SIDES if isinstance(rules, Mapping) and rules.get(side) is not None}
+    if not wanted or not all(isinstance(value, int) for value in wanted.values()):
+        raise EvaluatorFailed(f"the rules are {short(rules)}, expected width or height in pixels")
+    picture, reason = read_picture(result)
+    if picture is None:
+        return verdict(met=False, reason=reason)
+    trim = bool(rules.get("ignore_transparent")) or (strict_upstream and "transparency" in picture.info)
+    size = dict(zip(_SIDES, _content(picture) if trim else picture.size, strict=True))
+    return verdict(all(size[side] == value for side, value in wanted.items()), f"{size}, wanted {wanted}")
+
+
+def _content(picture: "Image") -> tuple[int, int]:
+    if not has_alpha(picture):
+        return picture.size
+    box = picture.convert("RGBA").getchannel("A").getbbox()
+    return (0, 0) if box is None else (box[2] - box[0], box[3] - box[1])

@@ -1,0 +1,28 @@
+"""`check_palette_and_structure_sim`: a picture has a palette and shows what it should."""
+
+from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.evaluators.metrics.gimp._pictures import pair
+from backend.domain.evaluators.metrics.gimp._structure import similar
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+_LIKENESS = 0.9
+
+
+@register(Kind.METRIC, "check_palette_and_structure_sim")
+def check_palette_and_structure_sim(result: str | None, expected: str | None) -> MetricValue:
+    """1 if the picture is stored with a palette and has a structural similarity of 0.9 or more.
+
+    Args:
+        result: path of the picture that was left.
+        expected: path of the original.
+
+    Raises:
+        EvaluatorFailed: the original cannot be read.
+    """
+    picture, wanted, reason = pair(result, expected)
+    if picture is None:
+        return verdict(met=False, reason=reason)
+    if picture.mode != "P":
+        return verdict(met=False, reason=f"the picture has no palette, its pixels are {picture.mode}")
+    return verdict(*similar(picture, wanted, _LIKENESS))

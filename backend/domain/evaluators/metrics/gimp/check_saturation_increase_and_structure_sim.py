@@ -1,0 +1,33 @@
+"""`check_saturation_increase_and_structure_sim`: a picture is more vivid than another and otherwise the same."""
+
+from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.evaluators.metrics.gimp._pictures import pair, saturation
+from backend.domain.evaluators.metrics.gimp._structure import similar
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+_LIKENESS = 0.9
+
+
+@register(Kind.METRIC, "check_saturation_increase_and_structure_sim")
+def check_saturation_increase_and_structure_sim(result: str | None, expected: str | None) -> MetricValue:
+    """1 if the mean saturation is higher than the original's while hues and lightness have its structure.
+
+    Args:
+        result: path of the picture that was left.
+        expected: path of the original.
+
+    Raises:
+        EvaluatorFailed: the original cannot be read.
+    """
+    picture, original, reason = pair(result, expected)
+    if picture is None:
+        return verdict(met=False, reason=reason)
+    mine, old = saturation(picture), saturation(original)
+    if not mine > old:
+        return verdict(met=False, reason=f"saturation {mine:.3f}, of the original {old:.3f}, wanted more")
+    for name, one, other in zip("HSV", picture.convert("HSV").split(), original.convert("HSV").split(), strict=True):
+        found, reason = (True, "") if name == "S" else similar(one, other, _LIKENESS)
+        if not found:
+            return verdict(met=False, reason=f"{'hue' if name == 'H' else 'lightness'}: {reason}")
+    return verdict(met=True, reason=f"saturation {mine:.3f}, of the original {old:.3f}; the structure is the same")

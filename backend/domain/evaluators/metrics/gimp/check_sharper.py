@@ -1,0 +1,39 @@
+"""`check_sharper`: a picture is sharper than another."""
+
+from pathlib import Path
+
+from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.evaluators.metrics.gimp._pictures import pair
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "check_sharper")
+def check_sharper(result: str | None, expected: str | None) -> MetricValue:
+    """1 if the variance of the Laplacian is higher than the other picture's.
+
+    Args:
+        result: path of the picture that was left.
+        expected: path of the original.
+
+    Raises:
+        EvaluatorFailed: the original cannot be read.
+    """
+    picture, _, reason = pair(result, expected)
+    if picture is None:
+        return verdict(met=False, reason=reason)
+    mine, old = _sharpness(str(result)), _sharpness(str(expected))
+    return verdict(mine > old, f"sharpness {mine:.2f}, of the original {old:.2f}, wanted more")
+
+
+def _sharpness(path: str) -> float:
+    """OpenCV decodes by itself, because its grey values are not quite Pillow's. The picture is known to be sound."""
+    import cv2
+    import numpy as np
+    from PIL import Image
+
+    grey = cv2.imdecode(np.frombuffer(Path(path).read_bytes(), dtype=np.uint8), cv2.IMREAD_GRAYSCALE)
+    if grey is None:  # A format that only Pillow reads.
+        with Image.open(path) as picture:
+            grey = np.asarray(picture.convert("L"))
+    return float(np.var(cv2.Laplacian(grey, cv2.CV_64F)))

@@ -1,0 +1,27 @@
+"""`check_structure_sim`: two pictures show the same."""
+
+from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.evaluators.metrics.gimp._pictures import pair
+from backend.domain.evaluators.metrics.gimp._structure import same_structure
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+_LIKENESS = 0.9
+
+
+@register(Kind.METRIC, "check_structure_sim")
+def check_structure_sim(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
+    """1 if the pictures have one size and a structural similarity of 0.9 or more.
+
+    Args:
+        result: path of the picture that was left.
+        expected: path of the expected one. Where it is transparent, the result must be so, too.
+        strict_upstream: leave transparency and EXIF's turns aside.
+
+    Raises:
+        EvaluatorFailed: the expected picture cannot be read.
+    """
+    picture, wanted, reason = pair(result, expected)
+    if picture is None:
+        return verdict(met=False, reason=reason)
+    return verdict(*same_structure(picture, wanted, _LIKENESS, strict=strict_upstream))

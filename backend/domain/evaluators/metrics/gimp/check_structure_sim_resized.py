@@ -1,0 +1,42 @@
+"""`check_structure_sim_resized`: two pictures show the same at different sizes."""
+
+from typing import TYPE_CHECKING
+
+from backend.domain.evaluators.formats.pictures import has_alpha
+from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.evaluators.metrics.gimp._pictures import pair
+from backend.domain.evaluators.metrics.gimp._structure import similar
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+_LIKENESS = 0.9
+
+
+@register(Kind.METRIC, "check_structure_sim_resized")
+def check_structure_sim_resized(result: str | None, expected: str | None) -> MetricValue:
+    """1 if the picture, without its transparent margin and scaled to the expected size, has the expected structure.
+
+    Args:
+        result: path of the picture that was left.
+        expected: path of the expected one.
+
+    Raises:
+        EvaluatorFailed: the expected picture cannot be read.
+    """
+    picture, wanted, reason = pair(result, expected)
+    if picture is None:
+        return verdict(met=False, reason=reason)
+    content = _content(picture)
+    if content is None:
+        return verdict(met=False, reason="the picture is fully transparent")
+    return verdict(*similar(content.resize(wanted.size), wanted, _LIKENESS))
+
+
+def _content(picture: "Image") -> "Image | None":
+    if not has_alpha(picture):
+        return picture
+    box = picture.convert("RGBA").getchannel("A").getbbox()
+    return None if box is None else picture.convert("RGBA").crop(box).convert("RGB")

@@ -1,0 +1,50 @@
+"""`check_structure_sim_with_threshold`: two pictures show the same, by a likeness of the task's choice."""
+
+from typing import TYPE_CHECKING
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.evaluators.metrics.gimp._pictures import pair
+from backend.domain.evaluators.metrics.gimp._structure import same_structure, ssim
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+_WINDOW = 7
+
+
+@register(Kind.METRIC, "check_structure_sim_with_threshold")
+def check_structure_sim_with_threshold(
+    result: str | None, expected: str | None, *, ssim_threshold: float = 0.85, strict_upstream: bool = False
+) -> MetricValue:
+    """1 if the structural similarity is high enough; a picture of another size is scaled first.
+
+    Args:
+        result: path of the picture that was left.
+        expected: path of the expected one. Where it is transparent, the result must be so, too.
+        ssim_threshold: least similarity, 0 to 1.
+        strict_upstream: leave transparency and EXIF's turns aside.
+
+    Raises:
+        EvaluatorFailed: the expected picture cannot be read, or the threshold is none.
+    """
+    from PIL import Image
+
+    if not isinstance(ssim_threshold, int | float) or not 0 <= ssim_threshold <= 1:
+        raise EvaluatorFailed(f"ssim_threshold is {short(ssim_threshold)}, expected a number from 0 to 1")
+    picture, wanted, reason = pair(result, expected)
+    if picture is None:
+        return verdict(met=False, reason=reason)
+    scaled = picture.resize(wanted.size, Image.Resampling.LANCZOS) if picture.size != wanted.size else picture
+    if min(wanted.size) < _WINDOW:
+        return verdict(*_tiny(scaled, wanted, ssim_threshold))
+    return verdict(*same_structure(scaled, wanted, ssim_threshold, strict=strict_upstream))
+
+
+def _tiny(one: "Image", other: "Image", threshold: float) -> tuple[bool, str]:
+    """Pictures that the usual window does not fit into get a smaller, odd one."""
+    window = (min(other.size) - 1) // 2 * 2 + 1
+    value = ssim(one.convert("RGB"), other.convert("RGB"), window)
+    return value >= threshold, f"structural similarity {value:.4f}, wanted {threshold:g}"

@@ -1,0 +1,30 @@
+"""`check_textbox_on_leftside`: dark text begins at the left edge of a picture."""
+
+from backend.domain.evaluators.formats.pictures import on_white, read_picture
+from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+_DARK = 128
+_EDGE = 0.05
+
+
+@register(Kind.METRIC, "check_textbox_on_leftside")
+def check_textbox_on_leftside(result: str | None, *, strict_upstream: bool = False) -> MetricValue:
+    """1 if the leftmost dark pixel lies in the left 5 %.
+
+    Args:
+        result: path of the picture.
+        strict_upstream: take what is hidden behind transparency for dark pixels, too.
+    """
+    import numpy as np
+
+    picture, reason = read_picture(result)
+    if picture is None:
+        return verdict(met=False, reason=reason)
+    grey = (picture if strict_upstream else on_white(picture)).convert("L")
+    columns = np.nonzero((np.asarray(grey) < _DARK).any(axis=0))[0]
+    if not len(columns):
+        return verdict(met=False, reason="there is nothing dark in the picture")
+    left = int(columns[0])
+    return verdict(left < picture.width * _EDGE, f"the leftmost dark pixel is in column {left} of {picture.width}")

@@ -1,0 +1,53 @@
+"""`check_triangle_position`: the yellow triangle lies in the middle of the picture."""
+
+from typing import TYPE_CHECKING
+
+from backend.domain.evaluators.formats.pictures import read_picture
+from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.evaluators.metrics.gimp._triangle import find_triangle
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+_TOLERANCE = 0.05  # of width and height
+
+
+@register(Kind.METRIC, "check_triangle_position")
+def check_triangle_position(result: str | None, *, strict_upstream: bool = False) -> MetricValue:
+    """1 if the triangle's centre of mass, or the middle of its box, is within 5 % of the picture's middle.
+
+    Args:
+        result: path of the picture.
+        strict_upstream: take the second rarest colour for the triangle.
+    """
+    picture, reason = read_picture(result)
+    if picture is None:
+        return verdict(met=False, reason=reason)
+    if strict_upstream:
+        return verdict(_second_rarest(picture), "the second rarest colour decides")
+    found = find_triangle(picture)
+    if found is None:
+        return verdict(met=False, reason="the picture is of one colour")
+    met = _near(found.mass, picture) or _near(found.middle, picture)
+    words = f"the triangle lies around ({found.mass[0]:.0f}, {found.mass[1]:.0f}) of {picture.width}x{picture.height}"
+    return verdict(met, words)
+
+
+def _near(point: tuple[float, float], picture: "Image") -> bool:
+    return all(abs(at - side / 2) < _TOLERANCE * side for at, side in zip(point, picture.size, strict=True))
+
+
+def _second_rarest(picture: "Image") -> bool:
+    import numpy as np
+
+    plane = np.asarray(picture)
+    if plane.ndim != 3:  # noqa: PLR2004 - rows, columns, channels.
+        return False
+    colours, counts = np.unique(plane.reshape(-1, plane.shape[2]), axis=0, return_counts=True)
+    if len(colours) <= 1:
+        return False
+    there = np.argwhere((plane == colours[np.argsort(counts)][1]).all(axis=2))
+    sides = np.array(plane.shape[:2])
+    return bool((abs(there.mean(axis=0) - sides / 2) < _TOLERANCE * sides).all())

@@ -1,0 +1,66 @@
+"""`compare_image_list`: pictures are equal, pixel by pixel."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.pictures import read_picture
+from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.evaluators.metrics.gimp._pictures import expected_picture
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+Paths = str | None | Sequence[str | None]
+
+
+@register(Kind.METRIC, "compare_image_list")
+def compare_image_list(result: Paths, expected: Paths, *, strict_upstream: bool = False) -> MetricValue:
+    """1 if every picture equals the expected one at its position. Pictures of another size are scaled first.
+
+    Args:
+        result: a path or paths of the pictures that were left; None for one that is missing.
+        expected: as many paths.
+        strict_upstream: leave out expected pictures without a result at their position, and the colours of pictures
+            with transparency.
+
+    Raises:
+        EvaluatorFailed: there is no expected picture, or one cannot be read.
+    """
+    mine, wanted = _listed(result), _listed(expected)
+    if not wanted:
+        raise EvaluatorFailed("there is no expected picture")
+    models = [expected_picture(path) for path in wanted]
+    if len(mine) != len(models) and not strict_upstream:
+        return verdict(met=False, reason=f"{len(mine)} pictures, expected {len(models)}")
+    for number, (path, model) in enumerate(zip(mine, models, strict=False), 1):
+        picture, reason = read_picture(path)
+        if picture is None:
+            return verdict(met=False, reason=f"picture {number}: {reason}")
+        if reason := _difference(picture, model, colours_of_alpha=not strict_upstream):
+            return verdict(met=False, reason=f"picture {number}: {reason}")
+    return verdict(met=True, reason=f"{len(mine)} pictures, all equal")
+
+
+def _listed(paths: Paths) -> list[str | None]:
+    return list(paths) if isinstance(paths, list | tuple) else [paths]  # type: ignore[list-item]
+
+
+def _difference(one: "Image", other: "Image", *, colours_of_alpha: bool) -> str:
+    """Where the pictures differ, in words; empty if they are equal."""
+    from PIL import Image, ImageChops
+
+    resized = f" (scaled from {one.size})" if one.size != other.size else ""
+    one = one.resize(other.size, Image.Resampling.LANCZOS) if resized else one
+    if colours_of_alpha:  # Colours behind full transparency are not seen: premultiplied they are all 0.
+        one, other = _seen(one), _seen(other)
+    elif one.mode != other.mode:
+        one = one.convert(other.mode)
+    box = ImageChops.difference(one, other).getbbox(alpha_only=not colours_of_alpha)
+    return f"differs in the area {box}{resized}" if box else ""
+
+
+def _seen(picture: "Image") -> "Image":
+    return picture.convert("RGBA").convert("RGBa")

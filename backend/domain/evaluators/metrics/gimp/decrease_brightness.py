@@ -1,0 +1,24 @@
+"""`decrease_brightness`: the second picture is darker than the first."""
+
+from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.evaluators.metrics.gimp._pictures import brightness, pair
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "decrease_brightness")
+def decrease_brightness(result: str | None, expected: str | None) -> MetricValue:
+    """1 if the mean brightness of `expected` is lower than that of `result` (upstream's order).
+
+    Args:
+        result: path of a picture.
+        expected: path of the picture to compare with.
+
+    Raises:
+        EvaluatorFailed: the second picture cannot be read.
+    """
+    picture, other, reason = pair(result, expected)
+    if picture is None:
+        return verdict(met=False, reason=reason)
+    first, second = brightness(picture), brightness(other)
+    return verdict(first > second, f"brightness {first:.3f}, of the other picture {second:.3f}, wanted more")

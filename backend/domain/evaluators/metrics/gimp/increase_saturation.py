@@ -1,0 +1,24 @@
+"""`increase_saturation`: the second picture has more vivid colours than the first."""
+
+from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.evaluators.metrics.gimp._pictures import pair, saturation
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "increase_saturation")
+def increase_saturation(result: str | None, expected: str | None) -> MetricValue:
+    """1 if the mean saturation of `expected` is higher than that of `result` (upstream's order).
+
+    Args:
+        result: path of a picture.
+        expected: path of the picture to compare with.
+
+    Raises:
+        EvaluatorFailed: the second picture cannot be read.
+    """
+    picture, other, reason = pair(result, expected)
+    if picture is None:
+        return verdict(met=False, reason=reason)
+    first, second = saturation(picture), saturation(other)
+    return verdict(first < second, f"saturation {first:.3f}, of the other picture {second:.3f}, wanted less")
