@@ -8,7 +8,6 @@ not.
 import warnings
 from collections.abc import Sequence
 from datetime import date, datetime, time
-from itertools import islice
 from typing import Any
 
 from backend.domain.evaluators.formats.packages import check_package
@@ -18,18 +17,20 @@ NOTHING = frozenset(
      "NULL", "NaN", "None", "n/a", "nan", "null"}
 )  # fmt: skip
 """Texts that pandas takes for nothing (its documentation of `read_excel`, parameter `na_values`)."""
-MAX_ROWS = 200_000
+TRUTH = {word: word.lower() == "true" for word in ("True", "TRUE", "true", "False", "FALSE", "false")}
+MAX_CELLS = 5_000_000
 
 
 def last_row(path: str) -> list[str] | None:
-    """The texts; None if the file is no workbook or has no row below its head."""
+    """The texts; None if the file is no workbook, too large, or has no row below its head."""
     rows = _rows(path)
-    if len(rows) < 2:  # noqa: PLR2004 - head and one row.
+    width = max(map(len, rows), default=0)
+    if len(rows) < 2 or width * len(rows) > MAX_CELLS:  # noqa: PLR2004 - head and one row.
         return None
-    width = max(map(len, rows))
     columns = [[_value(row[place]) if place < len(row) else None for row in rows[1:]] for place in range(width)]
-    last = [_typed(column)[-1] for column in columns]
-    if any(isinstance(value, float) for value in last) and all(_number(value) for value in last):
+    typed = [_typed(column) for column in columns]
+    last = [column[-1] for column in typed]
+    if all(map(_numbers, typed)) and any(isinstance(value, float) for column in typed for value in column):
         last = [float(value) for value in last]
     return ["nan" if value is None else str(value) for value in last]
 
@@ -53,7 +54,13 @@ def _read(path: str) -> list[Sequence[Any]]:
 
     book = load_workbook(path, read_only=True, data_only=True)
     try:
-        return [_trimmed(row) for row in islice(book.worksheets[0].iter_rows(values_only=True), MAX_ROWS)]
+        rows, cells = [], 0
+        for row in book.worksheets[0].iter_rows(values_only=True):
+            rows.append(_trimmed(row))
+            cells += len(row)
+            if cells > MAX_CELLS:  # One cell in the last column makes a row of 16,384.
+                return []
+        return rows
     finally:
         book.close()
 
@@ -74,23 +81,33 @@ def _value(value: Any) -> Any:
 
 
 def _number(value: Any) -> bool:
-    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _numbers(column: list[Any]) -> bool:
+    return all(map(_number, column))
 
 
 def _typed(column: list[Any]) -> list[Any]:
-    """Texts that are all numbers become numbers; whole numbers beside fractions or gaps become fractions."""
-    if not all(map(_number, column)):
-        numbers = [_as_number(value) for value in column]
-        if any(number is None and value is not None for number, value in zip(numbers, column, strict=True)):
-            return column
-        column = numbers
-    if any(value is None or isinstance(value, float) for value in column):
-        return [float("nan") if value is None else float(value) for value in column]
-    return column
+    """Texts that are all numbers, or all truth values, become those; whole numbers beside others become fractions."""
+    if all(isinstance(value, str) and value in TRUTH for value in column):
+        return [TRUTH[value] for value in column]
+    numbers = [_as_number(value) for value in column]
+    if all(isinstance(value, bool) for value in column):
+        return column
+    if {type(value) for value in column} == {datetime, type(None)}:
+        return ["NaT" if value is None else value for value in column]
+    if any(number is None and value is not None for number, value in zip(numbers, column, strict=True)):
+        return column
+    if any(value is None or isinstance(value, float) for value in numbers):
+        return [float("nan") if value is None else float(value) for value in numbers]
+    return numbers
 
 
 def _as_number(value: Any) -> int | float | None:
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
+    if isinstance(value, int | float):
+        return +value  # A truth value among numbers is one.
+    if not isinstance(value, str):
         return None
     try:
         return int(value)

@@ -35,7 +35,7 @@ class TestFiles:
             {"path": "/a", "dest": "a", "multi": True},
             {"path": ["/a", "/b"], "dest": ["a"], "multi": True},
             {"path": "/a", "dest": "a", "gives": [1]},
-            {"path": "/a", "dest": "a", "time_suffix": True},
+            {"path": [], "dest": [], "multi": True},
         ],
     )
     def test_wrong_parameters_are_refused(self, parameters: dict[str, Any]) -> None:
@@ -44,6 +44,8 @@ class TestFiles:
 
     def test_folders_in_a_name_are_dropped(self) -> None:
         assert Files.of({"path": "/a", "dest": "../../etc/passwd"}).names == ("passwd",)
+        assert Files.of({"path": "/a", "dest": "..\\..\\x.txt"}).names == ("x.txt",)
+        assert Files.of({"path": "/a", "dest": ".."}).names == ("file",)
 
 
 class TestVmFile:
@@ -60,10 +62,10 @@ class TestVmFile:
         assert "no such file" in blobs[0].note
         assert VmFile().read(blobs, parameters, tmp_path) is None
 
-    def test_several_files(self, desktop: FakeDesktop, tmp_path: Path) -> None:
+    def test_several_files_in_the_order_of_their_paths(self, desktop: FakeDesktop, tmp_path: Path) -> None:
         parameters = {"path": ["/a.txt", "/b.txt"], "dest": ["x", "x"], "multi": True, "gives": [1, 0]}
         paths = VmFile().read(VmFile().collect(FakeContext(desktop), parameters), parameters, tmp_path)
-        assert [Path(path).read_bytes() for path in paths] == [b"B", b"A"]
+        assert [Path(path).read_bytes() for path in paths] == [b"A", b"B"]
 
     def test_blobs_of_another_call_are_refused(self, tmp_path: Path) -> None:
         with pytest.raises(EvaluatorFailed):
@@ -78,7 +80,7 @@ class TestCloudFile:
 
     def test_another_address_is_refused(self) -> None:
         with pytest.raises(Invalid, match="asset:NAME"):
-            CloudFile().check({"path": "https://example.org/a", "dest": "a"})
+            CloudFile().check({"path": "ftp://example.org/a", "dest": "a"})
 
 
 class TestRule:

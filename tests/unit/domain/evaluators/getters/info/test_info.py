@@ -1,0 +1,46 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.getters.info.vm_wallpaper import VmWallpaper
+from backend.domain.evaluators.getters.info.vm_window_size import VmWindowSize
+from backend.domain.score import Blob
+from tests.factories.desktops import linux, refuses, windows
+from tests.fakes.desktop import FakeWindow
+
+NOWHERE = Path("unused")
+VLC = {"app_class_name": "VLC"}
+
+
+class TestVmWindowSize:
+    def test_the_first_of_the_class_in_any_case(self) -> None:
+        found = [
+            {"class": ["xterm", "XTerm"], "width": 1, "height": 1},
+            {"class": ["vlc", "Vlc"], "width": 640, "height": 480},
+            {"class": ["vlc", "Vlc"], "width": 2, "height": 2},
+        ]
+        blobs = VmWindowSize().collect(linux(python=json.dumps(found)), VLC)
+        assert VmWindowSize().read(blobs, VLC, NOWHERE) == {"width": 640, "height": 480}
+
+    def test_on_windows_the_guest_lists_its_windows(self) -> None:
+        context = windows(open_windows=[FakeWindow(title="VLC", wm_class="vlc.Vlc", width=7, height=8)])
+        assert VmWindowSize().read(VmWindowSize().collect(context, VLC), VLC, NOWHERE) == {"width": 7, "height": 8}
+
+    @pytest.mark.parametrize("said", ["null", '[{"class": 1}]', '[{"class": ["vlc"], "width": "x"}]', "["])
+    def test_a_damaged_list(self, said: str) -> None:
+        with pytest.raises(EvaluatorFailed):
+            VmWindowSize().read([Blob(name="w", data=said.encode())], VLC, NOWHERE)
+
+    def test_without_python_in_the_desktop(self) -> None:
+        with pytest.raises(EvaluatorFailed, match="no python here"):
+            VmWindowSize().read(VmWindowSize().collect(linux(), VLC), VLC, NOWHERE)
+
+
+class TestVmWallpaper:
+    def test_a_picture_that_cannot_be_read_is_not_a_plain_colour(self) -> None:
+        context = linux()
+        context.desktop.wallpaper = refuses("the picture is damaged", "failed").__get__(context.desktop)
+        with pytest.raises(EvaluatorFailed, match="damaged"):
+            VmWallpaper().read(VmWallpaper().collect(context, {"dest": "a.png"}), {"dest": "a.png"}, NOWHERE)

@@ -1,0 +1,51 @@
+from pathlib import Path
+
+import pytest
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.getters._routes import NO_ROUTE, agreed, answer, asked, text_at
+from backend.domain.score import Blob
+from tests.factories.desktops import linux, refuses, says_no
+from tests.fakes.desktop import FakeDesktop
+
+SERVER = Path(__file__).parents[5] / "vm_images" / "guest_server" / "app.py"
+
+
+def of(reply: object) -> Blob:
+    return asked(linux(routes={("POST", "/check"): reply}), "/check", {"a": 1})
+
+
+class TestAnswers:
+    def test_yes_and_no(self) -> None:
+        assert agreed(of({"status": "success"})) is True
+        assert agreed(of(says_no)) is False
+        assert agreed(of(refuses("no", "no"))) is False
+
+    @pytest.mark.parametrize("kind", ["bad_request", "failed", "timeout", "not_available", "forbidden"])
+    def test_any_other_refusal_leaves_the_question_open(self, kind: str) -> None:
+        with pytest.raises(EvaluatorFailed, match="cannot say /check: because"):
+            agreed(of(refuses("because", kind)))
+
+    def test_a_route_that_is_not_there_is_no_no(self) -> None:
+        with pytest.raises(EvaluatorFailed, match="no such route"):
+            agreed(asked(linux(), "/is_details_view"))
+
+    def test_the_guest_server_says_so_in_these_words(self) -> None:
+        assert NO_ROUTE in SERVER.read_text()
+        with pytest.raises(Exception, match=NO_ROUTE):
+            FakeDesktop().call("POST", "/nothing")
+
+    @pytest.mark.parametrize("data", [b"[]", b"{", b"{}", None])
+    def test_damaged_evidence(self, data: bytes | None) -> None:
+        with pytest.raises(EvaluatorFailed):
+            answer(Blob(name="/check", data=data))
+
+
+class TestTextAt:
+    def test_of_the_answer(self) -> None:
+        assert text_at(of({"path": "/a"}), "path") == "/a"
+
+    @pytest.mark.parametrize("reply", [{"path": 1}, {}, [], says_no])
+    def test_no_text(self, reply: object) -> None:
+        with pytest.raises(EvaluatorFailed, match="path"):
+            text_at(of(reply), "path")
