@@ -47,6 +47,7 @@ class Suite:
         groups: the paper's group of each domain.
         ratings: mean difficulty per domain, 1 easy to 3 hard, where the paper gives only that.
         twins: the domain of the same task on another system, by domain.
+        programs: the command that an application's tasks cannot do without, by application.
         facts: what holds of every task.
     """
 
@@ -55,6 +56,7 @@ class Suite:
     groups: Mapping[str, str] = field(default_factory=dict)
     ratings: Mapping[str, float] = field(default_factory=dict)
     twins: Mapping[str, str] = field(default_factory=dict)
+    programs: Mapping[str, str] = field(default_factory=dict)
     facts: Mapping[str, JSON] = field(default_factory=dict)
 
 

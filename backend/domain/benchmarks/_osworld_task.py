@@ -142,9 +142,12 @@ def _labels(file: TaskFile, raw: Mapping[str, JSON], task: Task, suite: Suite) -
     if difficulty is None:
         difficulty, source = rated(suite, task.key.domain)
     apps = [app_of(name, synonyms=suite is not PLAIN) for name in file.related_apps]
+    programs = [suite.programs[app] for app in apps if app in suite.programs]
     return Labels(
         apps=tuple(dict.fromkeys(apps)),
-        requires=tuple(file.requires),
+        requires=tuple(
+            dict.fromkeys([*file.requires, *(suite.programs[app] for app in apps if app in suite.programs)])
+        ),
         difficulty=difficulty,
         difficulty_source=source,
         level=file.level,

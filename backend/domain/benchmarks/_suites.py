@@ -1,15 +1,18 @@
 """Reads a published suite as it lies in its repository, a part of it, or a fork: tasks, variants, test lists."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from backend.domain.benchmarks._files import name_of
-from backend.domain.benchmarks._labels import Suite
+from backend.domain.benchmarks._labels import Suite, app_of
 from backend.domain.benchmarks._osworld_format import ALL, folder_of, keyed, listed, read_list, read_task, spelled
 from backend.domain.benchmarks._places import Place, find_place, sibling
 from backend.domain.errors import Invalid
 from backend.domain.task import LoadedBenchmark, Task, TaskKey, Variant
+
+_INFEASIBLE = "test_infeasible"
 
 
 @dataclass(frozen=True)
@@ -45,13 +48,15 @@ def load_suite(path: Path, published: Published) -> LoadedBenchmark:
     everything = next((file for file in place.lists if file.name == ALL), None)
     chosen = listed(root, keyed(place.files, root), everything, warnings)
     tasks = tuple(read_task(file, root, key, published.kind, warnings, suite=suite) for key, file in chosen.items())
+    variants = _variants(root, place, published, suite, chosen, warnings)
+    selections = _selections(root, place, chosen, warnings)
     return LoadedBenchmark(
         kind=published.kind,
         suite=suite.name,
         tasks=tasks,
-        variants=tuple(_variants(root, place, published, suite, chosen, warnings)),
-        selections=_selections(root, place, chosen, warnings),
-        warnings=(*warnings, *_same_ids(tasks)),
+        variants=tuple(variants),
+        selections=selections,
+        warnings=(*warnings, *_same_ids(tasks), *_unlisted(selections, tasks), *_spellings(tasks)),
         licence=published.licence,
         source=published.source,
     )
@@ -109,6 +114,27 @@ def _selections(
         if here:
             found[file.stem] = here
     return found
+
+
+def _unlisted(selections: Mapping[str, tuple[str, ...]], tasks: Sequence[Task]) -> list[str]:
+    """Infeasible tasks that the published list of them lacks."""
+    known = selections.get(_INFEASIBLE)
+    if known is None:
+        return []
+    lacking = [str(task.key) for task in tasks if task.evaluator.infeasible and str(task.key) not in known]
+    return [f"{_INFEASIBLE}.json: it lacks infeasible tasks: {', '.join(lacking[:5])}"] if lacking else []
+
+
+def _spellings(tasks: Sequence[Task]) -> list[str]:
+    """Applications that the files spell in several ways, and how each is read."""
+    found = Counter(
+        (name, app_of(name, synonyms=True)) for task in tasks for name in task.raw.get("related_apps") or ()
+    )
+    return [
+        f"related_apps: {name!r} is read as {app!r} ({number} task{'' if number == 1 else 's'})"
+        for (name, app), number in sorted(found.items())
+        if name != app
+    ]
 
 
 def _same_ids(tasks: Sequence[Task]) -> list[str]:

@@ -25,6 +25,16 @@ _UBUNTU = Suite(
         "vs_code": "Professional",
         "multi_apps": "Workflow",
     },
+    # Browsers are left out: distributions call them by several names, and set-up finds whichever is there.
+    programs={
+        "gimp": "gimp",
+        "libreoffice_calc": "soffice",
+        "libreoffice_impress": "soffice",
+        "libreoffice_writer": "soffice",
+        "thunderbird": "thunderbird",
+        "vlc": "vlc",
+        "vs_code": "code",
+    },
 )
 _WINDOWS = Suite(
     name="osworld-windows",

@@ -1,0 +1,35 @@
+"""The published suites and our own small sample of their formats, with the readers that read them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from backend.domain import registry
+from backend.domain.registry import Kind
+from backend.domain.task import LoadedBenchmark
+
+SAMPLES = Path(__file__).resolve().parents[1] / "samples"
+"""Task files of our own, laid out as the two suites publish theirs; between them they use every feature of the format."""
+OSWORLD_TASKS = Path("osworld/evaluation_examples/examples")
+OSWORLD_WINDOWS = Path("osworld/evaluation_examples/examples_windows")
+WAA_TASKS = Path("waa/src/win-arena-container/client/evaluation_examples_windows/examples")
+WAA_WITHOUT = WAA_TASKS.parent / "examples_noctxt"
+
+
+def read(kind: str, path: Path) -> LoadedBenchmark:
+    """What the reader of that kind makes of a folder."""
+    registry.load()
+    reader: Any = registry.lookup(Kind.BENCHMARK, kind)()
+    found: LoadedBenchmark = reader.load(path)
+    return found
+
+
+def task_files(root: Path) -> Iterator[tuple[str, Path]]:
+    """Every task file below a folder of both suites, with the kind of its reader."""
+    for kind, folder in (
+        ("osworld", OSWORLD_TASKS),
+        ("osworld", OSWORLD_WINDOWS),
+        ("waa", WAA_TASKS),
+        ("waa", WAA_WITHOUT),
+    ):
+        yield from ((kind, file) for file in sorted((root / folder).glob("*/*.json")))
