@@ -20,14 +20,14 @@ def pdf(path: Path, lines: Sequence[str], *, filler: int = 0) -> str:
     ]
     for number, sheet in enumerate(sheets):
         objects += [_page(first + 2 * number + 1), _content(sheet)]
-    data, places = b"%PDF-1.4\n", []
+    data, places = bytearray(b"%PDF-1.4\n"), []
     for number, body in enumerate(objects, start=1):
         places.append(len(data))
         data += f"{number} 0 obj\n".encode() + body + b"\nendobj\n"
     table = "".join(f"{place:010d} 00000 n \n" for place in places)
     end = f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}"
     trailer = f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R >>\nstartxref\n{len(data)}\n%%EOF\n"
-    path.write_bytes(data + end.encode() + trailer.encode())
+    path.write_bytes(bytes(data) + end.encode() + trailer.encode())
     return str(path)
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-MAX_BYTES = 16 * 2**20
+MAX_BYTES = 32 * 2**20
 _MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16", b"\xef\xbb\xbf": "utf-8-sig"}
 
 

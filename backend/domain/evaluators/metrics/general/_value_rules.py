@@ -14,13 +14,14 @@ _COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
 }
 
 
-def fits(value: Any, wanted: Mapping[str, Any]) -> bool:
-    """True if the value is as the rule says; False, too, where it is of a type that cannot be compared.
+def fits(value: Any, wanted: Mapping[str, Any], *, otherwise: bool = False) -> bool:
+    """True if the value is as the rule says.
 
     Args:
         value: what was found.
         wanted: `method` is `re` (with flags `re.I.S`), `eq` and the other comparisons, `approx:TOLERANCE`,
             `range.te` (ends: `t` without, `e` with), `str_list_eq` or `str_set_eq` (text parted by commas).
+        otherwise: the answer where the value is of a type that cannot be compared.
 
     Raises:
         EvaluatorFailed: there is no such method, or `ref` does not suit it.
@@ -33,7 +34,7 @@ def fits(value: Any, wanted: Mapping[str, Any]) -> bool:
     try:
         return bool(test(value))
     except (TypeError, ValueError, AttributeError):
-        return False
+        return otherwise and not method.startswith("approx")
 
 
 def _test(method: str, ref: Any) -> Callable[[Any], Any]:

@@ -1,0 +1,86 @@
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from docx import Document
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.metrics.general.fuzzy_place_math import fuzzy_place_math
+from backend.domain.evaluators.metrics.general.is_gold_text_included_in_pdf import is_gold_text_included_in_pdf
+from tests.factories.pdf_text import pdf
+
+OFFICE = shutil.which("soffice")
+
+
+def document(folder: Path, *paragraphs: str) -> str:
+    made = Document()
+    for paragraph in paragraphs:
+        made.add_paragraph(paragraph)
+    made.save(str(folder / "a.docx"))
+    return str(folder / "a.docx")
+
+
+def gold(folder: Path, **texts: str) -> str:
+    (folder / "gold.json").write_text(json.dumps(texts))
+    return str(folder / "gold.json")
+
+
+def office(path: str, form: str) -> str:
+    folder = Path(path).parent
+    home = f"-env:UserInstallation=file://{folder}/office"
+    command = [str(OFFICE), home, "--headless", "--convert-to", form, "--outdir", str(folder / "out"), path]
+    subprocess.run(command, check=True, capture_output=True, timeout=120)
+    return str(folder / "out" / f"{Path(path).stem}.{form}")
+
+
+needs_office = pytest.mark.skipif(OFFICE is None, reason="needs LibreOffice (soffice)")
+
+
+class TestFuzzyPlaceMath:
+    PLACES = ("深圳市福田区益田路5055号", "福田区莲科路18号", "深圳市福田区正义街1号")
+
+    def test_the_mean_of_the_best_likenesses(self, tmp_path: Path) -> None:
+        path = document(tmp_path, "深圳市福田区益田路5055号", "", "  福田区莲科路18号 ", "深圳市福田区正义街2号")
+        found = fuzzy_place_math(path, {"expected": list(self.PLACES)})
+        assert found.value == pytest.approx((1 + 1 + 10 / 11) / 3, abs=1e-9)
+
+    @pytest.mark.parametrize("words", [(), ("a", "b"), ("a b", "c d")])
+    def test_other_than_three_words(self, tmp_path: Path, words: tuple[str, ...]) -> None:
+        assert fuzzy_place_math(document(tmp_path, *words), {"expected": ["a"]}).value == 0.0
+
+    @needs_office
+    def test_a_file_of_libreoffice(self, tmp_path: Path) -> None:
+        (tmp_path / "a.txt").write_text("\n".join(self.PLACES))
+        path = office(str(tmp_path / "a.txt"), "docx")
+        assert fuzzy_place_math(path, {"expected": list(self.PLACES)}).value == 1.0
+
+    def test_no_places(self, tmp_path: Path) -> None:
+        with pytest.raises(EvaluatorFailed):
+            fuzzy_place_math(document(tmp_path, "a"), {"expected": []})
+
+
+class TestIsGoldTextIncludedInPdf:
+    def test_a_text_over_two_lines(self, tmp_path: Path) -> None:
+        path = pdf(tmp_path / "a.pdf", ["Quarterly", "report of the", "north"])
+        assert is_gold_text_included_in_pdf(path, gold(tmp_path, a="Quarterly report of the north")).value == 1.0
+
+    def test_all_pages(self, tmp_path: Path) -> None:
+        path = pdf(tmp_path / "a.pdf", [f"line {number}" for number in range(120)])
+        assert is_gold_text_included_in_pdf(path, gold(tmp_path, a="line 0", b="line 119")).value == 1.0
+
+    def test_the_missing_text_is_named(self, tmp_path: Path) -> None:
+        found = is_gold_text_included_in_pdf(pdf(tmp_path / "a.pdf", ["x"]), gold(tmp_path, sum="12.50"))
+        assert found.value == 0.0
+        assert found.reasons == ("not met: sum: '12.50'",)
+
+    @needs_office
+    def test_a_file_of_libreoffice(self, tmp_path: Path) -> None:
+        path = office(document(tmp_path, "Quarterly report", "The sum is 1,234.50 EUR"), "pdf")
+        assert is_gold_text_included_in_pdf(path, gold(tmp_path, a="Quarterly report", b="1,234.50 EUR")).value == 1.0
+
+    def test_other_values_than_texts(self, tmp_path: Path) -> None:
+        (tmp_path / "gold.json").write_text('{"a": 5}')
+        with pytest.raises(EvaluatorFailed):
+            is_gold_text_included_in_pdf(pdf(tmp_path / "a.pdf", ["5"]), str(tmp_path / "gold.json"))

@@ -1,0 +1,117 @@
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.metrics.general.check_include_exclude import check_include_exclude
+from backend.domain.evaluators.metrics.general.exact_match import exact_match
+from backend.domain.evaluators.metrics.general.fuzzy_match import fuzzy_match
+from backend.domain.evaluators.metrics.general.is_in_list import is_in_list
+from backend.domain.evaluators.metrics.general.literal_match import literal_match
+from backend.domain.evaluators.metrics.general.match_in_list import match_in_list
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda some: st.lists(some, max_size=3),
+    max_leaves=5,
+)
+
+
+class TestExactMatch:
+    @given(value=VALUES)
+    @settings(max_examples=30)
+    def test_a_value_equals_itself(self, value: Any) -> None:
+        assert exact_match(value, {"expected": value}).value == 1.0
+
+    def test_one_equals_true(self) -> None:
+        """WAA's tasks of Edge expect 1.0 where the getter says true."""
+        assert exact_match(True, {"expected": 1.0}).value == 1.0  # noqa: FBT003 - a result like any other.
+
+    def test_lists_are_compared_in_order(self) -> None:
+        wanted = {"expected": [True, "07:00 PM", "07:00 AM"]}
+        assert exact_match([True, "07:00 PM", "07:00 AM"], wanted).value == 1.0
+        assert exact_match([True, "07:00 AM", "07:00 PM"], wanted).value == 0.0
+
+    @pytest.mark.parametrize("rules", [{}, None, "x"])
+    def test_rules_without_an_expectation(self, rules: Any) -> None:
+        with pytest.raises(EvaluatorFailed):
+            exact_match("x", rules)
+
+
+class TestCheckIncludeExclude:
+    def test_a_list_is_looked_into(self) -> None:
+        assert check_include_exclude(["a.txt", "b.txt"], {"include": ["a.txt"], "exclude": ["c.txt"]}).value == 1.0
+
+    def test_another_thing_is_no_text(self) -> None:
+        assert check_include_exclude(5, {"include": ["5"]}).value == 0.0  # type: ignore[arg-type]
+
+    def test_a_single_text_would_be_taken_letter_by_letter(self) -> None:
+        with pytest.raises(EvaluatorFailed, match="list of texts"):
+            check_include_exclude("cab", {"include": "abc"})
+
+    def test_nothing_to_look_for(self) -> None:
+        with pytest.raises(EvaluatorFailed):
+            check_include_exclude("x", {"include": [], "exclude": []})
+
+
+class TestMatchInList:
+    def test_one_of_them(self) -> None:
+        assert match_in_list("Bing", {"expected": ["Microsoft Bing", "Bing"]}).value == 1.0
+
+    def test_a_part_of_one_is_none(self) -> None:
+        assert match_in_list("Microsoft", {"expected": ["Microsoft Bing"]}).value == 0.0
+
+    def test_a_list_is_wanted(self) -> None:
+        with pytest.raises(EvaluatorFailed):
+            match_in_list("i", {"expected": "Bing"})
+
+
+class TestIsInList:
+    def test_among_the_found(self) -> None:
+        assert is_in_list(["/home/user/Desktop/hello"], {"expected": "/home/user/Desktop/hello"}).value == 1.0
+
+    def test_a_part_of_a_text(self) -> None:
+        assert is_in_list("a hello b", {"expected": "hello"}).value == 1.0
+
+    @pytest.mark.parametrize("found", [None, 5, [], "x"])
+    def test_not_there(self, found: Any) -> None:
+        assert is_in_list(found, {"expected": "hello"}).value == 0.0
+
+
+class TestLiteralMatch:
+    def test_a_row_and_a_web_page(self) -> None:
+        """OSWorld 5990457f: numbers of a sheet against texts of a page."""
+        row, page = ["Yann LeCun", 345074, 147], ["YANN LECUN", "345074", "147"]
+        assert literal_match(row, page, type="list", ignore_case=True).value == 1.0
+        assert literal_match(row, page, type="list").value == 0.0
+
+    def test_lists_of_other_lengths(self) -> None:
+        assert literal_match(["a"], ["a", "b"], type="list").value == 0.0
+
+    def test_texts(self) -> None:
+        assert literal_match(5, "5").value == 1.0
+
+    def test_none_is_not_the_word(self) -> None:
+        assert literal_match(None, "None").value == 0.0
+        assert literal_match(None, "None", strict_upstream=True).value == 1.0
+
+    def test_an_unknown_type(self) -> None:
+        with pytest.raises(EvaluatorFailed):
+            literal_match("a", "a", type="dict")
+
+
+class TestFuzzyMatch:
+    def test_rapidfuzz_ratio(self) -> None:
+        assert fuzzy_match("kitten", {"expected": "sitting"}).value == pytest.approx(0.6153846153846154, abs=1e-9)
+
+    @given(left=st.text(max_size=20), right=st.text(max_size=20))
+    @settings(max_examples=30)
+    def test_between_zero_and_one_and_symmetric(self, left: str, right: str) -> None:
+        value = fuzzy_match(left, {"expected": right}).value
+        assert 0.0 <= value <= 1.0
+        assert value == fuzzy_match(right, {"expected": left}).value
+
+    def test_absent(self) -> None:
+        assert fuzzy_match(None, {"expected": "x"}).value == 0.0
