@@ -1,0 +1,44 @@
+"""Where browsers keep their profiles in a desktop.
+
+Folders from Chromium's documentation, https://chromium.googlesource.com/chromium/src/+/main/docs/user_data_dir.md. The
+guest API understands `~` and `$VARIABLES` in paths.
+"""
+
+from enum import StrEnum
+
+from backend.domain.task import Frozen
+
+
+class System(StrEnum):
+    """What `Probe.platform` says."""
+
+    LINUX = "Linux"
+    WINDOWS = "Windows"
+
+
+class Product(Frozen):
+    """A browser.
+
+    Attributes:
+        linux: its folders of user data, the likeliest first; relatives that tasks take for it come last.
+        windows: the same on Windows.
+        program: the command that starts it.
+    """
+
+    linux: tuple[str, ...]
+    windows: tuple[str, ...]
+    program: str
+
+    def folders(self, platform: str) -> tuple[str, ...]:
+        """Its folders on that platform."""
+        return self.windows if platform == System.WINDOWS else self.linux
+
+
+CHROME = Product(
+    linux=("~/.config/google-chrome", "~/.config/chromium", "~/snap/chromium/common/chromium"),
+    windows=("$LOCALAPPDATA/Google/Chrome/User Data", "$LOCALAPPDATA/Chromium/User Data"),
+    program="google-chrome",
+)
+EDGE = Product(
+    linux=("~/.config/microsoft-edge",), windows=("$LOCALAPPDATA/Microsoft/Edge/User Data",), program="msedge"
+)

@@ -1,0 +1,45 @@
+"""Reads a table of a browser's database: a copy, with what lies beside it and is not yet written into it."""
+
+import contextlib
+import sqlite3
+import time
+from pathlib import Path
+from typing import Any
+
+MAX_BYTES = 256 * 2**20
+MAX_ROWS = 200_000
+MAX_SECONDS = 10.0
+_MAGIC = b"SQLite format 3\0"
+_STEPS = 10_000
+_ALLOWED = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ}
+
+
+def rows(path: Path, query: str) -> tuple[list[tuple[Any, ...]] | None, str]:
+    """What a SELECT gives.
+
+    A journal or log beside the file is taken into account, as the browser itself would at its next start; so the file
+    must be a copy.
+
+    Returns:
+        (rows, "") or (None, why there are none).
+    """
+    if not path.is_file():
+        return None, "the file is not there"
+    if path.stat().st_size > MAX_BYTES:
+        return None, f"the file is larger than {MAX_BYTES // 2**20} MiB"
+    with path.open("rb") as file:
+        if file.read(len(_MAGIC)) != _MAGIC:
+            return None, "the file is no SQLite database"
+    try:
+        with contextlib.closing(sqlite3.connect(path)) as connection:
+            deadline = time.monotonic() + MAX_SECONDS
+            connection.execute("PRAGMA trusted_schema=OFF")
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # Takes in the journal.
+            connection.text_factory = lambda data: data.decode(errors="replace")
+            connection.set_authorizer(
+                lambda action, *_: sqlite3.SQLITE_OK if action in _ALLOWED else sqlite3.SQLITE_DENY
+            )
+            connection.set_progress_handler(lambda: int(time.monotonic() > deadline), _STEPS)
+            return connection.execute(query).fetchmany(MAX_ROWS), ""
+    except (sqlite3.Error, sqlite3.Warning, OverflowError) as error:
+        return None, f"the database is damaged or of another kind: {error}"

@@ -1,0 +1,211 @@
+"""What getters of pages share: which page shows, and a page opened to look at it."""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+from urllib.parse import unquote
+
+from backend.domain.browser_profiles import CHROME
+from backend.domain.errors import EvaluatorFailed, GuestRefused, Invalid, TaskSetupFailed
+from backend.domain.evaluators.formats.accessibility import searchable
+from backend.domain.evaluators.getters._evidence import as_json, stated
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.ports_web import Browser, Tab
+from backend.domain.score import Blob
+from backend.domain.setup import run_step
+from backend.domain.setup._steps import look_again
+
+BAR = "Address and search bar"
+APPLICATIONS = frozenset({"Google Chrome", "Chromium", "Chromium Web Browser", "Microsoft Edge"})
+DEBUGGING = "--remote-debugging-port=1337"
+SETTLE_SECONDS = 20.0
+_WINDOWS_ROLE = "chrome_widgetwin_1"  # a window of any Chromium browser in trees of Windows
+_SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.\-]*:(//|blank)")
+_MOST_LOOKED_AT = 20
+_MOST_SHOWN = 4
+_MAX_CONTENT = 16 * 2**20
+_SETTLE = """new Promise(done => {
+  let last = -1, still = 0, looks = 0;
+  const timer = setInterval(() => {
+    const now = performance.getEntriesByType('resource').length + document.querySelectorAll('*').length;
+    still = now === last && document.readyState === 'complete' ? still + 1 : 0;
+    last = now;
+    looks += 1;
+    if (still >= 4 || looks >= 40) { clearInterval(timer); done(still >= 4); }
+  }, 250);
+})"""
+"""True once nothing has been added to the page for a second; false if that does not come in ten."""
+
+
+class Prefixed(Parameters):
+    """`goto_prefix`: what the address bar leaves out; `xpath`, `selectors`, `_note`: upstream's, without effect."""
+
+    goto_prefix: str = "https://"
+    xpath: Any = None
+    selectors: Any = None
+
+
+def shown(context: SetupContext, look: Callable[[Browser, Tab], Mapping[str, Any]] | None = None) -> list[Blob]:
+    """Evidence of which page shows: the accessibility tree, the pages DevTools lists, what `look` finds where it looks.
+
+    Several pages show when there are several windows. A browser that does not answer is evidence, too.
+    """
+    try:
+        tree = Blob(
+            name="accessibility tree", data=context.desktop.accessibility_tree().encode(), media_type="text/xml"
+        )
+    except GuestRefused as error:
+        tree = Blob(name="accessibility tree", note=error.message)
+    browser = context.browser()
+    try:
+        tabs = list(browser.tabs())
+    except GuestRefused as error:
+        return [tree, Blob(name="open pages", note=error.message)]
+    listed = as_json("open pages", [tab.model_dump() for tab in tabs])
+    if look is None:
+        return [tree, listed]
+    seen = [tab for tab in tabs[:_MOST_LOOKED_AT] if _shows(browser, tab)][:_MOST_SHOWN] or tabs[:1]
+    return [tree, listed, *(_looked(browser, tab, look) for tab in seen)]
+
+
+def _shows(browser: Browser, tab: Tab) -> bool:
+    try:
+        return bool(browser.evaluate(tab.id, "document.visibilityState", timeout=3.0) != "hidden")
+    except GuestRefused:
+        return False
+
+
+def _looked(browser: Browser, tab: Tab, look: Callable[[Browser, Tab], Mapping[str, Any]]) -> Blob:
+    name = f"page {tab.url[:200]}"
+    try:
+        return as_json(name, {"url": tab.url, "title": tab.title, **look(browser, tab)})
+    except GuestRefused as error:
+        return as_json(name, {"url": tab.url, "title": tab.title}, note=error.message)
+
+
+def address(blobs: Sequence[Blob], prefix: str) -> str | None:
+    """The address of the page that shows: what the address bar says, the prefix before it; None if there is no browser.
+
+    Where the tree has no address bar, the page that DevTools lists first: it was used last.
+
+    Raises:
+        EvaluatorFailed: the evidence is damaged.
+    """
+    if len(blobs) < 2:  # noqa: PLR2004 - the tree and the pages
+        raise EvaluatorFailed(f"a tree and a list of pages were asked for, {len(blobs)} things were gathered")
+    text = _bar(blobs[0])
+    if text:
+        return text if _SCHEME.match(text) else f"file://{text}" if text.startswith("/") else f"{prefix}{text}"
+    pages = stated(blobs[1]) if blobs[1].data is not None else []
+    return str(pages[0]["url"]) if pages else None
+
+
+def page(blobs: Sequence[Blob], prefix: str) -> Mapping[str, Any] | None:
+    """What was looked at on the page that shows; None if no browser answered.
+
+    Raises:
+        EvaluatorFailed: the page was there and could not be looked at.
+    """
+    url, found = address(blobs, prefix), [stated(blob) for blob in blobs[2:]]
+    if url is None or not found:
+        return None
+    chosen = next((n for n, each in enumerate(found) if _bare(str(each.get("url", ""))) == _bare(url)), 0)
+    note = blobs[2 + chosen].note
+    if note:
+        raise EvaluatorFailed(f"the page {found[chosen].get('url')} could not be looked at: {note}")
+    return dict(found[chosen])
+
+
+def _bar(blob: Blob) -> str:
+    """What the address bar says, of the active window if there are several."""
+    if blob.data is None:
+        return ""
+    try:
+        root = searchable(blob.data.decode(errors="replace"))
+    except Invalid as error:
+        raise EvaluatorFailed(error.message) from error
+    found: list[tuple[bool, str]] = []
+    for element in root.iter():
+        if element.get("name") == BAR:
+            around = list(element.iterancestors())
+            text = (element.text or _attribute(element, "value") or "").strip()
+            if text and any(_is_browser(each) for each in around):
+                found.append((any(_attribute(each, "active") == "true" for each in around), text))
+    return next((text for active, text in found if active), found[0][1] if found else "")
+
+
+def _is_browser(element: Any) -> bool:
+    tag = element.tag.rsplit("}", 1)[-1] if isinstance(element.tag, str) else ""
+    return tag == _WINDOWS_ROLE or (tag == "application" and element.get("name") in APPLICATIONS)
+
+
+def _attribute(element: Any, name: str) -> str | None:
+    """An attribute by the last part of its name, whatever its namespace."""
+    return next((str(value) for key, value in element.attrib.items() if key.rsplit("}", 1)[-1] == name), None)
+
+
+def _bare(url: str) -> str:
+    return re.sub(r"^[a-z]+://(www\.)?", "", unquote(url)).rstrip("/")
+
+
+def content(browser: Browser, tab: Tab) -> Mapping[str, Any]:
+    """The page's document. Raises GuestRefused `too_large`."""
+    found = browser.content(tab.id)
+    if len(found) > _MAX_CONTENT:
+        raise GuestRefused(f"the page has {len(found)} letters", kind="too_large")
+    return {"content": found}
+
+
+def running(context: SetupContext) -> Browser | None:
+    """The browser, started if it does not run; None if it does not answer then, either."""
+    browser = context.browser()
+    if _answers(browser):
+        return browser
+    with suppress(TaskSetupFailed, GuestRefused):
+        run_step(context, "launch", {"command": [CHROME.program, DEBUGGING]})
+        if look_again(context.desktop, lambda: _answers(browser)):
+            return browser
+    return None
+
+
+def _answers(browser: Browser) -> bool:
+    try:
+        browser.tabs()
+    except GuestRefused as error:
+        if error.kind != "no_browser":
+            raise
+        return False
+    return True
+
+
+@contextmanager
+def looked_up(browser: Browser, url: str, *, settled: bool = True, timeout: float = 60.0) -> Any:
+    """A page opened behind the one that shows, and closed afterwards. A page that goes on loading is taken as it is.
+
+    Raises:
+        GuestRefused: it cannot be had.
+    """
+    before = {tab.id for tab in browser.tabs()}
+    try:
+        tab = browser.open(url, timeout=timeout, background=True)
+    except GuestRefused as error:
+        slow = [each for each in browser.tabs() if each.id not in before]
+        if error.kind != "timeout" or not slow:
+            raise
+        tab = slow[0]
+    try:
+        if settled:
+            with suppress(GuestRefused):
+                browser.evaluate(tab.id, _SETTLE, timeout=SETTLE_SECONDS)
+        yield tab
+    finally:
+        with suppress(GuestRefused):
+            browser.close(tab.id)
+
+
+def call(script: str, argument: object) -> str:
+    """The expression that calls a JavaScript function with one JSON value."""
+    return f"({script})({json.dumps(argument)})"

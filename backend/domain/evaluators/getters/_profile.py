@@ -1,0 +1,162 @@
+"""What getters of a browser's profile share: which folder it is, its settings, its databases."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pydantic import field_validator
+
+from backend.domain.browser_profiles import CHROME, Product
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.browser_tables import rows
+from backend.domain.evaluators.getters._evidence import Checked, fetched, stated
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.score import Blob
+
+STATE = "Local State"
+PREFERENCES = ("Default/Preferences", "Default/Secure Preferences")
+"""The second has what Chrome protects against other programs: search engine, home page, extensions."""
+
+
+class ProfileParameters(Parameters):
+    """`user_data_dir`: another folder of user data than the usual ones."""
+
+    user_data_dir: str = ""
+
+    @field_validator("user_data_dir")
+    @classmethod
+    def _plain(cls, value: str) -> str:
+        if "\\" in value or "'" in value:
+            raise ValueError("has a backslash or a quote; write / and $VARIABLES")
+        return value.rstrip("/")
+
+
+class DatabaseParameters(ProfileParameters):
+    """`dest`: upstream's name of the copy, which here nobody sees."""
+
+    dest: str = ""
+
+
+def collected(context: SetupContext, product: Product, names: Sequence[str], other: str = "") -> list[Blob]:
+    """Files of the profile that the browser uses, one blob each.
+
+    Args:
+        context: of the attempt.
+        product: which browser.
+        names: of files below its folder of user data.
+        other: a folder of user data that the task names; empty = the usual ones. Of these the first is taken in which
+            the browser has run (it then has a `Local State`), else the first that has the first file.
+    """
+    folders = (other,) if other else product.folders(context.desktop.probe().platform)
+    used = [folder for folder in folders if len(folders) > 1 and fetched(context, f"{folder}/{STATE}").data is not None]
+    blobs = [fetched(context, f"{folder}/{names[0]}") for folder in (used or folders)]
+    chosen = next((position for position, blob in enumerate(blobs) if blob.data is not None), 0)
+    folder = (used or folders)[chosen]
+    return [blobs[chosen], *(fetched(context, f"{folder}/{name}") for name in names[1:])]
+
+
+def settings(blobs: Sequence[Blob]) -> dict[str, Any] | None:
+    """The settings in one or several files, the later ones going before; None if the first is not there.
+
+    Raises:
+        EvaluatorFailed: a file that is there is no JSON object.
+    """
+    if not blobs:
+        raise EvaluatorFailed("nothing was gathered of the browser's settings")
+    if blobs[0].data is None:
+        return None
+    found: dict[str, Any] = {}
+    for blob in blobs:
+        value = stated(blob) if blob.data is not None else {}
+        if not isinstance(value, dict):
+            raise EvaluatorFailed(f"{blob.name} holds something else than settings")
+        found = _merged(found, value)
+    return found
+
+
+def at(values: Any, path: str, default: Any = None) -> Any:
+    """The setting at a dotted path; the default if some part of it is not there."""
+    for key in path.split("."):
+        if not isinstance(values, Mapping) or key not in values:
+            return default
+        values = values[key]
+    return values
+
+
+def yes(value: object) -> str:
+    """`true` or `false`, as metrics of Chrome's switches expect it."""
+    return "true" if value else "false"
+
+
+def _merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """Both, key by key; where both have a value that is no object, the other's."""
+    found = dict(one)
+    for key, value in other.items():
+        mine = found.get(key)
+        found[key] = _merged(mine, value) if isinstance(mine, Mapping) and isinstance(value, Mapping) else value
+    return found
+
+
+class Setting(Checked):
+    """Base of a getter of one setting: `value` takes it out of the profile's settings.
+
+    Absent settings give None; a file that is no JSON leaves the question open (EvaluatorFailed). What the browser does
+    without the key is its documented default, and each getter says it.
+    """
+
+    Params: ClassVar[type[Parameters]] = ProfileParameters
+    product: ClassVar[Product] = CHROME
+    files: ClassVar[tuple[str, ...]] = PREFERENCES
+
+    def value(self, found: Mapping[str, Any]) -> Any:
+        """The setting's value."""
+        raise NotImplementedError
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
+        """See the port."""
+        other = ProfileParameters.of(parameters).user_data_dir
+        return collected(context, self.product, self.files, other)
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        found = settings(blobs)
+        return None if found is None else self.value(found)
+
+
+class Database(Checked):
+    """Base of a getter of one table. The value is a list of rows (tuples), None if there is no such file.
+
+    Attributes:
+        names: where it may lie below the folder of user data, the newest place first.
+        query: what is read of it.
+    """
+
+    Params: ClassVar[type[Parameters]] = DatabaseParameters
+    product: ClassVar[Product] = CHROME
+    names: ClassVar[tuple[str, ...]]
+    query: ClassVar[str]
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
+        """The file, and what was written beside it and not yet into it. See the port."""
+        other = ProfileParameters.of(parameters).user_data_dir
+        found: list[Blob] = []
+        for name in self.names:
+            found = collected(context, self.product, (name, f"{name}-wal", f"{name}-journal"), other)
+            if found[0].data is not None:
+                break
+        return found
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        if not blobs:
+            raise EvaluatorFailed("nothing was gathered of the browser's database")
+        if blobs[0].data is None:
+            return None
+        for blob, suffix in zip(blobs, ("", "-wal", "-journal"), strict=False):
+            if blob.data:
+                (folder / f"database{suffix}").write_bytes(blob.data)
+        found, reason = rows(folder / "database", self.query)
+        if found is None:
+            raise EvaluatorFailed(f"{blobs[0].name}: {reason}")
+        return found

@@ -1,0 +1,66 @@
+"""What getters of the desktop's shortcuts share."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from backend.domain.errors import EvaluatorFailed, GuestRefused
+from backend.domain.evaluators.getters._evidence import Checked
+from backend.domain.evaluators.getters._folders import desktop_folder, file_names, joined, listed, path_of
+from backend.domain.ports import SetupContext
+from backend.domain.score import Blob
+
+MAX_SHORTCUTS = 200
+MAX_BYTES = 2**20
+
+
+class Shortcuts(Checked):
+    """Base of a getter of shortcuts. The value maps file names to texts; `.lnk` files become JSON.
+
+    Attributes:
+        suffixes: the end of their names, by platform; a platform that is not there has none.
+    """
+
+    suffixes: ClassVar[Mapping[str, str]]
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
+        """See the port. The first blob is the desktop's folder."""
+        suffix = self.suffixes.get(context.desktop.probe().platform)
+        found = desktop_folder(context)
+        if suffix is None:
+            return [found]
+        folder = path_of(found)
+        names = [name for name in file_names(listed(context, folder)) or () if name.lower().endswith(suffix)]
+        return [found, *(_fetched(context, joined(folder, name), name) for name in names[:MAX_SHORTCUTS])]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        if not blobs:
+            raise EvaluatorFailed("nothing was gathered of the desktop's shortcuts")
+        return {blob.name: _text(blob) for blob in blobs[1:] if blob.data is not None}
+
+
+def _fetched(context: SetupContext, path: str, name: str) -> Blob:
+    try:
+        return Blob(name=name, data=context.desktop.read_file(path, max_bytes=MAX_BYTES))
+    except GuestRefused as error:
+        return Blob(name=name, note=error.message)
+
+
+def _text(blob: Blob) -> str:
+    data = blob.data or b""
+    return _link(data) if blob.name.lower().endswith(".lnk") else data.decode(errors="replace")
+
+
+def _link(data: bytes) -> str:
+    """A Windows shortcut's parts as JSON; `data.description` is its comment. Empty for a damaged one."""
+    import io
+
+    import LnkParse3  # type: ignore[import-untyped]
+
+    try:
+        found = LnkParse3.lnk_file(io.BytesIO(data)).get_json(get_all=True)
+    except Exception:  # noqa: BLE001 - the parser stumbles in many ways over a file that is no shortcut.
+        return ""
+    return json.dumps(found, default=str)

@@ -1,0 +1,1 @@
+"""Getters of Chrome: its profile on disk, its pages through DevTools, one file each."""

@@ -1,0 +1,78 @@
+"""What `macys_product_url_parse` and its older name `url_path_parse` do."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from backend.domain.evaluators.getters._evidence import Checked
+from backend.domain.evaluators.getters._live import Prefixed, address, shown
+from backend.domain.ports import SetupContext
+from backend.domain.score import Blob
+
+FLAGS = ("mens_clothing", "shirts", "short_sleeve")
+DISCOUNT = "Price_discount_range"
+HALF = "50_PERCENT_ off & more"
+_LESS = ("30_PERCENT_ off & more", "20_PERCENT_ off & more")
+_ABSENT = ("Men_regular_size_t", DISCOUNT)
+
+
+class _Keys(Prefixed):
+    parse_keys: tuple[str, ...]
+
+
+class ProductAddress(Checked):
+    """`parse_keys`. The value maps `mens_clothing`, `shirts`, `short_sleeve` to true or None, and keys to values.
+
+    The address of a shop's list of products has its filters as two parts of its path: names and values, with commas.
+    Of the discount it is said whether it is half the price and no less. None if there is no browser.
+    """
+
+    Params = _Keys
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
+        """See the port."""
+        return shown(context)
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        wanted = _Keys.of(parameters)
+        url = address(blobs, wanted.goto_prefix)
+        return None if url is None else product(url, wanted.parse_keys)
+
+
+def product(url: str, keys: Sequence[str]) -> dict[str, Any]:
+    """What the address of a list of products says."""
+    try:
+        path = unquote(urlsplit(url).path)
+    except ValueError:
+        path = ""
+    filters = dict(_filters(path.strip("/").split("/")))
+    department = filters.get("Product_department") in {"shirts", "Shirts", "Shirt"}
+    sleeve = filters.get("Sleeve_length") in {"short-sleeve", "Short Sleeve"}
+    found: dict[str, Any] = {
+        "mens_clothing": "mens-clothing" in path or None,
+        "shirts": "shirts" in path or department or None,
+        "short_sleeve": "short-sleeve" in path or sleeve or None,
+    }
+    known: Mapping[str, str | None] = dict.fromkeys(_ABSENT) | {key: value or None for key, value in filters.items()}
+    for key in keys:
+        if key == DISCOUNT:
+            found[key] = _discount(known[key])
+        elif key in known:
+            found[key] = known[key]
+    return found
+
+
+def _filters(parts: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for names, values in pairwise(parts):
+        if "," in names and "," in values:
+            for name, value in zip(names.split(","), values.split(","), strict=False):
+                yield name.strip(), value.strip()
+            return
+
+
+def _discount(value: str | None) -> str:
+    choices = [item.strip() for item in (value or "").split("|")]
+    return HALF if HALF in choices and not any(less in choices for less in _LESS) else f"not_{HALF}"

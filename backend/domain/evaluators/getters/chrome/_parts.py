@@ -1,0 +1,161 @@
+"""What `active_tab_html_parse` takes out of a page: a script that runs in it, and what its findings mean."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+from pydantic import Field
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.getters._live import Prefixed
+
+OTHER = "is_other_exist"
+SCRIPT = """query => {
+  const MOST = 1000, LONGEST = 20000;
+  const cut = text => String(text === null || text === undefined ? '' : text).slice(0, LONGEST);
+  const all = (root, selector) => {
+    let found = [...root.querySelectorAll(selector)];
+    for (const each of root.querySelectorAll('*'))
+      if (each.shadowRoot) found = found.concat(all(each.shadowRoot, selector));
+    return found;
+  };
+  const of = (selectors, take) => {
+    const found = {};
+    for (const selector of selectors || []) {
+      try { found[selector] = all(document, selector).slice(0, MOST).map(take).filter(each => each !== null); }
+      catch (error) { found[selector] = []; }
+    }
+    return found;
+  };
+  const first = (paths, take) => {
+    const found = {};
+    for (const path of paths || []) {
+      found[path] = null;
+      try {
+        const node = document.evaluate(path, document, null, XPathResult.FIRST_ORDERED_NODE_TYPE, null).singleNodeValue;
+        if (node) found[path] = take(node);
+      } catch (error) { found[path] = null; }
+    }
+    return found;
+  };
+  const labelled = label => {
+    const wanted = label.toLowerCase().replace(/\\s+/g, ' ').trim();
+    const says = each => each.textContent.toLowerCase().replace(/\\s+/g, ' ').includes(wanted);
+    const bodies = all(document, 'body *').filter(each => !each.matches('script, style, noscript') && says(each));
+    const inner = bodies.find(each => ![...each.children].some(says));
+    return inner ? cut(inner.textContent) : null;
+  };
+  const labels = {};
+  for (const label of query.labels || []) labels[label] = labelled(label);
+  return {
+    texts: of(query.texts, each => cut(each.textContent)),
+    own: of(query.own, each => [...each.childNodes].filter(node => node.nodeType === Node.TEXT_NODE)
+      .map(node => cut(node.textContent).trim()).filter(Boolean)),
+    heads: of(query.heads, each => { const h = each.querySelector('h3'); return h ? cut(h.textContent) : null; }),
+    items: of((query.items || []).map(each => each + ' li.catAllProducts'),
+      each => { const span = each.querySelector('span'); return span ? cut(span.innerText) : null; }),
+    labels,
+    xpaths: first(query.xpaths, node => cut(node.textContent)),
+    inputs: first(query.inputs, node => cut(node.value)),
+  };
+}"""
+"""Looks into open shadow roots, too. Texts come as they are; white space around them is dropped by the reader."""
+
+Named = Mapping[str, str]
+
+
+class PageParts(Prefixed):
+    """How `active_tab_html_parse` is asked. Which of the objects count depends on the category."""
+
+    category: Literal["class", "label", "xpath", "input", "class&url"]
+    labelObject: Named = Field(default_factory=dict)  # noqa: N815 - as task files write it, like all below
+    class_singleObject: Named = Field(default_factory=dict)  # noqa: N815
+    class_multiObject: Mapping[str, Named | tuple[str, ...]] = Field(default_factory=dict)  # noqa: N815
+    class_multiObject_child: Mapping[str, Named] = Field(default_factory=dict)  # noqa: N815
+    class_multiObject_only_child: Mapping[str, Named] = Field(default_factory=dict)  # noqa: N815
+    class_multiObject_search_exist: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)  # noqa: N815
+    class_multiObject_li: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)  # noqa: N815
+    xpathObject: Named = Field(default_factory=dict)  # noqa: N815
+    inputObject: Named = Field(default_factory=dict)  # noqa: N815
+    url_include_expected: tuple[str, ...] = ()
+    url_include_expected_multichoice: Named = Field(default_factory=dict)
+
+
+def query(wanted: PageParts) -> dict[str, list[str]]:
+    """What the script is asked for."""
+    plain = (wanted.class_multiObject, wanted.class_multiObject_search_exist, wanted.class_singleObject)
+    return {
+        "texts": [f".{name}" for names in plain for name in names],
+        "own": [f".{name}" for name in wanted.class_multiObject_child],
+        "heads": [f".{name}" for name in wanted.class_multiObject_only_child],
+        "items": [f".{name}" for name in wanted.class_multiObject_li],
+        "labels": list(wanted.labelObject),
+        "xpaths": list(wanted.xpathObject),
+        "inputs": list(wanted.inputObject),
+    }
+
+
+def parts(wanted: PageParts, found: Mapping[str, Any], url: str) -> dict[str, Any]:
+    """The parts that the task names; one that the page has not is an empty text.
+
+    Raises:
+        EvaluatorFailed: what was found is not what the script gives.
+    """
+    try:
+        if wanted.category == "class":
+            return dict(_of_classes(wanted, found))
+        if wanted.category == "class&url":
+            return _of_filters(wanted, found, url.lower())
+        kind = {"label": "labels", "xpath": "xpaths", "input": "inputs"}[wanted.category]
+        names = {"labels": wanted.labelObject, "xpaths": wanted.xpathObject, "inputs": wanted.inputObject}[kind]
+        return {key: (found[kind][name] or "").strip() for name, key in names.items()}
+    except (KeyError, TypeError, AttributeError) as error:
+        raise EvaluatorFailed(f"what was gathered of the page is damaged: {error!r}") from error
+
+
+def _of_classes(wanted: PageParts, found: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name, names in wanted.class_multiObject.items():
+        yield from _by_place(_texts(found["texts"], name), names if isinstance(names, Mapping) else {})
+    for name, places in wanted.class_multiObject_child.items():
+        nodes = found["own"][f".{name}"]
+        yield from _by_place(nodes[0] if nodes else [], places)
+    for name, places in wanted.class_multiObject_only_child.items():
+        yield from _by_place(_texts(found["heads"], name), places)
+    for name, expected in wanted.class_multiObject_search_exist.items():
+        texts = _texts(found["texts"], name)
+        yield from ((each, each in texts) for each in expected if each != OTHER)
+        if OTHER in expected:
+            yield OTHER, any(text not in expected for text in texts)
+    for name, key in wanted.class_singleObject.items():
+        yield from _by_place(_texts(found["texts"], name), {"0": key})
+
+
+def _texts(found: Mapping[str, Any], name: str) -> list[str]:
+    return [str(text).strip() for text in found[f".{name}"]]
+
+
+def _by_place(texts: Sequence[str], places: Named) -> Iterator[tuple[str, str]]:
+    for place, key in places.items():
+        number = int(place)
+        yield key, texts[number] if -len(texts) <= number < len(texts) else ""
+
+
+def _of_filters(wanted: PageParts, found: Mapping[str, Any], url: str) -> dict[str, Any]:
+    """Filters of a shop: as words on the page, or in its address."""
+    result: dict[str, Any] = {}
+    groups = [(_texts(found["texts"], name), tuple(names)) for name, names in wanted.class_multiObject.items()]
+    for name, names in wanted.class_multiObject_li.items():
+        spans = found["items"][f".{name} li.catAllProducts"]
+        groups.append(([str(text).strip() for text in spans], names))
+    for texts, names in groups:
+        shown = {text.lower() for text in texts}
+        result |= {name.lower(): True for name in names if name.lower() in shown}
+        if any(all(text not in name.lower() for name in names) for text in shown):
+            result[OTHER] = True
+        result.setdefault(OTHER, False)
+    choices = [
+        *((name, name) for name in wanted.url_include_expected),
+        *wanted.url_include_expected_multichoice.items(),
+    ]
+    for part, name in choices:
+        result.setdefault(name.lower(), part.lower() in url)
+    return result

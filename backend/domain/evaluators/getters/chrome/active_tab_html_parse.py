@@ -1,0 +1,44 @@
+"""`active_tab_html_parse`: parts of the page that shows."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.getters._evidence import Checked
+from backend.domain.evaluators.getters._live import address, call, content, page, shown
+from backend.domain.evaluators.getters.chrome._parts import SCRIPT, PageParts, parts, query
+from backend.domain.ports import SetupContext
+from backend.domain.ports_web import Browser, Tab
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+
+@register(Kind.GETTER, "active_tab_html_parse")
+class ActiveTabHtmlParse(Checked):
+    """`goto_prefix`, `category` and what it asks for: classes, labels, XPaths, inputs, words of filters.
+
+    The value maps the task's names to texts, empty where the page has none. None if there is no browser, an empty
+    object if it has no DevTools. The page's document is kept as evidence beside what the script found in it.
+    """
+
+    Params = PageParts
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
+        """See the port."""
+        script = call(SCRIPT, query(PageParts.of(parameters)))
+
+        def look(browser: Browser, tab: Tab) -> Mapping[str, Any]:
+            return {"found": browser.evaluate(tab.id, script), **content(browser, tab)}
+
+        return shown(context, look)
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        wanted = PageParts.of(parameters)
+        found = page(blobs, wanted.goto_prefix)
+        if found is None:
+            return None if address(blobs, wanted.goto_prefix) is None else {}
+        if not isinstance(found.get("found"), Mapping):
+            raise EvaluatorFailed(f"the page {found.get('url')} did not say what it shows")
+        return parts(wanted, found["found"], str(found.get("url", "")))

@@ -1,0 +1,35 @@
+"""`active_tab_info`: title, address and document of the page that shows."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.evaluators.getters._evidence import Checked
+from backend.domain.evaluators.getters._live import Prefixed, address, content, page, shown
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+
+@register(Kind.GETTER, "active_tab_info")
+class ActiveTabInfo(Checked):
+    """`goto_prefix`. The value is `{title, url, content}`, None if there is no browser.
+
+    Where upstream opens the address once more, in a window without cookies, this looks at the page itself. Of a browser
+    that the agent has started without DevTools only the address is known.
+    """
+
+    Params = Prefixed
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
+        """See the port."""
+        return shown(context, content)
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        prefix = Prefixed.of(parameters).goto_prefix
+        found = page(blobs, prefix)
+        if found is not None:
+            return {key: found.get(key, "") for key in ("title", "url", "content")}
+        url = address(blobs, prefix)
+        return None if url is None else {"title": "", "url": url, "content": ""}

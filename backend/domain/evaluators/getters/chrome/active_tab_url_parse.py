@@ -1,0 +1,63 @@
+"""`active_tab_url_parse`: parts of the query in the address of the page that shows."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import parse_qs, urlsplit
+
+from pydantic import Field, model_validator
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.getters._evidence import Checked
+from backend.domain.evaluators.getters._live import Prefixed, address, shown
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+
+class _Parse(Prefixed):
+    parse_keys: tuple[str, ...]
+    replace: Mapping[str, str] = Field(default_factory=dict)
+    split_list: bool = False
+    either: Mapping[str, str] = Field(default_factory=dict, alias="or")
+
+    @model_validator(mode="after")
+    def _fit(self) -> Self:
+        unknown = set(self.replace) - set(self.parse_keys)
+        if unknown:
+            raise ValueError(f"`replace` has {sorted(unknown)}, which `parse_keys` has not")
+        names = {self.replace.get(key, key) for key in self.parse_keys}
+        missing = {*self.either, *self.either.values()} - names
+        if missing:
+            raise ValueError(f"`or` has {sorted(missing)}, which is none of the parts asked for")
+        return self
+
+
+@register(Kind.GETTER, "active_tab_url_parse")
+class ActiveTabUrlParse(Checked):
+    """`parse_keys` of the query; `replace` renames, `or` names a stand-in for an empty part, `split_list`.
+
+    The value maps each part to its text, empty if it is not there (with `split_list` to the list at its commas); None
+    if there is no browser.
+    """
+
+    Params = _Parse
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
+        """See the port."""
+        return shown(context)
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        wanted = _Parse.of(parameters)
+        url = address(blobs, wanted.goto_prefix)
+        if url is None:
+            return None
+        try:
+            query = parse_qs(urlsplit(url).query)
+        except ValueError as error:
+            raise EvaluatorFailed(f"the address {url[:200]!r} cannot be read: {error}") from error
+        found = {wanted.replace.get(key, key): query.get(key, [""])[0] for key in wanted.parse_keys}
+        for key, other in wanted.either.items():
+            found[key] = found[key] or found[other]
+        return {key: value.split(",") for key, value in found.items()} if wanted.split_list else found

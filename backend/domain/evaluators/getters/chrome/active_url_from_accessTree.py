@@ -1,0 +1,30 @@
+"""`active_url_from_accessTree`: the address of the page that shows."""
+# ruff: noqa: N999 - upstream's name
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.evaluators.getters._evidence import Checked
+from backend.domain.evaluators.getters._live import Prefixed, address, shown
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+
+@register(Kind.GETTER, "active_url_from_accessTree")
+class ActiveUrlFromAccessTree(Checked):
+    """`goto_prefix` goes before what the address bar says. The value is the address, None if there is no browser.
+
+    Where the accessibility tree has no address bar, DevTools says which page was used last.
+    """
+
+    Params = Prefixed
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
+        """See the port."""
+        return shown(context)
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        return address(blobs, Prefixed.of(parameters).goto_prefix)

@@ -1,0 +1,61 @@
+"""`chrome_appearance_mode_ui`: what the page of settings says of light and dark."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.browser_profiles import CHROME
+from backend.domain.errors import GuestRefused
+from backend.domain.evaluators.getters._evidence import as_json, stated
+from backend.domain.evaluators.getters._live import looked_up
+from backend.domain.evaluators.getters._profile import PREFERENCES, ProfileParameters, Setting, collected
+from backend.domain.evaluators.getters.chrome._colours import named, scheme
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+URL = "chrome://settings/appearance"
+CHOICE = """new Promise(done => {
+  const find = root => {
+    for (const each of root.querySelectorAll('*')) {
+      if (each.id === 'colorSchemeModeSelect') return each;
+      const inner = each.shadowRoot && find(each.shadowRoot);
+      if (inner) return inner;
+    }
+    return null;
+  };
+  let looks = 0;
+  const timer = setInterval(() => {
+    const select = find(document);
+    looks += 1;
+    if (select || looks >= 40) { clearInterval(timer); done(select ? select.value : null); }
+  }, 100);
+})"""
+"""The choice of the page's list `Mode`, which the browser writes to disk only seconds later."""
+
+
+@register(Kind.GETTER, "chrome_appearance_mode_ui")
+class ChromeAppearanceModeUi(Setting):
+    """`user_data_dir`. The value is `light`, `dark` or `system`; None if there is no profile.
+
+    From the page of settings, opened behind the page that shows; if no browser answers, from the profile.
+    """
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
+        """See the port."""
+        files = collected(context, CHROME, PREFERENCES, ProfileParameters.of(parameters).user_data_dir)
+        try:
+            with looked_up(context.browser(), URL, settled=False) as tab:
+                choice = context.browser().evaluate(tab.id, CHOICE)
+        except GuestRefused as error:
+            return [Blob(name=URL, note=error.message), *files]
+        return [as_json(URL, choice), *files]
+
+    def value(self, found: Mapping[str, Any]) -> Any:
+        """What the profile says."""
+        return scheme(found)
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
+        """See the port."""
+        choice = named(stated(blobs[0])) if blobs and blobs[0].data is not None else None
+        return choice or super().read(blobs[1:], parameters, folder)

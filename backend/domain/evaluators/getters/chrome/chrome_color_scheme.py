@@ -1,0 +1,17 @@
+"""`chrome_color_scheme`: whether the browser is light, dark or like the system."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.evaluators.getters._profile import Setting
+from backend.domain.evaluators.getters.chrome._colours import scheme
+from backend.domain.registry import Kind, register
+
+
+@register(Kind.GETTER, "chrome_color_scheme")
+class ChromeColorScheme(Setting):
+    """`user_data_dir`. The value is `light`, `dark` or `system`, which is also what Chrome is without the key."""
+
+    def value(self, found: Mapping[str, Any]) -> Any:
+        """The setting's value."""
+        return scheme(found)

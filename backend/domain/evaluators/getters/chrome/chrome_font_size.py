@@ -1,0 +1,18 @@
+"""`chrome_font_size`: the font sizes of pages."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.evaluators.getters._profile import Setting, at
+from backend.domain.registry import Kind, register
+
+
+@register(Kind.GETTER, "chrome_font_size")
+class ChromeFontSize(Setting):
+    """`user_data_dir`. The value is `{default_font_size, ...}`; without the keys they are 16, fixed 13."""
+
+    def value(self, found: Mapping[str, Any]) -> Any:
+        """The setting's value."""
+        defaults = {"default_fixed_font_size": 13, "default_font_size": 16}
+        set_by_user = at(found, "webkit.webprefs", {})
+        return defaults | (dict(set_by_user) if isinstance(set_by_user, Mapping) else {})

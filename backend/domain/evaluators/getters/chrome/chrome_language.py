@@ -1,0 +1,18 @@
+"""`chrome_language`: the language of the browser's own words."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.evaluators.getters._profile import STATE, Setting, at
+from backend.domain.registry import Kind, register
+
+
+@register(Kind.GETTER, "chrome_language")
+class ChromeLanguage(Setting):
+    """`user_data_dir`. The value is a language such as `de`; without the key it counts as `en-US`."""
+
+    files = (STATE,)
+
+    def value(self, found: Mapping[str, Any]) -> Any:
+        """The setting's value."""
+        return at(found, "intl.app_locale", "en-US")

@@ -1,0 +1,16 @@
+"""`default_search_engine`: which search engine the address bar asks."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.evaluators.getters._profile import Setting, at
+from backend.domain.registry import Kind, register
+
+
+@register(Kind.GETTER, "default_search_engine")
+class DefaultSearchEngine(Setting):
+    """`user_data_dir`. The value is its short name; Chrome without the key asks Google."""
+
+    def value(self, found: Mapping[str, Any]) -> Any:
+        """The setting's value."""
+        return at(found, "default_search_provider_data.template_url_data.short_name", "Google")

@@ -1,0 +1,16 @@
+"""`enable_enhanced_safety_browsing`: whether enhanced safe browsing is on."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.evaluators.getters._profile import Setting, at, yes
+from backend.domain.registry import Kind, register
+
+
+@register(Kind.GETTER, "enable_enhanced_safety_browsing")
+class EnableEnhancedSafetyBrowsing(Setting):
+    """`user_data_dir`. The value is `true` or `false`; without the key it is off."""
+
+    def value(self, found: Mapping[str, Any]) -> Any:
+        """The setting's value."""
+        return yes(at(found, "safebrowsing.enhanced"))

@@ -1,0 +1,16 @@
+"""`enable_safe_browsing`: whether safe browsing is on, standard or enhanced."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.evaluators.getters._profile import Setting, at, yes
+from backend.domain.registry import Kind, register
+
+
+@register(Kind.GETTER, "enable_safe_browsing")
+class EnableSafeBrowsing(Setting):
+    """`user_data_dir`. The value is `true` or `false`; without the key the standard one is on, as in Chrome."""
+
+    def value(self, found: Mapping[str, Any]) -> Any:
+        """The setting's value."""
+        return yes(at(found, "safebrowsing.enhanced") or at(found, "safebrowsing.enabled", default=True))

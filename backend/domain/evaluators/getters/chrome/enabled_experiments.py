@@ -1,0 +1,18 @@
+"""`enabled_experiments`: which experiments (`chrome://flags`) are set."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.evaluators.getters._profile import STATE, Setting, at
+from backend.domain.registry import Kind, register
+
+
+@register(Kind.GETTER, "enabled_experiments")
+class EnabledExperiments(Setting):
+    """`user_data_dir`. The value is a list of `name@choice`; without the key there are none."""
+
+    files = (STATE,)
+
+    def value(self, found: Mapping[str, Any]) -> Any:
+        """The setting's value."""
+        return at(found, "browser.enabled_labs_experiments", [])

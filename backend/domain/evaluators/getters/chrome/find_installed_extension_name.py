@@ -1,0 +1,21 @@
+"""`find_installed_extension_name`: what the installed extensions are called."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.evaluators.getters._profile import Setting, at
+from backend.domain.registry import Kind, register
+
+
+@register(Kind.GETTER, "find_installed_extension_name")
+class FindInstalledExtensionName(Setting):
+    """`user_data_dir`. The value is a list of names, of extensions whose manifest the settings hold.
+
+    Where upstream gives up at the first without one (the browser's own have none), this goes on.
+    """
+
+    def value(self, found: Mapping[str, Any]) -> Any:
+        """The setting's value."""
+        known = at(found, "extensions.settings", {})
+        extensions = known.values() if isinstance(known, Mapping) else ()
+        return [name for each in extensions if isinstance(name := at(each, "manifest.name"), str)]

@@ -1,0 +1,18 @@
+"""`find_unpacked_extension_path`: where the installed extensions lie."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.evaluators.getters._profile import Setting, at
+from backend.domain.registry import Kind, register
+
+
+@register(Kind.GETTER, "find_unpacked_extension_path")
+class FindUnpackedExtensionPath(Setting):
+    """`user_data_dir`. The value is a list of paths: whole ones of unpacked extensions, else below the profile."""
+
+    def value(self, found: Mapping[str, Any]) -> Any:
+        """The setting's value."""
+        known = at(found, "extensions.settings", {})
+        extensions = known.values() if isinstance(known, Mapping) else ()
+        return [path for each in extensions if isinstance(path := at(each, "path"), str)]

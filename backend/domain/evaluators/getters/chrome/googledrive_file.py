@@ -1,0 +1,96 @@
+"""`googledrive_file`: files of the operator's Google Drive."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import model_validator
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.getters._evidence import Checked, placed
+from backend.domain.googledrive import FOLDER, ROOT, SECRET, GoogleDrive
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+Steps = tuple[str, ...]
+FORMS = ("query", "path", "query_list", "path_list")
+
+
+class _Drive(Parameters):
+    dest: str | tuple[str, ...]
+    settings_file: str = ""
+    query: Steps | None = None
+    path: Steps | None = None
+    query_list: tuple[Steps, ...] | None = None
+    path_list: tuple[Steps, ...] | None = None
+
+    @model_validator(mode="after")
+    def _fit(self) -> Self:
+        if sum(getattr(self, form) is not None for form in FORMS) != 1:
+            raise ValueError(f"one of {', '.join(FORMS)} is needed")
+        if isinstance(self.dest, str) == self.several or len(self.names) != len(self.searches()):
+            raise ValueError("`dest` is one name for `query` and `path`, a list as long as `query_list` or `path_list`")
+        return self
+
+    @property
+    def several(self) -> bool:
+        """Whether lists are asked for."""
+        return self.query_list is not None or self.path_list is not None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the copies are called."""
+        return (self.dest,) if isinstance(self.dest, str) else self.dest
+
+    def searches(self) -> list[Steps]:
+        """For each file the queries that lead to it, each in the folder that the one before it found."""
+        if self.query is not None or self.query_list is not None:
+            return [self.query] if self.query is not None else list(self.query_list or ())
+        paths = [self.path] if self.path is not None else list(self.path_list or ())
+        return [tuple(_by_name(path)) for path in paths]
+
+
+@register(Kind.GETTER, "googledrive_file")
+class GoogledriveFile(Checked):
+    """`query` or `path` with `dest`, or `query_list` or `path_list` with a list in `dest`; `settings_file` is not read.
+
+    The account comes from the secret `googledrive_settings`. The value is the copy's path, None if there is no such
+    file; a list of them for lists. Where upstream takes any failure for a missing file, there is no verdict here.
+    """
+
+    Params = _Drive
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
+        """See the port."""
+        drive = GoogleDrive(context.web, context.secret(SECRET))
+        return [_found(drive, search) for search in _Drive.of(parameters).searches()]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
+        """See the port."""
+        wanted = _Drive.of(parameters)
+        if len(blobs) != len(wanted.names):
+            raise EvaluatorFailed(f"{len(wanted.names)} files were asked for, {len(blobs)} were gathered")
+        pairs = enumerate(zip(blobs, wanted.names, strict=True))
+        paths = [placed(blob, name, folder / str(position)) for position, (blob, name) in pairs]
+        return paths if wanted.several else paths[0]
+
+
+def _found(drive: GoogleDrive, search: Steps) -> Blob:
+    parent, name = ROOT, " / ".join(search)[-300:]
+    file: Mapping[str, Any] | None = None
+    for query in search:
+        files = drive.find(f'( {query} ) and "{parent}" in parents')
+        if not files:
+            return Blob(name=name, note=f"nothing matches {query!r}")
+        file = files[0]
+        parent = str(file["id"])
+    return Blob(name=name, data=drive.content(file) if file else None, note="" if file else "nothing was asked for")
+
+
+def _by_name(path: Steps) -> Iterator[str]:
+    for position, name in enumerate(path, start=1):
+        title = name.replace("\\", "\\\\").replace("'", "\\'")
+        folder = f" and mimeType = '{FOLDER}'" if position < len(path) else ""
+        yield f"title = '{title}'{folder} and trashed = false"

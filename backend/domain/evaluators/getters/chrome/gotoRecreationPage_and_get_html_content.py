@@ -1,0 +1,88 @@
+"""`gotoRecreationPage_and_get_html_content`: when a camp site is free next, from its page on recreation.gov."""
+# ruff: noqa: N999 - upstream's name
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field
+
+from backend.domain.errors import EvaluatorFailed, GuestRefused
+from backend.domain.evaluators.getters._evidence import Checked, as_json, only, stated
+from backend.domain.evaluators.getters._live import call, looked_up, running
+from backend.domain.evaluators.getters.chrome._script import Script
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.ports_web import Browser
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+from backend.domain.setup._steps import look_again
+
+URL = "https://www.recreation.gov/"
+FIELD, SEARCH, RESULT, NEXT = (
+    "input#hero-search-input",
+    "button.nav-search-button",
+    ".search-result-highlight--success",
+    "button.next-available",
+)
+TEXTS = "name => [...document.getElementsByClassName(name)].map(each => each.textContent)"
+
+
+class _Recreation(Parameters):
+    selector: Literal["class"]
+    name: str = Field(alias="class")
+    order: int = 0
+
+
+@register(Kind.GETTER, "gotoRecreationPage_and_get_html_content")
+class GotoRecreationPageAndGetHtmlContent(Checked):
+    """`selector` (`class`), `class`, `order`. The value is `{"expected": {class: text}}`, the rule of another metric.
+
+    It searches for `Diamond`, follows the first result and its button for the next free days. Whatever fails on the way
+    leaves the question open, where upstream compares with a text that says so.
+    """
+
+    Params = _Recreation
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
+        """See the port."""
+        name = _Recreation.of(parameters).name
+        try:
+            browser = running(context)
+            if browser is None:
+                return [Blob(name=URL, note="no browser answers")]
+            with looked_up(browser, URL) as tab:
+                return [as_json(URL, _followed(context, browser, tab.id, name))]
+        except GuestRefused as error:
+            return [Blob(name=URL, note=error.message)]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        wanted, texts = _Recreation.of(parameters), stated(only(blobs))
+        if not isinstance(texts, list) or not 0 <= wanted.order < len(texts):
+            raise EvaluatorFailed(f"the page has no {wanted.name!r} number {wanted.order}")
+        return {"expected": {wanted.name: str(texts[wanted.order]).strip()}}
+
+
+def _followed(context: SetupContext, browser: Browser, tab: str, name: str) -> Any:
+    start = Script(context.desktop, browser, tab)
+    start.fill(FIELD, "Diamond")
+    start.click(SEARCH)
+    known = {each.id for each in browser.tabs()}
+    start.click(RESULT)
+
+    def opened() -> list[str]:
+        return [each.id for each in browser.tabs() if each.id not in known]
+
+    if not look_again(context.desktop, lambda: bool(opened())):
+        raise GuestRefused("the search result opened no page", kind="not_found")
+    new = opened()[0]
+    try:
+        site = Script(context.desktop, browser, new)
+        with suppress(GuestRefused):  # It is already at the next free days.
+            site.click(NEXT)
+        site.wait(f".{name}")
+        return browser.evaluate(new, call(TEXTS, name))
+    finally:
+        browser.close(new)

@@ -1,0 +1,15 @@
+"""`history`: the browser's history."""
+
+from backend.domain.evaluators.getters._profile import Database
+from backend.domain.registry import Kind, register
+
+
+@register(Kind.GETTER, "history")
+class History(Database):
+    """`dest`, `user_data_dir`. The value is a list of (url, title, last visit), None if there is no such file.
+
+    The time is in microseconds since 1601.
+    """
+
+    names = ("Default/History",)
+    query = "SELECT url, title, last_visit_time FROM urls"

@@ -1,0 +1,79 @@
+"""`info_from_website`: texts and attributes of a page of the web as it is today."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import model_validator
+
+from backend.domain.errors import EvaluatorFailed, GuestRefused
+from backend.domain.evaluators.getters._evidence import Checked, as_json, only, stated
+from backend.domain.evaluators.getters._live import looked_up, running
+from backend.domain.evaluators.getters.chrome._script import Script
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.ports_web import Browser
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+
+class _Info(Parameters):
+    action: Literal["inner_text", "attribute", "click_and_inner_text", "click_and_attribute"] = "inner_text"
+    selector: str | tuple[str, ...]
+    attribute: str = ""
+
+    @model_validator(mode="after")
+    def _fit(self) -> Self:
+        if self.action.startswith("click") == isinstance(self.selector, str) or not self.selector:
+            raise ValueError("`selector` is a list for actions that click, else one selector")
+        if self.action.endswith("attribute") and not self.attribute:
+            raise ValueError("`attribute` is missing")
+        return self
+
+
+class _Website(Parameters):
+    url: str
+    infos: tuple[_Info, ...]
+    backups: Any = None
+
+
+@register(Kind.GETTER, "info_from_website")
+class InfoFromWebsite(Checked):
+    """`url`, `infos` (each `action`, `selector`, `attribute`), `backups`.
+
+    The value is a list with one text per info. What the task gives in `backups` stands in when the page cannot be had;
+    without them there is no verdict then.
+    """
+
+    Params = _Website
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
+        """See the port."""
+        wanted = _Website.of(parameters)
+        try:
+            browser = running(context)
+            if browser is None:
+                return [Blob(name=wanted.url, note="no browser answers")]
+            with looked_up(browser, wanted.url, settled=False) as tab:
+                script = Script(context.desktop, browser, tab.id)
+                return [as_json(wanted.url, [_taken(browser, script, wanted.url, info) for info in wanted.infos])]
+        except GuestRefused as error:
+            return [Blob(name=wanted.url, note=error.message)]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        blob, wanted = only(blobs), _Website.of(parameters)
+        if blob.data is not None:
+            return stated(blob)
+        if wanted.backups is None:
+            raise EvaluatorFailed(f"{wanted.url} could not be asked, and the task has no `backups`: {blob.note}")
+        return wanted.backups
+
+
+def _taken(browser: Browser, script: Script, url: str, info: _Info) -> Any:
+    if browser.evaluate(script.tab, "location.href") != url:
+        browser.navigate(script.tab, url)
+    *clicks, last = (info.selector,) if isinstance(info.selector, str) else info.selector
+    for selector in clicks:
+        script.click(selector)
+    return script.attribute(last, info.attribute) if info.action.endswith("attribute") else script.text(last)

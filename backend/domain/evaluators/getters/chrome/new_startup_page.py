@@ -1,0 +1,18 @@
+"""`new_startup_page`: whether the browser starts with a new tab."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.evaluators.getters._profile import Setting, at, yes
+from backend.domain.registry import Kind, register
+
+NEW_TAB = 5  # of the choices in Chromium's session_startup_pref.h
+
+
+@register(Kind.GETTER, "new_startup_page")
+class NewStartupPage(Setting):
+    """`user_data_dir`. The value is `true` or `false`; without the key Chrome starts with a new tab."""
+
+    def value(self, found: Mapping[str, Any]) -> Any:
+        """The setting's value."""
+        return yes(at(found, "session.restore_on_startup", NEW_TAB) == NEW_TAB)

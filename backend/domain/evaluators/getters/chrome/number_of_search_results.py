@@ -1,0 +1,34 @@
+"""`number_of_search_results`: how many results a certain search finds. No published task uses it."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.getters._evidence import Checked, as_json, only, stated
+from backend.domain.evaluators.getters._live import looked_up, running
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+URL, RESULT = "https://google.com/search?q=query", ".search-result"
+
+
+@register(Kind.GETTER, "number_of_search_results")
+class NumberOfSearchResults(Checked):
+    """No parameters: upstream's address and selector are fixed. The value is a number."""
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
+        """See the port."""
+        browser = running(context)
+        if browser is None:
+            return [Blob(name=URL, note="no browser answers")]
+        with looked_up(browser, URL) as tab:
+            return [as_json(URL, browser.evaluate(tab.id, f"document.querySelectorAll('{RESULT}').length"))]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        found = stated(only(blobs))
+        if not isinstance(found, int):
+            raise EvaluatorFailed("the page did not say how many results it has")
+        return found

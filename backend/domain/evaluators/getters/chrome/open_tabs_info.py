@@ -1,0 +1,29 @@
+"""`open_tabs_info`: which pages are open."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.errors import GuestRefused
+from backend.domain.evaluators.getters._evidence import Checked, as_json, only, stated
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+
+@register(Kind.GETTER, "open_tabs_info")
+class OpenTabsInfo(Checked):
+    """No parameters. The value is a list of `{title, url}`, empty if no browser answers."""
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
+        """See the port."""
+        try:
+            tabs = context.browser().tabs()
+        except GuestRefused as error:
+            return [Blob(name="open pages", note=error.message)]
+        return [as_json("open pages", [{"title": tab.title, "url": tab.url} for tab in tabs])]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        blob = only(blobs)
+        return [] if blob.data is None else stated(blob)

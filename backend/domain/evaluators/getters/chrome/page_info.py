@@ -1,0 +1,43 @@
+"""`page_info`: a page, opened in the desktop's browser with the cookies it has."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from backend.domain.evaluators.getters._evidence import Checked, as_json, only, stated
+from backend.domain.evaluators.getters._live import content, looked_up, running
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+
+class _Page(Parameters):
+    url: str
+    load_state: Literal["load", "domcontentloaded", "networkidle"] = "networkidle"
+
+
+@register(Kind.GETTER, "page_info")
+class PageInfo(Checked):
+    """`url`, `load_state` (`networkidle`: once nothing has been added to it for a second).
+
+    The value is `{title, url, content}`, dated evidence of what the site showed to this browser. None if no browser
+    answers, not even one that is started for it. A page that cannot be had leaves the question open.
+    """
+
+    Params = _Page
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
+        """See the port."""
+        wanted = _Page.of(parameters)
+        browser = running(context)
+        if browser is None:
+            return [Blob(name=wanted.url, note="no browser answers")]
+        with looked_up(browser, wanted.url, settled=wanted.load_state == "networkidle") as tab:
+            here = browser.evaluate(tab.id, "[location.href, document.title]") or [tab.url, tab.title]
+            return [as_json(wanted.url, {"title": here[1], "url": here[0], **content(browser, tab)})]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        blob = only(blobs)
+        return None if blob.data is None else stated(blob)

@@ -1,0 +1,44 @@
+"""`pdf_from_url`: a page of the web, printed by the desktop's browser."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.getters._evidence import Checked, only, placed
+from backend.domain.evaluators.getters._live import looked_up, running
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+
+class _Print(Parameters):
+    path: str
+    dest: str
+
+
+@register(Kind.GETTER, "pdf_from_url")
+class PdfFromUrl(Checked):
+    """`path`, the page's address; `dest`, the file's name. The value is the file's path.
+
+    It is what a result is compared with. Where upstream makes do with an empty file, there is no verdict here.
+    """
+
+    Params = _Print
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
+        """See the port."""
+        url = _Print.of(parameters).path
+        browser = running(context)
+        if browser is None:
+            return [Blob(name=url, note="no browser answers")]
+        with looked_up(browser, url) as tab:
+            return [Blob(name=url, data=browser.pdf(tab.id), media_type="application/pdf")]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
+        """See the port."""
+        blob = only(blobs)
+        if blob.data is None:
+            raise EvaluatorFailed(f"{blob.name} could not be printed: {blob.note}")
+        return placed(blob, _Print.of(parameters).dest, folder)

@@ -1,0 +1,16 @@
+"""`profile_name`: what the profile is called."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.evaluators.getters._profile import Setting, at
+from backend.domain.registry import Kind, register
+
+
+@register(Kind.GETTER, "profile_name")
+class ProfileName(Setting):
+    """`user_data_dir`. The value is the name, None if it has none."""
+
+    def value(self, found: Mapping[str, Any]) -> Any:
+        """The setting's value."""
+        return at(found, "profile.name")

@@ -1,0 +1,14 @@
+"""`shortcuts_on_desktop`: shortcuts that lie on the desktop."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from backend.domain.evaluators.getters._shortcuts import Shortcuts
+from backend.domain.registry import Kind, register
+
+
+@register(Kind.GETTER, "shortcuts_on_desktop")
+class ShortcutsOnDesktop(Shortcuts):
+    """No parameters. The value maps file names to texts: of `.desktop` files, or on Windows of `.lnk` files as JSON."""
+
+    suffixes: ClassVar[Mapping[str, str]] = {"Linux": ".desktop", "Windows": ".lnk", "Darwin": ".webloc"}

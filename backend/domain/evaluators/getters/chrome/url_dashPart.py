@@ -1,0 +1,51 @@
+"""`url_dashPart`: one part between slashes of the address of the page that shows."""
+# ruff: noqa: N999 - upstream's name
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import model_validator
+
+from backend.domain.evaluators.getters._evidence import Checked
+from backend.domain.evaluators.getters._live import Prefixed, address, shown
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+
+class _Part(Prefixed):
+    partIndex: int  # noqa: N815 - as task files write it
+    needDeleteId: bool = False  # noqa: N815
+    returnType: Literal["string", "json"]  # noqa: N815
+    key: str = ""
+
+    @model_validator(mode="after")
+    def _fit(self) -> Self:
+        if self.returnType == "json" and not self.key:
+            raise ValueError("`returnType` json needs `key`")
+        return self
+
+
+@register(Kind.GETTER, "url_dashPart")
+class UrlDashPart(Checked):
+    """`partIndex` (negative: from the end), `needDeleteId` (without what follows `?`), `returnType`, `key`.
+
+    The value is the part, or with `json` an object with it under `key`; None without such a part or a browser.
+    """
+
+    Params = _Part
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
+        """See the port."""
+        return shown(context)
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        wanted = _Part.of(parameters)
+        parts = (address(blobs, wanted.goto_prefix) or "").split("/")
+        if parts == [""] or not -len(parts) <= wanted.partIndex < len(parts):
+            return None
+        part = parts[wanted.partIndex]
+        part = part.split("?")[0] if wanted.needDeleteId else part
+        return part if wanted.returnType == "string" else {wanted.key: part}

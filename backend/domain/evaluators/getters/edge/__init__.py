@@ -1,0 +1,1 @@
+"""Getters of Microsoft Edge: its profile on disk, one file each."""

@@ -1,0 +1,25 @@
+"""`default_search_engine_from_edge`: which search engine Edge's address bar asks."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.browser_profiles import EDGE
+from backend.domain.evaluators.getters._profile import Setting, at
+from backend.domain.registry import Kind, register
+
+ENGINES = {
+    f"485bf7d3-0215-45af-87dc-5388680000{number}": name
+    for number, name in (("01", "Bing"), ("02", "Yahoo!"), ("03", "Google"), ("92", "DuckDuckGo"), ("15", "Yandex"))
+}
+
+
+@register(Kind.GETTER, "default_search_engine_from_edge")
+class DefaultSearchEngineFromEdge(Setting):
+    """`user_data_dir`. The value is its name, `Unknown` for one that is not known; without the key Edge asks Bing."""
+
+    product = EDGE
+
+    def value(self, found: Mapping[str, Any]) -> Any:
+        """The setting's value."""
+        guid = at(found, "default_search_provider.synced_guid")
+        return "Bing" if guid is None else ENGINES.get(str(guid), "Unknown")

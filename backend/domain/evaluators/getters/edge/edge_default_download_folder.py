@@ -1,0 +1,20 @@
+"""`edge_default_download_folder`: where Edge puts downloads."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.browser_profiles import EDGE
+from backend.domain.evaluators.getters._profile import Setting, at
+from backend.domain.registry import Kind, register
+
+
+@register(Kind.GETTER, "edge_default_download_folder")
+class EdgeDefaultDownloadFolder(Setting):
+    """`user_data_dir`. The value is the folder, `False` if none is set."""
+
+    product = EDGE
+
+    def value(self, found: Mapping[str, Any]) -> Any:
+        """The setting's value."""
+        folder = at(found, "download.default_directory")
+        return folder if isinstance(folder, str) and folder else "False"

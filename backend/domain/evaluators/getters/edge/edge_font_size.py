@@ -1,0 +1,21 @@
+"""`edge_font_size`: the font sizes of pages in Edge."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.browser_profiles import EDGE
+from backend.domain.evaluators.getters._profile import Setting, at
+from backend.domain.registry import Kind, register
+
+
+@register(Kind.GETTER, "edge_font_size")
+class EdgeFontSize(Setting):
+    """`user_data_dir`. The value is `{default_font_size, ...}`; without the keys they are 16, fixed 13."""
+
+    product = EDGE
+
+    def value(self, found: Mapping[str, Any]) -> Any:
+        """The setting's value."""
+        defaults = {"default_fixed_font_size": 13, "default_font_size": 16}
+        set_by_user = at(found, "webkit.webprefs", {})
+        return defaults | (dict(set_by_user) if isinstance(set_by_user, Mapping) else {})

@@ -1,0 +1,22 @@
+"""`edge_home_page`: which page Edge's home button opens."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.browser_profiles import EDGE
+from backend.domain.evaluators.getters._profile import Setting, at
+from backend.domain.registry import Kind, register
+
+
+@register(Kind.GETTER, "edge_home_page")
+class EdgeHomePage(Setting):
+    """`user_data_dir`. The value is its address without scheme and slashes, `False` if none is set."""
+
+    product = EDGE
+
+    def value(self, found: Mapping[str, Any]) -> Any:
+        """The setting's value."""
+        page = at(found, "homepage")
+        if not isinstance(page, str) or not page:
+            return "False"
+        return page.replace("https://", "").replace("http://", "").replace("/", "")

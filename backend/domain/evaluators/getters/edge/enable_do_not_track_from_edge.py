@@ -1,0 +1,19 @@
+"""`enable_do_not_track_from_edge`: whether Edge asks pages not to track."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.browser_profiles import EDGE
+from backend.domain.evaluators.getters._profile import Setting, at
+from backend.domain.registry import Kind, register
+
+
+@register(Kind.GETTER, "enable_do_not_track_from_edge")
+class EnableDoNotTrackFromEdge(Setting):
+    """`user_data_dir`. The value is 1.0 or 0.0; without the key Edge does not ask."""
+
+    product = EDGE
+
+    def value(self, found: Mapping[str, Any]) -> Any:
+        """The setting's value."""
+        return 1.0 if at(found, "enable_do_not_track") else 0.0

@@ -1,0 +1,19 @@
+"""`enable_enhanced_safety_browsing_from_edge`: whether Edge's enhanced security is on."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.browser_profiles import EDGE
+from backend.domain.evaluators.getters._profile import Setting, at
+from backend.domain.registry import Kind, register
+
+
+@register(Kind.GETTER, "enable_enhanced_safety_browsing_from_edge")
+class EnableEnhancedSafetyBrowsingFromEdge(Setting):
+    """`user_data_dir`. The value is 1.0 or 0.0; without the key it is off."""
+
+    product = EDGE
+
+    def value(self, found: Mapping[str, Any]) -> Any:
+        """The setting's value."""
+        return 1.0 if at(found, "edge.super_duper_secure_mode.enabled") else 0.0

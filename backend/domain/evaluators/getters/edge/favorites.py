@@ -1,0 +1,30 @@
+"""`favorites`: Edge's bookmarks."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.browser_profiles import EDGE
+from backend.domain.evaluators.getters._profile import Setting, at
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+
+@register(Kind.GETTER, "favorites")
+class Favorites(Setting):
+    """`user_data_dir`. The value is the file's `roots` (`bookmark_bar`, `other`, `synced`).
+
+    Without the file, which comes with the first bookmark, it is an empty list, as upstream.
+    """
+
+    product = EDGE
+    files = ("Default/Bookmarks",)
+
+    def value(self, found: Mapping[str, Any]) -> Any:
+        """The roots."""
+        return at(found, "roots", {})
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
+        """See the port."""
+        found = super().read(blobs, parameters, folder)
+        return [] if found is None else found

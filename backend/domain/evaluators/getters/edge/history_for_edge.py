@@ -1,0 +1,17 @@
+"""`history_for_edge`: Edge's history."""
+
+from backend.domain.browser_profiles import EDGE
+from backend.domain.evaluators.getters._profile import Database
+from backend.domain.registry import Kind, register
+
+
+@register(Kind.GETTER, "history_for_edge")
+class HistoryForEdge(Database):
+    """`dest`, `user_data_dir`. The value is a list of (url, title, last visit), None if there is no such file.
+
+    The time is in microseconds since 1601.
+    """
+
+    product = EDGE
+    names = ("Default/History",)
+    query = "SELECT url, title, last_visit_time FROM urls"

@@ -1,0 +1,19 @@
+"""`profile_name_from_edge`: what Edge's profile is called."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.browser_profiles import EDGE
+from backend.domain.evaluators.getters._profile import Setting, at
+from backend.domain.registry import Kind, register
+
+
+@register(Kind.GETTER, "profile_name_from_edge")
+class ProfileNameFromEdge(Setting):
+    """`user_data_dir`. The value is the name, None if it has none."""
+
+    product = EDGE
+
+    def value(self, found: Mapping[str, Any]) -> Any:
+        """The setting's value."""
+        return at(found, "profile.name")

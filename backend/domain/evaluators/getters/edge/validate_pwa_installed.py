@@ -1,0 +1,43 @@
+"""`validate_pwa_installed`: whether a web app is installed on Windows. WAA."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed, GuestRefused
+from backend.domain.evaluators.getters._evidence import Checked, only
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+COMMAND = ("powershell", "-NoProfile", "-Command", "Get-AppxPackage | Select-Object Name | ConvertTo-Json")
+MAKER = "pwabuilder"
+
+
+@register(Kind.GETTER, "validate_pwa_installed")
+class ValidatePwaInstalled(Checked):
+    """No parameters. The value is `app_installed` if there is a package of PWABuilder's, else `app_not_installed`."""
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
+        """See the port."""
+        try:
+            done = context.desktop.execute(list(COMMAND))
+        except GuestRefused as error:
+            return [Blob(name="installed packages", note=error.message)]
+        note = f"exit code {done.returncode}: {done.error.strip()[:500]}" if done.returncode else ""
+        return [Blob(name="installed packages", data=None if note else done.output.encode(), note=note)]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        blob = only(blobs)
+        if blob.data is None:
+            raise EvaluatorFailed(f"the installed packages are not known: {blob.note}")
+        try:
+            packages = json.loads(blob.data or b"[]")
+        except ValueError as error:
+            raise EvaluatorFailed(f"the list of packages is damaged: {error}") from error
+        # PowerShell writes a list of one as the one.
+        each = packages if isinstance(packages, list) else [packages]
+        names = [str(package.get("Name", "")) for package in each if isinstance(package, Mapping)]
+        return "app_installed" if any(MAKER in name.lower() for name in names) else "app_not_installed"
