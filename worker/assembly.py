@@ -13,8 +13,12 @@ from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.ports import ArtifactStore, OpenDesktop, Provider
 from backend.domain.registry import Kind
+from backend.domain.task import Task
+from backend.domain.way_out import WayOut, wants_proxy, way_out_of
 from backend.services import events
+from backend.services.addresses import Reach
 from backend.services.claims import Claim
+from backend.services.task_secrets import TaskSecrets
 from backend.services.web_client import GuardedWeb
 from backend.services.workers import WorkerInfo
 from worker.database import Database
@@ -48,8 +52,17 @@ def works_of(
     def pump(claim: Claim, opened: OpenDesktop, step: Callable[[], int]) -> LivePump:
         return LivePump(claim.attempt_id, opened.stream_address(), events, fps=settings.live_fps, step=step)
 
+    web = GuardedWeb(Reach(private_hosts=settings.web_private_hosts))
+    secrets = TaskSecrets(settings.data / "secrets")
+
+    def way_out(task: Task, assets: Mapping[str, str]) -> WayOut:
+        proxy = secrets.find("upstream_proxy") if wants_proxy(task) else ""
+        return way_out_of(task, assets, egress=settings.egress, hosts=settings.egress_hosts, proxy=proxy)
+
     tools = {
-        name: Tools(provider=provider, judge=judge, asset=store.get, pump=pump, web=GuardedWeb())
+        name: Tools(
+            provider=provider, judge=judge, asset=store.get, pump=pump, web=web, secret=secrets, way_out=way_out
+        )
         for name, provider in providers.items()
     }
     return Works(settings, database, store, partial(describe, settings, providers, judge), tools)

@@ -8,6 +8,7 @@ from backend.domain.errors import ClusterLost, DeskarenaError, TaskSetupFailed
 from backend.domain.ports import Desktop, OpenDesktop
 from backend.domain.ports_web import Browser, Web, WebReply
 from backend.domain.task import Task
+from backend.domain.way_out import WayOut, way_out_of
 from worker.devtools.browser import DevToolsBrowser
 from worker.devtools.http import ask
 from worker.devtools.tunnel import Deadline, Tunnel
@@ -31,6 +32,23 @@ def no_secret(name: str) -> str:
         TaskSetupFailed: always.
     """
     raise TaskSetupFailed(f"the task needs the secret {name!r}, which was not given")
+
+
+def nowhere(task: Task, assets: Mapping[str, str]) -> WayOut:
+    """No network, only the files that the task's own set-up brings."""
+    return way_out_of(task, assets, egress="none", hosts=(), proxy="")
+
+
+def missing_asset(name: str, benchmark: str) -> TaskSetupFailed:
+    """Why a file that a task needs is not there, and how to get it."""
+    if "://" not in name:
+        return TaskSetupFailed(f"the task set has no asset {name!r}")
+    called = benchmark or "NAME"
+    return TaskSetupFailed(
+        f"{name} has not been fetched",
+        hint=f"`deskarena benchmark fetch {called}` fetches what is missing; for a file obtained otherwise there is "
+        f"`deskarena benchmark asset add {called} {name} FILE`.",
+    )
 
 
 class Servers:
@@ -65,11 +83,12 @@ class TaskContext:
     """SetupContext for one task on one desktop.
 
     Attributes:
-        assets: name to hash.
+        assets: name, or address of a file of the web, to hash.
         fetch: bytes of an artifact by hash.
         servers: inside the desktop.
         secrets: a secret by name.
         outputs: what steps have kept.
+        benchmark: its name, for words to people.
     """
 
     desktop: Desktop
@@ -80,11 +99,12 @@ class TaskContext:
     servers: Servers
     secrets: Callable[[str], str] = no_secret
     outputs: dict[str, bytes] = field(default_factory=dict)
+    benchmark: str = ""
 
     def asset(self, name: str) -> bytes:
         """See the port."""
         if name not in self.assets:
-            raise TaskSetupFailed(f"the task set has no asset {name!r}")
+            raise missing_asset(name, self.benchmark)
         try:
             return self.fetch(self.assets[name])
         except DeskarenaError as error:

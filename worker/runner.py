@@ -9,6 +9,7 @@ from threading import Event
 from typing import Any, Protocol
 
 from backend.domain import registry
+from backend.domain.benchmarks import external_assets
 from backend.domain.episode import EndedBy
 from backend.domain.errors import (
     Cancelled,
@@ -29,12 +30,13 @@ from backend.domain.registry import Kind
 from backend.domain.score import Evaluation, score_by_rule
 from backend.domain.setup import run_steps
 from backend.domain.task import Task
+from backend.domain.way_out import WayOut
 from backend.services.claims import Claim
 from worker.agent import LateAgent
 from worker.evaluation.judge import Child, Judge
 from worker.hold import Hold
 from worker.phases import Phases
-from worker.reach import Servers, TaskContext, devtools, no_secret
+from worker.reach import Servers, TaskContext, devtools, missing_asset, no_secret, nowhere
 from worker.thinking import AgentThread
 
 logger = logging.getLogger(__name__)
@@ -86,6 +88,7 @@ class Tools:
         web: the guarded way to the web.
         browser: the browser of a desktop that listens on a port.
         secret: a secret that the operator gave for tasks, by name.
+        way_out: what a task's desktop may reach, given the hashes of its assets.
     """
 
     provider: Provider
@@ -95,6 +98,7 @@ class Tools:
     web: Web
     browser: Callable[[OpenDesktop, int], Browser] = devtools
     secret: Callable[[str], str] = no_secret
+    way_out: Callable[[Task, Mapping[str, str]], WayOut] = nowhere
 
 
 def run_attempt(claim: Claim, hold: Hold, book: Book, tools: Tools) -> bool:
@@ -137,6 +141,7 @@ class _Attempt:
             self._close()
 
     def _work(self) -> None:
+        self._check_files()
         opened = self._open()
         seen_at = datetime.now(UTC)
         context = self._context(opened)
@@ -156,8 +161,21 @@ class _Attempt:
         tools = self._tools
         servers = self._servers = Servers(opened, tools.browser)
         return TaskContext(
-            opened.desktop, self._task, tools.web, self._claim.assets, tools.asset, servers, tools.secret
+            opened.desktop,
+            self._task,
+            tools.web,
+            self._claim.assets,
+            tools.asset,
+            servers,
+            tools.secret,
+            benchmark=self._claim.benchmark,
         )
+
+    def _check_files(self) -> None:
+        """Every file of the web that the task needs is there, those of its evaluator too: before anything is spent."""
+        missing = [url for url in external_assets(self._task) if url not in self._claim.assets]
+        if missing:
+            raise missing_asset(missing[0], self._claim.benchmark)
 
     def _open(self) -> OpenDesktop:
         """A pristine desktop whose screen has been seen once."""
@@ -166,6 +184,7 @@ class _Attempt:
             opened = self._opened = self._made()
             self._hold.attach(opened)
             self._pump = self._tools.pump(self._claim, opened, lambda: self._progress.steps)
+            opened.let_out(self._tools.way_out(self._task, self._claim.assets), self._tools.asset)
             opened.desktop.frame()
         return opened
 

@@ -4,7 +4,7 @@ Every implementation passes the port's contract suite in `tests/contract/`, the 
 All calls are synchronous and bounded in time. All may raise the errors named; nothing else may pass.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -15,6 +15,7 @@ from backend.domain.run import Screen
 from backend.domain.score import Blob, MetricValue
 from backend.domain.task import Frozen, LoadedBenchmark, Task
 from backend.domain.trajectory import Action, Decision, Frame, Observation, StepRecord, Window
+from backend.domain.way_out import WayOut
 
 
 class ExecResult(Frozen):
@@ -178,6 +179,15 @@ class OpenDesktop(Protocol):
 
     def stream_address(self) -> tuple[str, str]:
         """(address of the guest API, secret): for the live pump of the same worker."""
+        ...
+
+    def let_out(self, way_out: WayOut, fetch: Callable[[str], bytes]) -> None:
+        """Says what the desktop may reach beyond itself from now on; before that it reaches nothing.
+
+        Args:
+            way_out: hosts, files that are answered without a network, a proxy.
+            fetch: bytes of an artifact by hash, for those files; may raise any of our errors.
+        """
         ...
 
     def close(self) -> None:

@@ -1,7 +1,9 @@
 """What every Provider does. Runs against the fake and against the real ones that can work here."""
 
+from backend.domain.errors import NotFound
 from backend.domain.ports import DesktopSpec, OpenDesktop, Provider
 from backend.domain.run import Screen
+from backend.domain.way_out import WayOut
 from tests.contract.conftest import SPEC
 
 
@@ -45,6 +47,16 @@ class TestOpen:
             assert (made.desktop.frame().width, made.desktop.frame().height) == (1024, 768)
         finally:
             made.close()
+
+
+class TestLetOut:
+    def test_says_again_and_again_what_may_be_reached(self, opened: OpenDesktop) -> None:
+        def fetch(sha256: str) -> bytes:
+            raise NotFound(sha256)
+
+        opened.let_out(WayOut(hosts=("a.example",), files={"https://a.example/x": "0" * 64}), fetch)
+        opened.let_out(WayOut(), fetch)
+        assert opened.alive()
 
 
 class TestClose:

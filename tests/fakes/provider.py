@@ -6,6 +6,7 @@ from typing import Any
 
 from backend.domain.errors import Lost
 from backend.domain.ports import Availability, Desktop, DesktopSpec, OpenDesktop
+from backend.domain.way_out import WayOut
 from tests.fakes.desktop import FakeDesktop
 
 
@@ -17,6 +18,7 @@ class FakeOpenDesktop:
         self.fake = desktop
         self.details: Mapping[str, Any] = {"provider": "fake", "slot": slot}
         self.closed = 0
+        self.way_out = WayOut()
 
     def alive(self) -> bool:
         return not self.fake.dead
@@ -26,6 +28,9 @@ class FakeOpenDesktop:
 
     def stream_address(self) -> tuple[str, str]:
         return "http://127.0.0.1:9", "no-stream"
+
+    def let_out(self, way_out: WayOut, fetch: Callable[[str], bytes]) -> None:
+        self.way_out = way_out
 
     def close(self) -> None:
         self.closed += 1

@@ -29,6 +29,7 @@ class SessionConfig:
     desktop: str = "plain"
     tunnel_ports: frozenset[int] = frozenset()
     egress_proxy: str = ""
+    egress_socket: str = ""
     python_path: str = ""
     inherited: Mapping[str, str] = field(default_factory=dict)
 
@@ -58,6 +59,7 @@ def read_config(environment: Mapping[str, str]) -> SessionConfig:
         desktop=desktop,
         tunnel_ports=_ports(environment.get("DESKARENA_TUNNEL_PORTS", "1337,8080,9222")),
         egress_proxy=environment.get("DESKARENA_EGRESS_PROXY", ""),
+        egress_socket=environment.get("DESKARENA_EGRESS_SOCKET", ""),
         python_path=_python_path(environment.get("PYTHONPATH", "")),
         inherited=environment,
     )

@@ -235,6 +235,7 @@ class Machine:
     bash: Sequence[str]
     tunnel_ports: frozenset[int]
     egress_proxy: str = ""
+    egress_socket: str = ""
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(max_workers=32))
 

@@ -46,6 +46,7 @@ def linux_machine(config: SessionConfig, secret: Secret, display: str, environme
         bash=["/bin/bash"],
         tunnel_ports=config.tunnel_ports,
         egress_proxy=config.egress_proxy,
+        egress_socket=config.egress_socket,
     )
 
 

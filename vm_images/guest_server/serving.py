@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from aiohttp import web
 
+from . import egress
 from .a11y_linux import AtSpi
 from .app import build_app
 from .machine import Machine
@@ -52,6 +53,7 @@ class _Server:
         self._services = services
         self._problem = ""
         self._restarts = 0
+        self._relay: asyncio.AbstractServer | None = None
 
     async def run(self, sock: socket.socket, ready: Callable[[], None]) -> str:
         sock.set_inheritable(False)
@@ -63,6 +65,7 @@ class _Server:
         await web.SockSite(runner, sock).start()
         for name in self._services.processes:
             self._watch(name)
+        self._relay = await egress.start_relay(self._machine)
         ready()
         warming = asyncio.create_task(self._warm())
         await self._machine.stopping.wait()
@@ -79,6 +82,8 @@ class _Server:
 
     async def _end(self, runner: web.AppRunner) -> None:
         self._machine.commands.stop_all()
+        if self._relay is not None:
+            self._relay.close()
         if isinstance(self._machine.accessibility, AtSpi):
             await self._machine.accessibility.stop()
         with contextlib.suppress(asyncio.TimeoutError):

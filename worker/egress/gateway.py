@@ -10,6 +10,7 @@ import contextlib
 import ipaddress
 import logging
 import mimetypes
+import re
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -124,7 +125,7 @@ class Gateway:
             data = await asyncio.to_thread(self._fetch, sha256)
         except DeskarenaError as error:
             raise _Refused(503, f"the file cannot be read: {error.message}") from error
-        media_type = mimetypes.guess_type(urlsplit(request.url).path)[0] or "application/octet-stream"
+        media_type = _media_type(urlsplit(request.url).path, data)
         await _send(client, 200, media_type, data, head_only=request.method == "HEAD")
 
     async def _tunnel(self, request: Request, client: Pair) -> None:
@@ -181,6 +182,12 @@ class Gateway:
             server[1].close()
             raise _Refused(502, f"the operator's proxy does not reach {place}")
         return server
+
+
+def _media_type(path: str, data: bytes) -> str:
+    """By the name's end, else a page if it looks like one: a browser would save it instead of showing it."""
+    page = re.match(rb"\s*<(!doctype\s+html|html)\b", data[:500], re.IGNORECASE)
+    return mimetypes.guess_type(path)[0] or ("text/html" if page else "application/octet-stream")
 
 
 def _nothing(sha256: str) -> bytes:

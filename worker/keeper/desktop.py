@@ -14,6 +14,8 @@ from worker.local import stage, watchdog
 from worker.local.cgroups import Group
 from worker.local.limits import MIB, Limits
 
+WAY_OUT = "out"
+"""Name of the folder, beside the guest API's socket, in which the worker opens the socket of the egress gateway."""
 PIPES = ("report", "status", "stdout", "stderr")
 """What we read of a desktop: the stage's report, bubblewrap's status, the session's two outputs."""
 _TAIL = 4096
@@ -66,9 +68,17 @@ class KeptDesktop:
         """Where the worker reaches the guest API."""
         return self.folder / "api"
 
+    @property
+    def way_out(self) -> Path:
+        """The one folder of the host that a desktop sees besides its programs: its way out of the network namespace."""
+        return self.folder / WAY_OUT
+
     def start(self, spec: "StartSpec") -> None:
         """Forks the stage. Raises OSError."""
         self.folder.mkdir(mode=0o700)
+        # The worker's gateway listens in there; the desktop's user, who is another one, must be able to enter it.
+        self.way_out.mkdir()
+        self.way_out.chmod(0o755)
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         theirs: dict[str, int] = {}
         try:
@@ -94,6 +104,7 @@ class KeptDesktop:
             user=None if self.user is None else (self.user, self.user),
             template=spec.template,
             guest=spec.guest,
+            egress=self.way_out,
             hide=spec.hide,
             limits=self.limits,
             memory_group=self.bounded_by_group("memory"),

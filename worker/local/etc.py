@@ -19,7 +19,8 @@ _STATIC = {
     "chromium.d/deskarena": (
         'export CHROMIUM_FLAGS="$CHROMIUM_FLAGS --no-sandbox --test-type --no-first-run --no-default-browser-check'
         " --password-store=basic --disable-dev-shm-usage --disable-gpu --disable-pings --disable-breakpad"
-        ' --disable-component-update --disable-background-networking --disable-sync"\n'
+        " --disable-component-update --disable-background-networking --disable-sync"
+        ' --proxy-server=http://127.0.0.1:18888"\n'
     ),
     "chromium/master_preferences": (
         '{"distribution": {"skip_first_run_ui": true, "suppress_first_run_bubble": true,'

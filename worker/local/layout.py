@@ -15,6 +15,9 @@ STAGE = PurePosixPath("/tmp")  # noqa: S108 - a private file system of the stage
 USER_ID = 1000
 """The user's number inside. Outside it is another one, without any right."""
 
+PROXY = "http://127.0.0.1:18888"
+"""Where a desktop's own end of its way out listens; OSWorld's tasks name this port, too."""
+
 ENVIRONMENT = {
     "HOME": "/home/user",
     "USER": "user",
@@ -23,6 +26,11 @@ ENVIRONMENT = {
     "PATH": "/usr/bin:/bin:/usr/games",
     "XDG_RUNTIME_DIR": "/run/user",
     "PYTHONPATH": "/opt/guest:/opt/guest/site",
+    "DESKARENA_EGRESS_SOCKET": "/run/egress/gateway",
+    "DESKARENA_EGRESS_PROXY": PROXY,
+    "http_proxy": PROXY,
+    "https_proxy": PROXY,
+    "no_proxy": "localhost,127.0.0.1,::1",
 }
 
 ROOT_LINKS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
@@ -160,7 +168,7 @@ def _writable(limits: Limits) -> list[str]:
         *("--perms", "0755", "--size", str(limits.run), "--tmpfs", "/run", "--perms", "0700", "--dir", "/run/user"),
         *("--symlink", "/tmp", "/var/tmp", "--symlink", "/run", "/var/run"),  # noqa: S108 - inside
         *("--bind", str(STAGE / "home"), "/home/user"),
-        *("--ro-bind", str(STAGE / "guest"), "/opt/guest"),
+        *("--ro-bind", str(STAGE / "guest"), "/opt/guest", "--ro-bind", str(STAGE / "egress"), "/run/egress"),
         *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/home/user"),
     ]
 

@@ -41,7 +41,7 @@ class StageSpec:
         bwrap: the program.
         entrances: control group files to enter by.
         user: (uid, gid) to become; None = stay who we are, inside a user namespace of our own.
-        template, guest: folders of the host.
+        template, guest, egress: folders of the host.
         stdin, stdout, stderr, listener, status: file descriptors for the sandbox and its status.
         overlay: False = the home is a copy even where an overlay could be had.
         command: what runs inside; empty = the guest server's session.
@@ -53,6 +53,7 @@ class StageSpec:
     user: tuple[int, int] | None
     template: Path
     guest: Path
+    egress: Path
     hide: tuple[str, ...]
     limits: Limits
     memory_group: bool
@@ -107,18 +108,24 @@ def _join(entrances: Sequence[str]) -> None:
 def _prepare(spec: StageSpec, footing: namespaces.Footing) -> tuple[str, list[str]]:
     """Fills the stage. Returns how the home was made, and what could not be bounded."""
     kernel.mount("none", "/", flags=kernel.MS_REC | kernel.MS_PRIVATE)
-    # Opened while we may still read them, and before the stage's file system covers them. Python closes both at exec.
+    # Opened while we may still read them, and before the stage's file system covers them. Python closes them at exec.
     template = os.open(spec.template, os.O_PATH | os.O_DIRECTORY)
-    guest = os.open(spec.guest, os.O_PATH | os.O_DIRECTORY)
+    bound = {name: os.open(path, os.O_PATH | os.O_DIRECTORY) for name, path in _bound(spec)}
     namespaces.settle(spec.user, footing)
     notes = _bound_kernel_objects(spec.limits, in_user_namespace=footing.in_user_namespace)
     inodes = max(10_000, spec.limits.home // 4096)
     flags = kernel.MS_NOSUID | kernel.MS_NODEV
     kernel.mount("tmpfs", _STAGE, "tmpfs", flags, f"size={spec.limits.home},nr_inodes={inodes},mode=755")
     _write_etc()
-    (_STAGE / "guest").mkdir()
-    kernel.mount(f"/proc/self/fd/{guest}", _STAGE / "guest", flags=kernel.MS_BIND)
+    for name, folder in bound.items():
+        (_STAGE / name).mkdir()
+        kernel.mount(f"/proc/self/fd/{folder}", _STAGE / name, flags=kernel.MS_BIND)
     return make_home(template, footing, overlay=spec.overlay), notes
+
+
+def _bound(spec: StageSpec) -> tuple[tuple[str, Path], ...]:
+    """Folders of the host by the name that they have on the stage."""
+    return ("guest", spec.guest), ("egress", spec.egress)
 
 
 def _bound_kernel_objects(limits: Limits, *, in_user_namespace: bool) -> list[str]:

@@ -4,9 +4,10 @@ import logging
 import secrets
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from backend.config import Settings
@@ -14,8 +15,11 @@ from backend.domain.errors import ClusterLost, GuestLost, Lost
 from backend.domain.ports import Availability, Desktop, DesktopSpec, OpenDesktop
 from backend.domain.registry import Kind, register
 from backend.domain.run import Screen
+from backend.domain.way_out import WayOut
 from worker.desktops import GuestDesktop
+from worker.egress import Gateway, Gateways
 from worker.keeper.client import CHECKOUT, KeeperClient, KeeperError, KeeperLost, KeeperOptions, Kept
+from worker.keeper.desktop import WAY_OUT
 from worker.local.limits import MIB, Limits
 from worker.local.programs import programs
 from worker.local.room import free_memory
@@ -34,9 +38,9 @@ logger = logging.getLogger(__name__)
 class LocalDesktop:
     """A contained desktop of this machine."""
 
-    def __init__(self, keeper: KeeperClient, kept: Kept, secret: str, spec: DesktopSpec) -> None:
-        """Takes over a desktop that the keeper has made."""
-        self._keeper, self._kept, self._secret = keeper, kept, secret
+    def __init__(self, keeper: KeeperClient, kept: Kept, secret: str, spec: DesktopSpec, gateway: Gateway) -> None:
+        """Takes over a desktop that the keeper has made, and its way out."""
+        self._keeper, self._kept, self._secret, self._gateway = keeper, kept, secret, gateway
         self._address = f"unix:{kept.socket}"
         self.spec = spec
         self._client = GuestDesktop(self._address, secret, screen=spec.screen)
@@ -63,6 +67,10 @@ class LocalDesktop:
         """Address of the guest API and its secret."""
         return self._address, self._secret
 
+    def let_out(self, way_out: WayOut, fetch: Callable[[str], bytes]) -> None:
+        """What it may reach from now on."""
+        self._gateway.allow(way_out, fetch)
+
     def usage(self) -> Mapping[str, Any]:
         """What it used, once closed: peak memory in bytes, and which limits it met how often."""
         return self._kept.usage
@@ -74,6 +82,7 @@ class LocalDesktop:
             ClusterLost: it would not go.
         """
         self._client.close()
+        self._gateway.close()
         try:
             self._keeper.destroy(self._kept)
         except KeeperError as error:
@@ -108,6 +117,7 @@ class LocalProvider:
         self._options = options or KeeperOptions(cache=settings.data / "cache" / "local", private=private)
         self._limits = limits or Limits()
         self._keeper: KeeperClient | None = None
+        self._gateways = Gateways()
         self._starting = threading.Lock()
         self._lock = threading.Lock()
         self._trying = threading.Lock()
@@ -186,6 +196,7 @@ class LocalProvider:
         with self._starting:
             if self._keeper is not None:
                 self._keeper.close()
+        self._gateways.close()
 
     # ---- making them
 
@@ -248,7 +259,15 @@ class LocalProvider:
             if error.kind == "guest":
                 raise GuestLost(f"a local desktop did not start: {error}") from error
             raise ClusterLost(f"a local desktop could not be made: {error}", hint=_HINT) from error
-        return LocalDesktop(keeper, kept, secret, spec)
+        return LocalDesktop(keeper, kept, secret, spec, self._gateway_of(keeper, kept))
+
+    def _gateway_of(self, keeper: KeeperClient, kept: Kept) -> Gateway:
+        """The desktop's way out, in the folder that it sees of the host."""
+        try:
+            return self._gateways.open(Path(kept.socket).parent / WAY_OUT / "gateway")
+        except OSError as error:
+            keeper.destroy(kept)
+            raise ClusterLost(f"a local desktop could not be given its way out: {error}", hint=_HINT) from error
 
     def _running_keeper(self) -> KeeperClient:
         with self._starting:

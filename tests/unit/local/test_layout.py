@@ -41,6 +41,10 @@ class TestBwrapCommand:
             *("--setenv", "HOME", "/home/user", "--setenv", "USER", "user", "--setenv", "LOGNAME", "user"),
             *("--setenv", "LANG", "C.UTF-8", "--setenv", "PATH", "/usr/bin:/bin:/usr/games"),
             *("--setenv", "XDG_RUNTIME_DIR", "/run/user", "--setenv", "PYTHONPATH", "/opt/guest:/opt/guest/site"),
+            *("--setenv", "DESKARENA_EGRESS_SOCKET", "/run/egress/gateway"),
+            *("--setenv", "DESKARENA_EGRESS_PROXY", "http://127.0.0.1:18888"),
+            *("--setenv", "http_proxy", "http://127.0.0.1:18888", "--setenv", "https_proxy", "http://127.0.0.1:18888"),
+            *("--setenv", "no_proxy", "localhost,127.0.0.1,::1"),
             *("--setenv", "DESKARENA_SCREEN", "1280x800", "--setenv", "DESKARENA_LISTEN_FD", "3"),
             *("--perms", "0755", "--dir", "/etc", "--perms", "0755", "--dir", "/etc/ssl"),
             *(
@@ -71,6 +75,7 @@ class TestBwrapCommand:
             *("--perms", "0755", "--size", "33554432", "--tmpfs", "/run", "--perms", "0700", "--dir", "/run/user"),
             *("--symlink", "/tmp", "/var/tmp", "--symlink", "/run", "/var/run"),
             *("--bind", "/tmp/home", "/home/user", "--ro-bind", "/tmp/guest", "/opt/guest"),
+            *("--ro-bind", "/tmp/egress", "/run/egress"),
             *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/home/user", "--"),
             *("/usr/bin/prlimit", "--nproc=1024:1024", "--nofile=4096:4096", "--fsize=536870912:536870912"),
             *("--core=1:1", "--msgqueue=819200:819200", "--sigpending=4096:4096", "--memlock=65536:65536", "--"),

@@ -1,3 +1,4 @@
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -16,8 +17,9 @@ from backend.domain.errors import (
 )
 from backend.domain.ports import OpenDesktop
 from backend.domain.run import Budget
-from backend.domain.task import SetupStep, Task
+from backend.domain.task import EvaluatorSpec, MetricCall, SetupStep, Task
 from backend.domain.trajectory import Action, StepRecord
+from backend.domain.way_out import WayOut
 from backend.services.claims import Claim
 from tests.factories.claims import claim_of, infeasible_task, note_task
 from tests.fakes.book import MemoryBook
@@ -76,6 +78,13 @@ class Attempt:
         return self.book.evaluation.score
 
 
+def with_assets(task: Task, assets: dict[str, str]) -> Attempt:
+    """An attempt whose task set has these assets."""
+    attempt = Attempt(task)
+    attempt.claim = dataclasses.replace(attempt.claim, assets=assets)
+    return attempt
+
+
 class TestScored:
     def test_a_solved_task(self) -> None:
         attempt = Attempt(note_task(oracle=SOLUTION), "oracle")
@@ -124,6 +133,13 @@ class TestScored:
         attempt.run()
         assert [slot for slot, _ in attempt.provider.prepared] == [0]
 
+    def test_the_desktop_may_reach_what_its_set_up_brings(self) -> None:
+        url = "https://files.example/a"
+        step = SetupStep(type="download", parameters={"files": [{"url": url, "path": "/a"}]})
+        attempt = with_assets(note_task(setup=(*note_task().setup, step)), {url: "1" * 64})
+        attempt.run()
+        assert attempt.provider.opened[0].way_out == WayOut(files={url: "1" * 64})
+
     def test_nothing_stays_behind(self) -> None:
         attempt = Attempt(note_task())
         attempt.run()
@@ -153,6 +169,18 @@ class TestLost:
         attempt.run()
         assert attempt.book.error is not None
         assert attempt.book.error.failure_class is FailureClass.TASK_SETUP
+
+    def test_a_file_of_the_web_that_was_not_fetched(self) -> None:
+        """Nothing is spent on it: no desktop, no agent."""
+        url = "https://files.example/gold.xlsx"
+        call = MetricCall(func="exact_match", expected={"type": "cloud_file", "path": url, "dest": "a"})
+        attempt = Attempt(note_task(evaluator=EvaluatorSpec(calls=(call,))))
+        assert attempt.run()
+        assert attempt.book.error is not None
+        assert attempt.book.error.failure_class is FailureClass.TASK_SETUP
+        assert url in attempt.book.message
+        assert "deskarena benchmark fetch" in attempt.book.message
+        assert attempt.provider.opened == []
 
     def test_a_desktop_that_the_agent_killed(self) -> None:
         attempt = Attempt(note_task(oracle=SOLUTION), "oracle")

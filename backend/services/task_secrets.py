@@ -1,0 +1,42 @@
+"""Secrets that the operator gives for tasks: one file each in a folder that nobody else can read."""
+
+import re
+from pathlib import Path
+
+from backend.domain.errors import TaskSetupFailed
+
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,60}")
+_MOST_BYTES = 65536
+_OTHERS = 0o077
+
+
+class TaskSecrets:
+    """Secrets by name: `FOLDER/NAME`. Read anew each time, so that a changed one counts for the next attempt."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __call__(self, name: str) -> str:
+        """The secret's text, without outer blanks.
+
+        Raises:
+            TaskSetupFailed: it was not given, or others can read it; says where to put it.
+        """
+        if not _NAME.fullmatch(name):
+            raise TaskSetupFailed(f"{name[:80]!r} is no name of a secret")
+        file = self._folder / name
+        try:
+            open_to = file.stat().st_mode & _OTHERS
+            text = file.read_bytes()[:_MOST_BYTES].decode()
+        except FileNotFoundError:
+            words = f"the task needs the secret {name!r}, which was not given"
+            raise TaskSetupFailed(words, hint=f"Write it to {file} (docs/assets.md says what it holds).") from None
+        except (OSError, UnicodeDecodeError) as error:
+            raise TaskSetupFailed(f"the secret {name!r} cannot be read: {error}") from error
+        if open_to:
+            raise TaskSetupFailed(f"the secret {name!r} can be read by others", hint=f"chmod 600 {file}")
+        return text.strip()
+
+    def find(self, name: str) -> str:
+        """The same, empty where it was not given."""
+        return self(name) if (self._folder / name).exists() else ""

@@ -1,0 +1,39 @@
+from pathlib import Path
+
+import pytest
+
+from backend.domain.errors import TaskSetupFailed
+from backend.services.task_secrets import TaskSecrets
+
+
+def given(folder: Path, name: str, text: str, mode: int = 0o600) -> TaskSecrets:
+    (folder / name).write_text(text)
+    (folder / name).chmod(mode)
+    return TaskSecrets(folder)
+
+
+class TestTaskSecrets:
+    def test_a_secret(self, tmp_path: Path) -> None:
+        assert given(tmp_path, "google_settings", "text\n")("google_settings") == "text"
+
+    def test_one_that_was_not_given_says_where_to_put_it(self, tmp_path: Path) -> None:
+        secrets = TaskSecrets(tmp_path / "secrets")
+        with pytest.raises(TaskSetupFailed) as failed:
+            secrets("google_settings")
+        assert str(tmp_path / "secrets" / "google_settings") in failed.value.hint
+        assert secrets.find("google_settings") == ""
+
+    def test_one_that_others_can_read(self, tmp_path: Path) -> None:
+        with pytest.raises(TaskSetupFailed, match="read by others"):
+            given(tmp_path, "a", "text", 0o644)("a")
+
+    @pytest.mark.parametrize("name", ["../token", "/etc/passwd", "", "A", "a/b", "a.b"])
+    def test_a_name_never_leads_elsewhere(self, tmp_path: Path, name: str) -> None:
+        with pytest.raises(TaskSetupFailed, match="no name of a secret"):
+            TaskSecrets(tmp_path)(name)
+
+    def test_one_that_is_no_text(self, tmp_path: Path) -> None:
+        (tmp_path / "a").write_bytes(b"\xff")
+        (tmp_path / "a").chmod(0o600)
+        with pytest.raises(TaskSetupFailed, match="cannot be read"):
+            TaskSecrets(tmp_path)("a")
