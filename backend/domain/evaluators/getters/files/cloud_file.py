@@ -1,9 +1,10 @@
-"""`cloud_file`: files that come with the task set, to compare with."""
+"""`cloud_file`: files that come with the task, to compare with."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from backend.domain.errors import EvaluatorFailed, TaskSetupFailed
 from backend.domain.evaluators.getters._files import Files, written
 from backend.domain.parameters import asset_name
 from backend.domain.ports import SetupContext
@@ -13,7 +14,10 @@ from backend.domain.score import Blob
 
 @register(Kind.GETTER, "cloud_file")
 class CloudFile:
-    """`path` is `asset:NAME`, `dest` the copy's name; `multi`, `gives`. The value is the copy's path."""
+    """`path` is a file of the web or `asset:NAME`, `dest` the copy's name; `multi`, `gives`. The value is a path.
+
+    Where upstream asks the web at every evaluation, this takes what was fetched once and stored.
+    """
 
     def check(self, parameters: Mapping[str, Any]) -> None:
         """Raises Invalid if the parameters are wrong."""
@@ -21,10 +25,20 @@ class CloudFile:
             asset_name(path, "path")
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port."""
-        names = [asset_name(path, "path") for path in Files.of(parameters).paths]
-        return [Blob(name=name, data=context.asset(name), note="asset of the task set") for name in names]
+        """See the port. A file that is not there is no evidence of anything: there can be no verdict."""
+        return [_fetched(context, asset_name(path, "path")) for path in Files.of(parameters).paths]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
         """See the port."""
+        missing = [blob for blob in blobs if blob.data is None]
+        if missing:
+            raise EvaluatorFailed(f"the file to compare with is not in the evidence: {missing[0].name}")
         return written(Files.of(parameters), blobs, folder)
+
+
+def _fetched(context: SetupContext, name: str) -> Blob:
+    try:
+        data = context.asset(name)
+    except TaskSetupFailed as error:
+        raise EvaluatorFailed(f"the file to compare with is missing: {error.message}", hint=error.hint) from error
+    return Blob(name=name, data=data, note="file of the web, as fetched" if "://" in name else "asset of the task set")

@@ -1,0 +1,57 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backend.domain.errors import EvaluatorFailed, Invalid
+from backend.domain.evaluators.getters.files.cloud_file import CloudFile
+from backend.domain.score import Blob
+from tests.factories.starter_tasks import FakeContext
+from tests.fakes.desktop import FakeDesktop
+
+A, B = "https://files.example/a.xlsx", "https://files.example/b.csv"
+BOTH: dict[str, Any] = {"path": [A, B], "dest": ["a.xlsx", "a-Sheet1.csv"], "multi": True}
+
+
+def context() -> FakeContext:
+    return FakeContext(FakeDesktop(), assets={A: b"A", B: b"B", "own": b"O"})
+
+
+def value(parameters: dict[str, Any], folder: Path) -> Any:
+    return CloudFile().read(CloudFile().collect(context(), parameters), parameters, folder)
+
+
+class TestCheck:
+    @pytest.mark.parametrize("path", ["asset:own", A, "http://files.example/a%20b.txt"])
+    def test_what_may_be_named(self, path: str) -> None:
+        CloudFile().check({"path": path, "dest": "a"})
+
+    @pytest.mark.parametrize("path", ["own", "file:///etc/passwd", "ftp://files.example/a", "https://", "asset:"])
+    def test_what_may_not(self, path: str) -> None:
+        with pytest.raises(Invalid) as wrong:
+            CloudFile().check({"path": path, "dest": "a"})
+        assert wrong.value.path == "path"
+
+
+class TestValue:
+    def test_one_file(self, tmp_path: Path) -> None:
+        assert Path(value({"path": A, "dest": "gold.xlsx"}, tmp_path)).read_bytes() == b"A"
+
+    def test_of_several_the_first_is_given(self, tmp_path: Path) -> None:
+        found = Path(value(BOTH, tmp_path))
+        assert found.name == "a.xlsx"
+        assert (found.parent / "a-Sheet1.csv").read_bytes() == b"B"
+
+    def test_or_those_that_are_named(self, tmp_path: Path) -> None:
+        found = value({**BOTH, "gives": [1, 0]}, tmp_path)
+        assert [Path(one).read_bytes() for one in found] == [b"A", b"B"]
+
+
+class TestMissing:
+    def test_there_is_no_verdict(self) -> None:
+        with pytest.raises(EvaluatorFailed, match="missing"):
+            CloudFile().collect(context(), {"path": "https://files.example/c", "dest": "c"})
+
+    def test_nor_from_evidence_that_lacks_it(self, tmp_path: Path) -> None:
+        with pytest.raises(EvaluatorFailed, match="not in the evidence"):
+            CloudFile().read([Blob(name=A)], {"path": A, "dest": "a"}, tmp_path)
