@@ -1,0 +1,1 @@
+"""Metrics of the desktop itself, one file each."""

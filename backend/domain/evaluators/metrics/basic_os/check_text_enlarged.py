@@ -1,0 +1,17 @@
+"""`check_text_enlarged`: whether GNOME's text is larger than at first."""
+
+import math
+
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "check_text_enlarged")
+def check_text_enlarged(result: str | None) -> MetricValue:
+    """1 if the printed scaling factor is above 1."""
+    try:
+        factor = float(result or "")
+    except ValueError:
+        return verdict(met=False, reason=f"the scaling factor is no number: {short(result)}")
+    return verdict(met=math.isfinite(factor) and factor > 1.0, reason=f"the scaling factor is {factor:g}, 1 at first")

@@ -1,0 +1,29 @@
+"""`is_in_vm_clickboard`: whether the clipboard holds certain texts."""
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.metrics._rules import HINT, rule, texts
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "is_in_vm_clickboard")
+def is_in_vm_clickboard(rules: object, clipboard: object) -> MetricValue:
+    """1 if the clipboard's text contains every text of `rules["expected"]`.
+
+    The task gives them in this order: what is wanted as `result`, what the desktop printed as `expected`.
+
+    Args:
+        rules: `{expected: text or list of texts}`.
+        clipboard: the clipboard's text.
+    """
+    expected = rule(rules, "expected")
+    wanted = [expected] if isinstance(expected, str) else texts(expected, "`expected`")
+    if not wanted or not all(wanted):
+        raise EvaluatorFailed("`expected` names no text to look for", hint=HINT)
+    if not isinstance(clipboard, str):
+        raise EvaluatorFailed("the clipboard's text was not gathered")
+    missing = [text for text in wanted if text not in clipboard]
+    if missing:
+        return verdict(met=False, reason=f"the clipboard has {short(clipboard)}, without {short(missing)}")
+    return verdict(met=True, reason=f"the clipboard has {short(wanted)}")

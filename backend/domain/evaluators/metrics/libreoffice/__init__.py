@@ -1,0 +1,1 @@
+"""Metrics of LibreOffice as a whole, one file each."""

@@ -1,0 +1,1 @@
+"""Metrics of electronic books and of tags in music, one file each."""

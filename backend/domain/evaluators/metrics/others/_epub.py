@@ -1,0 +1,96 @@
+"""Compares what is in two electronic books: contents, metadata and HTML chapters, line by line."""
+
+import difflib
+import zipfile
+from collections import Counter
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.packages import check_archive
+from backend.domain.evaluators.metrics._verdicts import short
+
+MAX_MEMBER = 16 * 2**20
+MAX_TOTAL = 64 * 2**20
+MAX_LINES = 20_000
+MAX_PAIRS = 20 * 10**6
+Book = dict[str, list[str]]
+"""A member's name to its lines."""
+PASSING_OVER = {"toc.ncx": "navPoint", "content.opf": "dc:identifier"}
+"""Members of which lines with this word do not count: numbers that each converter makes anew."""
+
+
+def gold(path: str | None) -> Book:
+    """The book to compare with. Raises EvaluatorFailed if it cannot be read or has nothing to compare."""
+    book, reason = read_book(path)
+    if not book:
+        raise EvaluatorFailed(f"the book to compare with: {reason or 'nothing in it can be compared'}")
+    return book
+
+
+def read_book(path: str | None) -> tuple[Book, str]:
+    """The members that count, and why there are none."""
+    reason = check_archive(path)
+    if reason:
+        return {}, reason.replace("office document", "electronic book")
+    book, total = Book(), 0
+    try:
+        with zipfile.ZipFile(str(path)) as package:
+            for member in package.infolist():
+                kind = member.filename.rsplit("/", 1)[-1]
+                if kind not in PASSING_OVER and not kind.endswith(".html"):
+                    continue
+                total += member.file_size
+                if member.file_size > MAX_MEMBER or total > MAX_TOTAL:
+                    return {}, f"{short(member.filename)} is too large"
+                book[member.filename] = _lines(kind, package.read(member).decode(errors="replace"))
+    except (zipfile.BadZipFile, OSError, ValueError, RuntimeError, NotImplementedError, EOFError) as error:
+        return {}, f"the book is damaged: {type(error).__name__}"
+    return book, "" if book else "nothing in the book can be compared"
+
+
+def _lines(kind: str, text: str) -> list[str]:
+    if kind in PASSING_OVER:
+        return [line for line in text.splitlines() if PASSING_OVER[kind] not in line]
+    return _html_lines(text.replace("\n", "").replace("\r", ""))
+
+
+def _html_lines(text: str) -> list[str]:
+    """The lines that lxml prints: how the book's own lines are broken does not count."""
+    import lxml.html
+    from lxml import etree
+
+    try:
+        root = lxml.html.fromstring(text.encode())
+    except (etree.ParserError, etree.XMLSyntaxError, ValueError):
+        return []  # No element at all: an empty chapter.
+    return str(lxml.html.tostring(root, pretty_print=True, encoding="unicode")).splitlines()
+
+
+def likeness(found: list[str] | None, wanted: list[str] | None) -> float:
+    """Twice the equal lines by all lines of both; 0 where one is not there, or they are too much to compare."""
+    if found is None or wanted is None:
+        return 0.0
+    if found == wanted:
+        return 1.0
+    counts = Counter(wanted)
+    if len(found) > MAX_LINES + len(wanted) or sum(counts[line] for line in found) > MAX_PAIRS:
+        return 0.0
+    return difflib.SequenceMatcher(a=found, b=wanted).ratio()
+
+
+def by_name(found: Book, wanted: Book) -> dict[str, float]:
+    """The likeness of every member that one of the books has."""
+    return {name: likeness(found.get(name), wanted.get(name)) for name in sorted({*found, *wanted})}
+
+
+def by_place(found: Book, wanted: Book) -> dict[str, float]:
+    """As published: the first member with the first, and so on, whatever they are called; what is over is ignored."""
+    pairs = zip(sorted(found), sorted(wanted), strict=False)
+    return {name: likeness(found[name], wanted[other]) for name, other in pairs}
+
+
+def reasons(parts: dict[str, float]) -> tuple[str, ...]:
+    """What differs, in words."""
+    differing = [
+        f"{name[:100]}: {value:.3f} of the lines are as expected" for name, value in parts.items() if value < 1
+    ]
+    return tuple(differing[:15]) or (f"all {len(parts)} members are as expected",)

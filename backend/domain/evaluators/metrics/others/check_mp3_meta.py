@@ -1,0 +1,76 @@
+"""`check_mp3_meta`: whether a sound file's tags are as wanted."""
+
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.metrics._rules import HINT
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.evaluators.metrics.general._value_rules import fits
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+MAX_BYTES = 256 * 2**20
+NAMES = {
+    "date": "year",
+    "originaldate": "year",
+    "tracknumber": "track",
+    "discnumber": "disc",
+}
+"""mutagen's names, which tasks use, where the library here has another."""
+KNOWN = frozenset({"title", "artist", "album", "albumartist", "composer", "genre", "comment", *NAMES})
+
+
+@register(Kind.METRIC, "check_mp3_meta")
+def check_mp3_meta(result: str | None, rules: object) -> MetricValue:
+    """1 if every tag fits its rule.
+
+    Args:
+        result: path of the file.
+        rules: name of a tag (`title`, `artist`, `album`, ...) to `{method, ref}`; several values of a tag are joined by
+            commas, one that is not there is an empty text.
+    """
+    wanted = _rules(rules)
+    tags, reason = _tags(result, wanted)
+    if tags is None:
+        return verdict(met=False, reason=reason)
+    wrong = {name: tags[name] for name, one in wanted.items() if not fits(tags[name], one)}
+    if not wrong:
+        return verdict(met=True, reason=f"the tags are as expected: {short(tags)}")
+    reasons = [f"{name} is {short(value)}, expected {short(dict(wanted[name]))}" for name, value in wrong.items()]
+    return MetricValue(value=0.0, reasons=tuple(reasons[:20]))
+
+
+def _rules(rules: object) -> Mapping[str, Mapping[str, Any]]:
+    if not isinstance(rules, Mapping) or not rules:
+        raise EvaluatorFailed("the rules name no tags", hint=HINT)
+    for name, one in rules.items():
+        if name not in KNOWN or not isinstance(one, Mapping):
+            raise EvaluatorFailed(f"the rule {short(one)} of tag {short(name)} has no meaning", hint=HINT)
+        fits("", one)
+    return rules
+
+
+def _tags(path: str | None, names: Mapping[str, Any]) -> tuple[dict[str, str] | None, str]:
+    from tinytag import TinyTag
+
+    if path is None or not Path(path).is_file():
+        return None, "the file is not there"
+    if Path(path).stat().st_size > MAX_BYTES:
+        return None, f"the file is larger than {MAX_BYTES // 2**20} MiB"
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Odd tags are no business of a verdict.
+            tag = TinyTag.get(path, duration=False)
+    except Exception as error:  # noqa: BLE001 - the library raises whatever a damaged file makes it stumble over.
+        return None, f"the file's tags cannot be read: {type(error).__name__}"
+    found = {key: _texts(value) for key, value in tag.as_dict().items() if key != "filename"}
+    if not any(NAMES.get(name, name) in found for name in KNOWN):
+        return None, "the file has no tags"
+    return {name: ",".join(found.get(NAMES.get(name, name), [])) for name in names}, ""
+
+
+def _texts(value: Any) -> list[str]:
+    return [str(one) for one in (value if isinstance(value, list) else [value]) if one is not None]

@@ -1,0 +1,18 @@
+"""`compare_epub`: how much of an electronic book is as expected."""
+
+from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.evaluators.metrics.others._epub import by_name, by_place, gold, read_book, reasons
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "compare_epub")
+def compare_epub(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
+    """The mean likeness of contents, metadata and HTML chapters, which are compared by name."""
+    wanted = gold(expected)
+    found, reason = read_book(result)
+    if not found:
+        return verdict(met=False, reason=reason)
+    parts = by_place(found, wanted) if strict_upstream else by_name(found, wanted)
+    number = len(found) if strict_upstream else len(parts)
+    return MetricValue(value=sum(parts.values()) / number, reasons=reasons(parts))

@@ -1,0 +1,19 @@
+"""`compare_epub` in WAA: the likenesses of a book's members are multiplied."""
+
+from math import prod
+
+from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.evaluators.metrics.others._epub import by_name, by_place, gold, read_book, reasons
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "compare_epub", dialect="waa")
+def compare_epub_waa(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
+    """The product of the likenesses of contents, metadata and HTML chapters, which are compared by name."""
+    wanted = gold(expected)
+    found, reason = read_book(result)
+    if not found:
+        return verdict(met=strict_upstream and result is not None, reason=reason)
+    parts = by_place(found, wanted) if strict_upstream else by_name(found, wanted)
+    return MetricValue(value=prod(parts.values()), reasons=reasons(parts))

@@ -1,0 +1,1 @@
+"""Metrics of Thunderbird, one file each."""

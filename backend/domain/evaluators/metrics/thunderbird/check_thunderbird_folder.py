@@ -1,0 +1,73 @@
+"""`check_thunderbird_folder`: whether mail folders hold exactly the expected messages."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.evaluators.metrics.thunderbird._mailbox import Reading, messages
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+_SUBJECT = re.compile(r"^Subject:\s*(.*)$", re.MULTILINE | re.IGNORECASE)
+Paths = str | Sequence[str | None] | None
+
+
+@register(Kind.METRIC, "check_thunderbird_folder")
+def check_thunderbird_folder(  # noqa: PLR0913 - upstream's options.
+    result: Paths,
+    expected: Paths,
+    *,
+    ignore_status: bool | None = None,
+    ignore_keys: bool | None = None,
+    remove_deleted: bool = True,
+    remove_duplicate: bool = True,
+    strict_upstream: bool = False,
+) -> MetricValue:
+    """1 if each folder has the messages of its counterpart, in any order.
+
+    Args:
+        result: path of a folder's file, or a list of them.
+        expected: the same, as many.
+        ignore_status: False = a message's status (read, starred) counts, too. It does not unless the task says so:
+            looking at a message changes it.
+        ignore_keys: False = its labels count, too.
+        remove_deleted: messages that are marked as deleted are not there.
+        remove_duplicate: a message twice is a message.
+        strict_upstream: as published, where every message is passed over and nothing is compared.
+    """
+    found, wanted = _paths(result, len(_paths(expected, 1))), _paths(expected, 1)
+    reading = Reading(status=ignore_status is False, keys=ignore_keys is False, deleted=not remove_deleted)
+    if strict_upstream:
+        return verdict(met=None not in found, reason="every folder's file is there; nothing is compared, as published")
+    if len(found) != len(wanted):
+        raise EvaluatorFailed(f"{len(found)} folders are compared with {len(wanted)}")
+    reasons = []
+    for number, (mine, gold) in enumerate(zip(found, wanted, strict=True), start=1):
+        if difference := _difference(mine, gold, reading, once=remove_duplicate):
+            reasons.append(f"folder {number}: {difference}")
+    return MetricValue(value=float(not reasons), reasons=tuple(reasons[:20]) or ("the folders hold what is expected",))
+
+
+def _paths(value: Paths, number: int) -> list[str | None]:
+    return [value] * number if value is None else [value] if isinstance(value, str) else list(value)
+
+
+def _difference(mine: str | None, gold: str | None, reading: Reading, *, once: bool) -> str:
+    """In words; empty if there is none."""
+    wanted, reason = messages(gold, reading)
+    if wanted is None:
+        raise EvaluatorFailed(f"the folder to compare with: {reason}")
+    found, reason = messages(mine, reading)
+    if found is None:
+        return reason
+    mine_counts, gold_counts = (Counter(set(texts) if once else texts) for texts in (found, wanted))
+    more, less = list((mine_counts - gold_counts).elements()), list((gold_counts - mine_counts).elements())
+    if not more and not less:
+        return ""
+    return f"{len(less)} messages are missing {_subjects(less)}, {len(more)} are not expected {_subjects(more)}"
+
+
+def _subjects(texts: Sequence[str]) -> str:
+    return short([match[1] if (match := _SUBJECT.search(text)) else "no subject" for text in sorted(texts)[:5]])

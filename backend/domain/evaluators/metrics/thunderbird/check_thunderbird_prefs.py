@@ -1,0 +1,67 @@
+"""`check_thunderbird_prefs`: whether Thunderbird's settings are as wanted."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.text import read_text
+from backend.domain.evaluators.metrics._rules import HINT
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.evaluators.metrics.general._value_rules import fits
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+_PREF = re.compile(r'user_pref\("(?P<key>(?:[^"\\]|\\.)+)", (?P<value>.+)\);')
+Rules = Mapping[str, Mapping[str, Any]]
+
+
+@register(Kind.METRIC, "check_thunderbird_prefs")
+def check_thunderbird_prefs(result: str | None, rules: object) -> MetricValue:
+    """1 if every setting in `expect` is in `prefs.js` and fits its rule, and none in `unexpect` fits its own.
+
+    Args:
+        result: path of `prefs.js`. A setting that is as Thunderbird has it at first is not in it.
+        rules: `{expect: {name: {method, ref}}, unexpect: {...}}`.
+    """
+    expect, unexpect = _part(rules, "expect"), _part(rules, "unexpect")
+    if not expect and not unexpect:
+        raise EvaluatorFailed("the rules name no settings", hint=HINT)
+    text, reason = read_text(result)
+    if text is None:
+        return verdict(met=False, reason=reason)
+    found = _prefs(text, {*expect, *unexpect})
+    wrong = [f"{key} is {_shown(found, key)}, expected {short(dict(one))}" for key, one in expect.items()
+             if key not in found or not fits(found[key][-1], one)]  # fmt: skip
+    wrong += [f"{key} is {_shown(found, key)}, which is not allowed" for key, one in unexpect.items()
+              if key not in expect and any(fits(value, one) for value in found.get(key, ()))]  # fmt: skip
+    if wrong:
+        return MetricValue(value=0.0, reasons=tuple(wrong[:20]))
+    return verdict(met=True, reason=f"{len(expect)} settings are as expected, {len(unexpect)} not as excluded")
+
+
+def _part(rules: object, name: str) -> Rules:
+    part = rules.get(name, {}) if isinstance(rules, Mapping) else None
+    if not isinstance(part, Mapping) or not all(isinstance(one, Mapping) for one in part.values()):
+        raise EvaluatorFailed(f"`{name}` is {short(part)}, expected settings and their rules", hint=HINT)
+    for one in part.values():
+        fits(None, one)
+    return part
+
+
+def _prefs(text: str, keys: set[str]) -> dict[str, list[Any]]:
+    """The values of these settings, in the file's order; the last one counts."""
+    found: dict[str, list[Any]] = {}
+    for line in text.split("\n"):
+        match = _PREF.fullmatch(line.strip())
+        if match and match["key"] in keys:
+            try:
+                found.setdefault(match["key"], []).append(json.loads(match["value"]))
+            except (ValueError, RecursionError):
+                continue  # Thunderbird itself would pass over it.
+    return found
+
+
+def _shown(found: Mapping[str, list[Any]], key: str) -> str:
+    return short(found[key][-1]) if key in found else "not set"
