@@ -1,0 +1,95 @@
+"""What `chrome_open_tabs`, `edge_open_tabs` and `chrome_close_tabs` share."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.errors import GuestRefused, TaskSetupFailed
+from backend.domain.evaluators.formats import addresses
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.ports_web import Browser, Tab
+from backend.domain.setup._steps import look_again
+
+LOAD_SECONDS = 60.0
+_LOOKS = 300  # 75 s, as long as upstream asks
+
+
+class _Open(Parameters):
+    urls_to_open: tuple[str, ...]
+
+
+class OpenTabs:
+    """`urls_to_open`. Waits for the browser, opens each page, and closes the one that the browser began with.
+
+    A page that goes on loading after a minute is left at that, as upstream; one that cannot be had is a failure.
+    """
+
+    def check(self, parameters: Mapping[str, Any]) -> None:
+        """See the port."""
+        _Open.of(parameters)
+
+    def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
+        """See the port."""
+        browser = awaited(context)
+        first = list(browser.tabs())[-1:]
+        for url in _Open.of(parameters).urls_to_open:
+            try:
+                browser.open(url, timeout=LOAD_SECONDS)
+            except GuestRefused as error:
+                if error.kind != "timeout":
+                    raise TaskSetupFailed(f"{url} does not open: {error.message}", hint=error.hint) from error
+            # Not before another is open: the browser would end with its last page.
+            while first:
+                browser.close(first.pop().id)
+
+
+class _Close(Parameters):
+    urls_to_close: tuple[str, ...]
+
+
+class CloseTabs:
+    """`urls_to_close`. Waits for the browser and for each page, and closes it. One that never appears is a failure."""
+
+    def check(self, parameters: Mapping[str, Any]) -> None:
+        """See the port."""
+        _Close.of(parameters)
+
+    def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
+        """See the port."""
+        browser = awaited(context)
+        for url in _Close.of(parameters).urls_to_close:
+            found: list[Tab] = []
+
+            def seen(url: str = url, found: list[Tab] = found) -> bool:
+                found[:] = [tab for tab in browser.tabs() if _same(tab.url, url)]
+                return bool(found)
+
+            if not look_again(context.desktop, seen):
+                raise TaskSetupFailed(f"no page {url} is open; there are {[tab.url for tab in browser.tabs()]}")
+            browser.close(found[0].id)
+
+
+def awaited(context: SetupContext) -> Browser:
+    """The browser, once it answers. Raises TaskSetupFailed if it never does."""
+    browser = context.browser()
+    why = ""
+
+    def answers() -> bool:
+        nonlocal why
+        try:
+            browser.tabs()
+        except GuestRefused as error:
+            if error.kind != "no_browser":
+                raise
+            why = error.message
+            return False
+        return True
+
+    if not look_again(context.desktop, answers, looks=_LOOKS):
+        raise TaskSetupFailed(f"no browser answers: {why}", hint="The task must start it with --remote-debugging-port.")
+    return browser
+
+
+def _same(one: str, other: str) -> bool:
+    """A site may lead to its page for another country: which page is meant is clear all the same."""
+    return addresses.same(one, other) or addresses.same_osworld(one, other)

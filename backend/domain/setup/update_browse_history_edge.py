@@ -1,0 +1,12 @@
+"""`update_browse_history_edge`: gives Microsoft Edge a past."""
+
+from backend.domain.browser_profiles import EDGE
+from backend.domain.registry import Kind, register
+from backend.domain.setup._history import HistoryStep
+
+
+@register(Kind.SETUP, "update_browse_history_edge")
+class UpdateBrowseHistoryEdge(HistoryStep):
+    """See `HistoryStep`."""
+
+    product = EDGE
