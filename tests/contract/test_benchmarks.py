@@ -10,10 +10,11 @@ from backend.domain.benchmarks import lint
 from backend.domain.errors import Invalid
 from backend.domain.registry import Kind
 from backend.starter import TASKS
+from tests.factories.suites import SAMPLES
 
 registry.load()
 READERS = registry.names(Kind.BENCHMARK)
-EXAMPLES = {"starter": TASKS}
+EXAMPLES = {"starter": TASKS, "osworld": SAMPLES / "osworld", "waa": SAMPLES / "waa"}
 """A folder that each reader can read."""
 
 

@@ -1,6 +1,7 @@
 """The published suites and our own small sample of their formats, with the readers that read them."""
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -9,16 +10,19 @@ from backend.domain.registry import Kind
 from backend.domain.task import LoadedBenchmark
 
 SAMPLES = Path(__file__).resolve().parents[1] / "samples"
-"""Task files of our own, laid out as the two suites publish theirs; between them they use every feature of the format."""
+"""Task files of our own, laid out as the two suites publish theirs; they use every feature of the format."""
 OSWORLD_TASKS = Path("osworld/evaluation_examples/examples")
 OSWORLD_WINDOWS = Path("osworld/evaluation_examples/examples_windows")
 WAA_TASKS = Path("waa/src/win-arena-container/client/evaluation_examples_windows/examples")
 WAA_WITHOUT = WAA_TASKS.parent / "examples_noctxt"
 
 
+_load = cache(registry.load)  # Finding the plug-ins takes longer than reading a task.
+
+
 def read(kind: str, path: Path) -> LoadedBenchmark:
     """What the reader of that kind makes of a folder."""
-    registry.load()
+    _load()
     reader: Any = registry.lookup(Kind.BENCHMARK, kind)()
     found: LoadedBenchmark = reader.load(path)
     return found

@@ -9,6 +9,7 @@ import pytest
 
 import backend
 from backend.cli.embedded.stack import Plan, Stack
+from tests.factories.suites import OSWORLD_WINDOWS, SAMPLES
 from tests.integration.cli.service import deskarena
 
 STARTER = Path(backend.__file__).parent / "starter" / "tasks"
@@ -75,6 +76,65 @@ class TestBenchmark:
         done = deskarena("benchmark", "validate", "starter", server=url)
         assert done.returncode == 3
         assert "worker" in done.stderr
+
+
+@pytest.mark.stack
+class TestSuites:
+    """Our samples of the published suites; the suites themselves where they are at hand."""
+
+    @pytest.mark.parametrize(("kind", "tasks", "infeasible"), [("waa", 5, 2), ("osworld", 7, 1)])
+    def test_a_sample_from_a_folder_and_from_a_zip(
+        self, url: str, tmp_path: Path, kind: str, tasks: int, infeasible: int
+    ) -> None:
+        archive = shutil.make_archive(str(tmp_path / "files"), "zip", SAMPLES / kind)
+        for number, path in enumerate((SAMPLES / kind, archive)):
+            done = deskarena(
+                "benchmark", "import", kind, str(path), "--name", f"{kind}-sample", "-o", "json", server=url
+            )
+            assert json.loads(done.stdout)["created"] == (number == 0)
+        shown = json.loads(deskarena("benchmark", "show", f"{kind}-sample", "-o", "json", server=url).stdout)
+        assert (shown["tasks"], shown["infeasible"]) == (tasks, infeasible)
+
+    def test_the_folder_for_windows_is_told_by_its_name(self, url: str) -> None:
+        words = ("benchmark", "import", "osworld", str(SAMPLES / OSWORLD_WINDOWS), "--name", "office", "-o", "json")
+        made = json.loads(deskarena(*words, server=url).stdout)
+        assert made["benchmark"]["tasks"] == 2
+        assert "2 tasks" in deskarena(*words[:-2], server=url).stdout
+
+    def test_difference_and_labels(self, url: str, tmp_path: Path) -> None:
+        words = ("benchmark", "import", "waa", str(SAMPLES / "waa"), "--name", "twice", "-o", "json")
+        deskarena(*words, server=url)
+        assert json.loads(deskarena(*words, "--strict-upstream", server=url).stdout)["created"]
+        told = deskarena("benchmark", "diff", "twice@1", "twice", server=url).stdout
+        assert "0 added, 0 removed, 5 changed, 0 the same" in told
+        assert "evaluator.strict_upstream: false -> true" in told
+        labels = tmp_path / "labels.csv"
+        labels.write_text("task,human_seconds\nnotepad/sample-draft-WOS,20\n")
+        assert deskarena("benchmark", "label", "twice", str(labels), server=url).stdout == "1 rows, 2 tasks changed\n"
+
+    def test_an_address_that_leads_into_the_private_network_is_refused(self, url: str) -> None:
+        done = deskarena("benchmark", "import", "waa", f"{url}/files.zip", "--name", "inside", server=url)
+        assert done.returncode == 2
+        assert "private" in done.stderr or "loopback" in done.stderr
+
+    @pytest.mark.parametrize(
+        ("kind", "path", "counts"),
+        [
+            ("waa", Path("waa"), (154, 13)),
+            ("osworld", Path("osworld"), (369, 29)),
+            ("osworld", OSWORLD_WINDOWS, (49, 1)),
+        ],
+    )
+    def test_the_published_ones(
+        self, url: str, shared_dir: Path, kind: str, path: Path, counts: tuple[int, int]
+    ) -> None:
+        name = f"published-{counts[0]}"
+        words = ("benchmark", "import", kind, str(shared_dir / "benchmarks" / path), "--name", name)
+        assert deskarena(*words, server=url).returncode == 0
+        shown = json.loads(deskarena("benchmark", "show", name, "-o", "json", server=url).stdout)
+        assert (shown["tasks"], shown["infeasible"], shown["unknown"]) == (*counts, [])
+        assert deskarena("benchmark", "lint", name, server=url).returncode == 0
+        assert "are version 1 already" in deskarena(*words, server=url).stdout
 
 
 @pytest.mark.stack

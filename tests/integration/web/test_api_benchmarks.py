@@ -5,7 +5,10 @@ import zipfile
 import pytest
 from fastapi.testclient import TestClient
 
+from backend.domain.errors import Invalid, WebFailed
+from backend.domain.ports_web import WebReply
 from tests.factories.scene import Scene
+from tests.factories.suites import SAMPLES
 
 TASK = {
     "id": "say-hello",
@@ -76,6 +79,146 @@ class TestImport:
 
     def test_an_evil_name(self, fresh: TestClient) -> None:
         assert upload(fresh, zipped(folder()), name="../x")[0] == 422
+
+
+class Origin:
+    """A web that answers every address with one reply, and remembers the addresses."""
+
+    def __init__(self, body: bytes = b"", status: int = 200, error: Exception | None = None) -> None:
+        self.asked: list[str] = []
+        self.body, self.status, self.error = body, status, error
+
+    def get(self, url: str, **_: object) -> WebReply:
+        self.asked.append(url)
+        if self.error is not None:
+            raise self.error
+        return WebReply(url=url, status=self.status, headers={}, body=self.body, fetched_at=0.0)
+
+
+class TestImportFromUrl:
+    def post(self, client: TestClient, web: Origin, **more: object) -> tuple[int, dict[str, object]]:
+        edge = client.app.state.edge  # type: ignore[attr-defined]
+        edge.web = web
+        body = {"kind": "starter", "url": "https://files.example.org/b.zip", "name": "mine", **more}
+        answer = client.post("/api/v1/benchmarks/from-url", json=body)
+        return answer.status_code, answer.json()
+
+    def test_a_zip_of_the_web(self, fresh: TestClient) -> None:
+        web = Origin(zipped(folder()))
+        assert [self.post(fresh, web)[0] for _ in range(2)] == [201, 200]
+        assert web.asked[0] == "https://files.example.org/b.zip"
+
+    def test_a_repositorys_page(self, fresh: TestClient) -> None:
+        web = Origin(zipped({f"name-main/{name}": text for name, text in folder().items()}))
+        page = "https://github.com/owner/name"
+        assert self.post(fresh, web, url=page)[0] == 201
+        self.post(fresh, web, url=f"{page}/tree/fix/one")
+        assert web.asked == [f"{page}/archive/HEAD.zip", f"{page}/archive/fix/one.zip"]
+
+    @pytest.mark.parametrize(
+        ("web", "status", "words"),
+        [
+            (Origin(b"no zip"), 422, "no zip file"),
+            (Origin(status=404), 422, "answers 404"),
+            (Origin(error=WebFailed("no answer")), 503, "no answer"),
+            (Origin(error=Invalid("127.0.0.1 is private", path="url")), 422, "private"),
+        ],
+    )
+    def test_what_cannot_be_had_is_told_and_nothing_is_made(
+        self, fresh: TestClient, web: Origin, status: int, words: str
+    ) -> None:
+        found, problem = self.post(fresh, web)
+        assert (found, words in str(problem["detail"])) == (status, True)
+        assert fresh.get("/api/v1/benchmarks/mine").status_code == 404
+
+
+class TestStrict:
+    def test_it_is_another_version(self, fresh: TestClient) -> None:
+        upload(fresh, zipped(folder()))
+        data = {"kind": "starter", "name": "mine", "strict_upstream": "true"}
+        made = fresh.post("/api/v1/benchmarks", data=data, files={"file": ("b.zip", zipped(folder()))}).json()
+        assert made["created"]
+        (task,) = fresh.get("/api/v1/benchmarks/mine/tasks").json()["items"]
+        assert fresh.get(f"/api/v1/tasks/{task['id']}").json()["spec"]["evaluator"]["strict_upstream"]
+
+
+def sample(kind: str) -> bytes:
+    """Our sample of a published suite, as a zip."""
+    root = SAMPLES / kind
+    return zipped({str(file.relative_to(root)): file.read_text() for file in root.rglob("*.json")})
+
+
+class TestSuites:
+    def test_selections_variants_and_reported_results(self, fresh: TestClient) -> None:
+        status, made = upload(fresh, sample("waa"), name="waa", kind="waa")
+        assert status == 201
+        found = fresh.get("/api/v1/benchmarks/waa").json()
+        assert made["benchmark"] == found
+        assert (found["tasks"], found["infeasible"]) == (5, 2)
+        assert found["selections"] == {"test_custom": 1, "test_small": 2}
+        assert found["variants"] == {"context=none": 5}
+        keys = fresh.get("/api/v1/benchmarks/waa/selections").json()["test_small"]
+        assert keys == ["notepad/sample-draft-WOS", "settings/sample-kind-WOS"]
+        reported = fresh.get("/api/v1/benchmarks/waa/reported").json()["items"]
+        human = [row for row in reported if row["agent"] == "Human" and row["group_kind"] == "overall"]
+        assert {(row["measure"], row["value"]) for row in human} >= {("success_rate", 74.5)}
+        assert len(fresh.get("/api/v1/leaderboards/waa").json()["reported"]) == len(reported)
+
+    def test_a_task_has_its_variants_and_files_of_the_web(self, fresh: TestClient) -> None:
+        upload(fresh, sample("waa"), name="waa", kind="waa")
+        (task,) = fresh.get("/api/v1/benchmarks/waa/tasks?domain=libreoffice_calc").json()["items"]
+        detail = fresh.get(f"/api/v1/tasks/{task['id']}").json()
+        assert [url.rpartition("/")[2] for url in detail["assets"]] == ["Table.xlsx", "Table_gold.xlsx"]
+        assert detail["variants"]["context=none"]["instruction"] == detail["instruction"]
+
+    def test_what_nobody_understands_is_listed(self, fresh: TestClient) -> None:
+        bad = {**TASK, "config": [{"type": "lunch", "parameters": {}}]}
+        upload(fresh, zipped(folder(bad)))
+        found = fresh.get("/api/v1/benchmarks/mine").json()
+        assert found["unknown"] == ["notes/say-hello: config.0: set-up step 'lunch'"]
+        assert not fresh.get("/api/v1/benchmarks/mine/lint").json()["ok"]
+
+    def test_slips_of_upstream_are_warnings(self, fresh: TestClient) -> None:
+        upload(fresh, sample("osworld"), name="osworld", kind="osworld")
+        findings = fresh.get("/api/v1/benchmarks/osworld/lint").json()["findings"]
+        warnings = [item for item in findings if item["severity"] == "warning"]
+        assert any("a slip for 'type'" in item["message"] for item in warnings)
+        assert any("related_apps" in item["message"] for item in warnings)
+
+
+class TestLabels:
+    def put(self, client: TestClient, data: bytes) -> tuple[int, dict[str, object]]:
+        answer = client.post("/api/v1/benchmarks/starter/labels", files={"file": ("l.csv", data)})
+        return answer.status_code, answer.json()
+
+    def test_rows_and_tasks(self, fresh: TestClient) -> None:
+        csv = b"task,human_seconds,human_steps\nfiles/a,200,7\n"
+        assert self.put(fresh, csv) == (200, {"rows": 1, "tasks": 1})
+        (task,) = fresh.get("/api/v1/benchmarks/starter/tasks?difficulty=hard").json()["items"]
+        assert (task["task"], task["difficulty_source"], task["human_seconds"], task["human_steps"]) == (
+            "files/a", "human_time", 200, 7,
+        )  # fmt: skip
+
+    @pytest.mark.parametrize(("data", "words"), [(b"\xff", "UTF-8"), (b"task\nfiles/q\n", "line 2, task")])
+    def test_a_wrong_file(self, fresh: TestClient, data: bytes, words: str) -> None:
+        status, problem = self.put(fresh, data)
+        assert (status, words in str(problem["detail"])) == (422, True)
+
+
+class TestDiff:
+    def test_two_versions(self, fresh: TestClient) -> None:
+        upload(fresh, zipped(folder()))
+        upload(fresh, zipped(folder({**TASK, "instruction": "Write bye."})))
+        found = fresh.get("/api/v1/benchmark-diff?old=mine@1&new=mine").json()
+        assert (found["old"], found["new"], found["changed"], found["same"]) == ("mine@1", "mine@2", 1, 0)
+        (task,) = found["tasks"]
+        assert task["changes"] == [
+            {"place": "instruction", "old": '"Write hello into hello.txt."', "new": '"Write bye."'}
+        ]
+
+    def test_what_is_not_there(self, fresh: TestClient) -> None:
+        assert fresh.get("/api/v1/benchmark-diff?old=mine@1&new=starter").status_code == 404
+        assert fresh.get("/api/v1/benchmark-diff?old=starter@x&new=starter").status_code == 422
 
 
 class TestBenchmarks:

@@ -83,14 +83,21 @@ def wrong_bytes(text: str, draw: random.Random) -> bytes:
     return bytes(data)
 
 
+def loaded_or_told(kind: str, root: Path, name: str) -> LoadedBenchmark | None:
+    """What a reader makes of a folder; None where it says calmly that the file of that name is wrong."""
+    told = ""
+    try:
+        return read(kind, root)
+    except Invalid as error:
+        told = error.message
+    assert name in told
+    assert len(told) < 2000
+    return None
+
+
 def check(kind: str, file: Path, root: Path) -> None:
     """Reads the folder with the one file in it and says what is wrong with its tasks."""
-    loaded: LoadedBenchmark | None = None
-    try:
-        loaded = read(kind, root)
-    except Invalid as error:
-        assert file.name in error.message, error.message
-        assert len(error.message) < 2000
+    loaded = loaded_or_told(kind, root, file.name)
     if loaded is None:
         return
     loaded.content_hash()
@@ -139,8 +146,6 @@ class TestMutations:
         (tmp_path / "examples" / "os" / "sample-quiet.json").write_text(task)
         for way in range(60):
             (tmp_path / name).write_text(json.dumps(mutated(good, way, draw)))
-            try:
-                loaded = read("osworld", tmp_path)
-                assert all(key == "os/sample-quiet" for keys in loaded.selections.values() for key in keys)
-            except Invalid as error:
-                assert name in error.message
+            loaded = loaded_or_told("osworld", tmp_path, name)
+            if loaded is not None:
+                assert {key for keys in loaded.selections.values() for key in keys} <= {"os/sample-quiet"}

@@ -1,0 +1,249 @@
+"""Variants, selections, labels, reported results, differences and the lint of stored task sets."""
+
+import pytest
+from sqlalchemy import select
+
+from backend.db.models import Episode, ReportedResult, Run, Task, Worker
+from backend.db.repositories import benchmark_parts as parts
+from backend.domain.errors import Invalid, NotFound
+from backend.domain.run import RunConfig
+from backend.domain.task import LoadedBenchmark, MetricCall, SetupStep, Variant
+from backend.domain.task import Task as DomainTask
+from backend.services.benchmark_labels import import_labels
+from backend.services.benchmark_lint import lint_task_set, unknown_of
+from backend.services.benchmark_variants import known_variants, task_of
+from backend.services.benchmark_versions import diff, task_set_named
+from backend.services.benchmarks import latest_task_set
+from tests.factories.records import World
+from tests.factories.tasks import make_benchmark, make_task
+
+
+def sleepy(task: DomainTask, seconds: int = 1) -> DomainTask:
+    return task.model_copy(update={"setup": (SetupStep(type="sleep", parameters={"seconds": seconds}),)})
+
+
+def suite(**more: object) -> LoadedBenchmark:
+    """Three tasks, two of them with a variant, one selection."""
+    tasks = make_task("files", "a"), make_task("files", "b"), make_task("editor", "c")
+    variants = tuple(Variant(axis="context", value="none", task=sleepy(task)) for task in tasks[:2])
+    loaded = make_benchmark(*tasks, variants=variants, selections={"test_small": ("files/a", "editor/c")})
+    return loaded.model_copy(update=more)
+
+
+@pytest.fixture
+def loaded(installation: World) -> World:
+    """With that suite."""
+    installation.benchmark(suite())
+    return installation
+
+
+@pytest.fixture
+def worker(loaded: World) -> Worker:
+    """A worker, without which no run is submitted."""
+    return loaded.worker()
+
+
+def episodes(world: World, run: Run) -> list[Episode]:
+    """The run's episodes."""
+    with world.work() as session:
+        return list(session.scalars(select(Episode).where(Episode.run_id == run.id).order_by(Episode.id)))
+
+
+class TestVariants:
+    def test_are_stored_with_their_tasks(self, loaded: World) -> None:
+        with loaded.work() as session:
+            assert known_variants(session, latest_task_set(session, "starter").id) == {"context=none": 2}
+
+    def test_a_worker_gets_the_runs_variant(self, loaded: World, worker: Worker) -> None:
+        loaded.submit(tasks=("files/a",), variant="context=none")
+        claim = loaded.must_claim(worker)
+        assert claim.task == sleepy(make_task("files", "a"))
+        assert claim.config.variant == "context=none"
+
+    def test_and_the_task_itself_where_none_is_chosen(self, loaded: World, worker: Worker) -> None:
+        loaded.submit(tasks=("files/a",))
+        assert loaded.must_claim(worker).task == make_task("files", "a")
+
+    def test_tasks_without_it_cannot_run(self, loaded: World, worker: Worker) -> None:
+        run = loaded.submit(variant="context=none")
+        states = {episode.task_id: (episode.state, episode.reason) for episode in episodes(loaded, run)}
+        with loaded.work() as session:
+            keys = {task.id: task.key for task in session.scalars(select(Task))}
+        assert {keys[task_id]: state for task_id, state in states.items()} == {
+            "files/a": ("waiting", ""),
+            "files/b": ("waiting", ""),
+            "editor/c": ("not_runnable", "has no variant context=none"),
+        }
+
+    def test_one_that_nobody_has_is_refused(self, loaded: World, worker: Worker) -> None:
+        with pytest.raises(Invalid, match="variant") as wrong:
+            loaded.submit(variant="language=cn")
+        assert wrong.value.hint == "Known: context=none."
+
+    def test_runs_of_a_variant_are_another_condition(self, loaded: World, worker: Worker) -> None:
+        runs = [loaded.submit(tasks=("files/a",), variant=variant) for variant in (None, "context=none")]
+        assert runs[0].condition_hash != runs[1].condition_hash
+
+    def test_a_task_that_lost_its_variant_is_told(self, loaded: World) -> None:
+        with loaded.work() as session:
+            row = session.scalars(select(Task).where(Task.name == "c")).one()
+            with pytest.raises(NotFound, match="editor/c has no variant context=none"):
+                task_of(session, row, {"variant": "context=none"})
+
+
+class TestSelections:
+    def test_a_run_takes_one_by_name(self, loaded: World, worker: Worker) -> None:
+        assert len(episodes(loaded, loaded.submit(tasks=("@test_small",)))) == 2
+        assert len(episodes(loaded, loaded.submit(tasks=("@test_small", "files/*")))) == 3
+
+    def test_one_that_is_not_there_is_refused(self, loaded: World, worker: Worker) -> None:
+        with pytest.raises(Invalid, match="there is no selection 'test_smal'") as wrong:
+            loaded.submit(tasks=("files/a", "@test_smal"))
+        assert (wrong.value.path, wrong.value.hint) == ("tasks.1", "Known: test_small.")
+
+    def test_an_open_run_takes_more(self, loaded: World, worker: Worker) -> None:
+        from backend.services.runs import add_episodes
+
+        run = loaded.submit(tasks=("files/b",), open=True)
+        assert loaded.do(add_episodes, run.id, ["@test_small"]) == 2
+
+
+class TestHashes:
+    def test_a_configuration_without_a_variant_is_what_it_was(self) -> None:
+        from backend.domain.task import digest
+        from backend.services.requests import config_hash
+
+        config = RunConfig(agent="a")
+        old = {name: value for name, value in config.model_dump(mode="json").items() if name != "variant"}
+        assert config_hash(config) == digest(old)
+
+
+class TestLabels:
+    CSV = "task,difficulty,source,human_seconds,human_steps\nfiles/a,hard,human_rating,,\nb,,,59.5,4\n"
+
+    def labels(self, world: World) -> dict[str, tuple[object, ...]]:
+        with world.work() as session:
+            return {
+                f"{row.key} v{row.task_set_id.hex[-2:]}": (row.difficulty, row.difficulty_source, row.human_seconds)
+                for row in session.scalars(select(Task).order_by(Task.id))
+            }
+
+    def test_they_are_written_over_the_files_in_every_version(self, loaded: World) -> None:
+        loaded.benchmark(make_benchmark(make_task("files", "a", difficulty="easy", difficulty_source="author")))
+        loaded.benchmark(suite())
+        with loaded.work() as session:
+            # The older version has three tasks, the newest one; both have files/a.
+            assert import_labels(session, "starter", "task,difficulty,source\nfiles/a,hard,human_rating\n") == (1, 2)
+        values = set(self.labels(loaded).values())
+        assert ("hard", "human_rating", None) in values
+        assert ("easy", "author", None) not in values
+
+    def test_times_and_a_name_alone(self, loaded: World) -> None:
+        assert loaded.do(import_labels, "starter", self.CSV) == (2, 2)
+        assert ("easy", "human_time", 59.5) in self.labels(loaded).values()
+
+    def test_the_same_again_changes_nothing(self, loaded: World) -> None:
+        loaded.do(import_labels, "starter", self.CSV)
+        assert loaded.do(import_labels, "starter", self.CSV) == (2, 0)
+
+    def test_a_new_version_gets_them(self, loaded: World) -> None:
+        loaded.do(import_labels, "starter", self.CSV)
+        key = loaded.benchmark(make_benchmark(make_task("files", "a"), make_task("files", "z")))
+        with loaded.work() as session:
+            rows = session.scalars(select(Task).where(Task.task_set_id == key)).all()
+            assert {row.name: row.difficulty for row in rows} == {"a": "hard", "z": None}
+
+    def test_runs_are_counted_anew(self, loaded: World, worker: Worker) -> None:
+        run = loaded.submit(tasks=("files/a",))
+        with loaded.work() as session:
+            session.get_one(Run, run.id).rollup_stale = False
+        loaded.do(import_labels, "starter", self.CSV)
+        with loaded.work() as session:
+            assert session.get_one(Run, run.id).rollup_stale
+
+    def test_a_wrong_row_writes_nothing(self, loaded: World) -> None:
+        with pytest.raises(Invalid, match="line 3"):
+            loaded.do(import_labels, "starter", "task,human_steps\nfiles/a,3\nfiles/q,3\n")
+        with loaded.work() as session:
+            assert set(session.scalars(select(Task.human_steps))) == {None}
+
+
+class TestReported:
+    def test_a_published_suite_brings_its_papers_numbers_once(self, installation: World) -> None:
+        for name in ("a", "b"):
+            loaded = make_benchmark(make_task("files", name), suite="osworld-windows")
+            installation.benchmark(loaded)
+        with installation.work() as session:
+            rows = session.scalars(select(ReportedResult).order_by(ReportedResult.value)).all()
+        assert [(row.measure, row.value, row.unit, row.group_name) for row in rows] == [
+            ("correlation_ubuntu_windows", 0.7, "coefficient", "Ubuntu and Windows"),
+            ("success_rate", 2.55, "percent", "Windows"),
+        ]
+
+    def test_tasks_of_ones_own_bring_none(self, loaded: World) -> None:
+        with loaded.work() as session:
+            assert session.scalars(select(ReportedResult)).all() == []
+
+
+class TestDiff:
+    def test_names_of_task_sets(self, loaded: World) -> None:
+        loaded.benchmark(make_benchmark(make_task()))
+        with loaded.work() as session:
+            assert [task_set_named(session, name).version for name in ("starter", "starter@1", "starter@2")] == [
+                2,
+                1,
+                2,
+            ]
+            with pytest.raises(NotFound, match="has no version 3"):
+                task_set_named(session, "starter@3")
+            for name in ("starter@x", "starter@"):
+                with pytest.raises(Invalid, match="is no version"):
+                    task_set_named(session, name)
+
+    def test_what_changes_and_the_scores_that_it_touches(self, loaded: World, worker: Worker) -> None:
+        run = loaded.submit(tasks=("files/a", "editor/c"))
+        for _ in range(2):
+            loaded.score(loaded.must_claim(worker))
+        assert {episode.state for episode in episodes(loaded, run)} == {"scored"}
+        changed = sleepy(make_task("files", "a"))
+        labelled = make_task("editor", "c", level="L1")
+        loaded.benchmark(make_benchmark(changed, labelled, make_task("web", "d")))
+        with loaded.work() as session:
+            found = diff(session, "starter@1", "starter")
+        assert (found.count("added"), found.count("removed"), found.count("changed"), found.same) == (1, 1, 2, 0)
+        told = {item.change.task: (item.change.kind, item.episodes, item.evaluations) for item in found.tasks}
+        assert told == {
+            "editor/c": ("changed", 0, 0),
+            "files/a": ("changed", 1, 1),
+            "files/b": ("removed", 0, 0),
+            "web/d": ("added", 0, 0),
+        }
+
+    def test_a_version_and_itself(self, loaded: World) -> None:
+        with loaded.work() as session:
+            found = diff(session, "starter", "starter@1")
+        assert (found.tasks, found.same) == ([], 3)
+
+
+class TestLint:
+    def test_variants_and_warnings_are_among_the_findings(self, installation: World) -> None:
+        bad = make_task().model_copy(update={"setup": (SetupStep(type="lunch"),)})
+        loaded = make_benchmark(make_task(), variants=(Variant(axis="context", value="none", task=bad),))
+        installation.benchmark(loaded.model_copy(update={"warnings": ("an odd key",)}))
+        with installation.work() as session:
+            task_set = latest_task_set(session, "starter")
+            found = lint_task_set(session, task_set)
+            unknown = unknown_of(session, task_set)
+        assert "files/rename (context=none)" in {item.task for item in found}
+        assert found[-1].finding.message == "an odd key"
+        assert unknown == ("files/rename (context=none): config.0: set-up step 'lunch'",)
+
+    def test_nothing_is_unknown_in_a_sound_one(self, installation: World) -> None:
+        call = MetricCall(func="infeasible")
+        task = make_task(infeasible=True)
+        assert task.evaluator.calls == (call,)
+        installation.benchmark(make_benchmark(task))
+        with installation.work() as session:
+            assert unknown_of(session, latest_task_set(session, "starter")) == ()
+            assert unknown_of(session, latest_task_set(session, "starter")) == ()
+            assert parts.variant_counts(session, latest_task_set(session, "starter").id) == []

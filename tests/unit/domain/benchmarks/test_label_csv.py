@@ -1,0 +1,62 @@
+import pytest
+
+from backend.domain.benchmarks import TaskLabels, read_labels
+from backend.domain.errors import Invalid
+from backend.domain.task import Difficulty, DifficultySource
+
+KEYS = ("os/a", "os/b", "web/a")
+HEAD = "task,difficulty,source,human_seconds,human_steps\n"
+
+
+class TestReadLabels:
+    def test_every_column(self) -> None:
+        (row,) = read_labels(HEAD + "os/b,hard,human_rating,200.5,12\n", KEYS)
+        assert row == TaskLabels(
+            task="os/b",
+            difficulty=Difficulty.HARD,
+            source=DifficultySource.HUMAN_RATING,
+            human_seconds=200.5,
+            human_steps=12,
+        )
+
+    @pytest.mark.parametrize(
+        ("seconds", "difficulty"),
+        [("0", "easy"), ("60", "easy"), ("60.1", "medium"), ("180", "medium"), ("181", "hard")],
+    )
+    def test_a_time_says_how_hard(self, seconds: str, difficulty: str) -> None:
+        (row,) = read_labels(f"task,human_seconds\nos/b,{seconds}\n", KEYS)
+        assert (row.difficulty, row.source) == (difficulty, DifficultySource.HUMAN_TIME)
+
+    def test_a_name_alone_where_only_one_has_it(self) -> None:
+        assert read_labels("task,human_steps\nb,3\n", KEYS)[0].task == "os/b"
+        with pytest.raises(Invalid, match="line 2, task: there is no task 'a'"):
+            read_labels("task,human_steps\na,3\n", KEYS)
+
+    def test_columns_in_any_order_and_a_byte_order_mark(self) -> None:
+        (row,) = read_labels("\ufeffsource,task,difficulty\nauthor,os/a,easy\n", KEYS)
+        assert (row.task, row.difficulty) == ("os/a", Difficulty.EASY)
+
+    @pytest.mark.parametrize(
+        ("text", "words"),
+        [
+            ("", "line 1: expected the columns"),
+            ("name,difficulty\n", "line 1: expected the columns"),
+            ("task,colour\n", "line 1: expected the columns"),
+            (HEAD, "there is no row"),
+            (HEAD + "os/c,easy,author,,\n", "line 2, task: there is no task 'os/c'"),
+            (HEAD + "os/a,simple,author,,\n", "line 2, difficulty: expected one of easy, medium, hard"),
+            (HEAD + "os/a,easy,me,,\n", "line 2, source: expected one of"),
+            (HEAD + "os/a,easy,,,\n", "line 2, source: a difficulty and its source"),
+            (HEAD + "os/a,,author,,\n", "line 2, source: a difficulty and its source"),
+            (HEAD + "os/a,easy,author,long,\n", "line 2, human_seconds: expected a number"),
+            (HEAD + "os/a,easy,author,nan,\n", "line 2, human_seconds: expected a number"),
+            (HEAD + "os/a,easy,author,-1,\n", "line 2, human_seconds: expected a number"),
+            (HEAD + "os/a,easy,author,,1e9\n", "line 2, human_steps: expected a number"),
+            (HEAD + "os/a,easy,author,1,2,3\n", "line 2: it has more cells"),
+            (HEAD + '"os/a', "it is no CSV"),
+        ],
+    )
+    def test_what_is_wrong_is_named_with_its_line(self, text: str, words: str) -> None:
+        with pytest.raises(Invalid) as wrong:
+            read_labels(text, KEYS)
+        assert words in wrong.value.message
