@@ -44,6 +44,8 @@ class TestSpawn:
         with desktop(client) as guest:
             found = guest.python("import json; print(json.dumps(open('/proc/2/environ').read().split('\\0')))")
             assert sorted(filter(None, found)) == [
+                "DESKARENA_EGRESS_PROXY=http://127.0.0.1:18888",
+                "DESKARENA_EGRESS_SOCKET=/run/egress/gateway",
                 "DESKARENA_LISTEN_FD=3",
                 "DESKARENA_SCREEN=800x600",
                 "HOME=/home/user",
@@ -54,6 +56,9 @@ class TestSpawn:
                 "PYTHONPATH=/opt/guest:/opt/guest/site",
                 "USER=user",
                 "XDG_RUNTIME_DIR=/run/user",
+                "http_proxy=http://127.0.0.1:18888",
+                "https_proxy=http://127.0.0.1:18888",
+                "no_proxy=localhost,127.0.0.1,::1",
             ]
 
     def test_it_runs_as_its_own_user_outside_where_that_is_possible(self, client: KeeperClient) -> None:
