@@ -139,7 +139,7 @@ class Database(Checked):
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
         """The file, and what was written beside it and not yet into it. See the port."""
-        other = ProfileParameters.of(parameters).user_data_dir
+        other = DatabaseParameters.of(parameters).user_data_dir
         found: list[Blob] = []
         for name in self.names:
             found = collected(context, self.product, (name, f"{name}-wal", f"{name}-journal"), other)
