@@ -1,0 +1,225 @@
+"""Reads the cells of one worksheet, of which there may be millions.
+
+Excel, LibreOffice and openpyxl write them in the same plain way: that is read by regular expressions, faster than by
+any parser. A sheet that has a single cell in another way is read by expat as a whole.
+"""
+
+import re
+from typing import Any
+from xml.parsers import expat
+from xml.sax.saxutils import unescape
+
+from backend.domain.evaluators.formats.workbook import (
+    MAX_ROW,
+    CellError,
+    Damaged,
+    Place,
+    Sheet,
+    Value,
+    Workbook,
+    column_number,
+    unescaped,
+)
+
+MAX_CELLS = 4_000_000
+_ROW = re.compile(rb"<row((?: [^<>]*?)?)(?:/>|>(.*?)</row>)", re.DOTALL)
+_CELL = re.compile(
+    rb'<c r="([A-Z]{1,3})\d{1,7}"(?: s="(\d{1,6})")?(?: t="([a-z]+)")?(?:/>|>'
+    rb"(<f(?: [^<>]*)?(?:/>|>[^<]*</f>))?(?:<v>([^<]*)</v>|<v/>)?(?:<is><t(?: [^<>]*)?>([^<]*)</t></is>)?</c>)"
+)
+_ATTRIBUTE = re.compile(r'([\w:]+)="([^"]*)"')
+_PLAIN_START = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*encoding=[\"']utf-8[\"'][^>]*\?>\s*)?<worksheet", re.IGNORECASE
+)
+_OPEN, _CLOSE = b"<sheetData>", b"</sheetData>"
+_ENTITIES = {"&quot;": '"', "&apos;": "'"}
+
+
+class SheetReader:
+    """One reading of one sheet; `read` is called once."""
+
+    def __init__(self, book: Workbook, place: Place) -> None:
+        self._book, self._place, self._sheet, self._strings = book, place, Sheet(place), book.strings
+        self._known: dict[str, int] = {}
+        self._props: dict[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]] = {}
+        self._count = self._last = self._at = self._mark = 0
+        self._within: list[int] = []
+        self._cell: dict[str, str] | None = None
+        self._small = False
+        self._text: list[str] = []
+        self._pieces: list[str] = []
+        self._row: tuple[list[int], list[Value], list[int]] = ([], [], [])
+
+    def read(self) -> Sheet:
+        """The sheet. Raises Damaged."""
+        data = self._book.part(self._place.part)
+        if data is None:
+            raise Damaged(self._book.path, f"the sheet {self._place.name!r} is not in the file")
+        try:
+            if not self._quick(data):
+                self._sheet.rows, self._sheet.row_props, self._count, self._last = {}, {}, 0, 0
+                self._parse(data)
+        except (expat.ExpatError, ValueError, IndexError) as error:
+            raise Damaged(self._book.path, f"the sheet {self._place.name!r} is damaged: {str(error)[:80]}") from error
+        # What is left without the cells is small enough for a tree.
+        rest = data if not self._within else data[: self._within[0]] + data[self._within[1] :]
+        self._sheet.root = self._book.parsed(rest, self._place.part)
+        return self._sheet
+
+    def _quick(self, data: bytes) -> bool:
+        """Reads cells in the usual form; False if there is anything else, and nothing is read."""
+        start, end = data.find(_OPEN), data.rfind(_CLOSE)
+        if not 0 < start < end or b"<!" in data or not _PLAIN_START.match(data):
+            return False
+        region = data[start + len(_OPEN) : end]
+        rows = _ROW.findall(region)
+        if len(rows) != region.count(b"<row") or not all(self._quick_row(*row) for row in rows):
+            return False
+        self._within = [start, end + len(_CLOSE)]
+        return True
+
+    def _quick_row(self, attributes: bytes, content: bytes) -> bool:
+        cells = _CELL.findall(content)
+        if len(cells) != content.count(b"<c"):
+            return False
+        self._row_starts(dict(_ATTRIBUTE.findall(attributes.decode())))
+        columns, values, marks = self._row
+        known = self._known
+        for name, style, kind, formula, text, inline in cells:
+            value: Value = None
+            if inline:
+                value = unescaped(_plain(inline))
+            elif text:
+                value = self._number(text) if kind in (b"", b"n") else self._value(kind.decode(), _plain(text))
+            mark = (2 * int(style) if style else 0) + (1 if formula else 0)
+            if value is not None or mark:
+                letters = name.decode()
+                columns.append(known[letters] if letters in known else self._column(letters))
+                values.append(value)
+                marks.append(mark)
+        self._row_ends()
+        return True
+
+    def _parse(self, data: bytes) -> None:
+        self._parser = expat.ParserCreate()
+        self._parser.buffer_text = True
+        self._parser.StartElementHandler = self._root
+        self._parser.EntityDeclHandler = _refused
+        self._parser.Parse(data, True)
+
+    def _root(self, name: str, _: dict[str, str]) -> None:
+        """The first element tells which prefix, if any, all names have."""
+        prefix = name.rpartition(":")[0]
+        space = f"{prefix}:" if prefix else ""
+        self._data, self._line, self._c = f"{space}sheetData", f"{space}row", f"{space}c"
+        self._v, self._f, self._is, self._t, self._reading = (f"{space}{tag}" for tag in ("v", "f", "is", "t", "rPh"))
+        self._parser.StartElementHandler, self._parser.EndElementHandler = self._outside, self._after
+
+    def _outside(self, name: str, _: dict[str, str]) -> None:
+        if name == self._data and not self._within:
+            self._within = [self._parser.CurrentByteIndex]
+            self._parser.StartElementHandler, self._parser.EndElementHandler = self._start, self._end
+
+    def _after(self, _: str) -> None:
+        if len(self._within) == 1:
+            self._within.append(self._parser.CurrentByteIndex)
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        if name == self._c:
+            self._cell, self._pieces = attributes, []
+            self._mark = 2 * int(attributes["s"]) if "s" in attributes else 0
+        elif name in (self._v, self._t):
+            self._text = []
+            self._parser.CharacterDataHandler = self._text.append
+        elif name == self._f:
+            self._mark += 1
+        elif name == self._line:
+            self._row_starts(attributes)
+        elif name == self._reading:
+            self._small = True
+
+    def _end(self, name: str) -> None:
+        if name == self._c:
+            self._cell_ends()
+        elif name in (self._v, self._t):
+            self._parser.CharacterDataHandler = None
+            if not self._small:
+                self._pieces += self._text
+        elif name == self._line:
+            self._row_ends()
+        elif name == self._reading:
+            self._small = False
+        elif name == self._data:
+            # The end tag is part of what is cut out: the next event is behind it.
+            self._parser.StartElementHandler, self._parser.EndElementHandler = self._next, self._after
+
+    def _next(self, _: str, __: dict[str, str]) -> None:
+        self._after("")
+        self._parser.StartElementHandler = None
+
+    def _row_starts(self, attributes: dict[str, str]) -> None:
+        self._last = int(attributes.pop("r", self._last + 1))
+        if not 0 < self._last <= MAX_ROW:
+            raise ValueError(f"row {self._last}")
+        self._row, self._at = ([], [], []), 0
+        attributes.pop("spans", None)
+        if attributes:
+            props = tuple((key, value) for key, value in attributes.items() if ":" not in key)
+            self._sheet.row_props[self._last] = self._props.setdefault(props, props)
+
+    def _row_ends(self) -> None:
+        if self._row[0]:
+            self._sheet.rows[self._last] = self._row
+            self._count += len(self._row[0])
+        if self._count > MAX_CELLS:
+            raise ValueError(f"more than {MAX_CELLS} cells")
+
+    def _cell_ends(self) -> None:
+        attributes = self._cell or {}
+        if "r" in attributes:
+            letters = attributes["r"].rstrip("0123456789")
+            self._at = self._known[letters] if letters in self._known else self._column(letters)
+        else:
+            self._at += 1
+        value: Value = self._value(attributes.get("t", "n"), "".join(self._pieces)) if self._pieces else None
+        if value is not None or self._mark:
+            columns, values, marks = self._row
+            columns.append(self._at)
+            values.append(value)
+            marks.append(self._mark)
+
+    def _column(self, letters: str) -> int:
+        self._known[letters] = column_number(letters)
+        return self._known[letters]
+
+    @staticmethod
+    def _number(text: str | bytes) -> Value:
+        return int(text) if text.isdigit() else float(text)
+
+    def _value(self, kind: str, text: str) -> Value:
+        match kind:
+            case "n":
+                return self._number(text)
+            case "s":
+                return self._strings[int(text)]
+            case "b":
+                self._sheet.has_truths = True
+                return text.strip() in {"1", "true"}
+            case "e":
+                return CellError(text)
+            case _:
+                return unescaped(text)
+
+
+def _plain(text: bytes) -> str:
+    """The characters that escaped text in XML stands for."""
+    words = text.decode()
+    if "&" not in words:
+        return words
+    if "&#" in words:
+        words = re.sub(r"&#(x?)([0-9A-Fa-f]{1,6});", lambda found: chr(int(found[2], 16 if found[1] else 10)), words)
+    return unescape(words, _ENTITIES)
+
+
+def _refused(*_: Any) -> None:
+    raise ValueError("it declares entities")

@@ -1,0 +1,47 @@
+"""Reads text tables (CSV) as lines, in whatever encoding an application exported them."""
+
+from pathlib import Path
+
+MAX_BYTES = 64 * 2**20
+
+
+def read_lines(path: str | None, *, keep_mark: bool = False) -> tuple[list[str] | None, str]:
+    """The lines of a file without their ends, or why there are none.
+
+    UTF-8 with or without a byte-order mark, UTF-16 with one; what is neither is read as Latin-1, in which every byte
+    is a character.
+
+    Args:
+        path: of the file.
+        keep_mark: a byte-order mark is part of the first line.
+    """
+    if path is None or not Path(path).is_file():
+        return None, "the file is not there"
+    if Path(path).stat().st_size > MAX_BYTES:
+        return None, f"the file is larger than {MAX_BYTES // 2**20} MiB"
+    return _decoded(Path(path).read_bytes(), keep_mark=keep_mark).splitlines(), ""
+
+
+def _decoded(data: bytes, *, keep_mark: bool) -> str:
+    wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
+    for encoding in ("utf-16",) * wide + ("utf-8" if keep_mark else "utf-8-sig",):
+        try:
+            return data.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    return data.decode("latin-1")
+
+
+def beside(workbook: str, sheet: str) -> str | None:
+    """The CSV file that was exported from a sheet: `book-Sheet1.csv` beside `book.xlsx`; None if there is none.
+
+    The copies of several files of one getter lie in the same folder, or each in a numbered one of its own.
+    """
+    if not sheet or set(sheet) & {"/", "\\", "\0"}:
+        return None
+    book = Path(workbook)
+    name = f"{book.stem}-{sheet}.csv"
+    places = [book.parent / name]
+    if book.parent.name.isdigit():
+        places += sorted(folder / name for folder in book.parent.parent.iterdir() if folder.name.isdigit())
+    return next((str(place) for place in places if place.is_file()), None)

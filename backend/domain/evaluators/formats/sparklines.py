@@ -1,0 +1,14 @@
+"""Reads sparklines, which Excel and LibreOffice keep in an extension of the sheet (MS-XLSX 2.6.5)."""
+
+from backend.domain.evaluators.formats.charts import reference
+from backend.domain.evaluators.formats.workbook import Sheet
+
+
+def read_sparklines(sheet: Sheet) -> dict[str, str]:
+    """Where each one is drawn -> what it shows: `F3` -> `Sheet1!C3:E3`."""
+    found = {}
+    for item in sheet.root.iterfind(".//{*}sparkline"):
+        drawn, shown = item.findtext("{*}sqref"), item.findtext("{*}f")
+        if drawn:
+            found[drawn.replace("$", "")] = reference(shown)
+    return found

@@ -1,0 +1,299 @@
+"""Reads .xlsx workbooks part by part, whoever wrote them: Excel, LibreOffice, openpyxl or a script.
+
+Cells hold what the application last computed; nothing is computed here. Sheets are found by their relationship, as the
+standard says (ECMA-376 part 1, 18.2.19), and read when they are asked for. Numbers stay numbers: whether one is a date
+is a question to its style (`cell_styles`).
+"""
+
+import posixpath
+import re
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from backend.domain.evaluators.formats.packages import check_package
+
+if TYPE_CHECKING:
+    from backend.domain.evaluators.formats.cell_styles import Styles
+
+MAX_ROW, MAX_COLUMN = 1_048_576, 16_384
+Value = bool | int | float | str | None
+Bounds = tuple[int, int, int, int]
+"""First row, first column, last row, last column, all counted from 1."""
+_ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
+_RANGE = re.compile(r"\$?([A-Za-z]{1,3})?\$?(\d{1,7})?(?::\$?([A-Za-z]{1,3})?\$?(\d{1,7})?)?")
+
+
+class Damaged(Exception):  # noqa: N818 - says what the file is.
+    """A part of the workbook cannot be read. `path` is the workbook's."""
+
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__(why)
+        self.path = path
+
+
+class CellError(str):
+    """An error that a formula ended in, for example `#DIV/0!`."""
+
+    __slots__ = ()
+
+
+class Cell(NamedTuple):
+    """One cell that the file has: `style` is a position in its cell formats, `formula` that its value is computed."""
+
+    row: int
+    column: int
+    value: Value
+    style: int = 0
+    formula: bool = False
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a sheet lies: `kind` is `worksheet` or `chartsheet`, `number` its id, which is no position."""
+
+    name: str
+    part: str
+    number: str
+    kind: str
+
+
+@dataclass
+class Sheet:
+    """One worksheet, read.
+
+    Attributes:
+        rows: row -> (columns, values, marks) of its cells; a mark is 2 x style + 1 for a formula.
+        row_props: row -> attributes of the row itself beyond its number.
+        root: everything but the cells, as XML.
+        has_truths: some cells are TRUE or FALSE, which Python takes for numbers.
+    """
+
+    place: Place
+    rows: dict[int, tuple[list[int], list[Value], list[int]]] = field(default_factory=dict)
+    row_props: dict[int, tuple[tuple[str, str], ...]] = field(default_factory=dict)
+    root: Any = None
+    has_truths: bool = False
+
+    def cells(self) -> Iterator[Cell]:
+        """All cells that the file has, in its order."""
+        for row, (columns, values, marks) in self.rows.items():
+            for column, value, mark in zip(columns, values, marks, strict=True):
+                yield Cell(row, column, value, mark >> 1, bool(mark & 1))
+
+    def at(self, row: int, column: int) -> Cell:
+        """One cell; an empty one if the file has none there."""
+        columns, values, marks = self.rows.get(row, ((), (), ()))
+        if column not in columns:
+            return Cell(row, column, None)
+        place = columns.index(column)
+        return Cell(row, column, values[place], marks[place] >> 1, bool(marks[place] & 1))
+
+    @cached_property
+    def merged(self) -> list[Bounds]:
+        """Ranges of merged cells."""
+        found = self.root.iterfind("{*}mergeCells/{*}mergeCell")
+        return [area for item in found if (area := bounds(item.get("ref", ""))) is not None]
+
+
+class Workbook:
+    """An open workbook. Every method raises Damaged for a part that it cannot read."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        with zipfile.ZipFile(path) as package:
+            self._names = {name.lower(): name for name in package.namelist()}
+        self._sheets: dict[str, Sheet] = {}
+
+    def part(self, name: str) -> bytes | None:
+        """The bytes of a part, None if there is none."""
+        known = self._names.get(name.lower())
+        if known is None:
+            return None
+        try:
+            with zipfile.ZipFile(self.path) as package:
+                return package.read(known)
+        except (zipfile.BadZipFile, OSError, ValueError, RuntimeError, NotImplementedError, EOFError) as error:
+            raise Damaged(self.path, f"{name} cannot be unpacked: {type(error).__name__}") from error
+
+    def xml(self, name: str) -> Any:
+        """The root element of a part, None if there is none."""
+        data = self.part(name)
+        return None if data is None else self.parsed(data, name)
+
+    def parsed(self, data: bytes, name: str) -> Any:
+        """The root element of XML that belongs to a part."""
+        from lxml import etree
+
+        parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True)
+        try:
+            return etree.fromstring(data, parser)
+        except (etree.XMLSyntaxError, ValueError) as error:
+            raise Damaged(self.path, f"{name} is no XML: {str(error)[:80]}") from error
+
+    def related(self, part: str) -> dict[str, tuple[str, str]]:
+        """What a part refers to: relationship id -> (last word of its type, part or address)."""
+        folder, name = posixpath.split(part)
+        root = self.xml(posixpath.join(folder, "_rels", f"{name}.rels"))
+        found = {}
+        for item in () if root is None else root.iterfind("{*}Relationship"):
+            target = item.get("Target", "")
+            if item.get("TargetMode") != "External":
+                target = posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
+            found[item.get("Id", "")] = (item.get("Type", "").rsplit("/", 1)[-1], target)
+        return found
+
+    @cached_property
+    def main(self) -> str:
+        """The part that lists the sheets."""
+        targets = [target for kind, target in self.related("").values() if kind == "officeDocument"]
+        return targets[0] if targets else "xl/workbook.xml"
+
+    @cached_property
+    def root(self) -> Any:
+        """The workbook part."""
+        root = self.xml(self.main)
+        if root is None:
+            raise Damaged(self.path, "the file is no workbook")
+        return root
+
+    @cached_property
+    def places(self) -> list[Place]:
+        """All sheets in the order of their tabs."""
+        related = self.related(self.main)
+        found = []
+        for item in self.root.iterfind("{*}sheets/{*}sheet"):
+            kind, part = related.get(relation(item), ("", ""))
+            found.append(Place(item.get("name", ""), part, item.get("sheetId", ""), kind))
+        return found
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the worksheets in the order of their tabs."""
+        return [place.name for place in self.places if place.kind == "worksheet"]
+
+    @cached_property
+    def epoch_1904(self) -> bool:
+        """Whether day 0 is 1904-01-01, as on old Macs."""
+        properties = self.root.find("{*}workbookPr")
+        return properties is not None and properties.get("date1904") in {"1", "true"}
+
+    @cached_property
+    def active(self) -> str:
+        """Name of the sheet that was in front when the file was saved."""
+        view = self.root.find("{*}bookViews/{*}workbookView")
+        number = int(view.get("activeTab", "0")) if view is not None and view.get("activeTab", "0").isdigit() else 0
+        return self.places[number].name if number < len(self.places) else ""
+
+    @cached_property
+    def strings(self) -> list[str]:
+        """The shared strings."""
+        # openpyxl names no relationship to them, and Excel does not mind: then they lie in the usual place.
+        usual = posixpath.join(posixpath.dirname(self.main), "sharedStrings.xml")
+        root = self.xml(dict(self.related(self.main).values()).get("sharedStrings", usual))
+        return [] if root is None else [rich_text(item) for item in root.iterfind("{*}si")]
+
+    @cached_property
+    def styles(self) -> "Styles":
+        """The cell formats."""
+        from backend.domain.evaluators.formats.cell_styles import Styles
+
+        parts = dict(self.related(self.main).values())
+        return Styles(self.xml(parts.get("styles", "")), self.xml(parts.get("theme", "")))
+
+    def place(self, name: str) -> Place | None:
+        """The sheet of that name."""
+        return next((place for place in self.places if place.name == name), None)
+
+    def sheet(self, name: str) -> Sheet | None:
+        """The worksheet of that name, read; None if there is none."""
+        place = self.place(name)
+        if place is None or place.kind != "worksheet":
+            return None
+        if name not in self._sheets:
+            from backend.domain.evaluators.formats._sheet_reader import SheetReader
+
+            self._sheets[name] = SheetReader(self, place).read()
+        return self._sheets[name]
+
+
+def read_workbook(path: str | None) -> tuple[Workbook | None, str]:
+    """An open workbook, or why there is none: absent, no workbook, damaged, too large."""
+    reason = check_package(path)
+    if reason:
+        return None, reason
+    try:
+        book = Workbook(str(path))
+        places = book.places
+    except (Damaged, zipfile.BadZipFile, OSError) as error:
+        return None, f"the workbook is damaged: {error}"
+    return (book, "") if places else (None, "the workbook has no sheet")
+
+
+def relation(element: Any) -> str:
+    """The relationship id (`r:id`) of an element."""
+    return next((str(value) for key, value in element.items() if key.endswith("}id") and "relationships" in key), "")
+
+
+def rich_text(item: Any) -> str:
+    """The text of a string item, all its runs together, without readings in small print (phonetic runs)."""
+    found = [child.text or "" for child in item.iterfind("{*}t")]
+    return unescaped("".join(found) + "".join(run.text or "" for run in item.iterfind("{*}r/{*}t")))
+
+
+def unescaped(text: str) -> str:
+    """Text with `_x000D_` and the like as characters (18.4.12)."""
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) if "_x" in text else text
+
+
+def column_number(letters: str) -> int:
+    """`AA` -> 27."""
+    number = 0
+    for letter in letters.upper():
+        if not "A" <= letter <= "Z":
+            raise ValueError(f"column {letters[:9]!r}")
+        number = number * 26 + ord(letter) - 64
+    if not 0 < number <= MAX_COLUMN:
+        raise ValueError(f"column {letters[:9]!r}")
+    return number
+
+
+def column_letters(number: int) -> str:
+    """27 -> `AA`."""
+    letters = ""
+    while number:
+        number, digit = divmod(number - 1, 26)
+        letters = chr(65 + digit) + letters
+    return letters
+
+
+def address(row: int, column: int) -> str:
+    """(4, 2) -> `B4`."""
+    return f"{column_letters(column)}{row}"
+
+
+def bounds(reference: str) -> Bounds | None:
+    """The area of `B2`, `$B$2:C3`, `A:C` or `2:7`; None if it is no reference. Sheet names are not understood."""
+    found = _RANGE.fullmatch(reference.strip())
+    if found is None or not any(found.groups()):
+        return None
+    left, top, right, bottom = found.groups()
+    if ":" not in reference:
+        right, bottom = left, top
+    if ":" not in reference and (left is None or top is None):
+        return None
+    try:
+        columns = (column_number(left) if left else 1, column_number(right) if right else MAX_COLUMN)
+    except ValueError:
+        return None
+    rows = (int(top) if top else 1, int(bottom) if bottom else MAX_ROW)
+    if not (0 < min(rows) <= max(rows) <= MAX_ROW):
+        return None
+    return min(rows), min(columns), max(rows), max(columns)
+
+
+def inside(row: int, column: int, area: Bounds) -> bool:
+    """Whether a cell lies in an area."""
+    return area[0] <= row <= area[2] and area[1] <= column <= area[3]

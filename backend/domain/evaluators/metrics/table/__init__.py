@@ -1,0 +1,1 @@
+"""Metrics of spreadsheets and tables, one file each."""

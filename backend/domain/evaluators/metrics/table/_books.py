@@ -1,0 +1,136 @@
+"""What every rule of `compare_table` works on: the two workbooks, and how a rule names a sheet of them."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, StrictInt, StrictStr
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.workbook import Sheet, Workbook
+from backend.domain.parameters import Parameters
+
+MOST_REASONS = 20
+_BY_NUMBER = re.compile(r"[RE]I(-?\d{1,4})")
+_BY_NAME = re.compile(r"[RE]N(.+)", re.DOTALL)
+
+
+def _known_form(reference: int | str) -> int | str:
+    if isinstance(reference, str) and not (_BY_NUMBER.fullmatch(reference) or _BY_NAME.fullmatch(reference)):
+        raise ValueError(f"a sheet is named by a number, RI0, EI0, RNname or ENname, not {reference!r}")
+    return reference
+
+
+SheetReference = Annotated[StrictInt | StrictStr, AfterValidator(_known_form)]
+"""A sheet: `0` and `RI0` the result's first, `EI0` the expectation's, `RNSheet1` and `ENSheet1` those by name."""
+
+
+@dataclass
+class Books:
+    """The two workbooks of a comparison.
+
+    Attributes:
+        result: what is judged.
+        expected: what it is compared with; None if the task has no expectation.
+        strict: faults of upstream are kept.
+        waa: ... as WAA has them; else as OSWorld.
+        notes: what a person should know of the verdict beyond what is wrong.
+    """
+
+    result: Workbook
+    expected: Workbook | None = None
+    strict: bool = False
+    waa: bool = False
+    notes: list[str] = field(default_factory=list)
+
+    def book(self, reference: int | str) -> Workbook:
+        """The workbook that a reference is about."""
+        if isinstance(reference, int) or reference.startswith("R"):
+            return self.result
+        if self.expected is None:
+            raise EvaluatorFailed(f"a rule looks at {reference!r}, but the task has no expectation")
+        return self.expected
+
+    def name(self, reference: int | str) -> str | None:
+        """The name of the sheet.
+
+        Returns:
+            None if the result has no such sheet, which is the agent's doing.
+
+        Raises:
+            EvaluatorFailed: the expectation has none.
+        """
+        book = self.book(reference)
+        found = _name(reference, book)
+        if found is None and book is self.expected:
+            raise EvaluatorFailed(f"the expectation has no sheet {reference!r}, only {', '.join(book.names)[:200]}")
+        return found
+
+    def sheet(self, reference: int | str) -> Sheet | None:
+        """The sheet, read; None if the result has no such one."""
+        name = self.name(reference)
+        found = None if name is None else self.book(reference).sheet(name)
+        if found is None and name is not None and self.book(reference) is self.expected:
+            raise EvaluatorFailed(f"the expectation's {name!r} is no worksheet")
+        return found
+
+    def sheet_as_read(self, reference: int | str) -> Sheet | None:
+        """The sheet; if strict the one that upstream takes for it: the part whose number is the sheet's id."""
+        sheet, book = self.sheet(reference), self.book(reference)
+        if sheet is None or not self.strict:
+            return sheet
+        part = f"xl/worksheets/sheet{sheet.place.number}.xml"
+        owner = next((place.name for place in book.places if place.part == part), None)
+        return None if owner is None else book.sheet(owner)
+
+    def lacks(self, reference: int | str) -> str:
+        """In words that the result has no such sheet."""
+        return f"there is no sheet {reference!r}, only {', '.join(self.result.names)[:200]}"
+
+
+def _name(reference: int | str, book: Workbook) -> str | None:
+    by_number = _BY_NUMBER.fullmatch(str(reference)) if isinstance(reference, str) else None
+    if isinstance(reference, int) or by_number is not None:
+        number = reference if isinstance(reference, int) else int(by_number[1]) if by_number else 0
+        return book.names[number] if -len(book.names) <= number < len(book.names) else None
+    return reference[2:] if book.place(reference[2:]) is not None else None
+
+
+class Rule(Parameters):
+    """Base of the rules. `judge` returns what is wrong, in words; nothing if the rule is met."""
+
+    type: str
+
+    def judge(self, books: Books) -> list[str]:
+        """See the class."""
+        raise NotImplementedError
+
+
+class PairRule(Rule):
+    """Base of the rules that compare two sheets, usually one of the result with one of the expectation."""
+
+    sheet_idx0: SheetReference
+    sheet_idx1: SheetReference
+
+
+def differences(found: Mapping[Any, Any], wanted: Mapping[Any, Any], what: str) -> list[str]:
+    """What differs between two mappings, the first few keys in words."""
+    keys = [key for key in {**wanted, **found} if key not in found or key not in wanted or found[key] != wanted[key]]
+    return capped(
+        f"{what} {key}: got {shown(found.get(key, 'nothing'))}, expected {shown(wanted.get(key, 'nothing'))}"
+        for key in keys
+    )
+
+
+def capped(reasons: Iterable[str]) -> list[str]:
+    """The first few reasons, and how many more there are."""
+    listed = list(reasons)
+    more = len(listed) - MOST_REASONS
+    return listed if more <= 0 else [*listed[:MOST_REASONS], f"and {more} more"]
+
+
+def shown(value: Any) -> str:
+    """A value in words, short."""
+    text = str(value) if isinstance(value, float) else repr(value)
+    return text if len(text) <= 80 else f"{text[:80]} ..."  # noqa: PLR2004

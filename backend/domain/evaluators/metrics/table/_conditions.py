@@ -1,0 +1,211 @@
+"""Conditional formats: which cells of a sheet they change, and into what.
+
+Upstream has each condition computed by a library whose licence this project cannot take, and feeds it the cell in
+question as the first reference of the formula. Here references are moved to the cell, as spreadsheets do it. As
+upstream, cells without a value are left alone.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from backend.domain.evaluators.formats.cell_styles import Look
+from backend.domain.evaluators.formats.workbook import Bounds, Cell, CellError, Sheet, Workbook, inside
+from backend.domain.evaluators.metrics.table._formulas import (
+    Area,
+    FormulaError,
+    Node,
+    NotUnderstood,
+    Place,
+    compare,
+    compiled,
+    scalar,
+    truth,
+)
+from backend.domain.evaluators.metrics.table._matching import areas
+
+MAX_TESTS = 5_000_000
+_BY_FORMULA = {
+    "expression", "containsText", "notContainsText", "beginsWith", "endsWith", "containsErrors", "notContainsErrors",
+    "containsBlanks", "notContainsBlanks", "timePeriod",
+}  # fmt: skip
+_SIGNS = {
+    "equal": "=", "notEqual": "<>", "lessThan": "<", "lessThanOrEqual": "<=", "greaterThan": ">",
+    "greaterThanOrEqual": ">=",
+}  # fmt: skip
+_PICTURES = {"colorScale", "dataBar", "iconSet"}
+Test = Callable[[Cell], bool]
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One condition of a sheet: where, of which kind, how urgent (1 first), and what it changes."""
+
+    areas: list[Bounds]
+    kind: str
+    priority: int
+    formulas: tuple[str, ...]
+    options: Any
+    look: Look
+
+
+class Conditions:
+    """The conditional formats of one sheet; `notes` says which of them could not be judged."""
+
+    def __init__(self, book: Workbook, sheet: Sheet) -> None:
+        self._book, self._sheet, self._steps, self._tests = book, sheet, [0], 0
+        self.notes: list[str] = []
+
+    def changes(self) -> dict[tuple[int, int], list[Look]]:
+        """Cell -> what changes in it, the most urgent first. A condition that is not understood changes nothing."""
+        found: dict[tuple[int, int], list[Look]] = {}
+        conditions = sorted(self._read(), key=lambda condition: condition.priority)
+        for condition in conditions:
+            try:
+                hits = self._hits(condition)
+            except (NotUnderstood, ValueError) as error:
+                self.notes.append(f"a condition of {self._sheet.place.name!r} was left out: {error}"[:200])
+                continue
+            for cell in hits:
+                found.setdefault((cell.row, cell.column), []).append(condition.look)
+        return found
+
+    def _hits(self, condition: Condition) -> list[Cell]:
+        self._tests += len(self._filled)
+        if self._tests > MAX_TESTS:
+            raise NotUnderstood("the sheet has too many conditions and cells")
+        cells = [cell for cell in self._filled if _covers(condition, cell)]
+        test = self._test(condition, cells)
+        return [cell for cell in cells if test(cell)]
+
+    @cached_property
+    def _filled(self) -> list[Cell]:
+        return [cell for cell in self._sheet.cells() if cell.value is not None]
+
+    def _read(self) -> Iterator[Condition]:
+        root, styles = self._sheet.root, self._book.styles
+        for block in root.iterfind("{*}conditionalFormatting"):
+            for rule in block.iterfind("{*}cfRule"):
+                if rule.get("dxfId") is not None:
+                    yield _condition(rule, block.get("sqref", ""), styles.differential(int(rule.get("dxfId"))))
+        for block in root.iterfind("{*}extLst//{*}conditionalFormatting"):
+            for rule in block.iterfind("{*}cfRule"):
+                dxf = rule.find("{*}dxf")
+                if dxf is not None:
+                    yield _condition(rule, block.findtext("{*}sqref") or "", styles.changes(dxf))
+
+    def _test(self, condition: Condition, cells: list[Cell]) -> Test:
+        kind = condition.kind
+        if kind in _BY_FORMULA and condition.formulas:
+            formula = compiled(condition.formulas[0])
+            return lambda cell: self._holds(formula, condition, cell)
+        if kind == "cellIs":
+            return self._cell_is(condition)
+        if kind in {"duplicateValues", "uniqueValues"}:
+            counts = Counter(_folded(cell.value) for cell in cells)
+            return lambda cell: (counts[_folded(cell.value)] > 1) == (kind == "duplicateValues")
+        numbers = [float(cell.value or 0) for cell in cells if _is_number(cell.value)]
+        if kind == "top10":
+            return _among_first(condition.options, numbers)
+        if kind == "aboveAverage":
+            return _beside_mean(condition.options, numbers)
+        raise NotUnderstood(f"conditions of the kind {kind!r} are not known")
+
+    def _cell_is(self, condition: Condition) -> Test:
+        sign, bounds_ = condition.options.get("operator", "equal"), [compiled(text) for text in condition.formulas]
+        if sign in _SIGNS and bounds_:
+            return lambda cell: self._compares(
+                condition, cell, lambda value, refs: compare(_SIGNS[sign], value, refs[0]), bounds_
+            )
+        if sign in {"between", "notBetween"} and len(bounds_) > 1:
+            return lambda cell: self._compares(
+                condition, cell, lambda value, refs: _between(value, refs) == (sign == "between"), bounds_
+            )
+        raise NotUnderstood(f"the comparison {sign!r} is not known")
+
+    def _compares(
+        self, condition: Condition, cell: Cell, fits: Callable[[Any, list[Any]], bool], bounds_: list[Node]
+    ) -> bool:
+        place = self._place(condition, cell)
+        try:
+            references = [scalar(bound(place), place) for bound in bounds_]
+        except FormulaError:
+            return False
+        same = all(isinstance(cell.value, str) == isinstance(reference, str) for reference in references)
+        return not isinstance(cell.value, CellError) and same and fits(cell.value, references)
+
+    def _holds(self, formula: Node, condition: Condition, cell: Cell) -> bool:
+        place = self._place(condition, cell)
+        try:
+            return truth(scalar(formula(place), place))
+        except FormulaError:
+            return False
+
+    def _place(self, condition: Condition, cell: Cell) -> Place:
+        top, left = min(area[0] for area in condition.areas), min(area[1] for area in condition.areas)
+        return Place(cell.row - top, cell.column - left, self._values, self._steps)
+
+    def _values(self, area: Area) -> list[Any]:
+        sheet = self._sheet if area.sheet is None else self._book.sheet(area.sheet)
+        if sheet is None:
+            raise FormulaError("#REF!")
+        top, left, bottom, right = area.bounds
+        cells = (sheet.at(row, column) for row in range(top, bottom + 1) for column in range(left, right + 1))
+        return [_read_as(cell.value) for cell in cells]
+
+
+def _condition(rule: Any, where: str, look: Look) -> Condition:
+    formulas = tuple(item.text or "" for name in ("formula", "f") for item in rule.iterfind(f"{{*}}{name}"))
+    priority = rule.get("priority", "")
+    return Condition(
+        areas(where),
+        rule.get("type", ""),
+        int(priority) if priority.isdigit() else 0,
+        formulas,
+        dict(rule.items()),
+        look,
+    )
+
+
+def _covers(condition: Condition, cell: Cell) -> bool:
+    return condition.kind not in _PICTURES and any(inside(cell.row, cell.column, area) for area in condition.areas)
+
+
+def _read_as(value: Any) -> Any:
+    return FormulaError(str(value)) if isinstance(value, CellError) else value
+
+
+def _folded(value: Any) -> Any:
+    return value.lower() if isinstance(value, str) else value
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _between(value: Any, references: list[Any]) -> bool:
+    small, large = sorted(references[:2], key=lambda reference: (isinstance(reference, str), reference))
+    return compare(">=", value, small) and compare("<=", value, large)
+
+
+def _among_first(options: Any, numbers: list[float]) -> Test:
+    """The ten highest, the lowest 20 percent and so on."""
+    rank = int(options.get("rank", 10))
+    if options.get("percent") in {"1", "true"}:
+        rank = max(1, len(numbers) * rank // 100)
+    ordered = sorted(numbers, reverse=options.get("bottom") not in {"1", "true"})
+    best = set(ordered[:rank])
+    return lambda cell: _is_number(cell.value) and float(cell.value or 0) in best
+
+
+def _beside_mean(options: Any, numbers: list[float]) -> Test:
+    mean = sum(numbers) / len(numbers) if numbers else 0.0
+    above, equal = options.get("aboveAverage") not in {"0", "false"}, options.get("equalAverage") in {"1", "true"}
+    if options.get("stdDev") not in {None, "0"}:
+        raise NotUnderstood("conditions by standard deviation are not known")
+    return lambda cell: (
+        _is_number(cell.value)
+        and ((float(cell.value or 0) > mean) == above if float(cell.value or 0) != mean else equal)
+    )

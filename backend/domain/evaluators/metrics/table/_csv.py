@@ -1,0 +1,52 @@
+"""How two text tables are compared, line by line."""
+
+from collections.abc import Sequence
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.csvs import read_lines
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.score import MetricValue
+
+
+def compared(
+    result: str | None, expected: str | Sequence[str | None] | None, *, strict: bool, ignore_case: bool, keep_mark: bool
+) -> MetricValue:
+    """1 if the lines are those of one of the expected files.
+
+    Args:
+        result: path of the file to judge.
+        expected: path of the file it should equal, or several of which one is enough.
+        strict: blanks at the ends of lines count.
+        ignore_case: upper and lower case are the same.
+        keep_mark: a byte-order mark counts.
+
+    Raises:
+        EvaluatorFailed: an expected file cannot be read, and no other one decides.
+    """
+
+    def plain(lines: list[str]) -> list[str]:
+        lines = lines if strict else [line.strip() for line in lines]
+        return [line.lower() for line in lines] if ignore_case else lines
+
+    paths = [expected] if isinstance(expected, str) or expected is None else list(expected)
+    golds = [read_lines(path, keep_mark=keep_mark) for path in paths]
+    unread = [reason for lines, reason in golds if lines is None]
+    if len(unread) == len(golds):
+        raise EvaluatorFailed(f"the table to compare with: {unread[0] if unread else 'none is named'}")
+    found, reason = read_lines(result, keep_mark=keep_mark)
+    if found is None:
+        return verdict(met=False, reason=reason)
+    wanted = [plain(lines) for lines, _ in golds if lines is not None]
+    mine = plain(found)
+    if mine in wanted:
+        return verdict(met=True, reason="the lines are the same")
+    if unread:
+        raise EvaluatorFailed(f"a table to compare with: {unread[0]}")
+    return verdict(met=False, reason=_difference(mine, wanted))
+
+
+def _difference(found: list[str], wanted: list[list[str]]) -> str:
+    pairs = enumerate(zip(found, wanted[0], strict=False), 1)
+    words = next((f"line {number} is {short(a)}, expected {short(b)}" for number, (a, b) in pairs if a != b), "")
+    words = words or f"{len(found)} lines, expected {len(wanted[0])}"
+    return words if len(wanted) == 1 else f"{words} (and not as any of the {len(wanted) - 1} other tables)"

@@ -1,0 +1,288 @@
+"""A small reader of spreadsheet formulas, for the conditions of conditional formats, whose outcome no file holds.
+
+Formulas of cells are never computed here: their last values are in the file. What is not understood raises
+NotUnderstood; nothing is guessed. Operators and their order follow ECMA-376 part 1, 18.17.2. The functions are in
+`_functions`.
+"""
+
+import operator
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from backend.domain.evaluators.formats.workbook import Bounds, column_number
+
+MAX_STEPS = 2_000_000
+MAX_DEPTH = 40
+_TOKEN = re.compile(
+    r"""\s*(?:
+    (?P<number>\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)
+    |"(?P<text>(?:[^"]|"")*)"
+    |(?P<error>\#(?:N/A|NULL!|DIV/0!|VALUE!|REF!|NAME\?|NUM!))
+    |(?:(?P<sheet>'(?:[^']|'')+'|[A-Za-z_][\w.]*)!)?
+     (?P<area>(?:\$?[A-Za-z]{1,3}\$?\d{1,7}(?::\$?[A-Za-z]{1,3}\$?\d{1,7})?|\$?[A-Za-z]{1,3}:\$?[A-Za-z]{1,3})(?![\w(.]))
+    |(?P<name>[A-Za-z_][\w.]*)
+    |(?P<sign><>|<=|>=|[-+*/^&=<>(),;%])
+    )""",
+    re.VERBOSE,
+)
+_CORNER = re.compile(r"(\$?)([A-Za-z]{1,3})(?:(\$?)(\d{1,7}))?")
+_BINDING = {
+    "=": 1, "<>": 1, "<": 1, ">": 1, "<=": 1, ">=": 1, "&": 2, "+": 3, "-": 3, "*": 4, "/": 4, "^": 5,
+}  # fmt: skip
+_COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    "=": operator.eq, "<>": operator.ne, "<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge,
+}  # fmt: skip
+_ARITHMETIC: dict[str, Callable[[float, float], Any]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "^": operator.pow,
+}  # fmt: skip
+_LAST_ROW = 1_048_576
+
+
+class NotUnderstood(Exception):  # noqa: N818 - says what happened.
+    """The formula uses something that is not known here, or takes too long."""
+
+
+class FormulaError(Exception):
+    """The formula ends in an error value, for example `#N/A`."""
+
+
+@dataclass(frozen=True)
+class Area:
+    """Cells that a formula names; `sheet` None = its own."""
+
+    bounds: Bounds
+    sheet: str | None = None
+
+
+@dataclass
+class Place:
+    """Where a formula is computed: how far from the cell that it was written for, and how cells are read."""
+
+    down: int
+    right: int
+    read: Callable[[Area], list[Any]]
+    steps: list[int] = field(default_factory=lambda: [0])
+
+    def values(self, area: Area) -> list[Any]:
+        """The values of an area, row by row, counted against what a formula may cost."""
+        top, left, bottom, right = area.bounds
+        self.steps[0] += (bottom - top + 1) * (right - left + 1)
+        if self.steps[0] > MAX_STEPS:
+            raise NotUnderstood("the conditions of the sheet take too long")
+        return self.read(area)
+
+
+Node = Callable[[Place], Any]
+
+
+def compiled(text: str) -> Node:
+    """A formula, ready to be computed in many places.
+
+    Raises:
+        NotUnderstood: it cannot be read, or needs a function that is not known.
+    """
+    parser = _Parser(text.strip().removeprefix("="))
+    node = parser.expression(0)
+    if parser.peek() is not None:
+        raise NotUnderstood(f"{text!r} goes on after its end")
+    return node
+
+
+def scalar(value: Any, place: Place) -> Any:
+    """A single value: of an area that has one cell, that cell's."""
+    if isinstance(value, Area):
+        if value.bounds[:2] != value.bounds[2:]:
+            raise NotUnderstood("an area stands where a single value is expected")
+        value = place.values(value)[0]
+    if isinstance(value, FormulaError):
+        raise value
+    return value
+
+
+def number(value: Any) -> float:
+    """A value as a number; nothing is 0."""
+    if value is None:
+        return 0.0
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise FormulaError("#VALUE!") from error
+
+
+def text(value: Any) -> str:
+    """A value as text; whole numbers without a point."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).upper()
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def truth(value: Any) -> bool:
+    """A value as a truth value; text has none."""
+    if isinstance(value, str):
+        raise FormulaError("#VALUE!")
+    return bool(value)
+
+
+def compare(sign: str, left: Any, right: Any) -> bool:
+    """Numbers come before text and text before truth values; letters in either case are the same."""
+    mine, other = _ordered(left, right), _ordered(right, left)
+    return bool(_COMPARISONS[sign](mine, other))
+
+
+def _ordered(value: Any, beside: Any) -> tuple[int, Any]:
+    if value is None:
+        value = {str: "", bool: False}.get(type(beside), 0)
+    if isinstance(value, bool):
+        return 2, value
+    return (1, value.lower()) if isinstance(value, str) else (0, float(value))
+
+
+def _computed(sign: str, left: Any, right: Any) -> Any:
+    if sign == "&":
+        return text(left) + text(right)
+    if _BINDING[sign] == 1:
+        return compare(sign, left, right)
+    first, second = number(left), number(right)
+    try:
+        return float(_ARITHMETIC[sign](first, second))
+    except ZeroDivisionError as error:
+        raise FormulaError("#DIV/0!") from error
+    except (OverflowError, TypeError) as error:
+        raise FormulaError("#NUM!") from error
+
+
+class _Parser:
+    """Precedence climbing over the tokens of one formula."""
+
+    def __init__(self, source: str) -> None:
+        self._tokens: list[re.Match[str]] = []
+        self._at = self._depth = 0
+        position = 0
+        while position < len(source.rstrip()):
+            found = _TOKEN.match(source, position)
+            if found is None:
+                raise NotUnderstood(f"{source[position:][:20]!r} is not understood")
+            self._tokens.append(found)
+            position = found.end()
+
+    def peek(self) -> str | None:
+        """The sign that comes next, or the word `value` for anything else; None at the end."""
+        if self._at >= len(self._tokens):
+            return None
+        return self._tokens[self._at]["sign"] or "value"
+
+    def expression(self, binding: int) -> Node:
+        """Everything up to a sign that binds less."""
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise NotUnderstood("the formula is nested too deeply")
+        left = self._operand()
+        while (sign := self.peek()) is not None and _BINDING.get(sign, 0) > binding:
+            self._at += 1
+            left = _joined(sign, left, self.expression(_BINDING[sign]))
+        self._depth -= 1
+        return left
+
+    def _operand(self) -> Node:
+        if self.peek() in {"-", "+"}:
+            negative = self._take()["sign"] == "-"
+            inner = self.expression(5)
+            return (lambda place: -number(scalar(inner(place), place))) if negative else inner
+        node = self._value()
+        while self.peek() == "%":
+            self._at += 1
+            node = _joined("/", node, lambda _: 100.0)
+        return node
+
+    def _value(self) -> Node:
+        token = self._take()
+        if token["sign"] == "(":
+            node = self.expression(0)
+            self._expect(")")
+            return node
+        if token["number"] is not None:
+            value = float(token["number"])
+            return lambda _: value
+        if token["text"] is not None:
+            words = token["text"].replace('""', '"')
+            return lambda _: words
+        if token["area"] is not None:
+            return _area(token["area"], token["sheet"])
+        if token["error"] is not None:
+            return _error(token["error"])
+        return self._called(token["name"] or "")
+
+    def _called(self, name: str) -> Node:
+        if self.peek() != "(":
+            if name.upper() in {"TRUE", "FALSE"}:
+                known = name.upper() == "TRUE"
+                return lambda _: known
+            raise NotUnderstood(f"the name {name!r} is not known")
+        self._at += 1
+        arguments: list[Node] = []
+        while self.peek() != ")":
+            arguments.append((lambda _: None) if self.peek() in {",", ";"} else self.expression(0))
+            if self.peek() in {",", ";"}:
+                self._at += 1
+            elif self.peek() != ")":
+                raise NotUnderstood(f"{name} has no end")
+        self._at += 1
+        return _function(name.upper().removeprefix("_XLFN."), arguments)
+
+    def _take(self) -> re.Match[str]:
+        if self._at >= len(self._tokens):
+            raise NotUnderstood("the formula ends too early")
+        self._at += 1
+        return self._tokens[self._at - 1]
+
+    def _expect(self, sign: str) -> None:
+        if self._take()["sign"] != sign:
+            raise NotUnderstood(f"a {sign!r} is missing")
+
+
+def _joined(sign: str, left: Node, right: Node) -> Node:
+    return lambda place: _computed(sign, scalar(left(place), place), scalar(right(place), place))
+
+
+def _error(words: str) -> Node:
+    def fails(_: Place) -> Any:
+        raise FormulaError(words)
+
+    return fails
+
+
+def _function(name: str, arguments: Sequence[Node]) -> Node:
+    from backend.domain.evaluators.metrics.table._functions import FUNCTIONS
+
+    if name not in FUNCTIONS:
+        raise NotUnderstood(f"the function {name} is not known")
+    function, (least, most) = FUNCTIONS[name]
+    if not least <= len(arguments) <= most:
+        raise NotUnderstood(f"{name} does not take {len(arguments)} arguments")
+    return lambda place: function(place, arguments)
+
+
+def _area(written: str, sheet: str | None) -> Node:
+    first, _, last = written.partition(":")
+    corners = [_CORNER.fullmatch(first), _CORNER.fullmatch(last or first)]
+    name = None if sheet is None else sheet.strip("'").replace("''", "'")
+    rows: list[tuple[int, bool]] = []
+    columns: list[tuple[int, bool]] = []
+    for corner, whole in zip(corners, (1, _LAST_ROW), strict=True):
+        if corner is None:
+            raise NotUnderstood(f"{written!r} is no area")
+        columns.append((column_number(corner[2]), bool(corner[1])))
+        rows.append((int(corner[4]), bool(corner[3])) if corner[4] else (whole, True))
+
+    def moved(place: Place) -> Area:
+        top, bottom = (at if fixed else at + place.down for at, fixed in rows)
+        left, right = (at if fixed else at + place.right for at, fixed in columns)
+        if min(top, bottom, left, right) < 1:
+            raise FormulaError("#REF!")
+        return Area((min(top, bottom), min(left, right), max(top, bottom), max(left, right)), name)
+
+    return moved

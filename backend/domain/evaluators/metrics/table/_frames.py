@@ -1,0 +1,245 @@
+"""A sheet as upstream's data frames see it: a first row of names, below it columns that each have one kind.
+
+The kinds follow pandas' `read_excel`, by which upstream compares: a column of numbers may hold some of them as text,
+one of truth values the words, error values and words such as `NA` are missing values. What differs is told in
+docs/evaluators.md and undone by `strict`.
+"""
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import Any
+
+from backend.domain.evaluators.formats.workbook import CellError, Sheet, Value, Workbook
+
+_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
+_TRUE, _FALSE = {"True", "TRUE", "true"}, {"False", "FALSE", "false"}
+_MISSING_WORDS = frozenset(
+    {
+        "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA",
+        "NULL", "NaN", "None", "n/a", "nan", "null",
+    }
+)  # fmt: skip
+
+
+class Missing:
+    """An error or a word for "no value": all the same, and nothing else."""
+
+    def __repr__(self) -> str:
+        return "a missing value (an error, NA or the like)"
+
+
+MISSING = Missing()
+
+
+@dataclass(frozen=True)
+class Way:
+    """How cells are compared: `precision` decimal digits, letters with or without their case, upstream's faults."""
+
+    precision: int = 4
+    ignore_case: bool = False
+    strict: bool = False
+
+
+class Frame:
+    """One sheet, ready to be compared row by row; `rows` has those with any cell."""
+
+    def __init__(self, book: Workbook, sheet: Sheet, way: Way) -> None:
+        self.book, self.sheet, self._way = book, sheet, way
+        self._dates: dict[int, str] = {}
+        self._texts: dict[str, Any] = {}
+
+    @property
+    def rows(self) -> set[int]:
+        """Numbers of the rows that have cells."""
+        return set(self.sheet.rows)
+
+    def same(self, other: "Frame", number: int) -> bool:
+        """Whether a row is written the same way in both, so that there is nothing to compare."""
+        mine, theirs = self.sheet.rows.get(number), other.sheet.rows.get(number)
+        if mine is None or theirs is None or self.sheet.has_truths or other.sheet.has_truths:
+            return False
+        if mine[0] != theirs[0] or mine[1] != theirs[1]:
+            return False
+        return not (self.book.styles.has_dates or other.book.styles.has_dates) or self.whens(mine[2]) == other.whens(
+            theirs[2]
+        )
+
+    def whens(self, marks: list[int]) -> list[str]:
+        """Which cells of a row are moments, durations or numbers."""
+        return [self._when(mark >> 1) for mark in marks]
+
+    def row(self, number: int) -> dict[int, Any]:
+        """Column -> what is compared, of one row; empty cells are left out."""
+        if number == 1:
+            return self._header()
+        kinds = self.kinds
+        found = {column: self._compared(value, kinds[column]) for column, value in self._filled(number)}
+        return {column: value for column, value in found.items() if value is not None}
+
+    @cached_property
+    def kinds(self) -> dict[int, str]:
+        """Column -> `number`, `truth` or `object`, by what its cells below the first row are."""
+        seen: dict[int, set[str]] = {}
+        for number in self.sheet.rows:
+            for column, value in self._filled(number):
+                seen.setdefault(column, set())
+                if number > 1:
+                    seen[column].add(self._sort(value))
+        return {column: _kind(sorts - {"missing"}) for column, sorts in seen.items()}
+
+    @cached_property
+    def shape(self) -> tuple[int, int]:
+        """Last row and last column that have a value."""
+        rows = columns = 0
+        for number in self.sheet.rows:
+            filled = [column for column, _ in self._filled(number)]
+            if filled:
+                rows, columns = max(rows, number), max(columns, *filled)
+        return rows, columns
+
+    @cached_property
+    def types(self) -> dict[int, str]:
+        """Column -> pandas' type of it: whole numbers and others, in a column with gaps always others."""
+        present: dict[int, int] = dict.fromkeys(self.kinds, 0)
+        whole = set(self.kinds)
+        for number in self.rows - {1}:
+            for column, value in self.row(number).items():
+                present[column] += 1
+                if not isinstance(value, int):
+                    whole.discard(column)
+        gapless = {column for column, count in present.items() if count == self.shape[0] - 1}
+        return {
+            column: kind if kind != "number" and present[column] else "whole" if column in whole & gapless else "number"
+            for column, kind in self.kinds.items()
+        }
+
+    def _header(self) -> dict[int, Any]:
+        found = {column: self._headed(value) for column, value in self._filled(1)}
+        if self._way.strict:
+            return {column: found.get(column, f"Unnamed: {column - 1}") for column in range(1, self.shape[1] + 1)}
+        return found
+
+    def _headed(self, value: Any) -> Any:
+        if isinstance(value, CellError):
+            return MISSING
+        return value if self._way.strict else self._compared(value, "object", words=False)
+
+    def _filled(self, number: int) -> Iterator[tuple[int, Any]]:
+        columns, values, marks = self.sheet.rows.get(number, ((), (), ()))
+        for column, value, mark in zip(columns, values, marks, strict=True):
+            if value is not None and value != "":
+                yield column, self._dated(value, mark >> 1)
+
+    def _dated(self, value: Value, style: int) -> Any:
+        """The value; of a number whose format is a date's, the moment."""
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            return value
+        when = self._when(style)
+        if not when:
+            return int(value) if isinstance(value, float) and value.is_integer() else value
+        return moment(value, epoch_1904=self.book.epoch_1904, duration=when == "span")
+
+    def _when(self, style: int) -> str:
+        """Whether numbers in a format are moments (`date`), durations (`span`) or numbers ("")."""
+        if style not in self._dates:
+            styles = self.book.styles
+            self._dates[style] = "" if not styles.is_date(style) else "span" if styles.is_duration(style) else "date"
+        return self._dates[style]
+
+    def _sort(self, value: Any) -> str:
+        if isinstance(value, CellError):
+            return "missing"
+        if isinstance(value, bool):
+            return "truth"
+        if isinstance(value, int | float):
+            return "number"
+        return self._text(value)[0] if isinstance(value, str) else "other"
+
+    def _text(self, text: str) -> tuple[str, Any]:
+        """What a text could stand for in a column of its like."""
+        if text not in self._texts:
+            self._texts[text] = _read(text)
+        known: tuple[str, Any] = self._texts[text]
+        return known
+
+    def _compared(self, value: Any, kind: str, *, words: bool = True) -> Any:
+        """What of a cell is compared, None = empty; `words`: some stand for missing values."""
+        if isinstance(value, CellError):
+            return None if self._way.strict else MISSING
+        if isinstance(value, str):
+            sort, meant = self._text(value)
+            if sort == "missing" and words:
+                return None if self._way.strict else MISSING
+            if sort != kind:
+                return value.lower() if self._way.ignore_case and not self._way.strict else value
+            value = meant
+        if isinstance(value, bool):
+            # To Python, and so to upstream in some columns, TRUE is 1.
+            return value if self._way.strict else ("truth", value)
+        exact = not isinstance(value, int | float)
+        return value if exact or (self._way.strict and kind != "number") else rounded(value, self._way.precision)
+
+
+def frame_differences(found: Frame, wanted: Frame, *, strict: bool) -> Iterator[tuple[int, int, Any, Any]]:
+    """Row, column, what is there and what should be, None = nothing. Row 0 stands for the whole."""
+    if strict and found.shape != wanted.shape:
+        yield 0, 0, f"{found.shape} rows and columns", f"{wanted.shape}"
+    if strict:
+        for column in sorted(found.types.keys() | wanted.types.keys()):
+            if found.types.get(column) != wanted.types.get(column):
+                yield 0, column, f"values of type {found.types.get(column)}", f"{wanted.types.get(column)}"
+    for number in sorted(found.rows | wanted.rows):
+        if not strict and found.same(wanted, number):
+            continue
+        mine, other = found.row(number), wanted.row(number)
+        if mine != other:
+            for column in sorted(mine.keys() | other.keys()):
+                if mine.get(column) != other.get(column):
+                    yield number, column, mine.get(column), other.get(column)
+
+
+def rounded(value: float, precision: int) -> float:
+    """To so many decimal digits, halves to the even neighbour of the scaled number, as numpy does."""
+    if isinstance(value, int) and precision >= 0:
+        return value
+    scale = 10.0 ** abs(precision)
+    scaled = value * scale if precision >= 0 else value / scale
+    if not math.isfinite(scaled):
+        return value
+    return round(scaled) / scale if precision >= 0 else round(scaled) * scale
+
+
+def moment(value: float, *, epoch_1904: bool, duration: bool) -> Any:
+    """A spreadsheet's number of days as a date, time or duration; `#VALUE!` if it is none."""
+    try:
+        span = timedelta(days=math.floor(value), milliseconds=round((value % 1) * 86_400_000))
+        if duration:
+            return span
+        if 0 <= value < 1 and not span.days:
+            return (datetime(1, 1, 1) + span).time()  # noqa: DTZ001
+        # Spreadsheets know a 29th of February 1900, the 60th day, which there never was.
+        early = timedelta(days=0 < value < 60 and not epoch_1904)  # noqa: PLR2004
+        return datetime(1904, 1, 1) + span if epoch_1904 else datetime(1899, 12, 30) + span + early  # noqa: DTZ001
+    except (OverflowError, ValueError):
+        return CellError("#VALUE!")
+
+
+def _kind(sorts: set[str]) -> str:
+    if sorts and sorts <= {"number", "truth"}:
+        return "number" if "number" in sorts else "truth"
+    return "object" if sorts else "number"
+
+
+def _read(text: str) -> tuple[str, Any]:
+    if text in _MISSING_WORDS:
+        return "missing", None
+    if text in _TRUE or text in _FALSE:
+        return "truth", text in _TRUE
+    if len(text) <= 400 and _NUMBER.fullmatch(text):  # noqa: PLR2004 - longer ones are no numbers of anybody.
+        number = float(text)
+        return "number", int(number) if number.is_integer() else number
+    return "other", text

@@ -1,0 +1,100 @@
+"""Properties of cells by the names that rules use."""
+
+from typing import Any, Literal
+
+from backend.domain.evaluators.formats.cell_styles import BLACK, NO_COLOUR, Colour, Fill, Font, Look
+from backend.domain.evaluators.formats.workbook import Cell, Sheet, Workbook, bounds, inside, relation
+from backend.domain.evaluators.metrics.table._books import Books
+
+CellProperty = Literal[
+    "number_format", "font_name", "font_family", "font_color", "font_bold", "font_italic", "font_underline",
+    "font_size", "fill_type", "bgcolor", "fgcolor", "hyperlink", "merge",
+]  # fmt: skip
+_OF_TEXT = {"font_name": "name", "font_family": "family", "font_bold": "bold", "font_italic": "italic",
+            "font_underline": "underline", "font_size": "size"}  # fmt: skip
+_BY_THEME = "a colour of the theme"  # all that upstream knows of such a colour
+
+
+class Looks:
+    """The looks of one sheet's cells, without what conditions change in them."""
+
+    def __init__(self, books: Books, book: Workbook, sheet: Sheet) -> None:
+        self._strict, self._waa, self._styles, self._sheet = books.strict, books.waa, book.styles, sheet
+        self._links = _links(book, sheet)
+
+    def at(self, row: int, column: int, name: str) -> Any:
+        """A property of one cell, None where it has none."""
+        return self.of(self._sheet.at(row, column), name)
+
+    def of(self, cell: Cell, name: str, changes: Look | None = None) -> Any:
+        """The same of a cell that was read.
+
+        Args:
+            cell: which.
+            name: one of `CellProperty`.
+            changes: what a condition changes in it; what it does not say stays as it is.
+        """
+        if name == "merge":
+            return any(
+                inside(cell.row, cell.column, area) and (cell.row, cell.column) != area[:2]
+                for area in self._sheet.merged
+            )
+        look = self._styles.look(cell.style)
+        if name in {"bgcolor", "fgcolor", "fill_type"}:
+            return self._background(name, look.fill or Fill(), None if changes is None else changes.fill)
+        if cell.value is None and not cell.formula:
+            return None
+        return self._of_text(cell, name, look, changes)
+
+    def _of_text(self, cell: Cell, name: str, look: Look, changes: Look | None) -> Any:
+        """Properties that only a cell with a value has."""
+        if name == "hyperlink":
+            return self._links.get((cell.row, cell.column), "")
+        if name == "number_format":
+            if not isinstance(cell.value, int | float) or (self._strict and self._hidden_from_upstream(cell)):
+                return None
+            return (changes and changes.number_format) or look.number_format
+        font, changed = look.font or Font(), (changes and changes.font) or Font()
+        if name == "font_color":
+            return self._colour(changed.colour or font.colour)
+        own, other = getattr(font, _OF_TEXT[name]), getattr(changed, _OF_TEXT[name])
+        return own if other is None else other
+
+    def _hidden_from_upstream(self, cell: Cell) -> bool:
+        """Upstream sees number formats only of plain numbers: not of dates, formulas or truth values."""
+        return cell.formula or isinstance(cell.value, bool) or self._styles.is_date(cell.style)
+
+    def _colour(self, colour: Colour | None) -> str:
+        if self._strict and colour is not None:
+            return colour.written or _BY_THEME
+        return BLACK if colour is None else colour.argb
+
+    def _background(self, name: str, fill: Fill, changed: Fill | None) -> Any:
+        if name == "fill_type":
+            return (changed or fill).kind
+        if not self._strict:
+            return (changed or fill).shown
+        if changed is not None:
+            return _written(changed.back)
+        return (
+            None
+            if fill.kind == "gradientFill"
+            else _written(fill.back if self._waa and name == "bgcolor" else fill.front)
+        )
+
+
+def _written(colour: Colour | None) -> str:
+    return NO_COLOUR if colour is None else colour.written or _BY_THEME
+
+
+def _links(book: Workbook, sheet: Sheet) -> dict[tuple[int, int], str]:
+    """Cell -> where its link leads: an address, or a place in the workbook."""
+    found = {}
+    related = None
+    for item in sheet.root.iterfind("{*}hyperlinks/{*}hyperlink"):
+        related = book.related(sheet.place.part) if related is None else related
+        area = bounds(item.get("ref", ""))
+        target = related.get(relation(item), ("", ""))[1] or f"#{item.get('location', '')}"
+        if area is not None:
+            found[area[:2]] = target
+    return found

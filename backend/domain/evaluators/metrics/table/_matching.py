@@ -1,0 +1,142 @@
+"""`{"method": ..., "ref": ...}`: how a rule says what a single value has to be."""
+
+import functools
+import operator
+import re
+from collections.abc import Sequence
+from typing import Any, Self
+
+from pydantic import model_validator
+
+from backend.domain.evaluators.formats.workbook import Bounds, bounds
+from backend.domain.parameters import Parameters
+
+_ORDER = {"eq", "ne", "le", "lt", "ge", "gt"}
+_RANGE = re.compile(r"range\.([te])([te])")
+_LISTS = {"str_list_eq": list, "str_set_eq": set}
+
+
+class ValueRule(Parameters):
+    """One comparison.
+
+    Attributes:
+        method: `eq`, `ne`, `le`, `lt`, `ge`, `gt`; `re` with flags (`re.I`), found anywhere; `approx:0.1`; `range.te`
+            (`t` excludes the bound, `e` includes it); `spreadsheet_range` (at least the first, at most the second of
+            two areas); `str_list_eq`, `str_set_eq` (a list in quotes with commas).
+        ref: what it is compared with.
+    """
+
+    method: str
+    ref: Any
+
+    @model_validator(mode="after")
+    def _understood(self) -> Self:
+        complaint = _complaint(self.method, self.ref)
+        if complaint:
+            raise ValueError(complaint)
+        return self
+
+    def matches(self, value: Any, *, strict: bool = False) -> bool:
+        """Whether a value is as the rule says. A value of another kind is not.
+
+        Args:
+            value: as read; None = there is none.
+            strict: as upstream, to which blanks beside the commas of a list are part of its entries.
+        """
+        if self.method in _LISTS:
+            return isinstance(value, str) and self._same_list(value, strict=strict)
+        if self.method == "spreadsheet_range":
+            return isinstance(value, str) and _between(areas(value), areas(self.ref[0]), areas(self.ref[1]))
+        try:
+            return bool(self._compared(value))
+        except (TypeError, ValueError):
+            return False
+
+    def _compared(self, value: Any) -> bool:
+        if self.method in _ORDER:
+            return bool(getattr(operator, self.method)(value, self.ref))
+        if self.method.startswith("approx:"):
+            return bool(abs(float(value) - float(self.ref)) <= float(self.method.split(":")[1]))
+        if (found := _RANGE.fullmatch(self.method)) is not None:
+            low, high = (getattr(operator, "l" + letter) for letter in found.groups())
+            return bool(low(self.ref[0], value) and high(value, self.ref[1]))
+        return re.search(self.ref, value, _flags(self.method)) is not None
+
+    def _same_list(self, value: str, *, strict: bool) -> bool:
+        entries = value.strip("\"'").split(",")
+        kind = _LISTS[self.method]
+        return bool(kind(entries if strict else [entry.strip() for entry in entries]) == kind(self.ref))
+
+
+def areas(text: str) -> list[Bounds]:
+    """The areas of `A1:B2 C3`; those that are none are left out."""
+    return [area for part in str(text).split() if (area := bounds(part)) is not None]
+
+
+def _between(found: Sequence[Bounds], least: Sequence[Bounds], most: Sequence[Bounds]) -> bool:
+    return all(_within(part, found) for part in least) and all(_within(part, most) for part in found)
+
+
+def _within(part: Bounds, areas: Sequence[Bounds]) -> bool:
+    """Whether an area lies inside the union of others: what is left of it after each is taken away is nothing."""
+    left = [part]
+    for area in areas:
+        left = [piece for rest in left for piece in _without(rest, area)]
+    return not left
+
+
+def _without(part: Bounds, area: Bounds) -> list[Bounds]:
+    top, first, bottom, last = (
+        max(part[0], area[0]),
+        max(part[1], area[1]),
+        min(part[2], area[2]),
+        min(part[3], area[3]),
+    )
+    if top > bottom or first > last:
+        return [part]
+    pieces = [
+        (part[0], part[1], top - 1, part[3]),
+        (bottom + 1, part[1], part[2], part[3]),
+        (top, part[1], bottom, first - 1),
+        (top, last + 1, bottom, part[3]),
+    ]
+    return [piece for piece in pieces if piece[0] <= piece[2] and piece[1] <= piece[3]]
+
+
+def _flags(method: str) -> re.RegexFlag:
+    names = method.split(".")[1:]
+    return functools.reduce(operator.or_, (re.RegexFlag[name] for name in names), re.RegexFlag(0))
+
+
+def _complaint(method: str, ref: Any) -> str:
+    """Why a comparison has no meaning; empty if it has."""
+    if method in _ORDER:
+        return ""
+    if method in _LISTS or method == "spreadsheet_range" or _RANGE.fullmatch(method):
+        return _complaint_of_lists(method, ref)
+    if method.startswith("approx:"):
+        return "" if _is_number(method.split(":")[1]) and _is_number(ref) else f"{method!r} needs numbers"
+    if not method.startswith("re"):
+        return f"there is no method {method!r}"
+    try:
+        re.compile(ref, _flags(method))
+    except (re.error, TypeError, KeyError) as error:
+        return f"{method!r}: {error} is no regular expression or flag"
+    return ""
+
+
+def _complaint_of_lists(method: str, ref: Any) -> str:
+    if not isinstance(ref, list | tuple):
+        return f"{method!r} needs a list"
+    if method in _LISTS:
+        return "" if all(isinstance(entry, str) for entry in ref) else f"{method!r} needs a list of texts"
+    right = all(map(_is_number, ref)) if method != "spreadsheet_range" else all(areas(entry) for entry in ref)
+    return "" if len(ref) == 2 and right else f"{method!r} needs two bounds"  # noqa: PLR2004
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True

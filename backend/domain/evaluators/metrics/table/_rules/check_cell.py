@@ -1,0 +1,45 @@
+"""`check_cell`: value and looks of a single cell."""
+
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from backend.domain.evaluators.formats.workbook import bounds
+from backend.domain.evaluators.metrics.table._books import Books, Rule, SheetReference, shown
+from backend.domain.evaluators.metrics.table._looks import CellProperty, Looks
+from backend.domain.evaluators.metrics.table._matching import ValueRule
+from backend.domain.evaluators.metrics.table._values import value_of
+
+
+class CheckCellRule(Rule):
+    """All comparisons have to hold.
+
+    Attributes:
+        coordinate: `E3`.
+        props: `value` or a property of `_looks` -> comparison.
+    """
+
+    type: Literal["check_cell"]
+    sheet_idx: SheetReference
+    coordinate: str
+    props: dict[Literal["value"] | CellProperty, ValueRule] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _is_cell(self) -> Self:
+        area = bounds(self.coordinate)
+        if area is None or area[:2] != area[2:]:
+            raise ValueError(f"{self.coordinate!r} is no cell")
+        return self
+
+    def judge(self, books: Books) -> list[str]:
+        """See the base."""
+        sheet = books.sheet(self.sheet_idx)
+        if sheet is None:
+            return [books.lacks(self.sheet_idx)]
+        row, column = (bounds(self.coordinate) or (1, 1))[:2]
+        looks, reasons = Looks(books, books.book(self.sheet_idx), sheet), []
+        for name, rule in self.props.items():
+            found = value_of(books, self.sheet_idx, row, column) if name == "value" else looks.at(row, column, name)
+            if not rule.matches(found, strict=books.strict):
+                reasons.append(f"{self.coordinate}: {name} is {shown(found)}, expected {rule.method} {shown(rule.ref)}")
+        return reasons

@@ -1,0 +1,65 @@
+"""`data_validation`: what may be entered into cells."""
+
+from typing import Any, Literal
+
+from backend.domain.evaluators.formats.workbook import Sheet
+from backend.domain.evaluators.metrics.table._books import Books, Rule, SheetReference, shown
+from backend.domain.evaluators.metrics.table._matching import ValueRule
+
+Attribute = Literal[
+    "ranges", "sqref", "cells", "type", "formula1", "formula2", "operator", "allowBlank", "allow_blank", "showDropDown",
+    "hide_drop_down", "showInputMessage", "showErrorMessage", "error", "errorTitle", "errorStyle", "prompt",
+    "promptTitle", "imeMode",
+]  # fmt: skip
+_SAME = {"ranges": "sqref", "cells": "sqref", "allow_blank": "allowBlank", "hide_drop_down": "showDropDown"}
+_FLAGS = {"allowBlank", "showDropDown", "showInputMessage", "showErrorMessage"}
+
+
+class DataValidationRule(Rule):
+    """Every validation of the sheet is one of those described, and every one described is there.
+
+    Upstream is content with as many validations as are described, even if they are all of the first description.
+
+    Attributes:
+        dv_props: one description each: attribute -> comparison.
+    """
+
+    type: Literal["data_validation"]
+    sheet_idx: SheetReference
+    dv_props: tuple[dict[Attribute, ValueRule], ...]
+
+    def judge(self, books: Books) -> list[str]:
+        """See the base."""
+        sheet = books.sheet(self.sheet_idx)
+        if sheet is None:
+            return [books.lacks(self.sheet_idx)]
+        found = validations(sheet, extended=not books.strict)
+        fits = [[_fits(each, wanted, strict=books.strict) for wanted in self.dv_props] for each in found]
+        reasons = [f"a validation is {shown(each)}" for each, row in zip(found, fits, strict=True) if not any(row)]
+        if books.strict:
+            return reasons if len(found) >= len(self.dv_props) else [f"there are {len(found)} validations"]
+        missing = [number for number in range(len(self.dv_props)) if not any(row[number] for row in fits)]
+        return reasons + [f"no validation is as description {number + 1} says" for number in missing]
+
+
+def validations(sheet: Sheet, *, extended: bool) -> list[dict[str, Any]]:
+    """Attributes of each validation; `extended`: also those that Excel keeps apart, as they refer to other sheets."""
+    found = sheet.root.findall("{*}dataValidations/{*}dataValidation")
+    if extended:
+        found += sheet.root.iterfind("{*}extLst//{*}dataValidations/{*}dataValidation")
+    return [_validation(item) for item in found]
+
+
+def _validation(item: Any) -> dict[str, Any]:
+    values: dict[str, Any] = dict.fromkeys(("type", "operator", "error", "errorTitle", "errorStyle", "prompt"))
+    values |= {str(key): value for key, value in item.items()}
+    values |= {flag: item.get(flag, "0") not in {"0", "false"} for flag in _FLAGS}
+    for name in ("formula1", "formula2"):
+        text = "".join(item.find(f"{{*}}{name}").itertext()) if item.find(f"{{*}}{name}") is not None else None
+        values[name] = text
+    values["sqref"] = item.get("sqref") or item.findtext("{*}sqref") or ""
+    return values
+
+
+def _fits(found: dict[str, Any], wanted: dict[Attribute, ValueRule], *, strict: bool) -> bool:
+    return all(rule.matches(found.get(_SAME.get(name, name)), strict=strict) for name, rule in wanted.items())

@@ -1,0 +1,69 @@
+"""`filter`: two sheets have the same automatic filter."""
+
+from typing import Any, Literal
+
+from backend.domain.evaluators.formats.workbook import Sheet
+from backend.domain.evaluators.metrics.table._books import Books, PairRule, differences
+
+_CONDITION = ("descending", "sortBy", "ref", "customList", "dxfId", "iconSet", "iconId")
+_KNOWN = {"filters", "customFilters"}
+
+
+class FilterRule(PairRule):
+    """The area, what each column is filtered by, and how it is sorted.
+
+    Upstream does not see filters by date, colour, icon, average or rank: there any two are the same.
+    """
+
+    type: Literal["filter"]
+
+    def judge(self, books: Books) -> list[str]:
+        """See the base."""
+        both: list[Any] = []
+        for reference in (self.sheet_idx0, self.sheet_idx1):
+            sheet = books.sheet(reference)
+            if sheet is None and not books.strict:
+                return [books.lacks(reference)]
+            both.append({} if sheet is None else _filter(sheet, strict=books.strict))
+        return differences(both[0], both[1], what="the filter's")
+
+
+def _filter(sheet: Sheet, *, strict: bool) -> dict[str, Any]:
+    found = sheet.root.find("{*}autoFilter")
+    if found is None:
+        return {"area": None}
+    table: dict[str, Any] = {"area": found.get("ref")}
+    for item in found.iterfind("{*}filterColumn"):
+        table[f"column {item.get('colId')}"] = _column(item, strict=strict)
+    sort = found.find("{*}sortState")
+    if sort is not None:
+        conditions = [tuple(item.get(name) for name in _CONDITION) for item in sort.iterfind("{*}sortCondition")]
+        table["order"] = (_true(sort, "columnSort"), _true(sort, "caseSensitive"), sort.get("ref"), conditions)
+    return table
+
+
+def _column(item: Any, *, strict: bool) -> tuple[Any, ...]:
+    shown = (_true(item, "hiddenButton"), item.get("showButton", "1") in {"1", "true"})
+    values, custom = item.find("{*}filters"), item.find("{*}customFilters")
+    parts: list[Any] = [shown]
+    if values is not None:
+        parts.append((_true(values, "blank"), frozenset(each.get("val") for each in values.iterfind("{*}filter"))))
+    if custom is not None:
+        each = frozenset((one.get("operator", "equal"), one.get("val")) for one in custom.iterfind("{*}customFilter"))
+        parts.append((_true(custom, "and"), each))
+    if not strict:
+        parts.append(tuple(_written(each) for each in item if _name(each) not in _KNOWN))
+        parts.append(() if values is None else tuple(_written(each) for each in values.iterfind("{*}dateGroupItem")))
+    return tuple(parts)
+
+
+def _written(item: Any) -> tuple[Any, ...]:
+    return _name(item), tuple(sorted((str(key), str(value)) for key, value in item.items()))
+
+
+def _name(item: Any) -> str:
+    return str(item.tag).rpartition("}")[2]
+
+
+def _true(item: Any, name: str) -> bool:
+    return item.get(name) in {"1", "true"}

@@ -1,0 +1,42 @@
+"""`freeze`: two sheets have the same rows and columns frozen."""
+
+from typing import Any, Literal
+
+from backend.domain.evaluators.formats.workbook import Sheet
+from backend.domain.evaluators.metrics.table._books import Books, PairRule, shown
+
+
+class FreezeRule(PairRule):
+    """No options beside the sheets. WAA compares the cell that is shown first, which moves when somebody scrolls."""
+
+    type: Literal["freeze"]
+
+    def judge(self, books: Books) -> list[str]:
+        """See the base."""
+        both = []
+        for reference in (self.sheet_idx0, self.sheet_idx1):
+            sheet = books.sheet(reference)
+            if sheet is None:
+                return [books.lacks(reference)]
+            both.append(_pane(sheet, first_cell=books.strict and books.waa))
+        return [] if both[0] == both[1] else [f"the pane is {shown(both[0])}, expected {shown(both[1])}"]
+
+
+def _pane(sheet: Sheet, *, first_cell: bool) -> tuple[Any, ...]:
+    """What is frozen: columns and rows; of a pane that is only split also what it shows first."""
+    pane = sheet.root.find("{*}sheetViews/{*}sheetView/{*}pane")
+    if pane is None:
+        return ("none",)
+    if first_cell:
+        return (pane.get("topLeftCell"),)
+    size = (_whole(pane.get("xSplit")), _whole(pane.get("ySplit")))
+    if pane.get("state", "split").lower() in {"frozen", "frozensplit"}:
+        return ("frozen", *size)
+    return ("split", *size, pane.get("topLeftCell"))
+
+
+def _whole(text: str | None) -> int:
+    try:
+        return int(float(text or 0))
+    except (ValueError, OverflowError):
+        return 0

@@ -1,0 +1,110 @@
+"""`pivot_table`: two sheets have the same pivot tables."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from backend.domain.evaluators.formats.pivots import Pivot, PivotItem, read_pivots
+from backend.domain.evaluators.formats.workbook import address
+from backend.domain.evaluators.metrics.table._books import Books, PairRule, SheetReference, capped, shown
+
+Property = Literal[
+    "name", "show_total", "show_empty_row", "show_empty_col", "show_headers", "location", "selection", "ordered",
+    "filter", "col_fields", "row_fields", "data_fields", "data_fields_name",
+]  # fmt: skip
+_FLAGS = {
+    "show_total": "visualTotals",
+    "show_empty_row": "showEmptyRow",
+    "show_empty_col": "showEmptyCol",
+    "show_headers": "showHeaders",
+}
+
+
+class PivotTableRule(PairRule):
+    """Pivot tables are the same if they are made from the same data and agree in every property asked for.
+
+    Columns at either end of the source that the table makes no use of do not count.
+
+    Attributes:
+        pivot_props: `filter` includes `selection` (which items are hidden), `ordered` their order, `data_fields_name`
+            the names of `data_fields`.
+    """
+
+    type: Literal["pivot_table"]
+    pivot_props: tuple[Property, ...] = ()
+
+    def judge(self, books: Books) -> list[str]:
+        """See the base."""
+        both = [self._tables(books, each) for each in (self.sheet_idx0, self.sheet_idx1)]
+        if books.strict:
+            return self._as_upstream([pivots or [] for pivots in both])
+        for reference, pivots in zip((self.sheet_idx0, self.sheet_idx1), both, strict=True):
+            if pivots is None:
+                return [books.lacks(reference)]
+        found, wanted = ([self._seen(pivot, strict=False) for pivot in pivots or ()] for pivots in both)
+        reasons = [f"no pivot table is {_said(pivot)}" for pivot in wanted if pivot not in found]
+        return capped(reasons + [f"a pivot table is {_said(pivot)}" for pivot in found if pivot not in wanted])
+
+    def _tables(self, books: Books, reference: SheetReference) -> list[Pivot] | None:
+        name = books.name(reference)
+        return None if name is None else read_pivots(books.book(reference), name)
+
+    def _as_upstream(self, both: Sequence[Sequence[Pivot]]) -> list[str]:
+        """By their sources, of which the last wins; a source without an area breaks upstream's reader."""
+        if any(pivot.source is None for pivots in both for pivot in pivots):
+            return ["upstream's reader stumbles over a source that is no area"]
+        found, wanted = ({(seen := self._seen(pivot, strict=True))[0]: seen for pivot in pivots} for pivots in both)
+        return [] if found == wanted else [f"got {shown(found)}, expected {shown(wanted)}"]
+
+    def _seen(self, pivot: Pivot, *, strict: bool) -> tuple[Any, ...]:
+        used = [position for position, items in enumerate(pivot.fields) if items]
+        shift = used[0] if used else len(pivot.fields)
+        fields = pivot.fields[shift : used[-1] + 1] if used else ()
+        rest = len(pivot.fields) - shift - len(fields)
+        values = {name: self._property(pivot, name, shift) for name in self.pivot_props if name in _PLAIN}
+        if {"filter", "selection"} & set(self.pivot_props):
+            values["selection"] = [
+                _selection(items, ordered="ordered" in self.pivot_props, strict=strict) for items in fields
+            ]
+        return (_source(pivot, shift, rest), tuple(sorted((name, str(value)) for name, value in values.items())))
+
+    def _property(self, pivot: Pivot, name: str, shift: int) -> Any:
+        if name in _FLAGS:
+            return dict(pivot.flags)[_FLAGS[name]]
+        match name:
+            case "filter":
+                return sorted(set(pivot.pages))
+            case "col_fields" | "row_fields":
+                return [number - shift for number in (pivot.columns if name == "col_fields" else pivot.rows)]
+            case "data_fields":
+                named = "data_fields_name" in self.pivot_props
+                return [(item.field - shift, item.name * named, item.subtotal, item.show_as) for item in pivot.data]
+            case _:
+                return getattr(pivot, name)
+
+
+_PLAIN = {*_FLAGS, "name", "location", "filter", "col_fields", "row_fields", "data_fields"}
+
+
+def _source(pivot: Pivot, shift: int, rest: int) -> str:
+    if pivot.source is None:
+        return f"{pivot.source_type} {pivot.source_name}"
+    top, left, bottom, right = pivot.source
+    area = f"{address(top, left + shift)}:{address(bottom, max(1, right - rest))}"
+    return f"{pivot.source_type} {pivot.source_sheet}!{area}"
+
+
+def _selection(items: Sequence[PivotItem], *, ordered: bool, strict: bool) -> Any:
+    """Which items a field has and which are hidden.
+
+    Applications number the same items differently: what is hidden is compared by its value, the rest by number.
+    """
+    pairs = [(item.hidden, item.number) for item in items]
+    if ordered:
+        return pairs
+    if strict or not any(item.hidden for item in items):
+        return sorted(set(pairs))
+    return len(pairs), sorted(item.value for item in items if item.hidden)
+
+
+def _said(seen: tuple[Any, ...]) -> str:
+    return f"of {seen[0]} with {', '.join(f'{name} {shown(value)}' for name, value in seen[1])}"[:300]

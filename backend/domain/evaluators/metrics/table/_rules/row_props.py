@@ -1,0 +1,93 @@
+"""`row_props`, `col_props`: hidden rows, widths of columns and the like."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+from backend.domain.evaluators.formats.workbook import Sheet, column_letters
+from backend.domain.evaluators.metrics.table._books import Books, PairRule, SheetReference, differences
+
+_ROW = {"hidden": "hidden", "collapsed": "collapsed", "height": "ht", "outlineLevel": "outlineLevel", "s": "s"}
+_COLUMN = {
+    "width": "width", "auto_size": "bestFit", "bestFit": "bestFit", "hidden": "hidden", "collapsed": "collapsed",
+    "min": "min", "max": "max", "outlineLevel": "outlineLevel",
+}  # fmt: skip
+_NUMBERS = {"ht", "width", "min", "max", "outlineLevel", "s"}
+_UPSTREAM_WIDTH = 13.0
+Table = Mapping[Any, Mapping[str, Any]]
+
+
+class RowPropsRule(PairRule):
+    """Rows agree in the properties asked for.
+
+    A row of which a file says nothing is as the sheet's plain rows are; upstream takes it for different from one of
+    which the file says the same in words.
+    """
+
+    type: Literal["row_props"]
+    props: tuple[Literal["hidden", "collapsed", "height", "outlineLevel", "s"], ...] = ()
+
+    def judge(self, books: Books) -> list[str]:
+        """See the base."""
+        return _judged(books, (self.sheet_idx0, self.sheet_idx1), self._rows, "row")
+
+    def _rows(self, sheet: Sheet, *, strict: bool) -> Table:
+        plain = _plain(sheet, "defaultRowHeight")
+        rows = {number: dict(props) for number, props in sheet.row_props.items()}
+        wanted = [_ROW[name] for name in self.props]
+        found = {number: {name: _typed(name, row.get(name), plain) for name in wanted} for number, row in rows.items()}
+        usual = {name: _typed(name, None, plain) for name in wanted}
+        if strict:
+            return {
+                number: {key: rows[number].get(key) and value for key, value in row.items()}
+                for number, row in found.items()
+            }
+        return {number: row for number, row in found.items() if row != usual}
+
+
+class ColumnPropsRule(PairRule):
+    """The same for columns. Upstream compares them by the runs in which the file lists them, here each one counts."""
+
+    type: Literal["col_props"]
+    props: tuple[
+        Literal["width", "auto_size", "bestFit", "hidden", "collapsed", "min", "max", "outlineLevel"], ...
+    ] = ()
+
+    def judge(self, books: Books) -> list[str]:
+        """See the base."""
+        return _judged(books, (self.sheet_idx0, self.sheet_idx1), self._columns, "column")
+
+    def _columns(self, sheet: Sheet, *, strict: bool) -> Table:
+        wanted = [_COLUMN[name] for name in self.props]
+        plain = _plain(sheet, "defaultColWidth")
+        usual = {name: _typed(name, None, plain) for name in wanted}
+        found: dict[str, Mapping[str, Any]] = {}
+        for item in sheet.root.iterfind("{*}cols/{*}col"):
+            first, last = (int(item.get(name, 0)) for name in ("min", "max"))
+            row = {name: _typed(name, item.get(name), _UPSTREAM_WIDTH if strict else plain) for name in wanted}
+            for number in (first,) if strict or {"min", "max"} & set(wanted) else range(first, min(last, 16_384) + 1):
+                if strict or row != usual:
+                    found[column_letters(number)] = row
+        return found
+
+
+def _judged(
+    books: Books, references: tuple[SheetReference, SheetReference], read: Callable[..., Table], what: str
+) -> list[str]:
+    both: list[Any] = []
+    for reference in references:
+        sheet = books.sheet(reference)
+        if sheet is None and not books.strict:
+            return [books.lacks(reference)]
+        both.append({} if sheet is None else read(sheet, strict=books.strict))
+    return differences(both[0], both[1], what=what)
+
+
+def _plain(sheet: Sheet, name: str) -> float:
+    plain = sheet.root.find("{*}sheetFormatPr")
+    return float(plain.get(name) or 0) if plain is not None else 0.0
+
+
+def _typed(name: str, text: str | None, plain: float) -> Any:
+    if name not in _NUMBERS:
+        return text in {"1", "true"}
+    return round(float(text), 2) if text else plain if name in {"ht", "width"} else 0

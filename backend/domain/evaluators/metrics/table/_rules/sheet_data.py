@@ -1,0 +1,44 @@
+"""`sheet_data`: two sheets hold the same values."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from backend.domain.evaluators.formats.workbook import address, column_letters
+from backend.domain.evaluators.metrics.table._books import Books, PairRule, capped, shown
+from backend.domain.evaluators.metrics.table._frames import Frame, Way, frame_differences
+
+
+class SheetDataRule(PairRule):
+    """Values as last computed, not formulas.
+
+    Attributes:
+        precision: decimal digits that count.
+        ignore_case: upper and lower case are the same. Upstream's tasks set it, upstream ignores it.
+    """
+
+    type: Literal["sheet_data"]
+    precision: int = Field(default=4, ge=-15, le=15)
+    ignore_case: bool = False
+
+    def judge(self, books: Books) -> list[str]:
+        """See the base."""
+        frames = []
+        for reference in (self.sheet_idx0, self.sheet_idx1):
+            sheet = books.sheet(reference)
+            if sheet is None:
+                return [books.lacks(reference)]
+            frames.append(Frame(books.book(reference), sheet, Way(self.precision, self.ignore_case, books.strict)))
+        found = frame_differences(frames[0], frames[1], strict=books.strict)
+        return capped(_words(row, column, mine, other) for row, column, mine, other in found)
+
+
+def _words(row: int, column: int, mine: object, other: object) -> str:
+    where = address(row, column) if row else f"column {column_letters(column)}" if column else "the sheet"
+    return f"{where}: got {_said(mine)}, expected {_said(other)}"
+
+
+def _said(value: object) -> str:
+    if isinstance(value, tuple):
+        return str(value[1]).upper()
+    return "nothing" if value is None else str(value) if isinstance(value, float) else shown(value)

@@ -1,0 +1,101 @@
+"""`sheet_fuzzy`: cells of some ranges are alike, each range in its own way."""
+
+from collections.abc import Iterator
+from typing import Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from backend.domain.evaluators.formats.workbook import Bounds, address
+from backend.domain.evaluators.metrics.table._books import Books, PairRule, capped, shown
+from backend.domain.evaluators.metrics.table._matching import areas
+from backend.domain.evaluators.metrics.table._values import text_of
+from backend.domain.parameters import Parameters
+
+MAX_CELLS = 200_000
+_NOTHING = "None"  # how upstream writes an empty cell
+
+
+class RangeRule(Parameters):
+    """How the cells of some ranges are compared; what is to be left out is left out of both texts.
+
+    Attributes:
+        range: areas such as `A1:B6`.
+        type: `includes` (the first sheet's text has the second's), `included_by`, `fuzzy_match`, `exact_match`.
+        threshold: of `fuzzy_match`, in percent.
+        normalization: pairs of what is replaced by what.
+    """
+
+    range: tuple[str, ...] | str
+    type: Literal["includes", "included_by", "fuzzy_match", "exact_match"]
+    threshold: float = 85.0
+    ignore_case: bool = False
+    ignore_chars: str = ""
+    trim_leadings: str = ""
+    trim_trailings: str = ""
+    normalization: tuple[tuple[str, str], ...] = ()
+
+    @model_validator(mode="after")
+    def _has_cells(self) -> Self:
+        parts = self.range.split() if isinstance(self.range, str) else self.range
+        if not parts or any(not areas(part) for part in parts):
+            raise ValueError(f"{self.range!r} is no list of ranges")
+        if sum((a[2] - a[0] + 1) * (a[3] - a[1] + 1) for a in self.areas) > MAX_CELLS:
+            raise ValueError(f"{self.range!r} has more than {MAX_CELLS} cells")
+        return self
+
+    @property
+    def areas(self) -> list[Bounds]:
+        """The ranges, read."""
+        return areas(self.range if isinstance(self.range, str) else " ".join(self.range))
+
+    def cells(self) -> Iterator[tuple[int, int]]:
+        """Row and column of every cell."""
+        for top, left, bottom, right in self.areas:
+            yield from ((row, column) for row in range(top, bottom + 1) for column in range(left, right + 1))
+
+    def alike(self, found: str | None, wanted: str | None, *, strict: bool) -> bool:
+        """Whether two cells agree. An empty one only agrees with an empty one; upstream takes it for the word None."""
+        if not strict and (found is None or wanted is None):
+            return found is wanted
+        mine, other = (self._plain(_NOTHING if text is None else text) for text in (found, wanted))
+        match self.type:
+            case "includes":
+                return other in mine
+            case "included_by":
+                return mine in other
+            case "exact_match":
+                return mine == other
+        from rapidfuzz import fuzz
+
+        return bool(fuzz.ratio(mine, other) >= self.threshold)
+
+    def _plain(self, text: str) -> str:
+        for old, new in self.normalization:
+            text = text.replace(old, new)
+        text = text.lstrip(self.trim_leadings) if self.trim_leadings else text
+        text = text.rstrip(self.trim_trailings) if self.trim_trailings else text
+        text = "".join(letter for letter in text if letter not in self.ignore_chars)
+        return text.lower() if self.ignore_case else text
+
+
+class SheetFuzzyRule(PairRule):
+    """`rules`: ranges with their ways; all of their cells have to agree."""
+
+    type: Literal["sheet_fuzzy"]
+    rules: tuple[RangeRule, ...] = Field(min_length=1)
+
+    def judge(self, books: Books) -> list[str]:
+        """See the base."""
+        reasons = [books.lacks(each) for each in (self.sheet_idx0, self.sheet_idx1) if books.sheet(each) is None]
+        return reasons or capped(self._differences(books))
+
+    def _differences(self, books: Books) -> Iterator[str]:
+        for rule in self.rules:
+            for row, column in rule.cells():
+                found, wanted = (text_of(books, each, row, column) for each in (self.sheet_idx0, self.sheet_idx1))
+                if not rule.alike(found, wanted, strict=books.strict):
+                    yield f"{address(row, column)}: got {_said(found)}, expected {_said(wanted)} ({rule.type})"
+
+
+def _said(text: Any) -> str:
+    return "nothing" if text is None else shown(text)

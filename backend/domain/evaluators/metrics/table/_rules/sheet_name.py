@@ -1,0 +1,19 @@
+"""`sheet_name`: the worksheets have the same names in the same order."""
+
+from typing import Literal
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.metrics.table._books import Books, Rule, shown
+
+
+class SheetNameRule(Rule):
+    """No options."""
+
+    type: Literal["sheet_name"]
+
+    def judge(self, books: Books) -> list[str]:
+        """See the base."""
+        if books.expected is None:
+            raise EvaluatorFailed("the rule sheet_name compares, but the task has no expectation")
+        found, wanted = books.result.names, books.expected.names
+        return [] if found == wanted else [f"the sheets are {shown(found)}, expected {shown(wanted)}"]

@@ -1,0 +1,48 @@
+"""`sheet_print`: two sheets look the same when printed, by the CSV files that tasks export beside the workbooks."""
+
+from typing import Literal
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.csvs import beside, read_lines
+from backend.domain.evaluators.metrics.table._books import Books, PairRule, SheetReference, capped, shown
+
+
+class SheetPrintRule(PairRule):
+    """Line by line without blanks at the ends, and without empty lines at the end.
+
+    Attributes:
+        ignore_case: upper and lower case are the same.
+    """
+
+    type: Literal["sheet_print"]
+    ignore_case: bool = False
+
+    def judge(self, books: Books) -> list[str]:
+        """See the base."""
+        texts = []
+        for reference in (self.sheet_idx0, self.sheet_idx1):
+            lines, reason = _lines(books, reference)
+            if lines is None:
+                return [reason]
+            texts.append([line.lower() for line in lines] if self.ignore_case else lines)
+        found, wanted = texts
+        pairs = enumerate(zip(found, wanted, strict=False), 1)
+        reasons = [f"line {at}: got {shown(a)}, expected {shown(b)}" for at, (a, b) in pairs if a != b]
+        if len(found) != len(wanted):
+            reasons.append(f"{len(found)} lines, expected {len(wanted)}")
+        return capped(reasons)
+
+
+def _lines(books: Books, reference: SheetReference) -> tuple[list[str] | None, str]:
+    name, book = books.name(reference), books.book(reference)
+    if name is None:
+        return None, books.lacks(reference)
+    lines, reason = read_lines(beside(book.path, name))
+    if lines is None and book is books.expected:
+        raise EvaluatorFailed(f"the CSV file of the expectation's sheet {name!r}: {reason}")
+    if lines is None:
+        return None, f"the CSV file of the sheet {name!r}: {reason}"
+    stripped = [line.strip() for line in lines]
+    while stripped and not stripped[-1]:
+        stripped.pop()
+    return stripped, ""

@@ -1,0 +1,22 @@
+"""`sparkline`: two sheets have the same sparklines in the same cells."""
+
+from typing import Literal
+
+from backend.domain.evaluators.formats.sparklines import read_sparklines
+from backend.domain.evaluators.metrics.table._books import Books, PairRule, differences
+
+
+class SparklineRule(PairRule):
+    """No options beside the sheets. Upstream finds sheets by their id, which a sheet made anew does not share."""
+
+    type: Literal["sparkline"]
+
+    def judge(self, books: Books) -> list[str]:
+        """See the base."""
+        both = []
+        for reference in (self.sheet_idx0, self.sheet_idx1):
+            sheet = books.sheet_as_read(reference)
+            if sheet is None:
+                return [books.lacks(reference)]
+            both.append(read_sparklines(sheet))
+        return differences(both[0], both[1], what="sparkline in")

@@ -1,0 +1,80 @@
+"""`style`: the cells of two sheets look the same, conditional formats included."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import Field
+
+from backend.domain.evaluators.formats.cell_styles import Look
+from backend.domain.evaluators.formats.workbook import Cell, Sheet, address
+from backend.domain.evaluators.metrics.table._books import Books, PairRule, SheetReference, differences
+from backend.domain.evaluators.metrics.table._conditions import Conditions
+from backend.domain.evaluators.metrics.table._looks import CellProperty, Looks
+
+
+class Position(tuple[int, int]):
+    """Row and column of a cell; reads as its address."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return address(*self)
+
+
+class StyleRule(PairRule):
+    """Every cell has the same properties.
+
+    A cell that only one file has is compared with a plain, empty one; upstream compares the sizes of the sheets, too.
+
+    Attributes:
+        props: which properties count.
+    """
+
+    type: Literal["style"]
+    props: tuple[CellProperty, ...] = Field(min_length=1)
+
+    def judge(self, books: Books) -> list[str]:
+        """See the base."""
+        found = []
+        for reference in (self.sheet_idx0, self.sheet_idx1):
+            sheet = books.sheet(reference)
+            if sheet is None and not books.strict:
+                return [books.lacks(reference)]
+            found.append({} if sheet is None else self._table(books, reference, sheet))
+        return differences(found[0], found[1], what="the style of")
+
+    def _table(self, books: Books, reference: SheetReference, sheet: Sheet) -> Mapping[Any, Any]:
+        """Position -> properties of the cells that are not plain."""
+        looks = Looks(books, books.book(reference), sheet)
+        conditions = Conditions(books.book(reference), sheet)
+        changes = conditions.changes()
+        books.notes.extend(conditions.notes)
+        props = tuple(name for name in self.props if name != "merge")
+        plain = [looks.of(Cell(0, 0, None), name) for name in props]
+        table: dict[Any, Any] = {"merged": sorted(sheet.merged)} if "merge" in self.props else {}
+        if books.strict:
+            table["used up to"] = _corner(sheet)
+        known: dict[tuple[Any, ...], list[Any]] = {}
+        for cell in sheet.cells():
+            # Cells of one format look the same, but for the little that depends on what they hold.
+            alike = (cell.style, cell.formula, type(cell.value))
+            if alike not in known or (cell.row, cell.column) in changes or "hyperlink" in props:
+                known[alike] = [looks.of(cell, name) for name in props]
+            found = known[alike]
+            for change in changes.get((cell.row, cell.column), ())[::-1]:
+                found = [_changed(looks, cell, name, change, now) for name, now in zip(props, found, strict=True)]
+            if found != plain:
+                table[Position((cell.row, cell.column))] = found
+        return table
+
+
+def _changed(looks: Looks, cell: Cell, name: CellProperty, change: Look, now: Any) -> Any:
+    """A property after one condition, if that says something about it. The most urgent one comes last."""
+    plain, changed = looks.of(cell, name), looks.of(cell, name, change)
+    return now if changed == plain else changed
+
+
+def _corner(sheet: Sheet) -> str:
+    """The last cell of the used area, by which upstream notices that one sheet is larger than the other."""
+    cells = [(cell.row, cell.column) for cell in sheet.cells()] + [area[2:] for area in sheet.merged]
+    return address(max(row for row, _ in cells), max(column for _, column in cells)) if cells else "A1"

@@ -1,0 +1,33 @@
+"""`zoom`: how large a sheet is shown."""
+
+from typing import Any, Literal, Self
+
+from pydantic import model_validator
+
+from backend.domain.evaluators.metrics.table._books import Books, Rule, SheetReference, shown
+from backend.domain.evaluators.metrics.table._matching import ValueRule
+
+
+class ZoomRule(Rule):
+    """`method` and `ref` as in `_matching`, about the percentage; 100 where the sheet says nothing."""
+
+    type: Literal["zoom"]
+    sheet_idx: SheetReference
+    method: str
+    ref: Any
+
+    @model_validator(mode="after")
+    def _understood(self) -> Self:
+        ValueRule(method=self.method, ref=self.ref)
+        return self
+
+    def judge(self, books: Books) -> list[str]:
+        """See the base."""
+        sheet = books.sheet(self.sheet_idx)
+        if sheet is None:
+            return [books.lacks(self.sheet_idx)]
+        view = sheet.root.find("{*}sheetViews/{*}sheetView")
+        written = None if view is None else view.get("zoomScale")
+        zoom = int(written) if written and written.isdigit() and int(written) else 100
+        met = ValueRule(method=self.method, ref=self.ref).matches(zoom)
+        return [] if met else [f"the zoom is {zoom} %, expected {self.method} {shown(self.ref)}"]

@@ -1,0 +1,104 @@
+"""How `compare_table` comes from its rules to a verdict; the dialects differ in what is strict about it."""
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, TypeVar
+
+from pydantic import Field
+
+from backend.domain.errors import EvaluatorFailed, Invalid
+from backend.domain.evaluators.formats.workbook import Damaged, Workbook, read_workbook
+from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.evaluators.metrics.table._books import MOST_REASONS, Books, Rule
+from backend.domain.evaluators.metrics.table._rules.chart import ChartRule
+from backend.domain.evaluators.metrics.table._rules.check_cell import CheckCellRule
+from backend.domain.evaluators.metrics.table._rules.data_validation import DataValidationRule
+from backend.domain.evaluators.metrics.table._rules.filter import FilterRule
+from backend.domain.evaluators.metrics.table._rules.freeze import FreezeRule
+from backend.domain.evaluators.metrics.table._rules.pivot_table import PivotTableRule
+from backend.domain.evaluators.metrics.table._rules.row_props import ColumnPropsRule, RowPropsRule
+from backend.domain.evaluators.metrics.table._rules.sheet_data import SheetDataRule
+from backend.domain.evaluators.metrics.table._rules.sheet_fuzzy import SheetFuzzyRule
+from backend.domain.evaluators.metrics.table._rules.sheet_name import SheetNameRule
+from backend.domain.evaluators.metrics.table._rules.sheet_print import SheetPrintRule
+from backend.domain.evaluators.metrics.table._rules.sparkline import SparklineRule
+from backend.domain.evaluators.metrics.table._rules.style import StyleRule
+from backend.domain.evaluators.metrics.table._rules.zoom import ZoomRule
+from backend.domain.parameters import Parameters
+from backend.domain.score import MetricValue
+
+T = TypeVar("T", bound=Callable[..., MetricValue])
+AnyRule = Annotated[
+    ChartRule
+    | CheckCellRule
+    | ColumnPropsRule
+    | DataValidationRule
+    | FilterRule
+    | FreezeRule
+    | PivotTableRule
+    | RowPropsRule
+    | SheetDataRule
+    | SheetFuzzyRule
+    | SheetNameRule
+    | SheetPrintRule
+    | SparklineRule
+    | StyleRule
+    | ZoomRule,
+    Field(discriminator="type"),
+]
+
+
+class TableOptions(Parameters):
+    """The options of `compare_table`: a list of rules, all of which have to be met."""
+
+    rules: tuple[AnyRule, ...] = Field(min_length=1)
+
+
+def check_options(options: Mapping[str, Any]) -> None:
+    """Raises Invalid, with the place of the first thing that is wrong with the options."""
+    TableOptions.of(options)
+
+
+def checked(metric: T) -> T:
+    """Gives a metric its `check`, by which a task's options are judged without any file."""
+    metric.check = check_options  # type: ignore[attr-defined]
+    return metric
+
+
+def judged(
+    result: str | None, expected: str | None, options: Mapping[str, Any], *, strict: bool, waa: bool = False
+) -> MetricValue:
+    """1 if all rules are met. All are looked at, so that the reasons are complete and their order does not matter."""
+    try:
+        rules = TableOptions.of(options).rules
+    except Invalid as error:
+        raise EvaluatorFailed(f"options of compare_table: {error.message}") from error
+    gold = None if expected is None else _expectation(expected)
+    book, reason = read_workbook(result)
+    if book is None:
+        return verdict(met=False, reason=reason)
+    books = Books(book, gold, strict=strict, waa=waa)
+    wrong = [
+        f"rule {number} ({rule.type}): {words}"
+        for number, rule in enumerate(rules, 1)
+        for words in _judged(rule, books)
+    ]
+    reasons = (*wrong[:MOST_REASONS], *dict.fromkeys(books.notes))
+    return MetricValue(
+        value=float(not wrong), reasons=reasons[: MOST_REASONS + 5] or (f"all {len(rules)} rules are met",)
+    )
+
+
+def _expectation(path: str) -> Workbook:
+    book, reason = read_workbook(path)
+    if book is None:
+        raise EvaluatorFailed(f"the workbook to compare with: {reason}")
+    return book
+
+
+def _judged(rule: Rule, books: Books) -> list[str]:
+    try:
+        return rule.judge(books)
+    except Damaged as error:
+        if books.expected is not None and error.path == books.expected.path:
+            raise EvaluatorFailed(f"the workbook to compare with: {error}") from error
+        return [f"the workbook is damaged: {error}"]

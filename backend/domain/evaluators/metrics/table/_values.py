@@ -1,0 +1,26 @@
+"""The value of a single cell as rules compare it."""
+
+from typing import Any
+
+from backend.domain.evaluators.formats.workbook import CellError
+from backend.domain.evaluators.metrics.table._books import Books, SheetReference
+
+
+def value_of(books: Books, reference: SheetReference, row: int, column: int) -> Any:
+    """Numbers as floats, truth values, text, errors by their name; None for an empty cell or an absent sheet.
+
+    As upstream (strict): truth values are nothing, in WAA errors, too; the sheet is the one whose file bears its id.
+    """
+    sheet = books.sheet_as_read(reference)
+    value = None if sheet is None else sheet.at(row, column).value
+    if books.strict and (isinstance(value, bool) or (books.waa and isinstance(value, CellError))):
+        return None
+    if isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    return str(value) if isinstance(value, str) else value
+
+
+def text_of(books: Books, reference: SheetReference, row: int, column: int) -> str | None:
+    """The same as text, None for an empty cell."""
+    value = value_of(books, reference, row, column)
+    return None if value is None else str(value)

@@ -1,0 +1,74 @@
+"""`compare_conference_city_in_order`: column C of a workbook lists cities in the right order."""
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.workbook import Damaged, Workbook, read_workbook
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+FIRST_ROW, LAST_ROW, COLUMN = 2, 22, 3
+
+
+@register(Kind.METRIC, "compare_conference_city_in_order")
+def compare_conference_city_in_order(
+    result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False
+) -> MetricValue:
+    """1 if each of the cells C2:C22 of the sheet in front names the city expected there.
+
+    Letters count without case and accents, and a cell may say more than the city. Its name has to be there in whole
+    words: "LA" is not in "Atlanta", as it is upstream.
+
+    Args:
+        result: path of the .xlsx file.
+        rules: `expected`: 21 names, or lists of names of which one is enough.
+        strict_upstream: parts of words count.
+    """
+    cities = _cities(rules)
+    book, reason = read_workbook(result)
+    if book is None:
+        return verdict(met=False, reason=reason)
+    try:
+        found = _column(book)
+    except Damaged as error:
+        return verdict(met=False, reason=f"the workbook is damaged: {error}")
+    wrong = [
+        f"C{row}: got {short(cell)}, expected {short(wanted[0] if len(wanted) == 1 else wanted)}"
+        for row, (cell, wanted) in enumerate(zip(found, cities, strict=True), FIRST_ROW)
+        if not any(_names(cell, city, whole=not strict_upstream) for city in wanted)
+    ]
+    return MetricValue(value=float(not wrong), reasons=tuple(wrong[:20]) or ("all cities are in order",))
+
+
+def _cities(rules: Mapping[str, Any]) -> list[list[str]]:
+    wanted = rules.get("expected")
+    wanted = wanted if isinstance(wanted, Sequence) and not isinstance(wanted, str) else []
+    cities = [
+        [each] if isinstance(each, str) else list(each) if isinstance(each, list | tuple) else [] for each in wanted
+    ]
+    needed = LAST_ROW - FIRST_ROW + 1
+    if len(cities) < needed or not all(each and all(isinstance(name, str) for name in each) for each in cities):
+        raise EvaluatorFailed(f"`expected` needs {needed} names of cities, or lists of names")
+    return cities[:needed]
+
+
+def _column(book: Workbook) -> list[Any]:
+    sheet = book.sheet(book.active) or book.sheet(book.names[0] if book.names else "")
+    rows = range(FIRST_ROW, LAST_ROW + 1)
+    return [None] * len(rows) if sheet is None else [sheet.at(row, COLUMN).value for row in rows]
+
+
+def _names(cell: Any, city: str, *, whole: bool) -> bool:
+    found, wanted = _plain("" if cell is None else str(cell)), _plain(city)
+    if not wanted:
+        return False
+    return f" {wanted} " in f" {found} " if whole else wanted in found
+
+
+def _plain(text: str) -> str:
+    letters = "".join(letter for letter in unicodedata.normalize("NFKD", text) if not unicodedata.combining(letter))
+    return re.sub(r"[^a-z0-9]+", " ", letters.lower()).strip()

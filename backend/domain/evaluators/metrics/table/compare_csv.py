@@ -1,0 +1,22 @@
+"""`compare_csv`: a text table has the lines of another."""
+
+from collections.abc import Sequence
+
+from backend.domain.evaluators.metrics.table._csv import compared
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "compare_csv")
+def compare_csv(
+    result: str | None, expected: str | Sequence[str | None] | None, *, strict: bool = True, ignore_case: bool = False
+) -> MetricValue:
+    """1 if all lines are the same. OSWorld's behaviour.
+
+    Args:
+        result: path of the file to judge.
+        expected: path of the file to compare with, or several, one of which is enough.
+        strict: blanks at the ends of lines count.
+        ignore_case: upper and lower case are the same.
+    """
+    return compared(result, expected, strict=strict, ignore_case=ignore_case, keep_mark=False)

@@ -1,0 +1,23 @@
+"""`compare_table`: a workbook is as a list of rules says, most of them beside another workbook."""
+
+from typing import Any
+
+from backend.domain.evaluators.metrics.table._tables import checked, judged
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "compare_table")
+@checked
+def compare_table(
+    result: str | None, expected: str | None = None, *, strict_upstream: bool = False, **options: Any
+) -> MetricValue:
+    """1 if all rules are met. OSWorld's behaviour, which WAA shares on all but faults.
+
+    Args:
+        result: path of the .xlsx file to judge.
+        expected: path of the one to compare with; None where the rules only look at the result.
+        strict_upstream: keeps OSWorld's faults (docs/evaluators.md).
+        **options: `rules`, see `_rules`.
+    """
+    return judged(result, expected, options, strict=strict_upstream)
