@@ -6,14 +6,18 @@ style, each with the styles that it is based on, then the document's defaults. S
 """
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from backend.domain.evaluators.formats.documents import Element, w
+from backend.domain.evaluators.formats.documents import Element, child, w
 
 if TYPE_CHECKING:
     from docx.document import Document
 
 T = TypeVar("T")
+Pick = Callable[[Element, str], T | None]
+"""What properties of a run, paragraph or style say of the one of that name."""
+_DEFAULTS = "/defaults"
+"""Stands for a style's name where the document's defaults are meant."""
 _THEME = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/theme"
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _OFF = {"0", "false", "off", "none"}
@@ -36,39 +40,39 @@ class Styles:
         self._direct = direct
         self._by_id = {style.get(w("styleId")): style for style in root.iterchildren(w("style"))}
         self._default = next((name for name, style in self._by_id.items() if _is_default(style)), None)
-        self._defaults = root.find(w("docDefaults"))
+        self._defaults = child(root, "docDefaults")
         self._theme = _theme_fonts(document)
-        self._levels: dict[tuple[str, str | None], tuple[Element, ...]] = {}
+        self._known: dict[tuple[str, str | None, str], Any] = {}
 
     def alignment(self, paragraph: Element) -> str:
         """`left`, `center`, `right`, `both`, ...; `left` where nobody says."""
-        return self._of_paragraph(paragraph, lambda level: _value(level, "jc")) or "left"
+        return self._of_paragraph(paragraph, "jc", _value) or "left"
 
     def line_spacing(self, paragraph: Element) -> tuple[str, int] | None:
         """(`auto`, 240ths of a line) or (`exact` or `atLeast`, twentieths of a point); None if `direct` says none."""
-        found = self._of_paragraph(paragraph, _line)
+        found = self._of_paragraph(paragraph, "spacing", _line)
         return found if found is not None or self._direct else SINGLE
 
     def breaks_before(self, paragraph: Element) -> bool:
         """Whether the paragraph begins a page."""
-        return bool(self._of_paragraph(paragraph, lambda level: _flag(level, "pageBreakBefore")))
+        return bool(self._of_paragraph(paragraph, "pageBreakBefore", _flag))
 
     def font(self, paragraph: Element, run: Element) -> str | None:
         """The name of the font of Latin letters."""
-        return self._of_run(paragraph, run, self._font)
+        return self._of_run(paragraph, run, "rFonts", self._font)
 
     def size(self, paragraph: Element, run: Element) -> float | None:
         """Points; None if `direct` says none."""
-        found = self._of_run(paragraph, run, lambda level: _value(level, "sz"))
+        found = self._of_run(paragraph, run, "sz", _value)
         return float(found) / 2 if found is not None else None if self._direct else DEFAULT_SIZE
 
     def position(self, paragraph: Element, run: Element) -> str | None:
         """`subscript`, `superscript`, `baseline` or None."""
-        return self._of_run(paragraph, run, lambda level: _value(level, "vertAlign"))
+        return self._of_run(paragraph, run, "vertAlign", _value)
 
     def color(self, paragraph: Element, run: Element) -> tuple[int, int, int] | None:
         """Red, green and blue, 0 to 255; None = automatic."""
-        found = self._of_run(paragraph, run, lambda level: _value(level, "color"))
+        found = self._of_run(paragraph, run, "color", _value)
         if found is None or found == "auto":
             return None
         red, green, blue = bytes.fromhex(found)
@@ -76,55 +80,61 @@ class Styles:
 
     def highlight(self, paragraph: Element, run: Element) -> str | None:
         """The colour's name (`yellow`), or six hexadecimal digits where it is a shading; None = not highlighted."""
-        name = self._of_run(paragraph, run, lambda level: _value(level, "highlight"))
+        name = self._of_run(paragraph, run, "highlight", _value)
         if name is not None and name not in _OFF:
             return name
-        return self._of_run(paragraph, run, _shading) or None
+        return self._of_run(paragraph, run, "shd", _shading) or None
 
     def has(self, name: str, paragraph: Element, run: Element) -> bool:
         """Whether a switch holds for a run: `b`, `i`, `strike`, `caps`.
 
         A switch of a paragraph's style and of a character style together cancel each other out.
         """
-        own = _flag(run.find(w("rPr")), name)
+        own = _flag(child(run, "rPr"), name)
         if own is not None or self._direct:
             return bool(own)
+        by_run = self._inherited(("r", _style(run, "r")), name, _flag)
+        by_paragraph = self._inherited(("r", self._style_of(paragraph)), name, _flag)
+        return bool(by_run) != bool(by_paragraph) or bool(self._inherited(("r", _DEFAULTS), name, _flag))
 
-        def flag(level: Element) -> bool | None:
-            return _flag(level, name)
-
-        by_run = self._first(self._style_levels("rPr", _style(run, "r")), flag)
-        by_paragraph = self._first(self._style_levels("rPr", self._style_of(paragraph)), flag)
-        return bool(by_run) != bool(by_paragraph) or bool(self._first(self._last("r"), flag))
-
-    def _of_paragraph(self, paragraph: Element, pick: Callable[[Element], T | None]) -> T | None:
-        found = self._first((paragraph.find(w("pPr")),), pick)
+    def _of_paragraph(self, paragraph: Element, name: str, pick: Pick[T]) -> T | None:
+        own = child(paragraph, "pPr")
+        found = None if own is None else pick(own, name)
         if found is not None or self._direct:
             return found
-        return self._first((*self._style_levels("pPr", self._style_of(paragraph)), *self._last("p")), pick)
+        return self._first("p", (self._style_of(paragraph), _DEFAULTS), name, pick)
 
-    def _of_run(self, paragraph: Element, run: Element, pick: Callable[[Element], T | None]) -> T | None:
-        found = self._first((run.find(w("rPr")),), pick)
+    def _of_run(self, paragraph: Element, run: Element, name: str, pick: Pick[T]) -> T | None:
+        own = child(run, "rPr")
+        found = None if own is None else pick(own, name)
         if found is not None or self._direct:
             return found
-        by_run = self._style_levels("rPr", _style(run, "r"))
-        by_paragraph = self._style_levels("rPr", self._style_of(paragraph))
-        return self._first((*by_run, *by_paragraph, *self._last("r")), pick)
+        return self._first("r", (_style(run, "r"), self._style_of(paragraph), _DEFAULTS), name, pick)
 
-    def _first(self, levels: tuple[Element | None, ...], pick: Callable[[Element], T | None]) -> T | None:
-        picked = (pick(level) for level in levels if level is not None)
+    def _first(self, kind: str, styles: tuple[str | None, ...], name: str, pick: Pick[T]) -> T | None:
+        picked = (self._inherited((kind, style), name, pick) for style in styles)
         return next((one for one in picked if one is not None), None)
+
+    def _inherited(self, place: tuple[str, str | None], name: str, pick: Pick[T]) -> T | None:
+        """What a style says, or one that it is based on; asked once."""
+        key = (*place, name)
+        if key not in self._known:
+            picked = (pick(level, name) for level in self._levels(*place))
+            self._known[key] = next((one for one in picked if one is not None), None)
+        found: T | None = self._known[key]
+        return found
+
+    def _levels(self, kind: str, style: str | None) -> Iterator[Element]:
+        if style == _DEFAULTS:
+            levels = (
+                [] if self._defaults is None else [self._defaults.find(f"{w(f'{kind}PrDefault')}/{w(f'{kind}Pr')}")]
+            )
+        else:
+            levels = [child(one, f"{kind}Pr") for one in self._chain(style)]
+        return (level for level in levels if level is not None)
 
     def _style_of(self, paragraph: Element) -> str | None:
         return _style(paragraph, "p") or self._default
-
-    def _style_levels(self, group: str, name: str | None) -> tuple[Element, ...]:
-        """The properties of a style and of those it is based on, nearest first."""
-        key = (group, name)
-        if key not in self._levels:
-            found = (style.find(w(group)) for style in self._chain(name))
-            self._levels[key] = tuple(level for level in found if level is not None)
-        return self._levels[key]
 
     def _chain(self, name: str | None) -> Iterator[Element]:
         seen = set()
@@ -133,15 +143,8 @@ class Styles:
             yield self._by_id[name]
             name = _value(self._by_id[name], "basedOn")
 
-    def _last(self, kind: str) -> tuple[Element, ...]:
-        """The document's defaults."""
-        if self._defaults is None:
-            return ()
-        found = self._defaults.find(f"{w(f'{kind}PrDefault')}/{w(f'{kind}Pr')}")
-        return () if found is None else (found,)
-
-    def _font(self, level: Element) -> str | None:
-        fonts = level.find(w("rFonts"))
+    def _font(self, level: Element, name: str) -> str | None:
+        fonts = child(level, name)
         if fonts is None:
             return None
         theme = fonts.get(w("asciiTheme"))
@@ -154,28 +157,29 @@ def _is_default(style: Element) -> bool:
 
 
 def _value(level: Element | None, name: str) -> str | None:
-    found = None if level is None else level.find(w(name))
+    found = child(level, name)
     return None if found is None else found.get(w("val"))
 
 
 def _flag(level: Element | None, name: str) -> bool | None:
-    found = None if level is None else level.find(w(name))
+    found = child(level, name)
     return None if found is None else found.get(w("val"), "1") not in _OFF
 
 
 def _style(element: Element, kind: str) -> str | None:
-    return _value(element.find(w(f"{kind}Pr")), f"{kind}Style")
+    return _value(child(element, f"{kind}Pr"), f"{kind}Style")
 
 
-def _line(level: Element) -> tuple[str, int] | None:
-    spacing = level.find(w("spacing"))
-    line = None if spacing is None else spacing.get(w("line"))
-    return None if line is None else (spacing.get(w("lineRule"), "auto"), round(float(line)))
+def _line(level: Element, name: str) -> tuple[str, int] | None:
+    spacing = child(level, name)
+    if spacing is None or spacing.get(w("line")) is None:
+        return None
+    return spacing.get(w("lineRule"), "auto"), round(float(spacing.get(w("line"))))
 
 
-def _shading(level: Element) -> str | None:
+def _shading(level: Element, name: str) -> str | None:
     """A run's background; empty where it is said that there is none."""
-    shading = level.find(w("shd"))
+    shading = child(level, name)
     if shading is None:
         return None
     fill = shading.get(w("fill"), "auto")

@@ -29,6 +29,11 @@ def w(name: str) -> str:
     return _MAIN + name
 
 
+def child(element: Element | None, name: str) -> Element | None:
+    """The first child of that name, if there is one."""
+    return None if element is None else next(element.iterchildren(_MAIN + name), None)
+
+
 _CHARACTERS = {w("tab"): "\t", w("ptab"): "\t", w("cr"): "\n", w("noBreakHyphen"): "-"}
 
 
@@ -105,8 +110,8 @@ def grid(table: Element) -> list[list[str]]:
     for row in table.iterchildren(w("tr")):
         cells: list[str] = []
         for cell in row.iterchildren(w("tc")):
-            merged = _property(cell, "tcPr", "vMerge")
-            spans = _property(cell, "tcPr", "gridSpan")
+            merged = child(child(cell, "tcPr"), "vMerge")
+            spans = child(child(cell, "tcPr"), "gridSpan")
             text = "\n".join(map(text_of, cell.iterchildren(w("p"))))
             if merged is not None and merged.get(w("val"), "continue") == "continue" and rows:
                 above = rows[-1]
@@ -118,7 +123,7 @@ def grid(table: Element) -> list[list[str]]:
 
 def columns(table: Element) -> int:
     """The number of columns of a table's layout."""
-    layout = table.find(w("tblGrid"))
+    layout = child(table, "tblGrid")
     return 0 if layout is None else len(list(layout.iterchildren(w("gridCol"))))
 
 
@@ -135,8 +140,3 @@ def pictures(root: Element) -> Iterator[str]:
         name = element.get(f"{_RELATION}embed") or element.get(f"{_RELATION}id")
         if name:
             yield name
-
-
-def _property(element: Element, group: str, name: str) -> Element | None:
-    properties = element.find(w(group))
-    return None if properties is None else properties.find(w(name))

@@ -3,13 +3,19 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.formats.documents import read_document, texts
 from backend.domain.evaluators.formats.odt import odt_texts, odt_texts_as_published, read_odt
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.evaluators.metrics.docs._documents import compared
 from backend.domain.score import MetricValue
 
+if TYPE_CHECKING:
+    from docx.document import Document
+
+T = TypeVar("T")
 MAX_WORK = 2 * 10**10
 """Pairs of characters up to which similarity is taken letter by letter, about a second; beyond, word by word."""
 _AROUND = 30
@@ -50,6 +56,25 @@ def same_text(result: str | None, expected: str | None, *, strict_upstream: bool
     """None if both documents have the same text but for blanks; else the verdict that says where they differ."""
     found = compare_files(result, expected, Comparison(strict_upstream=strict_upstream))
     return None if found.value else found
+
+
+def with_same_text(
+    result: str | None,
+    expected: str | None,
+    take: Callable[["Document"], T],
+    judge: Callable[[T, T], MetricValue],
+) -> MetricValue:
+    """`judge(found, wanted)` of two .docx files if they have the same text but for blanks; else where they differ.
+
+    Raises:
+        EvaluatorFailed: the document to compare with cannot be read.
+    """
+
+    def both(found: tuple[list[str], T], wanted: tuple[list[str], T]) -> MetricValue:
+        same = compare_texts(found[0], wanted[0], Comparison())
+        return judge(found[1], wanted[1]) if same.value else same
+
+    return compared(result, expected, lambda document: (texts(document), take(document)), both)
 
 
 def compare_texts(found: Sequence[str], wanted: Sequence[str], how: Comparison) -> MetricValue:

@@ -1,12 +1,13 @@
 """`check_italic_font_size_14`: italic text is larger than the rest."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from backend.domain.evaluators.formats.document_styles import Styles
 from backend.domain.evaluators.formats.documents import paragraphs, run_text, runs, w
 from backend.domain.evaluators.metrics._verdicts import short
-from backend.domain.evaluators.metrics.docs._documents import compared, first_wrong, judged
-from backend.domain.evaluators.metrics.docs._texts import same_text
+from backend.domain.evaluators.metrics.docs._documents import first_wrong
+from backend.domain.evaluators.metrics.docs._texts import with_same_text
 from backend.domain.registry import Kind, register
 from backend.domain.score import MetricValue
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from docx.document import Document
 
 SIZE = 14.0
+_FINE = "all italic text has 14 points"
 
 
 class Piece(NamedTuple):
@@ -38,12 +40,9 @@ def check_italic_font_size_14(
         expected: path of the document with the same text.
         strict_upstream: what a style says does not count; italics may be gone; links are not looked at, blanks are.
     """
-    differs = same_text(result, expected, strict_upstream=strict_upstream)
-    if differs is not None:
-        return differs
     if strict_upstream:
-        return judged(result, _pieces, lambda found: first_wrong(_wrong(found), "all italic text has 14 points"))
-    return compared(result, expected, _letters, _judge)
+        return with_same_text(result, expected, _as_published, lambda found, _: first_wrong(_wrong(found), _FINE))
+    return with_same_text(result, expected, _pieces, _judge)
 
 
 def _wrong(pieces: list[Piece]) -> list[str]:
@@ -51,7 +50,7 @@ def _wrong(pieces: list[Piece]) -> list[str]:
     return [f"{short(piece.text, 60)} is italic and has {piece.size} points" for piece in wrong]
 
 
-def _pieces(document: "Document") -> list[Piece]:
+def _as_published(document: "Document") -> list[Piece]:
     styles = Styles(document, direct=True)
     return [
         Piece(run_text(run), styles.has("i", paragraph, run), styles.size(paragraph, run))
@@ -60,21 +59,41 @@ def _pieces(document: "Document") -> list[Piece]:
     ]
 
 
-def _letters(document: "Document") -> list[Piece]:
-    """For each letter that is not blank, the piece that it is in: equal texts have as many of them."""
-    styles, letters = Styles(document), []
-    for paragraph in paragraphs(document):
-        for run in runs(paragraph):
-            piece = Piece(run_text(run), styles.has("i", paragraph, run), styles.size(paragraph, run))
-            letters += [piece] * sum(not letter.isspace() for letter in piece.text)
-    return letters
+def _pieces(document: "Document") -> list[Piece]:
+    """Without blanks: equal texts have as many letters."""
+    styles = Styles(document)
+    return [
+        Piece(text, styles.has("i", paragraph, run), styles.size(paragraph, run))
+        for paragraph in paragraphs(document)
+        for run in runs(paragraph)
+        if (text := "".join(run_text(run).split()))
+    ]
+
+
+def _aligned(found: list[Piece], wanted: list[Piece]) -> Iterator[tuple[Piece, Piece]]:
+    """The pieces of two equal texts that have letters in common."""
+    mine, other = iter(found), iter(wanted)
+    left = right = 0
+    one = two = Piece("", italic=False, size=None)
+    while True:
+        if left == 0:
+            one = next(mine, Piece("", italic=False, size=None))
+            left = len(one.text)
+        if right == 0:
+            two = next(other, Piece("", italic=False, size=None))
+            right = len(two.text)
+        if not left or not right:
+            return
+        yield one, two
+        both = min(left, right)
+        left, right = left - both, right - both
 
 
 def _judge(found: list[Piece], wanted: list[Piece]) -> MetricValue:
     wrong: dict[str, None] = {}
-    for mine, other in zip(found, wanted, strict=True):
+    for mine, other in _aligned(found, wanted):
         if mine.italic and mine.size != SIZE and not (other.italic and other.size != SIZE):
             wrong[f"{short(mine.text, 60)} is italic and has {mine.size} points"] = None
         if other.italic and other.size == SIZE and not mine.italic:
             wrong[f"{short(mine.text, 60)} is not italic any more"] = None
-    return first_wrong(list(wrong), "all italic text has 14 points")
+    return first_wrong(list(wrong), _FINE)

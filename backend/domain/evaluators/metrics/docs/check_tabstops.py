@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, NamedTuple
 
 from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.documents import Element, paragraphs, text_of, w
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.docs._documents import compared, expectation
 from backend.domain.registry import Kind, register
@@ -11,6 +12,8 @@ from backend.domain.score import MetricValue
 if TYPE_CHECKING:
     from docx.document import Document
 
+_EMU = 635
+"""Of a twentieth of a point, in which positions are written."""
 _SAME = {"start": "left", "num": "left", "end": "right"}
 """Newer words for the same alignments."""
 
@@ -66,17 +69,15 @@ def _width(document: "Document") -> int:
 
 
 def _lines(document: "Document") -> list[Line]:
+    return [Line(text, _stops(paragraph)) for paragraph in paragraphs(document) if (text := text_of(paragraph)).strip()]
+
+
+def _stops(paragraph: Element) -> list[tuple[str, int]]:
     """Cleared tab stops and the left one at 0, which every text has, do not count."""
-    found = []
-    for paragraph in document.paragraphs:
-        if paragraph.text.strip():
-            stops = [
-                (_SAME.get(stop.alignment.xml_value, stop.alignment.xml_value), int(stop.position))
-                for stop in paragraph.paragraph_format.tab_stops
-            ]
-            stops = [(kind, place) for kind, place in stops if kind != "clear" and (kind, place) != ("left", 0)]
-            found.append(Line(paragraph.text, stops))
-    return found
+    tabs = paragraph.find(f"{w('pPr')}/{w('tabs')}")
+    found = [] if tabs is None else [(stop.get(w("val")), _EMU * round(float(stop.get(w("pos"))))) for stop in tabs]
+    stops = [(_SAME.get(kind, kind), place) for kind, place in found]
+    return [(kind, place) for kind, place in stops if kind != "clear" and (kind, place) != ("left", 0)]
 
 
 def _wrong_words(lines: list[Line], number: int, index: int) -> str:

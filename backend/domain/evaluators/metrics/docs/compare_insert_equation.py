@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.formats.documents import Element, paragraphs, visible, w
 from backend.domain.evaluators.metrics._verdicts import verdict
-from backend.domain.evaluators.metrics.docs._documents import compared, first_wrong
-from backend.domain.evaluators.metrics.docs._texts import same_text
+from backend.domain.evaluators.metrics.docs._documents import first_wrong
+from backend.domain.evaluators.metrics.docs._texts import with_same_text
 from backend.domain.registry import Kind, register
 from backend.domain.score import MetricValue
 
@@ -27,12 +27,9 @@ def compare_insert_equation(result: str | None, expected: str | None, *, strict_
         expected: path of the document that it should equal.
         strict_upstream: some run of both documents, counted alike, holds an embedded object.
     """
-    differs = same_text(result, expected, strict_upstream=strict_upstream)
-    if differs is not None:
-        return differs
     if strict_upstream:
-        return compared(result, expected, _objects, _judge_as_published)
-    return compared(result, expected, _equations, _judge)
+        return with_same_text(result, expected, _objects, _judge_as_published)
+    return with_same_text(result, expected, _equations, _judge)
 
 
 def _equations(document: "Document") -> list[bool]:

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from backend.domain.evaluators.formats.document_styles import Styles
 from backend.domain.evaluators.formats.documents import paragraphs
 from backend.domain.evaluators.metrics._verdicts import verdict
-from backend.domain.evaluators.metrics.docs._documents import compared, first_wrong
-from backend.domain.evaluators.metrics.docs._texts import same_text
+from backend.domain.evaluators.metrics.docs._documents import first_wrong
+from backend.domain.evaluators.metrics.docs._texts import with_same_text
 from backend.domain.registry import Kind, register
 from backend.domain.score import MetricValue
 
@@ -25,15 +25,12 @@ def compare_line_spacing(result: str | None, expected: str | None, *, strict_ups
         expected: path of the document that it should equal.
         strict_upstream: what a style or the document's defaults say does not count.
     """
-    differs = same_text(result, expected, strict_upstream=strict_upstream)
-    if differs is not None:
-        return differs
 
     def take(document: "Document") -> list[Spacing]:
         styles = Styles(document, direct=strict_upstream)
         return [styles.line_spacing(paragraph) for paragraph in paragraphs(document)]
 
-    return compared(result, expected, take, _judge)
+    return with_same_text(result, expected, take, _judge)
 
 
 def _judge(found: list[Spacing], wanted: list[Spacing]) -> MetricValue:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from backend.domain.evaluators.formats.document_styles import Styles
-from backend.domain.evaluators.formats.documents import paragraphs, run_text, runs, w
+from backend.domain.evaluators.formats.documents import Element, paragraphs, run_text, runs, w
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.docs._documents import compared
 from backend.domain.registry import Kind, register
@@ -12,8 +12,8 @@ from backend.domain.score import MetricValue
 if TYPE_CHECKING:
     from docx.document import Document
 
-Places = set[tuple[int, int]]
-"""Paragraph and place in it, of a character or, as published, of a run."""
+Places = dict[int, int]
+"""By paragraph a bit for each character or, as published, for each run."""
 
 
 @register(Kind.METRIC, "compare_subscript_contains")
@@ -33,27 +33,34 @@ def compare_subscript_contains(
 
 
 def _judge(found: Places, wanted: Places) -> MetricValue:
-    reason = f"{len(found)} subscripts, {len(wanted)} expected, {len(found & wanted)} in the same place"
-    return verdict(found & wanted, reason)
+    both = {number: bits & wanted.get(number, 0) for number, bits in found.items()}
+    mine, other, shared = (sum(bits.bit_count() for bits in places.values()) for places in (found, wanted, both))
+    return verdict(shared, f"{mine} subscripts, {other} expected, {shared} in the same place")
 
 
 def _runs(document: "Document") -> Places:
     styles = Styles(document, direct=True)
     return {
-        (number, place)
+        number: sum(
+            1 << place
+            for place, run in enumerate(paragraph.iterchildren(w("r")))
+            if styles.position(paragraph, run) == "subscript"
+        )
         for number, paragraph in enumerate(paragraphs(document))
-        for place, run in enumerate(paragraph.iterchildren(w("r")))
-        if styles.position(paragraph, run) == "subscript"
     }
 
 
 def _characters(document: "Document") -> Places:
-    styles, places = Styles(document), set()
-    for number, paragraph in enumerate(paragraphs(document)):
-        start = 0
-        for run in runs(paragraph):
-            text = run_text(run)
-            if styles.position(paragraph, run) == "subscript":
-                places |= {(number, start + place) for place, letter in enumerate(text) if letter.strip()}
-            start += len(text)
-    return places
+    styles = Styles(document)
+    return {number: _bits(styles, paragraph) for number, paragraph in enumerate(paragraphs(document))}
+
+
+def _bits(styles: Styles, paragraph: Element) -> int:
+    """Bit n is the n-th character."""
+    bits = start = 0
+    for run in runs(paragraph):
+        text = run_text(run)
+        if text.strip() and styles.position(paragraph, run) == "subscript":
+            bits |= ((1 << len(text)) - 1) << start
+        start += len(text)
+    return bits

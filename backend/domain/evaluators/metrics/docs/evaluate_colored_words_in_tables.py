@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from backend.domain.evaluators.formats.document_styles import Styles
-from backend.domain.evaluators.formats.documents import cell_paragraphs, run_text, runs, text_of, w
+from backend.domain.evaluators.formats.documents import Element, cell_paragraphs, run_text, runs, w
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.evaluators.metrics.docs._documents import compared, first_wrong, judged
-from backend.domain.evaluators.metrics.docs._texts import same_text
+from backend.domain.evaluators.metrics.docs._documents import first_wrong
+from backend.domain.evaluators.metrics.docs._texts import with_same_text
 from backend.domain.registry import Kind, register
 from backend.domain.score import MetricValue
 
@@ -34,11 +34,8 @@ def evaluate_colored_words_in_tables(
         strict_upstream: judge pieces of equal format by their first character, whatever it is, and neither compare the
             tables' words nor ask for tables.
     """
-    differs = same_text(result, expected, strict_upstream=strict_upstream)
-    if differs is not None:
-        return differs
     if strict_upstream:
-        return judged(result, _pieces, lambda found: _colored(found, threshold))
+        return with_same_text(result, expected, _pieces, lambda found, _: _colored(found, threshold))
 
     def judge(found: Words, wanted: Words) -> MetricValue:
         mine, other = ([word for word, _ in words] for words in (found, wanted))
@@ -46,7 +43,7 @@ def evaluate_colored_words_in_tables(
             return verdict(met=False, reason=f"the tables hold {len(mine)} words, other than the {len(other)} expected")
         return _colored([word for word in found if word[0][0].isalpha()], threshold)
 
-    return compared(result, expected, _words, judge)
+    return with_same_text(result, expected, _words, judge)
 
 
 def _colored(words: Words, threshold: float) -> MetricValue:
@@ -54,7 +51,7 @@ def _colored(words: Words, threshold: float) -> MetricValue:
 
     @cache
     def near(color: Color, wanted: tuple[int, int, int]) -> bool:
-        return color is not None and _difference(color, wanted) <= threshold
+        return color == wanted or (color is not None and _difference(color, wanted) <= threshold)
 
     wrong = []
     for word, colors in words:
@@ -77,12 +74,18 @@ def _names(colors: frozenset[Color]) -> str:
 
 
 def _words(document: "Document") -> Words:
-    styles, found = Styles(document), []
-    for paragraph in cell_paragraphs(document):
-        letters = [styles.color(paragraph, run) for run in runs(paragraph) for _ in run_text(run)]
-        words = re.finditer(r"\S+", text_of(paragraph))
-        found += [(word.group(), frozenset(letters[word.start() : word.end()])) for word in words]
-    return found
+    styles = Styles(document)
+    return [word for paragraph in cell_paragraphs(document) for word in _words_of(styles, paragraph)]
+
+
+def _words_of(styles: Styles, paragraph: Element) -> Words:
+    pieces = [(run_text(run), styles.color(paragraph, run)) for run in runs(paragraph)]
+    colors = frozenset(color for text, color in pieces if text.strip())
+    words = list(re.finditer(r"\S+", "".join(text for text, _ in pieces)))
+    if len(colors) == 1:
+        return [(word.group(), colors) for word in words]
+    letters = [color for text, color in pieces for _ in text]
+    return [(word.group(), frozenset(letters[word.start() : word.end()])) for word in words]
 
 
 def _pieces(document: "Document") -> Words:

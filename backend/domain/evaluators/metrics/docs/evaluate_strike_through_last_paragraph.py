@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from backend.domain.evaluators.formats.document_styles import Styles
 from backend.domain.evaluators.formats.documents import paragraphs, run_text, runs, text_of, w
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.evaluators.metrics.docs._documents import first_wrong, judged
-from backend.domain.evaluators.metrics.docs._texts import same_text
+from backend.domain.evaluators.metrics.docs._documents import first_wrong
+from backend.domain.evaluators.metrics.docs._texts import with_same_text
 from backend.domain.registry import Kind, register
 from backend.domain.score import MetricValue
 
@@ -26,9 +26,6 @@ def evaluate_strike_through_last_paragraph(
         strict_upstream: the last paragraph may be empty, and then all is well; blanks have to be struck through, links
             not; what a style says does not count.
     """
-    differs = same_text(result, expected, strict_upstream=strict_upstream)
-    if differs is not None:
-        return differs
 
     def take(document: "Document") -> list[tuple[str, bool]]:
         styles = Styles(document, direct=strict_upstream)
@@ -41,10 +38,10 @@ def evaluate_strike_through_last_paragraph(
             if run_text(run).strip() or strict_upstream
         ]
 
-    def judge(found: list[tuple[str, bool]]) -> MetricValue:
+    def judge(found: list[tuple[str, bool]], _: list[tuple[str, bool]]) -> MetricValue:
         if not found and not strict_upstream:
             return verdict(met=False, reason="the document has no text")
         wrong = [f"{short(text, 60)} is not struck through" for text, struck in found if not struck]
         return first_wrong(wrong, "the last paragraph is struck through")
 
-    return judged(result, take, judge)
+    return with_same_text(result, expected, take, judge)
