@@ -1,11 +1,13 @@
 """A browser in memory: pages with an address, a title and HTML; expressions answer from a table."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from backend.domain.errors import GuestRefused
 from backend.domain.ports_web import Tab
 
+NEVER = "new Promise(() => 0)"
 PLAIN = "<html><head></head><body></body></html>"
 
 
@@ -63,11 +65,15 @@ class FakeBrowser:
             raise GuestRefused(f"{url} does not open: net::ERR_NAME_NOT_RESOLVED", kind="failed")
         self._made += 1
         self.opened.append(url)
-        made = self.pages[str(self._made)] = Tab(id=str(self._made), url=url, title=url)
+        made = self.pages[str(self._made)] = Tab(id=str(self._made), url=url, title=self._title(url))
         self._front.insert(0 if background else len(self._front), made.id)
         if url in self.slow:
             raise GuestRefused(f"opening {url} took longer than {timeout:g} s", kind="timeout")
         return made
+
+    def _title(self, url: str) -> str:
+        found = re.search("<title>(.*?)</title>", self.site.get(url, ""))
+        return found[1] if found else url
 
     def close(self, tab: str) -> None:
         self._page(tab)
@@ -78,7 +84,7 @@ class FakeBrowser:
         found = self._page(tab)
         if url in self.broken:
             raise GuestRefused(f"{url} does not open: net::ERR_NAME_NOT_RESOLVED", kind="failed")
-        self.pages[tab] = found.model_copy(update={"url": url, "title": url})
+        self.pages[tab] = found.model_copy(update={"url": url, "title": self._title(url)})
 
     def evaluate(self, tab: str, expression: str, *, timeout: float = 10.0) -> Any:
         page = self._page(tab)
@@ -88,6 +94,8 @@ class FakeBrowser:
         known |= self.values
         if expression not in known and self.on_evaluate is not None:
             return self.on_evaluate(page, expression)
+        if expression == NEVER:
+            raise GuestRefused(f"a page's answer took longer than {timeout:g} s", kind="timeout")
         if expression.startswith("throw"):
             raise GuestRefused("the expression threw", kind="failed")
         return known.get(expression)

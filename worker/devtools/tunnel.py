@@ -2,6 +2,7 @@
 
 import json
 import time
+from contextlib import ExitStack
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -61,13 +62,15 @@ class Tunnel:
             "compression": None,
         }
         parts = urlsplit(address)
+        self._held = ExitStack()
         try:
             if parts.scheme == "unix":
-                self._socket = unix_connect(parts.path, f"ws://guest/tunnel/{port}", **options)
+                made = unix_connect(parts.path, f"ws://guest/tunnel/{port}", **options)
             else:
                 scheme = {"http": "ws", "https": "wss"}.get(parts.scheme, parts.scheme)
                 url = urlunsplit((scheme, parts.netloc, f"{parts.path.rstrip('/')}/tunnel/{port}", "", ""))
-                self._socket = connect(url, proxy=None, **options)
+                made = connect(url, proxy=None, **options)
+            self._socket = self._held.enter_context(made)
         except InvalidStatus as error:
             raise _refusal(error, port) from None
         except (OSError, WebSocketException, ValueError) as error:
@@ -97,7 +100,7 @@ class Tunnel:
 
     def close(self) -> None:
         """Ends it. Safe to call twice."""
-        self._socket.close()
+        self._held.close()
 
 
 def _ended(error: ConnectionClosed) -> GuestRefused | GuestLost:
