@@ -90,7 +90,5 @@ def by_place(found: Book, wanted: Book) -> dict[str, float]:
 
 def reasons(parts: dict[str, float]) -> tuple[str, ...]:
     """What differs, in words."""
-    differing = [
-        f"{name[:100]}: {value:.3f} of the lines are as expected" for name, value in parts.items() if value < 1
-    ]
+    differing = [f"{name[:100]}: {value:.3f} of the lines fit" for name, value in parts.items() if value < 1]
     return tuple(differing[:15]) or (f"all {len(parts)} members are as expected",)

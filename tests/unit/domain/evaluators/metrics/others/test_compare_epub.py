@@ -1,0 +1,90 @@
+"""Values of OSWorld's and WAA's functions for the same books, where they have one."""
+
+from pathlib import Path
+
+import pytest
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.metrics.others import _epub
+from backend.domain.evaluators.metrics.others.compare_epub import compare_epub
+from backend.domain.evaluators.metrics.others.compare_epub_waa import compare_epub_waa
+from tests.factories.epub import chapter, epub
+
+GOLD = {"a.html": chapter("A", "one", "two"), "b.html": chapter("B", "three")}
+
+
+@pytest.fixture
+def gold(tmp_path: Path) -> str:
+    return epub(tmp_path / "gold.epub", GOLD)
+
+
+class TestLikeness:
+    def test_line_breaks_and_identifiers_do_not_count(self, gold: str, tmp_path: Path) -> None:
+        mine = epub(tmp_path / "m.epub", GOLD | {"a.html": chapter("A", "one", "two", lines="\r\n")}, number="77")
+        assert compare_epub(mine, gold).value == compare_epub_waa(mine, gold).value == 1.0
+
+    def test_a_changed_chapter(self, gold: str, tmp_path: Path) -> None:
+        mine = epub(tmp_path / "m.epub", GOLD | {"b.html": chapter("B", "other")})
+        found = compare_epub(mine, gold)
+        share = _epub.likeness(_epub._html_lines(chapter("B", "other")), _epub._html_lines(GOLD["b.html"]))  # noqa: SLF001
+        assert 0 < share < 1
+        assert found.value == pytest.approx((3 + share) / 4)
+        assert compare_epub_waa(mine, gold).value == pytest.approx(share)
+        assert found.reasons == (f"b.html: {share:.3f} of the lines fit",)
+
+    def test_another_title_in_contents_and_metadata(self, gold: str, tmp_path: Path) -> None:
+        mine = epub(tmp_path / "m.epub", GOLD, title="Other")
+        assert compare_epub(mine, gold).value == pytest.approx((2 + 3 / 4 + 4 / 5) / 4, abs=0.1)
+
+    def test_a_book_whose_parts_lie_in_a_folder(self, tmp_path: Path) -> None:
+        """As published it raises: it writes the chapter into a folder that it has not made."""
+        books = [epub(tmp_path / f"{number}.epub", GOLD, folder="OEBPS/") for number in "ab"]
+        assert compare_epub(*books).value == 1.0
+
+
+class TestMissingChapters:
+    def test_they_count(self, gold: str, tmp_path: Path) -> None:
+        mine = epub(tmp_path / "m.epub", {"a.html": GOLD["a.html"]})
+        assert compare_epub(mine, gold).value == pytest.approx(3 / 4)
+        assert compare_epub_waa(mine, gold).value == 0.0
+
+    def test_as_published_the_last_do_not(self, tmp_path: Path) -> None:
+        gold = epub(tmp_path / "g.epub", {"x.html": GOLD["a.html"], "y.html": GOLD["b.html"]})
+        mine = epub(tmp_path / "m.epub", {"x.html": GOLD["a.html"]})
+        assert compare_epub(mine, gold).value == pytest.approx(3 / 4)
+        assert compare_epub(mine, gold, strict_upstream=True).value == 1.0
+        assert compare_epub_waa(mine, gold, strict_upstream=True).value == 1.0
+
+    def test_a_chapter_more(self, gold: str, tmp_path: Path) -> None:
+        mine = epub(tmp_path / "m.epub", GOLD | {"0.html": chapter("0")})
+        assert compare_epub(mine, gold).value == pytest.approx(4 / 5)
+
+
+class TestOddBooks:
+    def test_a_damaged_book_in_waa_passes_as_published_only(self, gold: str, tmp_path: Path) -> None:
+        (tmp_path / "m.epub").write_text("no zip")
+        assert compare_epub_waa(str(tmp_path / "m.epub"), gold).value == 0.0
+        assert compare_epub_waa(str(tmp_path / "m.epub"), gold, strict_upstream=True).value == 1.0
+
+    def test_an_empty_chapter(self, gold: str, tmp_path: Path) -> None:
+        mine = epub(tmp_path / "m.epub", GOLD | {"b.html": ""})
+        assert compare_epub(mine, gold).value == pytest.approx(3 / 4)
+
+    def test_a_path_out_of_the_book(self, gold: str, tmp_path: Path) -> None:
+        mine = epub(tmp_path / "m.epub", {"../../evil.html": "x"})
+        assert compare_epub(mine, gold).value == 0.0
+        assert not (tmp_path.parent.parent / "evil.html").exists()
+
+    def test_a_chapter_that_is_too_large(self, gold: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        mine = epub(tmp_path / "m.epub", GOLD | {"a.html": "x" * 5000})
+        monkeypatch.setattr(_epub, "MAX_MEMBER", 4000)
+        assert "too large" in compare_epub(mine, gold).reasons[0]
+
+    def test_too_many_equal_lines(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(_epub, "MAX_PAIRS", 10)
+        assert _epub.likeness(["a"] * 5, ["a"] * 4) == 0.0
+
+    def test_a_gold_book_without_content(self, gold: str, tmp_path: Path) -> None:
+        (tmp_path / "g.epub").write_text("no zip")
+        with pytest.raises(EvaluatorFailed):
+            compare_epub(gold, str(tmp_path / "g.epub"))

@@ -1,0 +1,92 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.metrics.thunderbird.check_thunderbird_folder import check_thunderbird_folder
+from tests.factories.mailbox import folder, message
+
+
+def value(place: Path, mine: list[str], gold: list[str], **options: Any) -> float:
+    return check_thunderbird_folder(folder(place / "mine", mine), folder(place / "gold", gold), **options).value
+
+
+class TestMessages:
+    def test_other_mails(self, tmp_path: Path) -> None:
+        """As published nothing is compared: the word that parts messages is one that Thunderbird never writes."""
+        assert value(tmp_path, [message("A")], [message("B")]) == 0
+        assert value(tmp_path, [message("A")], [message("B")], strict_upstream=True) == 1
+        assert value(tmp_path, [], [message("B")]) == 0
+        assert value(tmp_path, [], []) == 1
+
+    def test_the_differences_are_named(self, tmp_path: Path) -> None:
+        mine, gold = folder(tmp_path / "m", [message("A")]), folder(tmp_path / "g", [message("B")])
+        assert check_thunderbird_folder(mine, gold).reasons == (
+            "folder 1: 1 messages are missing ['B'], 1 are not expected ['A']",
+        )
+
+    @given(st.permutations(["A", "B", "C"]))
+    @settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+    def test_their_order_does_not_matter(self, tmp_path: Path, order: list[str]) -> None:
+        assert value(tmp_path, [message(one) for one in order], [message(one) for one in "ABC"]) == 1
+
+    def test_when_and_how_they_were_stored_does_not_matter(self, tmp_path: Path) -> None:
+        other = message("A", status="0000").replace("Sat Jan 20 10:00:00 2024", "Sun Jan 21 11:00:00 2024")
+        path = tmp_path / "windows"
+        path.write_bytes(other.replace("\n", "\r\n").encode())
+        gold = folder(tmp_path / "gold", [message("A")])
+        assert check_thunderbird_folder(str(path), gold).value == 1
+
+    def test_a_body_that_begins_lines_with_from(self, tmp_path: Path) -> None:
+        assert value(tmp_path, [message("A", "x\n>From here\ny")], [message("A", "x\n>From there\ny")]) == 0
+
+    def test_a_single_message_in_a_file_of_its_own(self, tmp_path: Path) -> None:
+        text = message("A").partition("\n")[2]
+        (tmp_path / "a.eml").write_text(text)
+        (tmp_path / "gold.eml").write_text(text.replace("X-Mozilla-Status: 0001\n", ""))
+        assert check_thunderbird_folder(str(tmp_path / "a.eml"), str(tmp_path / "gold.eml")).value == 1
+        (tmp_path / "a.eml").write_text(text.replace("Hello", "Hallo"))
+        assert check_thunderbird_folder(str(tmp_path / "a.eml"), str(tmp_path / "gold.eml")).value == 0
+
+
+class TestOptions:
+    def test_deleted_messages(self, tmp_path: Path) -> None:
+        mine, gold = [message("A"), message("B", status="0009")], [message("A")]
+        assert value(tmp_path, mine, gold) == 1
+        assert value(tmp_path, mine, gold, remove_deleted=False) == 0
+
+    def test_a_message_twice(self, tmp_path: Path) -> None:
+        mine, gold = [message("A"), message("A")], [message("A")]
+        assert value(tmp_path, mine, gold, remove_duplicate=True) == 1
+        assert value(tmp_path, mine, gold, remove_duplicate=False) == 0
+
+    @pytest.mark.parametrize(
+        ("option", "change"), [("ignore_status", {"status": "0005"}), ("ignore_keys", {"keys": "x"})]
+    )
+    def test_marks_count_only_if_the_task_says_so(self, option: str, change: dict[str, str], tmp_path: Path) -> None:
+        mine, gold = [message("A", **change)], [message("A")]
+        found = [value(tmp_path, mine, gold, **{option: ignored}) for ignored in (True, None, False)]
+        assert found == [1, 1, 0]
+
+
+class TestSeveralFolders:
+    def test_each_with_its_own(self, tmp_path: Path) -> None:
+        a, b = (folder(tmp_path / name, [message(name)]) for name in "AB")
+        assert check_thunderbird_folder([a, b], [a, b]).value == 1
+        assert check_thunderbird_folder([a, b], [b, a]).value == 0
+        assert check_thunderbird_folder([a, None], [a, b]).value == 0
+        assert check_thunderbird_folder([a, None], [a, b], strict_upstream=True).value == 0
+        assert check_thunderbird_folder(None, [a, b]).value == 0
+
+    def test_of_unequal_number(self, tmp_path: Path) -> None:
+        a = folder(tmp_path / "a", [message("A")])
+        with pytest.raises(EvaluatorFailed):
+            check_thunderbird_folder([a], [a, a])
+
+    def test_a_gold_folder_that_is_not_there(self, tmp_path: Path) -> None:
+        a = folder(tmp_path / "a", [message("A")])
+        with pytest.raises(EvaluatorFailed):
+            check_thunderbird_folder(a, str(tmp_path / "gone"))
