@@ -36,7 +36,7 @@ class TestTags:
         ],
     )
     def test_names_of_tags(self, name: str, frame: str, text: str, value: str, tmp_path: Path) -> None:
-        path = mp3(tmp_path / "a.mp3", **{frame: text})
+        path = mp3(tmp_path / "a.mp3", 20, **{frame: text})
         assert check_mp3_meta(path, {name: {"method": "eq", "ref": value}}).value == 1.0
 
     def test_a_tag_that_is_not_there_is_empty(self, tmp_path: Path) -> None:
