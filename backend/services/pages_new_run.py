@@ -8,9 +8,11 @@ from typing import Any
 from pydantic import ValidationError
 from sqlalchemy.orm import Session
 
+from backend.db.repositories import benchmark_parts as parts
 from backend.db.repositories import benchmarks as benchmark_repository
 from backend.db.repositories import pages_new_run as repository
 from backend.domain.errors import Invalid
+from backend.services.benchmark_variants import known_variants
 from backend.services.benchmarks import latest_task_set
 from backend.services.pages_abilities import Abilities, AgentView, abilities
 from backend.services.requests import RunRequest
@@ -56,6 +58,8 @@ class NewRun:
     agents: list[tuple[AgentView, list[Parameter]]]
     able: Abilities
     domains: Mapping[str, list[TaskChoice]]
+    selections: Mapping[str, int]
+    variants: Mapping[str, int]
 
     @property
     def tasks(self) -> int:
@@ -75,7 +79,15 @@ def new_run(session: Session, benchmark: str, provider: str) -> NewRun:
         agents=[(agent, parameters(agent.schema)) for agent in able.agents],
         able=able,
         domains=_domains(session, chosen, provider, able) if chosen else {},
+        selections=_selections(session, chosen) if chosen else {},
+        variants=known_variants(session, latest_task_set(session, chosen).id) if chosen else {},
     )
+
+
+def _selections(session: Session, benchmark: str) -> dict[str, int]:
+    """Tasks of each named selection."""
+    found = parts.selections(session, latest_task_set(session, benchmark).id)
+    return {name: len(keys) for name, keys in found.items()}
 
 
 def _domains(session: Session, benchmark: str, provider: str, able: Abilities) -> dict[str, list[TaskChoice]]:

@@ -1,11 +1,11 @@
-"""`/benchmarks` and `/benchmarks/{name}`: what does it contain, in which state is it?"""
+"""`/benchmarks`, `/benchmarks/{name}`, `/benchmarks/{name}/diff`: what does it contain, in which state is it?"""
 
 from typing import Annotated
 
 from fastapi import Query, Request
 from fastapi.responses import HTMLResponse
 
-from backend.services import pages_benchmarks
+from backend.services import benchmark_pages, benchmark_versions, pages_benchmarks
 from backend.web.edge import SessionDep
 from backend.web.pages.common import Text, page_router
 from backend.web.templating import render
@@ -35,4 +35,13 @@ def benchmark(  # noqa: PLR0913 - one parameter per filter in the address
     filters = {"domain": domain, "difficulty": difficulty, "q": q}
     folder, slash, task = after.partition("/")
     page = pages_benchmarks.benchmark_page(session, name, version, filters, (folder, task) if slash else None)
-    return render(request, "benchmark.html", {"page": page, "filters": filters, "after": after})
+    parts = benchmark_pages.suite_parts(session, name, page.version)
+    values = {"page": page, "parts": parts, "filters": filters, "after": after, "amount": benchmark_pages.amount}
+    return render(request, "benchmark.html", values)
+
+
+@router.get("/benchmarks/{name}/diff")
+def difference(request: Request, session: SessionDep, name: str, old: Text = "", new: Text = "") -> HTMLResponse:
+    """What one task set changes of another: `old` and `new` are `benchmark[@version]`."""
+    found = benchmark_versions.diff(session, old or f"{name}@1", new or name)
+    return render(request, "benchmark_diff.html", {"page": found, "name": name})

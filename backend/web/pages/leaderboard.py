@@ -10,6 +10,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, Response
 
 from backend.domain.errors import NotFound
 from backend.services import pages_leaderboard as service
+from backend.services.benchmark_pages import amount, reported
 from backend.services.pages_leaderboard import Cut
 from backend.web import charts
 from backend.web.edge import SessionDep
@@ -38,6 +39,8 @@ def board(
     found = service.board_of(session, benchmark, version)
     values = {
         "board": found,
+        "reported": reported(list(found.reported)),
+        "amount": amount,
         "label": service.label,
         "cuts": [service.cut(found, dimension) for dimension in service.CUTS],
         "names": service.names(session),

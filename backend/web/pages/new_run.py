@@ -56,6 +56,8 @@ def values_of(given: Given, page: NewRun, agent: str) -> dict[str, Any]:
         "budget": {name: text(given, name) for name in BUDGET if text(given, name)},
     }
     values |= {field: text(given, name) for name, field in NUMBERS.items() if text(given, name)}
+    if text(given, "variant"):
+        values["variant"] = text(given, "variant")
     if text(given, "screen"):
         width, _, height = text(given, "screen").partition("x")
         values["screen"] = {"width": width, "height": height}

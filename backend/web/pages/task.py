@@ -4,6 +4,7 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 
 from backend.services import pages_benchmarks
+from backend.services.benchmark_pages import task_parts
 from backend.services.pages_task_words import evaluator_words, setup_words
 from backend.web.edge import SessionDep
 from backend.web.pages.common import Id, page_router
@@ -17,4 +18,5 @@ def task(request: Request, session: SessionDep, task_id: Id) -> HTMLResponse:
     """One task."""
     page = pages_benchmarks.task_page(session, task_id)
     words = {"setup": setup_words(page.spec), "evaluator": evaluator_words(page.spec)}
-    return render(request, "task.html", {"page": page, "words": words})
+    parts = task_parts(session, task_id)
+    return render(request, "task.html", {"page": page, "words": words, "parts": parts})

@@ -4,8 +4,11 @@ from uuid import uuid4
 import pytest
 from fastapi.testclient import TestClient
 
+from backend.domain.task import SetupStep
 from tests.factories.records import World
 from tests.factories.scene import HOSTILE, Scene
+from tests.factories.suites import SAMPLES, read
+from tests.factories.tasks import make_benchmark, make_task
 
 PAGE = {"Accept": "text/html"}
 
@@ -146,3 +149,72 @@ class TestLeaderboard:
         assert b"plotly.js v" in answer.content[:200]
         assert "immutable" in answer.headers["cache-control"]
         assert client.get("/charts/0.0/plotly.min.js").status_code == 404
+
+
+class TestSuites:
+    """What a published suite brings, on its pages."""
+
+    @pytest.fixture
+    def suite(self, installation: World, fresh: TestClient) -> TestClient:
+        for kind in ("waa", "osworld"):
+            installation.benchmark(read(kind, SAMPLES / kind), name=kind)
+        return fresh
+
+    def page(self, client: TestClient, address: str) -> str:
+        answer = client.get(address, headers=PAGE)
+        assert answer.status_code == 200, answer.text
+        return answer.text
+
+    def task(self, client: TestClient, benchmark: str, word: str) -> str:
+        (found,) = client.get(f"/api/v1/benchmarks/{benchmark}/tasks?words={word}").json()["items"]
+        return f"/tasks/{found['id']}"
+
+    def test_selections_variants_and_infeasible_tasks(self, suite: TestClient) -> None:
+        text = self.page(suite, "/benchmarks/waa")
+        assert "@test_small" in text
+        assert "context=none" in text
+        assert "2 of them infeasible on purpose" in text
+
+    def test_reported_numbers_are_marked_as_such(self, suite: TestClient) -> None:
+        text = self.page(suite, "/leaderboards/waa")
+        assert "Reported in papers, not measured here" in text
+        assert "WindowsAgentArena paper, Table 3" in text
+        assert "74.5 %" in text
+        assert "not measured here" in self.page(suite, "/benchmarks/osworld")
+
+    def test_what_is_not_understood(self, installation: World, fresh: TestClient) -> None:
+        task = make_task().model_copy(update={"setup": (SetupStep(type="lunch"),)})
+        installation.benchmark(make_benchmark(task), name="odd")
+        assert "set-up step &#39;lunch&#39;" in self.page(fresh, "/benchmarks/odd")
+        assert "there is no setup called" in self.page(fresh, self.task(fresh, "odd", "rename"))
+
+    def test_a_tasks_labels_files_and_variant(self, suite: TestClient) -> None:
+        table = self.page(suite, self.task(suite, "waa", "table"))
+        assert "https://files.example.org/cache/Table_gold.xlsx" in table
+        assert "Rated by people, 1 to 3" in table
+        draft = self.page(suite, self.task(suite, "waa", "draft"))
+        assert "Variant context=none" in draft
+        assert "<b>becomes</b>" in draft
+        assert "Slips of the published file" in self.page(suite, self.task(suite, "osworld", "theme"))
+
+    def test_what_a_version_changes(self, installation: World, fresh: TestClient) -> None:
+        installation.benchmark(make_benchmark(make_task("files", "a"), make_task("files", "z")))
+        assert "what it changes" in self.page(fresh, "/benchmarks/starter")
+        text = self.page(fresh, "/benchmarks/starter/diff?old=starter@1&new=starter@2")
+        assert "What v2 changes of v1" in text
+        assert "files/z" in text
+        assert fresh.get("/benchmarks/starter/diff?old=starter@7", headers=PAGE).status_code == 404
+
+    def test_the_form_offers_selections_and_variants(self, suite: TestClient) -> None:
+        text = self.page(suite, "/runs/new?benchmark=waa&agent=noop&tasks=@test_small&variant=context%3Dnone")
+        assert 'value="@test_small" data-newrun-target="selection" checked' in text
+        assert '<option value="context=none" selected>' in text
+        assert "2 tasks" in text
+
+    def test_a_run_of_a_selection_under_a_variant(self, suite: TestClient) -> None:
+        form = {"benchmark": "waa", "agent": "noop", "tasks": "@test_small", "variant": "context=none"}
+        answer = suite.post("/runs/new", data=form, headers={"Origin": "http://127.0.0.1:8000"})
+        assert answer.status_code == 303, answer.text
+        run = suite.get(f"/api/v1{answer.headers['location']}?include=episodes").json()
+        assert len(run["episodes"]) == 2
+        assert "context=none" in self.page(suite, "/leaderboards/waa")

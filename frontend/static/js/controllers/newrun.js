@@ -52,7 +52,11 @@ export default class NewRun extends Controller {
   count() {
     const boxes = this.parts("task");
     const picked = boxes.filter((box) => box.checked).length;
-    this.part("picked").textContent = picked ? `${picked} of ${boxes.length}` : `all ${boxes.length}`;
+    const named = this.parts("selection").filter((box) => box.checked);
+    const words = named.map((box) => box.value);
+    if (picked || !words.length)
+      words.unshift(picked ? `${picked} of ${boxes.length}` : `all ${boxes.length}`);
+    this.part("picked").textContent = words.join(" and ");
     for (const domain of this.parts("domain")) {
       const inside = this.boxes(domain);
       const some = inside.some((box) => box.checked) && !inside.every((box) => box.checked);
@@ -73,7 +77,8 @@ export default class NewRun extends Controller {
   async ask(reload) {
     const data = new FormData(this.element);
     data.delete("key");
-    if (reload) data.delete("tasks");
+    // Selections and variants are those of the benchmark that was shown.
+    if (reload) for (const name of ["tasks", "variant"]) data.delete(name);
     const address = `/runs/new?${new URLSearchParams(data)}`;
     history.replaceState(null, "", address);
     this.asking?.abort();

@@ -1,0 +1,139 @@
+"""What published suites bring, as pages show it: selections, variants, reported results, what is not understood."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.models import ReportedResult
+from backend.db.repositories import benchmark_parts as repository
+from backend.db.repositories import leaderboards as leaderboard_repository
+from backend.db.repositories import tasks as task_repository
+from backend.domain.benchmarks import Finding, TaskChange, differences, external_assets, findings
+from backend.domain.registry import load as load_plugins
+from backend.domain.task import Task
+from backend.services.benchmark_lint import unknown_of
+from backend.services.benchmark_variants import known_variants
+from backend.services.benchmark_versions import task_set_named
+from backend.services.benchmarks import get_benchmark
+
+RATE = "success_rate"
+PERCENT = "percent"
+_WORDS = {
+    "id": "Id in the file",
+    "group": "Group in the paper",
+    "rating": "Rated by people, 1 to 3",
+    "twin": "Same task elsewhere",
+    "network": "Needs of the network",
+    "proxy": "Proxy",
+    "fixed_ip": "Fixed address",
+    "drift": "May the world change",
+    "context": "Context",
+    "snapshot": "Snapshot",
+    "source": "Source",
+}
+
+
+@dataclass(frozen=True)
+class Reported:
+    """Reported results: rates of the whole benchmark first, everything else by the table that it is from."""
+
+    rates: list[ReportedResult]
+    others: Mapping[str, list[ReportedResult]]
+
+    @property
+    def total(self) -> int:
+        """All numbers."""
+        return len(self.rates) + sum(map(len, self.others.values()))
+
+
+@dataclass(frozen=True)
+class SuiteParts:
+    """What a task set has beside its tasks."""
+
+    selections: Mapping[str, int]
+    variants: Mapping[str, int]
+    unknown: tuple[str, ...]
+    infeasible: int
+    reported: Reported
+
+
+def suite_parts(session: Session, name: str, version: int) -> SuiteParts:
+    """The parts of one version of a benchmark."""
+    task_set = task_set_named(session, f"{name}@{version}")
+    return SuiteParts(
+        selections={name: len(keys) for name, keys in repository.selections(session, task_set.id).items()},
+        variants=known_variants(session, task_set.id),
+        unknown=unknown_of(session, task_set),
+        infeasible=int(task_set.counts.get("infeasible", 0)),
+        reported=reported(leaderboard_repository.reported(session, get_benchmark(session, name).id)),
+    )
+
+
+def reported(rows: list[ReportedResult]) -> Reported:
+    """Rates of whole benchmarks, best first, and the rest by source."""
+    rates = [row for row in rows if row.measure == RATE and row.group_kind == "overall"]
+    others: dict[str, list[ReportedResult]] = {}
+    for row in rows:
+        if row not in rates:
+            others.setdefault(row.source, []).append(row)
+    return Reported(sorted(rates, key=lambda row: (-row.value, row.agent)), dict(sorted(others.items())))
+
+
+def amount(row: ReportedResult) -> str:
+    """A reported number with its unit, digits as printed where they are digits of ours, too."""
+    unit = {"percent": " %", "percentage points": " points"}.get(row.unit, f" {row.unit}" if row.unit else "")
+    return f"{row.value:g}{unit}"
+
+
+@dataclass(frozen=True)
+class TaskParts:
+    """What is known of a task beside how it runs.
+
+    Attributes:
+        facts: labels in words.
+        twin: key of the same task on another system.
+        assets: addresses of files of the web that it needs.
+        variants: what each variant changes of it; None where it changes nothing.
+        findings: what is wrong or odd in it.
+    """
+
+    facts: list[tuple[str, str]]
+    assets: tuple[str, ...]
+    variants: Mapping[str, TaskChange | None]
+    findings: list[Finding]
+    strict_upstream: bool
+
+
+def task_parts(session: Session, task_id: UUID) -> TaskParts | None:
+    """The parts of a task; None where there is no such task."""
+    row = task_repository.get(session, task_id)
+    if row is None:
+        return None
+    load_plugins()
+    task = Task.model_validate(row.spec)
+    return TaskParts(
+        facts=_facts(task, row.human_seconds, row.human_steps),
+        assets=external_assets(task),
+        variants={
+            f"{item.axis}={item.value}": next(iter(differences({"": task}, {"": Task.model_validate(item.spec)})), None)
+            for item in repository.variants_of(session, [task_id])
+        },
+        findings=findings(task),
+        strict_upstream=task.evaluator.strict_upstream,
+    )
+
+
+def _facts(task: Task, seconds: float | None, steps: int | None) -> list[tuple[str, str]]:
+    extra = task.labels.extra
+    found = [(words, _said(extra[name])) for name, words in _WORDS.items() if name in extra]
+    times = (("A person's time", seconds, " s"), ("A person's steps", steps, ""))
+    return found + [(words, f"{value:g}{unit}") for words, value, unit in times if value is not None]
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, bool):
+        return "needed" if value else "no"
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
