@@ -7,16 +7,21 @@ from backend.db.session import make_engine, session_factory
 from backend.services.artifacts import LocalStore
 from worker.database import Database
 from worker.dispatcher import Dispatcher
+from worker.evaluation.code import compiled_folder
+from worker.evaluation.judge import Judge
+from worker.evaluation.sandbox import here
+from worker.rescorer import Rescorer
 
 _dispatchers: list[Dispatcher] = []
+_rescorers: list[Rescorer] = []
 
 
 @cache
 def database() -> Database:
     """This process's door to the database. Connecting happens at first use."""
     settings = get_settings()
-    # Per slot: its attempt, its agent's watch; then the dispatcher, the heartbeat and the chores.
-    engine = make_engine(settings.database_url.get_secret_value(), pool_size=settings.slots + 4)
+    # Per slot: its attempt, its agent's watch; then the dispatcher, the heartbeat, the chores and what scores again.
+    engine = make_engine(settings.database_url.get_secret_value(), pool_size=settings.slots + 5)
     return Database(session_factory(engine))
 
 
@@ -33,12 +38,17 @@ def start() -> None:
 
         _dispatchers.append(Dispatcher(assemble(get_settings(), database(), store())))
         _dispatchers[0].start()
+        judge = Judge(place=here(compiled_folder(get_settings().data)))
+        _rescorers.append(Rescorer(database(), store(), judge, every=get_settings().poll_seconds))
+        _rescorers[0].start()
 
 
 def wake() -> None:
     """There may be work."""
     for dispatcher in _dispatchers:
         dispatcher.wake()
+    for rescorer in _rescorers:
+        rescorer.wake()
 
 
 def begin_drain() -> None:
@@ -49,5 +59,7 @@ def begin_drain() -> None:
 
 def stop() -> None:
     """Ends the dispatcher in good order. Safe to call twice."""
+    while _rescorers:
+        _rescorers.pop().stop()
     while _dispatchers:
         _dispatchers.pop().stop()

@@ -16,7 +16,8 @@ from backend.domain.task import JSON, Task
 from backend.domain.trajectory import StepRecord
 from backend.services import attempts
 from backend.services.artifacts import ArtifactRef
-from backend.services.attempts import EvidenceRow, Fence, StepRow
+from backend.services.attempts import EvidenceRow, Fence, Judged, StepRow
+from backend.services.evidence import spec_of
 from worker.database import Database
 from worker.hold import Hold
 
@@ -94,8 +95,10 @@ class AttemptRecorder:
             for getter in (_getter(spec),)
             for part, blob in enumerate(blobs or ())
         ]
+        judged = Judged(spec_of(task, [gathered.notes for gathered in evidence]))
         self._database.insist(
-            lambda session: attempts.finish_scored(session, self._fence, evaluation, rows, seconds), self._hold
+            lambda session: attempts.finish_scored(session, self._fence, evaluation, rows, seconds, judged=judged),
+            self._hold,
         )
 
     def lost(self, error: Lost, message: str, seconds: Mapping[str, float], *, after_action: bool) -> None:

@@ -40,6 +40,23 @@ FailUnder = Annotated[
 ]
 
 
+TaskSet = Annotated[
+    str,
+    typer.Option("--task-set", metavar="own|latest", help="Judge by the episode's own task, or by the newest one."),
+]
+MakeCurrent = Annotated[
+    bool | None,
+    typer.Option(
+        "--make-current/--keep-current",
+        help="Whether the new score counts. Default: yes, unless a task of a newer task set gives it.",
+        show_default=False,
+    ),
+]
+RescoreTimeout = Annotated[
+    float | None, typer.Option("--timeout", min=0.1, metavar="SECONDS", help="Stop waiting then; workers go on.")
+]
+
+
 def default_data() -> Path:
     """The data folder where none is named."""
     # Settings take a third of a second to load, which commands that only talk to a service need not wait for.

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from sqlalchemy.orm import Session
 
@@ -27,6 +28,7 @@ from backend.services.moves import move, settle
 __all__ = [
     "EvidenceRow",
     "Fence",
+    "Judged",
     "StepRow",
     "enter_evaluating",
     "enter_running",
@@ -98,6 +100,21 @@ class EvidenceRow:
     part: int = 0
 
 
+@dataclass(frozen=True)
+class Judged:
+    """By what an attempt was judged.
+
+    Attributes:
+        spec: what was to be checked (`evidence.spec_of`).
+        task_id: the task that says so, where that is not the episode's own.
+        current: the verdict counts from now on.
+    """
+
+    spec: Mapping[str, Any]
+    task_id: UUID | None = None
+    current: bool = True
+
+
 @dataclass
 class _Held:
     """What a fenced write works on, all locked."""
@@ -163,19 +180,21 @@ def enter_evaluating(session: Session, fence: Fence, ended_by: EndedBy, seconds:
     move(session, held.run, held.attempt, AttemptState.EVALUATING, ended_by=ended_by.value, seconds=spent)
 
 
-def finish_scored(
+def finish_scored(  # noqa: PLR0913 - what is known of a verdict
     session: Session,
     fence: Fence,
     evaluation: score.Evaluation,
     evidence: Sequence[EvidenceRow],
     seconds: Mapping[str, float],
+    *,
+    judged: Judged | None = None,
 ) -> None:
-    """The attempt is scored, and with it its episode."""
+    """The attempt is scored, and with it its episode. `judged`: what the verdict was told to check."""
     held = _hold(session, fence, AttemptState.SCORED)
     if held.repeated:
         return
     run, attempt, episode, now = held.run, held.attempt, held.episode, workers.now(session)
-    add_evaluation(session, attempt, evaluation, evidence, seconds.get("evaluation", 0.0))
+    add_evaluation(session, attempt, evaluation, evidence, seconds.get("evaluation", 0.0), judged=judged)
     told = {"score": evaluation.score, "rule": evaluation.rule, "version": evaluation.version}
     events.append(session, run, Kind.EVALUATION, told, episode_id=episode.id, attempt_id=attempt.id)
     move(session, run, attempt, AttemptState.SCORED, ended_at=now, seconds=_added(attempt, seconds))
@@ -228,24 +247,31 @@ def is_cancelled(session: Session, fence: Fence) -> bool:
     return RunState(state) is RunState.CANCELLED
 
 
-def add_evaluation(
+def add_evaluation(  # noqa: PLR0913 - what is known of a verdict
     session: Session,
     attempt: Attempt,
     evaluation: score.Evaluation,
     evidence: Sequence[EvidenceRow],
     seconds: float,
+    *,
+    judged: Judged | None = None,
 ) -> Evaluation:
-    """Stores an evaluation as the attempt's current one, with its measures and evidence."""
+    """Stores an evaluation of the attempt with its measures and evidence; older ones stay."""
+    judged = judged or Judged({})
     artifacts.register_all(session, [item.blob for item in evidence if item.blob is not None])
-    for older in repository.evaluations(session, [attempt.id]):
-        older.current = False
-    session.flush()  # One evaluation of an attempt is current at any time.
+    if judged.current:
+        for older in repository.evaluations(session, [attempt.id]):
+            older.current = False
+        session.flush()  # One evaluation of an attempt is current at any time.
     row = Evaluation(
         attempt_id=attempt.id,
         version=evaluation.version,
         score=evaluation.score,
         rule=evaluation.rule,
         metrics=[metric.model_dump(mode="json") for metric in evaluation.metrics],
+        spec=dict(judged.spec),
+        task_id=judged.task_id,
+        current=judged.current,
         seconds=seconds,
     )
     session.add(row)

@@ -11,11 +11,14 @@ from sqlalchemy.orm import Session
 from backend.db.models import Attempt, Step
 from backend.db.repositories import pages_episode as repository
 from backend.db.repositories.pages_common import AnyRow
+from backend.domain.episode import EpisodeState
 from backend.domain.errors import NotFound
+from backend.services import rescore
 from backend.services.pages_actions import action_words, pointer_path
 from backend.services.pages_common import max_steps_of
 from backend.services.pages_looks import ENDED_WORDS, State, state_of
 from backend.services.pages_runs import PHASES, UNLABELLED, Phase
+from backend.services.rescore import RescoreRow
 
 
 @dataclass(frozen=True)
@@ -78,12 +81,19 @@ class EvidenceView:
 
 @dataclass(frozen=True)
 class EvaluationView:
-    """The verdict of one attempt with its reasons."""
+    """The verdict of one attempt with its reasons.
+
+    `checks` is what each metric was told, in their order; `by_other_task` if another task than the episode's judged.
+    """
 
     version: str
     score: float
     rule: str
     metrics: list[Mapping[str, Any]]
+    dialect: str
+    conj: str
+    checks: list[Mapping[str, Any]]
+    by_other_task: bool
     measures: list[tuple[str, float]]
     evidence: list[EvidenceView]
     current: bool
@@ -125,6 +135,9 @@ class EpisodePage:
     shown: AttemptView | None
     steps: list[StepView]
     evaluations: list[EvaluationView]
+    rescores: list[RescoreRow]
+    can_rescore: bool
+    newer: bool
 
     @property
     def acted(self) -> int:
@@ -173,6 +186,9 @@ def episode_page(session: Session, episode_id: UUID, number: int | None) -> Epis
         shown=shown,
         steps=[_step(step) for step in repository.steps(session, shown.id)] if shown else [],
         evaluations=_evaluations(session, shown.id) if shown else [],
+        rescores=rescore.listing(session, episode_id=episode_id)[::-1],
+        can_rescore=episode.state == EpisodeState.SCORED,
+        newer=repository.has_newer_task(session, task),
     )
 
 
@@ -243,6 +259,10 @@ def _evaluations(session: Session, attempt_id: UUID) -> list[EvaluationView]:
             score=found.score,
             rule=found.rule,
             metrics=found.metrics,
+            dialect=str(found.spec.get("dialect", "")),
+            conj=str(found.spec.get("conj", "")),
+            checks=[_check(call) for call in found.spec.get("calls", ())],
+            by_other_task=found.task_id is not None,
             measures=[(measure.name, measure.value) for measure in repository.measures(session, found.id)],
             evidence=[_evidence(item) for item in repository.evidence(session, found.id)],
             current=found.current,
@@ -251,6 +271,11 @@ def _evaluations(session: Session, attempt_id: UUID) -> list[EvaluationView]:
         )
         for found in repository.evaluations(session, attempt_id)
     ]
+
+
+def _check(call: Mapping[str, Any]) -> dict[str, Any]:
+    """What a metric was told, without what it was not told."""
+    return {key: value for key, value in call.items() if value and key != "func"}
 
 
 def _evidence(row: AnyRow) -> EvidenceView:

@@ -1,4 +1,4 @@
-"""`deskarena episode`: show, export."""
+"""`deskarena episode`: show, export, rescore."""
 
 import json
 import re
@@ -9,8 +9,9 @@ import typer
 
 from backend.cli.client import Api
 from backend.cli.errors import UsageError
-from backend.cli.options import EpisodeId, OutputForm, Server
+from backend.cli.options import EpisodeId, MakeCurrent, OutputForm, RescoreTimeout, Server, TaskSet
 from backend.cli.output import Columns, Output, print_facts, print_object, print_rows, progress
+from backend.cli.rescoring import show_rescores, wait_for_rescores
 from backend.cli.show import outcome, seconds
 
 app = typer.Typer(help="Look at episodes.", no_args_is_help=True)
@@ -49,6 +50,23 @@ def export(
         files = download_artifacts(api, found, to)
     (to / "episode.json").write_text(json.dumps(found, indent=2))
     progress(f"wrote {to / 'episode.json'} and {files} artifacts")
+
+
+@app.command()
+def rescore(  # noqa: PLR0913, PLR0917  a command has as many options as it has
+    episode: EpisodeId,
+    task_set: TaskSet = "own",
+    make_current: MakeCurrent = None,
+    timeout: RescoreTimeout = None,
+    output: OutputForm = Output.TABLE,
+    server: Server = None,
+) -> None:
+    """Score an episode's stored evidence again, without a desktop, and show the old and the new score."""
+    with Api(server) as api:
+        body = {"task_set": task_set, "make_current": make_current}
+        asked = api.post(f"/episodes/{episode}/rescore", body)
+        rows = wait_for_rescores(api, f"/episodes/{episode}/rescores", [asked], timeout)
+        show_rescores({"rescores": rows, "refused": []}, output)
 
 
 def whole_episode(api: Api, episode: str) -> dict[str, Any]:

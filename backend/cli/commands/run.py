@@ -1,4 +1,4 @@
-"""`deskarena run`: submit, list, show, watch, pause, resume, cancel, retry, export."""
+"""`deskarena run`: submit, list, show, watch, pause, resume, cancel, retry, rescore, export."""
 
 import json
 import sys
@@ -11,12 +11,27 @@ import typer
 from backend.cli.client import Api
 from backend.cli.errors import UsageError
 from backend.cli.finish import finish
-from backend.cli.options import FailUnder, Junit, Limit, OutputForm, RunId, Server, Tasks, Timeout, Wait
+from backend.cli.options import (
+    FailUnder,
+    Junit,
+    Limit,
+    MakeCurrent,
+    OutputForm,
+    RescoreTimeout,
+    RunId,
+    Server,
+    Tasks,
+    TaskSet,
+    Timeout,
+    Wait,
+)
 from backend.cli.output import Output, print_object, print_rows, progress
+from backend.cli.rescoring import show_rescores, wait_for_rescores
 from backend.cli.show import RUNS, show_run
 
 app = typer.Typer(help="Submit runs and look at them.", no_args_is_help=True)
 DEFAULT_LIMIT = 50
+RESCORE_SECONDS = 600.0
 
 
 class Form(StrEnum):
@@ -145,6 +160,23 @@ def retry(
 ) -> None:
     """Try lost episodes again, and those that could not run when the run was submitted."""
     command(run, "retry", output, server, {"failure_classes": failure_class or []})
+
+
+@app.command()
+def rescore(  # noqa: PLR0913, PLR0917  same
+    run: RunId,
+    task_set: TaskSet = "own",
+    make_current: MakeCurrent = None,
+    timeout: RescoreTimeout = None,
+    output: OutputForm = Output.TABLE,
+    server: Server = None,
+) -> None:
+    """Score the stored evidence of a run's episodes again, without desktops, and show old and new scores."""
+    with Api(server) as api:
+        body = {"task_set": task_set, "make_current": make_current}
+        asked = api.post(f"/runs/{run}/rescore", body, seconds=RESCORE_SECONDS)
+        rows = wait_for_rescores(api, f"/runs/{run}/rescores", asked["rescores"], timeout)
+        show_rescores({**asked, "rescores": rows}, output)
 
 
 @app.command()

@@ -17,6 +17,7 @@ from backend.db.models.node import Node
 from backend.db.models.project import Project
 from backend.db.models.quarantine import Quarantine
 from backend.db.models.reported_result import ReportedResult
+from backend.db.models.rescore import Rescore
 from backend.db.models.rollup import Rollup
 from backend.db.models.run import Run
 from backend.db.models.slot import Slot
@@ -48,6 +49,7 @@ __all__ = [
     "Project",
     "Quarantine",
     "ReportedResult",
+    "Rescore",
     "Rollup",
     "Run",
     "Slot",

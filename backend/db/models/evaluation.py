@@ -5,11 +5,15 @@ from uuid import UUID
 from sqlalchemy import CheckConstraint, Index, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from backend.db.models.base import Base, Created, Id, JsonList, ref
+from backend.db.models.base import Base, Created, Id, Json, JsonList, ref
 
 
 class Evaluation(Base):
-    """One scoring of one attempt by one evaluator version; one of an attempt's evaluations is current."""
+    """One scoring of one attempt by one evaluator version; one of an attempt's evaluations is current.
+
+    `spec` is what it was told to check: dialect, getters, options. `task_id` is the task that said so, where that is
+    not the episode's own.
+    """
 
     __tablename__ = "evaluation"
     __table_args__ = (
@@ -23,6 +27,8 @@ class Evaluation(Base):
     score: Mapped[float]
     rule: Mapped[str] = mapped_column(default="")
     metrics: Mapped[JsonList] = mapped_column(default=list)
+    spec: Mapped[Json] = mapped_column(default=dict, server_default=text("'{}'"))
+    task_id: Mapped[UUID | None] = mapped_column(ref("task"))
     current: Mapped[bool] = mapped_column(default=True)
     seconds: Mapped[float] = mapped_column(default=0.0)
     created_at: Mapped[Created]

@@ -48,6 +48,14 @@ class EvidenceRole(StrEnum):
     EXPECTED = "expected"
 
 
+class RescoreState(StrEnum):
+    """How far scoring again is. One that is being worked on waits: its row is locked."""
+
+    WAITING = "waiting"
+    DONE = "done"
+    FAILED = "failed"
+
+
 class ActorKind(StrEnum):
     """Who acts on the service."""
 

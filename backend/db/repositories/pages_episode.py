@@ -40,6 +40,18 @@ def episode(session: Session, episode_id: UUID) -> AnyRow | None:
     return session.execute(query).one_or_none()
 
 
+def has_newer_task(session: Session, task: Task) -> bool:
+    """True if a newer task set of the same benchmark has a task of the same key."""
+    own = select(TaskSet.benchmark_id, TaskSet.version).where(TaskSet.id == task.task_set_id).subquery()
+    query = (
+        select(Task.id)
+        .join(TaskSet, TaskSet.id == Task.task_set_id)
+        .join(own, (own.c.benchmark_id == TaskSet.benchmark_id) & (own.c.version < TaskSet.version))
+        .where(Task.domain == task.domain, Task.name == task.name)
+    )
+    return bool(session.scalar(select(query.exists())))
+
+
 def neighbours(session: Session, run_id: UUID, episode_id: UUID) -> tuple[UUID | None, UUID | None]:
     """The episodes before and after this one in its run."""
     same = select(Episode.id).where(Episode.run_id == run_id)

@@ -239,6 +239,7 @@ class Evidence(View):
     role: str = Field(examples=["result"])
     getter: str = Field(examples=["vm_file"])
     blob_name: str
+    part: int = Field(default=0, description="Place among the files of one getter.")
     sha256: str | None
     url: str | None = Field(description="Where the bytes are; null = absent.")
     note: str = ""
@@ -248,10 +249,15 @@ class Evaluation(View):
     """One scoring of one attempt by one evaluator version."""
 
     id: UUID
+    attempt_id: UUID
     version: str
     score: float
     rule: str
     metrics: list[dict[str, Any]]
+    spec: dict[str, Any] = Field(
+        default={}, description="What was checked: dialect, how values are joined, getters and options per metric."
+    )
+    task_id: UUID | None = Field(default=None, description="The task that judged, where it is not the episode's own.")
     measures: dict[str, float] = {}
     evidence: list[Evidence] = []
     current: bool

@@ -148,10 +148,13 @@ def evaluation(row: EvaluationRow) -> schemas.Evaluation:
     found = row.evaluation
     return schemas.Evaluation(
         id=found.id,
+        attempt_id=found.attempt_id,
         version=found.version,
         score=found.score,
         rule=found.rule,
         metrics=found.metrics,
+        spec=found.spec,
+        task_id=found.task_id,
         measures=dict(row.measures),
         evidence=[_evidence(item) for item in row.evidence],
         current=found.current,
@@ -166,6 +169,7 @@ def _evidence(item: models.Evidence) -> schemas.Evidence:
         role=item.role,
         getter=item.getter,
         blob_name=item.blob_name,
+        part=item.part,
         sha256=item.sha256,
         url=artifact_url(item.sha256) if item.sha256 else None,
         note=item.note,

@@ -2,12 +2,13 @@
 
 from typing import Annotated
 
-from fastapi import Query, Request
-from fastapi.responses import HTMLResponse
+from fastapi import Form, Query, Request
+from fastapi.responses import HTMLResponse, RedirectResponse
 
-from backend.services import pages_episode
-from backend.web.edge import SessionDep
-from backend.web.pages.common import Id, page_router
+from backend.services import pages_episode, rescore
+from backend.services.rescore import By
+from backend.web.edge import ActorDep, SessionDep
+from backend.web.pages.common import Id, page_router, see
 from backend.web.templating import render
 
 router = page_router()
@@ -26,3 +27,12 @@ def episode(
     following = step is None and page.shown is not None and page.shown.live
     chosen = next((found for found in page.steps if found.index == step), page.steps[-1] if page.steps else None)
     return render(request, "episode.html", {"page": page, "step": chosen, "following": following, "asked": attempt})
+
+
+@router.post("/episodes/{episode_id}/rescore")
+def score_again(
+    session: SessionDep, actor: ActorDep, episode_id: Id, by: Annotated[By, Form()] = "own"
+) -> RedirectResponse:
+    """Score the stored evidence again, from the buttons of the page; a newer task's verdict is shown, not counted."""
+    rescore.request(session, episode_id, actor, by=by, make_current=None)
+    return see(f"/episodes/{episode_id}")

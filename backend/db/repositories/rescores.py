@@ -1,0 +1,85 @@
+"""Requests to score again."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import func, select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Session, aliased
+from uuid_utils.compat import uuid7
+
+from backend.db.models import Episode, Evaluation, Rescore, Task, TaskSet
+from backend.db.models.words import RescoreState
+from backend.db.repositories.pages_common import AnyRow
+from backend.domain.episode import EpisodeState
+
+
+def put(session: Session, values: dict[str, Any]) -> UUID:
+    """Asks for it, unless the same is waiting already; the id of what waits."""
+    query = insert(Rescore).values({"state": RescoreState.WAITING.value, "message": "", **values})
+    same = select(Rescore.id).where(Rescore.state == RescoreState.WAITING.value)
+    for name in ("attempt_id", "task_id", "make_current"):
+        same = same.where(getattr(Rescore, name) == values[name])
+    found: UUID | None = None
+    while found is None:  # The one that waited may end between the two questions.
+        made = query.values(id=uuid7()).on_conflict_do_nothing().returning(Rescore.id)
+        found = session.scalar(made) or session.scalar(same)
+    return found
+
+
+def next_waiting(session: Session) -> Rescore | None:
+    """The oldest that waits and that nobody works on, locked until the end of the transaction."""
+    query = select(Rescore).where(Rescore.state == RescoreState.WAITING.value).order_by(Rescore.id).limit(1)
+    return session.scalar(query.with_for_update(skip_locked=True).execution_options(populate_existing=True))
+
+
+def hold_long(session: Session) -> None:
+    """Allows this transaction to wait for a verdict: a server ends idle ones after half a minute otherwise."""
+    session.execute(select(func.set_config("idle_in_transaction_session_timeout", "900000", True)))
+
+
+def locked(session: Session, rescore_id: UUID) -> Rescore | None:
+    """The request as it is now, locked; None if somebody else works on it."""
+    query = select(Rescore).where(Rescore.id == rescore_id).with_for_update(skip_locked=True)
+    return session.scalar(query.execution_options(populate_existing=True))
+
+
+def listing(  # noqa: PLR0913 - one keyword per thing to ask by
+    session: Session,
+    *,
+    ids: Sequence[UUID] | None = None,
+    episode_id: UUID | None = None,
+    run_id: UUID | None = None,
+    after: UUID | None = None,
+    limit: int = 500,
+) -> Sequence[AnyRow]:
+    """Rows (Rescore, before, after, task, set_version), in the order of asking."""
+    before, new = aliased(Evaluation), aliased(Evaluation)
+    query = (
+        select(Rescore, before.score.label("before"), new.score.label("after"), Task, TaskSet.version)
+        .join(before, before.id == Rescore.before_id)
+        .outerjoin(new, new.id == Rescore.after_id)
+        .join(Task, Task.id == Rescore.task_id)
+        .join(TaskSet, TaskSet.id == Task.task_set_id)
+    )
+    if ids is not None:
+        query = query.where(Rescore.id.in_(list(ids)))
+    if episode_id is not None:
+        query = query.where(Rescore.episode_id == episode_id)
+    if run_id is not None:
+        query = query.join(Episode, Episode.id == Rescore.episode_id).where(Episode.run_id == run_id)
+    if after is not None:
+        query = query.where(Rescore.id > after)
+    return session.execute(query.order_by(Rescore.id).limit(limit)).all()
+
+
+def scored_episodes(session: Session, run_id: UUID) -> list[UUID]:
+    """Episodes of a run that have a score."""
+    query = select(Episode.id).where(Episode.run_id == run_id, Episode.state == EpisodeState.SCORED.value)
+    return list(session.scalars(query.order_by(Episode.id)))
+
+
+def current_evaluation(session: Session, attempt_id: UUID) -> Evaluation | None:
+    """The evaluation that counts."""
+    return session.scalar(select(Evaluation).where(Evaluation.attempt_id == attempt_id, Evaluation.current))

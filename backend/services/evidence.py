@@ -1,0 +1,154 @@
+"""What a verdict was told to check, and whether stored evidence answers what another one asks."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from backend.db.models import Evidence
+from backend.db.models.words import EvidenceRole
+from backend.domain import registry
+from backend.domain.errors import DeskarenaError
+from backend.domain.registry import Kind
+from backend.domain.task import JSON, Task
+
+MAX_WORDS = 300
+Spec = Mapping[str, JSON]
+
+
+@dataclass(frozen=True)
+class Side:
+    """One getter of a metric call.
+
+    Attributes:
+        role: result or expectation.
+        getter: its name.
+        spec: the getter with its parameters.
+        rows: the stored evidence that answers it.
+        anew: it needs no desktop and is gathered again.
+    """
+
+    role: EvidenceRole
+    getter: str
+    spec: Spec
+    rows: Sequence[Evidence] = ()
+    anew: bool = False
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Where everything comes from that a task's metrics ask for.
+
+    Attributes:
+        calls: the getters of each metric call, in the task's order.
+        notes: of each call, from when the evidence was gathered.
+        missing: in words, what nobody gathered; the plan cannot be carried out unless it is empty.
+    """
+
+    calls: list[list[Side]] = field(default_factory=list)
+    notes: list[tuple[str, ...]] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+
+
+def spec_of(task: Task, notes: Sequence[Sequence[str]] = ()) -> dict[str, Any]:
+    """What a task's evaluator asks for, as it is stored with its verdict.
+
+    Args:
+        task: whose evaluator.
+        notes: per metric call, what went wrong while its evidence was gathered.
+    """
+    evaluator = task.evaluator
+    return {
+        "dialect": task.dialect,
+        "conj": evaluator.conj,
+        "strict_upstream": evaluator.strict_upstream,
+        "postconfig": [step.model_dump(mode="json") for step in evaluator.postconfig],
+        "calls": [
+            {**call.model_dump(mode="json"), "notes": list(notes[place]) if place < len(notes) else []}
+            for place, call in enumerate(evaluator.calls)
+        ],
+    }
+
+
+def plan_of(task: Task, old: Mapping[str, Any], rows: Sequence[Evidence], *, same_task: bool) -> Plan:
+    """How the task's evaluator can be answered without a desktop.
+
+    Args:
+        task: what judges now.
+        old: what was asked when the evidence was gathered (`spec_of`).
+        rows: that evidence.
+        same_task: the task that the evidence was gathered for. Of another one, what needs no desktop (its rules, its
+            files to compare with) is gathered again.
+    """
+    plan = Plan()
+    calls = old.get("calls", [])
+    for place, call in enumerate(task.evaluator.calls):
+        sides, notes = [], tuple(calls[place].get("notes", ())) if place < len(calls) else ()
+        for role, spec in ((EvidenceRole.RESULT, call.result), (EvidenceRole.EXPECTED, call.expected)):
+            if spec is None:
+                continue
+            side = _side(task, role, spec, (calls, rows, place), same_task=same_task)
+            if side is None:
+                plan.missing.append(f"metric {place + 1} ({call.func}), {role}: {str(dict(spec))[:MAX_WORDS]}")
+            else:
+                sides.append(side)
+        plan.calls.append(sides)
+        plan.notes.append(notes)
+    return plan
+
+
+def _side(
+    task: Task,
+    role: EvidenceRole,
+    spec: Spec,
+    stored: tuple[Sequence[Mapping[str, Any]], Sequence[Evidence], int],
+    *,
+    same_task: bool,
+) -> Side | None:
+    getter = str(spec.get("type", ""))
+    if not same_task and needs_no_desktop(task, spec):
+        return Side(role, getter, spec, anew=True)
+    calls, rows, place = stored
+    order = sorted(range(len(calls)), key=lambda position: (position != place, position))
+    for other in (role, *(one for one in EvidenceRole if one is not role)):
+        for position in order:
+            if calls[position].get(other.value) == spec:
+                found = [row for row in rows if row.position == position and row.role == other.value]
+                return Side(role, getter, spec, rows=found)
+    return None
+
+
+class Deskless:
+    """A SetupContext without desktop, browser or web: whoever asks for one of them needs a desktop."""
+
+    def __init__(self, task: Task, assets: Mapping[str, bytes] | None = None) -> None:
+        self.task = task
+        self._assets = assets
+
+    def asset(self, name: str) -> bytes:
+        """Bytes of an asset; without assets, nothing: then only the asking counts."""
+        if self._assets is None:
+            return b""
+        if name not in self._assets:
+            raise NeedsDesktop(f"the task set has no file {name!r}")
+        return self._assets[name]
+
+    def __getattr__(self, name: str) -> Any:
+        """Everything else is the desktop's."""
+        raise NeedsDesktop(name)
+
+
+class NeedsDesktop(Exception):  # noqa: N818 - an answer, not an error.
+    """A getter asked for something that only a desktop has."""
+
+
+def needs_no_desktop(task: Task, spec: Spec) -> bool:
+    """True for getters such as `rule` and `cloud_file`, whose evidence is the task set's own."""
+    plugin = registry.lookup(Kind.GETTER, str(spec.get("type", "")), task.dialect)
+    getter = plugin() if isinstance(plugin, type) else plugin
+    try:
+        getter.collect(Deskless(task), {key: value for key, value in spec.items() if key != "type"})
+    except NeedsDesktop:
+        return False
+    except DeskarenaError:
+        return True  # Its own complaint, for example about a parameter, is said when it is asked in earnest.
+    return True

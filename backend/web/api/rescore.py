@@ -1,0 +1,137 @@
+"""Evaluations of an episode, and scoring stored evidence again."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+from uuid import UUID
+
+from fastapi import Query, Request
+from pydantic import Field
+
+from backend.services import episodes as episode_service
+from backend.services import rescore as service
+from backend.services import runs as run_service
+from backend.services.rescore import RescoreRow
+from backend.web.api import schemas, views_runs
+from backend.web.api.common import Id, Limit, api_router, following
+from backend.web.edge import ActorDep, SessionDep
+
+router = api_router("rescoring")
+
+
+class RescoreBody(schemas.Body):
+    """Which task judges, and whether its verdict counts."""
+
+    task_set: Literal["own", "latest"] = Field(
+        default="own", description="`latest`: the task of the same key in the newest task set of the benchmark."
+    )
+    make_current: bool | None = Field(
+        default=None,
+        description="Whether the new score counts. By default it does, unless a task of another task set gives it.",
+    )
+
+
+class Rescore(schemas.View):
+    """A request to score an episode's evidence again, with the old and the new score."""
+
+    id: UUID
+    episode_id: UUID
+    attempt_id: UUID
+    task: str = Field(examples=["files/copy-a-file"])
+    task_set_version: int
+    state: Literal["waiting", "done", "failed"]
+    message: str = Field(default="", description="Why it failed, or what else the newer task has changed.")
+    old_score: float
+    new_score: float | None = None
+    old_evaluation: UUID
+    new_evaluation: UUID | None = None
+    make_current: bool
+    created_at: datetime
+    ended_at: datetime | None = None
+
+
+class Refused(schemas.View):
+    """An episode that cannot be scored again."""
+
+    episode_id: UUID
+    task: str
+    reason: str
+
+
+class RunRescore(schemas.View):
+    """What was asked for, and which episodes cannot be scored again."""
+
+    run: UUID
+    rescores: list[Rescore]
+    refused: list[Refused]
+
+
+def view(row: RescoreRow) -> Rescore:
+    """A request as it is shown."""
+    found = row.rescore
+    return Rescore(
+        id=found.id,
+        episode_id=found.episode_id,
+        attempt_id=found.attempt_id,
+        task=row.task.key,
+        task_set_version=row.task_set_version,
+        state=found.state,
+        message=found.message,
+        old_score=row.before,
+        new_score=row.after,
+        old_evaluation=found.before_id,
+        new_evaluation=found.after_id,
+        make_current=found.make_current,
+        created_at=found.created_at,
+        ended_at=found.ended_at,
+    )
+
+
+@router.get("/episodes/{episode_id}/evaluations")
+def evaluations(session: SessionDep, episode_id: Id) -> schemas.Page[schemas.Evaluation]:
+    """List every evaluation of every attempt at an episode, oldest first, with what was checked and its evidence."""
+    episode_service.get_episode(session, episode_id)
+    attempts = [row.id for row in episode_service.attempts(session, episode_id)]
+    found = episode_service.evaluations(session, attempts)
+    return schemas.Page[schemas.Evaluation](items=[views_runs.evaluation(row) for row in found])
+
+
+@router.post("/episodes/{episode_id}/rescore", status_code=202)
+def rescore_episode(session: SessionDep, actor: ActorDep, episode_id: Id, body: RescoreBody | None = None) -> Rescore:
+    """Score an episode's stored evidence again, without a desktop. Asking twice while one waits is one request."""
+    wanted = body or RescoreBody()
+    found = service.request(session, episode_id, actor, by=wanted.task_set, make_current=wanted.make_current)
+    return view(found)
+
+
+@router.get("/episodes/{episode_id}/rescores")
+def episode_rescores(session: SessionDep, episode_id: Id) -> schemas.Page[Rescore]:
+    """List the requests to score an episode again, oldest first, with old and new score."""
+    episode_service.get_episode(session, episode_id)
+    return schemas.Page[Rescore](items=[view(row) for row in service.listing(session, episode_id=episode_id)])
+
+
+@router.post("/runs/{run_id}/rescore", status_code=202)
+def rescore_run(session: SessionDep, actor: ActorDep, run_id: Id, body: RescoreBody | None = None) -> RunRescore:
+    """Score the evidence of every scored episode of a run again. Those that cannot be are listed with the reason."""
+    wanted = body or RescoreBody()
+    asked, refused = service.request_run(session, run_id, actor, by=wanted.task_set, make_current=wanted.make_current)
+    return RunRescore(
+        run=run_id,
+        rescores=[view(row) for row in asked],
+        refused=[Refused(episode_id=one.episode_id, task=one.task, reason=one.reason) for one in refused],
+    )
+
+
+@router.get("/runs/{run_id}/rescores")
+def run_rescores(
+    request: Request,
+    session: SessionDep,
+    run_id: Id,
+    cursor: Annotated[UUID | None, Query(description="From `next` of the part before.")] = None,
+    limit: Limit = 100,
+) -> schemas.Page[Rescore]:
+    """List the requests to score episodes of a run again, oldest first, with old and new score."""
+    run_service.get_run(session, run_id)
+    rows = service.listing(session, run_id=run_id, after=cursor, limit=limit)
+    more = following(request, str(rows[-1].rescore.id)) if len(rows) == limit else None
+    return schemas.Page[Rescore](items=[view(row) for row in rows], next=more)

@@ -1,0 +1,159 @@
+"""A worker scores stored evidence again."""
+
+from collections.abc import Callable
+from uuid import UUID
+
+import pytest
+from sqlalchemy import select
+
+from backend.db.models import Evaluation, Evidence
+from backend.domain import registry
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.task import EvaluatorSpec, MetricCall
+from backend.services import rescore
+from backend.services.episodes import get_episode
+from backend.services.rescore import RescoreRow
+from tests.factories.claims import NOTE, infeasible_task, note_task
+from tests.factories.records import World
+from tests.fakes.judge import InProcessJudge
+from tests.integration.worker.in_process import InProcessWorker, benchmark_of, finished, submit
+from tests.waiting import until
+from worker.database import Database
+from worker.rescorer import Rescorer
+
+SOLUTION = ({"type": "hello"}, {"hotkey": ["ctrl", "s"]})
+StartWorker = Callable[[], InProcessWorker]
+
+
+def played(world: World, start_worker: StartWorker, *tasks: object, agent: str = "oracle") -> UUID:
+    """One scored episode; its id."""
+    world.benchmark(benchmark_of(*tasks))  # type: ignore[arg-type]
+    worker = start_worker()
+    run = submit(world, agent)
+    worker.dispatcher.wake()
+    (episode,) = finished(world, run.id)
+    worker.stop()
+    return episode.id
+
+
+def ask(world: World, episode_id: UUID, by: rescore.By = "own", *, make_current: bool | None = None) -> None:
+    with world.work() as session:
+        _, actor = world.who(session)
+        rescore.request(session, episode_id, actor, by=by, make_current=make_current)
+
+
+def result(world: World) -> RescoreRow:
+    row: RescoreRow = world.do(rescore.listing)[-1]
+    return row
+
+
+def judging(expected: str) -> EvaluatorSpec:
+    call = MetricCall(
+        func="exact_match",
+        result={"type": "vm_command_line", "command": ["cat", NOTE]},
+        expected={"type": "rule", "rules": {"expected": expected}},
+    )
+    return EvaluatorSpec(calls=(call,))
+
+
+@pytest.fixture
+def judge() -> InProcessJudge:
+    registry.load()
+    return InProcessJudge()
+
+
+@pytest.fixture
+def rescorer(world: World, judge: InProcessJudge) -> Rescorer:
+    return Rescorer(Database(world.factory), world.store, judge, every=0.1)
+
+
+class TestOne:
+    def test_the_same_evidence_gives_the_same_verdict(
+        self, world: World, start_worker: StartWorker, rescorer: Rescorer
+    ) -> None:
+        episode = played(world, start_worker, note_task(oracle=SOLUTION))
+        ask(world, episode)
+        assert rescorer.one()
+        row = result(world)
+        assert (row.rescore.state, row.before, row.after, row.rescore.message) == ("done", 1.0, 1.0, "")
+        with world.work() as session:
+            old, new = session.scalars(select(Evaluation).order_by(Evaluation.id)).all()
+            assert (old.current, new.current) == (False, True)
+            assert old.metrics == new.metrics
+            assert old.spec == new.spec
+            assert old.spec["calls"][0]["func"] == "exact_match"
+            kept = session.scalars(select(Evidence).order_by(Evidence.evaluation_id)).all()
+            assert {row.evaluation_id for row in kept} == {old.id, new.id}
+            assert len({(row.sha256, row.blob_name, row.note) for row in kept}) == 1
+        assert not rescorer.one()
+
+    def test_a_newer_task_judges_the_old_evidence(
+        self, world: World, start_worker: StartWorker, rescorer: Rescorer
+    ) -> None:
+        episode = played(world, start_worker, note_task(oracle=SOLUTION))
+        world.benchmark(benchmark_of(note_task(evaluator=judging("bye"), instruction="Write bye.")))
+        ask(world, episode, "latest")
+        assert rescorer.one()
+        row = result(world)
+        assert (row.before, row.after, row.task_set_version) == (1.0, 0.0, 2)
+        assert row.rescore.message == "the newer task has another instruction"
+        assert world.do(get_episode, episode).episode.score == 1.0
+        ask(world, episode, "latest", make_current=True)
+        assert rescorer.one()
+        assert world.do(get_episode, episode).episode.score == 0.0
+
+    def test_a_gold_file_comes_from_the_newer_task_set(
+        self, world: World, start_worker: StartWorker, rescorer: Rescorer
+    ) -> None:
+        gold = {"type": "cloud_file", "path": "asset:gold.txt", "dest": "gold.txt"}
+        file = {"type": "vm_file", "path": NOTE, "dest": "note.txt"}
+        call = MetricCall(func="diff_text_file", result=file, expected=gold)
+        task = note_task(oracle=SOLUTION, evaluator=EvaluatorSpec(calls=(call,)))
+        world.benchmark(benchmark_of(task).model_copy(update={"assets": {"gold.txt": b"other"}}))
+        worker = start_worker()
+        run = submit(world, "oracle")
+        worker.dispatcher.wake()
+        (episode,) = finished(world, run.id)
+        assert episode.score == 0.0
+        world.benchmark(benchmark_of(task).model_copy(update={"assets": {"gold.txt": b"hello"}}))
+        ask(world, episode.id)
+        ask(world, episode.id, "latest")
+        assert rescorer.one()
+        assert rescorer.one()
+        assert [row.after for row in world.do(rescore.listing)] == [0.0, 1.0]
+
+    def test_a_rule_decides_again(self, world: World, start_worker: StartWorker, rescorer: Rescorer) -> None:
+        episode = played(world, start_worker, infeasible_task(), agent="always_fail")
+        ask(world, episode)
+        assert rescorer.one()
+        assert (result(world).before, result(world).after) == (1.0, 1.0)
+
+    def test_no_verdict_leaves_the_old_one(
+        self, world: World, start_worker: StartWorker, rescorer: Rescorer, judge: InProcessJudge
+    ) -> None:
+        episode = played(world, start_worker, note_task(oracle=SOLUTION))
+        ask(world, episode)
+        judge.broken = EvaluatorFailed("the metric broke")
+        assert rescorer.one()
+        row = result(world)
+        assert (row.rescore.state, row.rescore.message, row.after) == ("failed", "the metric broke", None)
+        assert world.do(get_episode, episode).episode.score == 1.0
+
+    def test_bytes_that_are_gone(self, world: World, start_worker: StartWorker, rescorer: Rescorer) -> None:
+        episode = played(world, start_worker, note_task(oracle=SOLUTION))
+        with world.work() as session:
+            for sha256 in session.scalars(select(Evidence.sha256).where(Evidence.sha256.is_not(None))):
+                del world.store.blobs[str(sha256)]
+        ask(world, episode)
+        assert rescorer.one()
+        assert result(world).rescore.state == "failed"
+
+
+class TestThread:
+    def test_it_works_when_woken_and_ends(self, world: World, start_worker: StartWorker, rescorer: Rescorer) -> None:
+        episode = played(world, start_worker, note_task(oracle=SOLUTION))
+        rescorer.start()
+        ask(world, episode)
+        rescorer.wake()
+        until(lambda: result(world).rescore.state == "done", 20.0, what="scored again")
+        rescorer.stop(5.0)
