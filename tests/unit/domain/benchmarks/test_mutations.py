@@ -20,6 +20,7 @@ from tests.factories.suites import OSWORLD_TASKS, OSWORLD_WINDOWS, SAMPLES, WAA_
 from tests.sampling import runs_everything, seed
 
 WAYS = 50 if runs_everything() else 3
+PARTS = 6 if runs_everything() else 1
 FOLDERS = {"osworld": OSWORLD_TASKS, "osworld-windows": OSWORLD_WINDOWS, "waa": WAA_TASKS, "waa-hard": WAA_WITHOUT}
 OTHER_TYPES: list[Any] = [
     None, True, False, 0, -1, 1.5, 10**30, 10**400, "", " ", "text", "\u0000", "\ud800", [], {}, [None], [[]], {"": 0},
@@ -129,10 +130,12 @@ class TestMutations:
         for kind, file in task_files(SAMPLES):
             try_file(kind, file, file.parents[1], tmp_path)
 
+    @pytest.mark.timeout(900)
+    @pytest.mark.parametrize("part", range(PARTS))
     @pytest.mark.parametrize("suite", list(FOLDERS))
-    def test_every_published_file(self, suite: str, shared_dir: Path, tmp_path: Path) -> None:
+    def test_every_published_file(self, suite: str, part: int, shared_dir: Path, tmp_path: Path) -> None:
         folder = shared_dir / "benchmarks" / FOLDERS[suite]
-        files = sorted(folder.glob("*/*.json"))
+        files = sorted(folder.glob("*/*.json"))[part::PARTS]
         assert files
         for file in files:
             try_file("waa" if suite.startswith("waa") else "osworld", file, folder, tmp_path)
