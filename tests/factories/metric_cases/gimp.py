@@ -70,7 +70,7 @@ def listed(*mine: Maker) -> Callable[[Path], Call]:
     """Lists of pictures; the expected ones are the scene and its darker form."""
 
     def make(folder: Path) -> Call:
-        gold = (scene, lambda: brighter(scene(), 0.5))
+        gold: tuple[Maker, ...] = (scene, toned(0.5))
         return Call(
             (
                 [save(picture(), folder / f"{number}.png") for number, picture in enumerate(mine)],

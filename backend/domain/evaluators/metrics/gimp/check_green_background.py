@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.gimp._pictures import pair
 from backend.domain.registry import Kind, register
@@ -19,19 +20,24 @@ def check_green_background(result: str | None, expected: str | None, *, strict_u
     Args:
         result: path of the picture that was left.
         expected: path of the original, whose black pixels are the object.
-        strict_upstream: fail on pictures that are not square, over which upstream breaks.
+        strict_upstream: fail on pictures that are not square, over which upstream breaks, and pass over what a larger
+            result has beyond the original.
 
     Raises:
-        EvaluatorFailed: the original cannot be read.
+        EvaluatorFailed: the original cannot be read, or has no background.
     """
     picture, original, reason = pair(result, expected)
     if picture is None:
         return verdict(met=False, reason=reason)
+    if strict_upstream:
+        if original.width != original.height or min(picture.size) < original.width:
+            return verdict(met=False, reason="upstream breaks over pictures that are not square, or too small")
+        picture = picture.crop((0, 0, *original.size))
     if picture.size != original.size:
         return verdict(met=False, reason=f"size {picture.size}, expected {original.size}")
-    if strict_upstream and original.width != original.height:
-        return verdict(met=False, reason="upstream breaks over pictures that are not square")
     plane, background = _plane(picture), _plane(original).any(axis=2)
+    if not background.any() and not strict_upstream:
+        raise EvaluatorFailed("the original is all black: it has no background")
     green = (plane[..., 1] > plane[..., 0]) & (plane[..., 1] > plane[..., 2])
     wrong = int((background & ~green).sum())
     return verdict(wrong == 0, f"{wrong} of {int(background.sum())} pixels of the background are not green")

@@ -23,24 +23,32 @@ def compare_triangle_positions(
     Args:
         result: path of a picture.
         expected: path of the picture to compare with.
-        strict_upstream: upstream's search for colours cannot work (four channels, three limits); always 0.
+        strict_upstream: take the whole picture for the triangle, as upstream does (its limits let every colour in);
+            what then decides is whether the sides are even numbers.
 
     Raises:
         EvaluatorFailed: the second picture cannot be read or has no triangle.
     """
     picture, other, reason = pair(result, expected)
+    if picture is None:
+        return verdict(met=False, reason=reason)
+    if strict_upstream:
+        return verdict(_even_sides(picture) > _even_sides(other), "the pictures' own middles decide")
     far = _from_middle(other)
     if far is None:
         raise EvaluatorFailed("the expected picture has no triangle")
-    if picture is None:
-        return verdict(met=False, reason=reason)
     mine = _from_middle(picture)
     if mine is None:
         return verdict(met=False, reason="the picture has no triangle")
     words = f"the triangle lies {mine:.1f} pixels from the middle, the other picture's {far:.1f}"
-    return verdict(mine > far and not strict_upstream, words)
+    return verdict(mine > far, words)
 
 
 def _from_middle(picture: "Image") -> float | None:
     found = find_triangle(picture)
     return None if found is None else dist(found.mass, (picture.width / 2, picture.height / 2))
+
+
+def _even_sides(picture: "Image") -> int:
+    """A whole picture's centre of mass, rounded down, lies half a pixel off the middle of an even side."""
+    return sum(side % 2 == 0 for side in picture.size)

@@ -1,0 +1,414 @@
+"""Two presentations. The values with `upstream` are what OSWorld's and WindowsAgentArena's functions return."""
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pptx import Presentation
+from pptx.enum.dml import MSO_THEME_COLOR
+from pptx.enum.text import PP_ALIGN
+from pptx.util import Cm, Pt
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.metrics.slides import compare_pptx_files, compare_pptx_files_waa
+from tests.factories.office import soffice_all
+from tests.factories.pptx import (
+    NS,
+    UNDERLINE_DOUBLE,
+    A,
+    align,
+    background,
+    cell,
+    colour,
+    deck,
+    font,
+    gradient,
+    member,
+    move,
+    on,
+    other_picture,
+    picture,
+    rgb,
+    run,
+    transition,
+)
+
+compare = compare_pptx_files.compare_pptx_files
+compare_waa = compare_pptx_files_waa.compare_pptx_files
+PPTX = "pptx:Impress MS PowerPoint 2007 XML"
+
+
+@pytest.fixture(scope="module")
+def gold(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return deck(tmp_path_factory.mktemp("gold") / "gold.pptx")
+
+
+def verdicts(mine: str, gold: str) -> list[float]:
+    return [
+        metric(mine, gold, strict_upstream=strict).value
+        for metric in (compare, compare_waa)
+        for strict in (False, True)
+    ]
+
+
+def cell_font(**values: Any) -> Any:
+    return cell(lambda one: font(**values)(one.text_frame.paragraphs[0].runs[0]))
+
+
+def recoloured_bullets(show: Any) -> None:
+    for element in show.slides[1]._element.iter(f"{{{A}}}buClr"):
+        element[0].set("val", "00C000")
+
+
+def shape_fill(show: Any) -> None:
+    show.slides[1].shapes[2].fill.fore_color.rgb = rgb("FF0000")
+
+
+def other_link(show: Any) -> None:
+    show.slides[0].shapes[2].text_frame.paragraphs[1].runs[0].hyperlink.address = "https://other.example/"
+
+
+def narrow(show: Any) -> None:
+    show.slide_width = Cm(20)
+
+
+def other_note(show: Any) -> None:
+    show.slides[0].notes_slide.notes_text_frame.text = "say nothing"
+
+
+def cell_text(one: Any) -> None:
+    one.text_frame.paragraphs[0].runs[0].text = "T1"
+
+
+def level(number: int) -> Any:
+    def change(show: Any) -> None:
+        show.slides[1].shapes[3].text_frame.paragraphs[0].level = number
+
+    return change
+
+
+def more(show: Any) -> None:
+    show.slides[0].shapes.add_textbox(0, 0, Cm(1), Cm(1))
+
+
+def renumbered(show: Any) -> None:
+    for paragraph in show.slides[1].shapes[3].text_frame.paragraphs:
+        for element in paragraph._p.pPr.findall(f"{{{A}}}buChar"):
+            element.set("char", "-")
+
+
+# change: OSWorld's verdict, ours, WindowsAgentArena's, ours in its dialect.
+SEEN_BY_ALL = {
+    "bold": run(1, 1, font(bold=True)),
+    "italic": run(1, 1, font(italic=True)),
+    "underline": run(1, 1, font(underline=True)),
+    "strike-through": run(1, 1, font(strike="sngStrike")),
+    "size": run(1, 1, font(size=Pt(25))),
+    "font": run(1, 1, font(name="Arial")),
+    "alignment": align(1, 1, PP_ALIGN.RIGHT),
+    "place": move(1, 1, left=Cm(3)),
+    "note": other_note,
+    "text of a cell": cell(cell_text),
+    "sign of a bullet": renumbered,
+    "level": level(2),
+}
+OVERLOOKED_BY_ALL = {
+    "newly added colour": run(1, 1, colour("FF0000")),
+    "replaced picture": other_picture(7),
+    "changed transition": on(2, transition("wipe")),
+    "lost transition": on(2, transition(None)),
+    "new transition": on(1, transition("fade")),
+    "gradient": on(1, gradient("FF0000", "0000FF")),
+    "size in a group": member(font(size=Pt(40))),
+    "bold in a group": member(font(bold=True)),
+    "colour in a group": member(colour("FF0000")),
+    "size in a cell": cell_font(size=Pt(30)),
+    "fill of a cell": cell(lambda one: setattr(one.fill.fore_color, "rgb", rgb("FF0000"))),
+    "fill of a shape": shape_fill,
+    "link": other_link,
+    "size of the slides": narrow,
+}
+ALLOWED = {
+    "same picture as JPEG": (other_picture(1, "JPEG"),),
+    "a hair's breadth": (move(1, 1, left=int(Cm(2)) + 300),),
+}
+
+
+class TestBothSuites:
+    """Ours, OSWorld's, ours in WindowsAgentArena's dialect, that suite's own."""
+
+    @pytest.mark.parametrize("name", SEEN_BY_ALL)
+    def test_differences_that_upstream_sees(self, name: str, gold: str, tmp_path: Path) -> None:
+        assert verdicts(deck(tmp_path / "mine.pptx", SEEN_BY_ALL[name]), gold) == [0, 0, 0, 0]
+
+    @pytest.mark.parametrize("name", OVERLOOKED_BY_ALL)
+    def test_differences_that_upstream_overlooks(self, name: str, gold: str, tmp_path: Path) -> None:
+        assert verdicts(deck(tmp_path / "mine.pptx", OVERLOOKED_BY_ALL[name]), gold) == [0, 1, 0, 1]
+
+    def test_the_same_deck(self, gold: str) -> None:
+        assert verdicts(gold, gold) == [1, 1, 1, 1]
+
+    def test_a_double_line_under_plain_text(self, gold: str, tmp_path: Path) -> None:
+        mine = deck(tmp_path / "mine.pptx", run(1, 1, font(underline=UNDERLINE_DOUBLE)))
+        assert verdicts(mine, gold) == [0, 1, 0, 0]
+
+    def test_the_colour_of_bullets(self, gold: str, tmp_path: Path) -> None:
+        assert verdicts(deck(tmp_path / "mine.pptx", recoloured_bullets), gold) == [0, 1, 0, 0]
+
+    def test_bold_written_as_off_and_left_aligned_are_the_default(self, gold: str, tmp_path: Path) -> None:
+        mine = deck(tmp_path / "mine.pptx", run(1, 1, font(bold=False)), align(1, 1, PP_ALIGN.LEFT), level(0))
+        assert verdicts(mine, gold) == [1, 1, 0, 0]
+
+
+class TestOSWorld:
+    @pytest.mark.parametrize("name", ALLOWED)
+    def test_no_difference(self, name: str, gold: str, tmp_path: Path) -> None:
+        mine = deck(tmp_path / "mine.pptx", *ALLOWED[name])
+        assert [compare(mine, gold).value, compare(mine, gold, strict_upstream=True).value] == [1, 1]
+
+    def test_reasons_say_where_and_what(self, gold: str, tmp_path: Path) -> None:
+        mine = deck(tmp_path / "mine.pptx", run(1, 1, font(size=Pt(25))), other_note)
+        assert compare(mine, gold).reasons == (
+            "slide 1: notes 'say nothing', expected 'say hello'",
+            "slide 1, shape 2, paragraph 1, 'alpha': size 25 pt, expected 24 pt",
+        )
+
+    def test_reasons_are_few(self, gold: str, tmp_path: Path) -> None:
+        def all_bold(show: Any) -> None:
+            for slide in show.slides:
+                slide.shapes.title.text = "x" * 500
+
+        assert len(compare(deck(tmp_path / "mine.pptx", all_bold), gold).reasons) <= 20
+
+    def test_another_number_of_slides_or_shapes(self, gold: str, tmp_path: Path) -> None:
+        longer = deck(tmp_path / "a.pptx", lambda show: show.slides.add_slide(show.slide_layouts[6]))
+        assert compare(longer, gold).value == 0
+        assert compare(longer, gold, examine_number_of_slides=False).value == 1
+        assert compare(deck(tmp_path / "b.pptx", more), gold).value == 0
+
+    def test_background_colours(self, gold: str, tmp_path: Path) -> None:
+        mine = deck(tmp_path / "mine.pptx", on(3, background(rgb("FFFE00"))))
+        assert [compare(mine, gold).value, compare(mine, gold, strict_upstream=True).value] == [0, 0]
+        assert compare(mine, gold, examine_background_color=False).value == 1
+
+    def test_a_background_of_the_theme_is_its_colour(self, gold: str, tmp_path: Path) -> None:
+        def accent(slide: Any) -> None:
+            slide.background.fill.solid()
+            slide.background.fill.fore_color.theme_color = MSO_THEME_COLOR.ACCENT_1
+
+        themed = deck(tmp_path / "a.pptx", on(1, accent))
+        written = deck(tmp_path / "b.pptx", on(1, background(rgb("4F81BD"))))
+        assert compare(themed, written).value == 1
+        assert compare(themed, written, strict_upstream=True).value == 0  # Upstream raises.
+        assert compare(themed, gold).value == 0
+
+
+class TestOptions:
+    """The options of the published tasks: what is switched off may differ."""
+
+    @pytest.mark.parametrize(
+        ("options", "changes"),
+        [
+            ({"examine_shape": False}, ["place", "size of the slides"]),
+            ({"examine_alignment": False}, ["alignment"]),
+            ({"examine_font_name": False}, ["font"]),
+            ({"examine_font_size": False}, ["size", "size in a cell", "size in a group"]),
+            ({"examine_font_bold": False}, ["bold", "bold in a group"]),
+            ({"examine_font_italic": False}, ["italic"]),
+            ({"examine_font_underline": False}, ["underline"]),
+            ({"examine_strike_through": False}, ["strike-through"]),
+            ({"examine_color_rgb": False}, ["newly added colour", "fill of a cell", "fill of a shape"]),
+            ({"examine_background_color": False}, ["gradient"]),
+            ({"examine_note": False}, ["note"]),
+            ({"examine_bullets": False}, ["sign of a bullet"]),
+            ({"examine_indent": False, "examine_bullets": False}, ["level"]),
+            ({"examine_text": False, "examine_bullets": False}, ["text of a cell", "link"]),
+        ],
+    )
+    def test_switched_off(self, options: dict[str, bool], changes: list[str], gold: str, tmp_path: Path) -> None:
+        mine = deck(tmp_path / "mine.pptx", *({**SEEN_BY_ALL, **OVERLOOKED_BY_ALL}[name] for name in changes))
+        assert compare(mine, gold, **options).reasons == ("4 slides, all as expected",)
+
+    def test_bold_in_cells_follows_its_option(self, gold: str, tmp_path: Path) -> None:
+        mine = deck(tmp_path / "mine.pptx", cell_font(bold=True))
+        assert compare(mine, gold, examine_font_bold=False).value == 1
+        assert compare(mine, gold, examine_font_bold=False, strict_upstream=True).value == 0
+
+    def test_number_of_runs(self, gold: str, tmp_path: Path) -> None:
+        def split(show: Any) -> None:
+            paragraph = show.slides[0].shapes[1].text_frame.paragraphs[0]
+            paragraph.runs[0].text = "al"
+            paragraph.add_run().text = "pha"
+
+        mine = deck(tmp_path / "mine.pptx", split)
+        assert compare(mine, gold).value == 0
+        assert compare(mine, gold, examine_run_count=False).value == 1
+
+    def test_image_size(self, gold: str, tmp_path: Path) -> None:
+        options: dict[str, Any] = {"examine_shape": False, "examine_image_size": True, "approximately_tolerance": 0.01}
+        assert compare(deck(tmp_path / "a.pptx", move(2, 1, left=Cm(9))), gold, **options).value == 1
+        assert compare(deck(tmp_path / "b.pptx", move(2, 1, width=Cm(6.05))), gold, **options).value == 1
+        assert compare(deck(tmp_path / "c.pptx", move(2, 1, width=Cm(6.5))), gold, **options).value == 0
+        assert compare(deck(tmp_path / "d.pptx", move(1, 1, left=Cm(9))), gold, **options).value == 0
+
+    def test_modify_height(self, gold: str, tmp_path: Path) -> None:
+        options: dict[str, Any] = {"examine_shape": False, "examine_modify_height": True, "_note": "a remark"}
+        assert compare(deck(tmp_path / "a.pptx", move(2, 1, width=Cm(9))), gold, **options).value == 1
+        assert compare(deck(tmp_path / "b.pptx", move(2, 1, height=Cm(5))), gold, **options).value == 0
+        assert compare(deck(tmp_path / "c.pptx", move(1, 1, width=Cm(9))), gold, **options).value == 0
+
+    def test_title_to_the_bottom(self, gold: str, tmp_path: Path) -> None:
+        options: dict[str, Any] = {"examine_shape": False, "examine_title_bottom_position": True}
+        assert compare(gold, gold, **options).value == 0
+        assert compare(deck(tmp_path / "a.pptx", move(1, 0, top=Cm(15))), gold, **options).value == 1
+        moved_twice = deck(tmp_path / "b.pptx", move(1, 0, top=Cm(15)), move(2, 1, top=Cm(9)))
+        assert compare(moved_twice, gold, **options).value == 0
+
+    def test_table_to_the_bottom(self, gold: str, tmp_path: Path) -> None:
+        options: dict[str, Any] = {"examine_shape": False, "examine_table_bottom_position": True}
+        assert compare(gold, gold, **options).value == 0
+        assert compare(deck(tmp_path / "a.pptx", move(3, 1, top=Cm(12))), gold, **options).value == 1
+        assert compare(deck(tmp_path / "b.pptx", move(3, 1, top=Cm(7))), gold, **options).value == 0
+
+    def test_picture_to_the_right(self, gold: str, tmp_path: Path) -> None:
+        options: dict[str, Any] = {"examine_shape": False, "examine_right_position": True}
+        assert compare(gold, gold, **options).value == 0
+        assert compare(deck(tmp_path / "a.pptx", move(2, 1, left=Cm(15))), gold, **options).value == 1
+
+    def test_picture_to_the_top(self, gold: str, tmp_path: Path) -> None:
+        options: dict[str, Any] = {"examine_shape": False, "examine_top_position": True}
+        assert compare(gold, gold, **options).value == 0
+        assert compare(deck(tmp_path / "a.pptx", move(2, 1, top=Cm(0.5))), gold, **options).value == 1
+        elsewhere = deck(tmp_path / "b.pptx", move(2, 1, top=Cm(0.5)), move(1, 1, top=Cm(2)))
+        assert [compare(elsewhere, gold, **options).value, compare_waa(elsewhere, gold, **options).value] == [1, 0]
+
+    def test_shift_size(self, gold: str, tmp_path: Path) -> None:
+        options: dict[str, Any] = {"examine_shape": False, "examine_shape_for_shift_size": True}
+        assert compare(gold, gold, **options).value == 1
+        assert compare(deck(tmp_path / "a.pptx", move(2, 1, left=Cm(9))), gold, **options).value == 0
+
+    def test_lenient_height(self, gold: str, tmp_path: Path) -> None:
+        taller = deck(tmp_path / "a.pptx", move(1, 1, height=Cm(3)))
+        assert compare(taller, gold, examine_shape_lenient_height=True).value == 1
+        assert compare(taller, gold, examine_shape_lenient_height=True, strict_upstream=True).value == 0
+        wider = deck(tmp_path / "b.pptx", move(1, 1, width=Cm(9)))
+        assert compare(wider, gold, examine_shape_lenient_height=True).value == 0
+
+    @pytest.mark.parametrize("options", [{"examine_everything": True}, {"examine_text": "no"}, {"examine_note": None}])
+    def test_an_option_without_meaning_is_the_tasks_fault(self, options: dict[str, Any], gold: str) -> None:
+        with pytest.raises(EvaluatorFailed):
+            compare(gold, gold, **options)
+
+
+class TestWindowsAgentArena:
+    def test_what_one_deck_lacks(self, gold: str, tmp_path: Path) -> None:
+        mine = deck(tmp_path / "mine.pptx", more)
+        assert compare_waa(mine, gold).value == 0
+
+    def test_backgrounds(self, gold: str, tmp_path: Path) -> None:
+        mine = deck(tmp_path / "mine.pptx", on(3, background(rgb("FF0000"))))
+        assert [compare_waa(mine, gold).value, compare_waa(mine, gold, strict_upstream=True).value] == [0, 1]
+
+    def test_to_the_last_unit(self, gold: str, tmp_path: Path) -> None:
+        mine = deck(tmp_path / "mine.pptx", move(1, 1, left=int(Cm(2)) + 1))
+        assert compare_waa(mine, gold).value == 0
+
+
+def rich(show: Any) -> None:
+    """What LibreOffice writes differently from how it was: styles, theme colours, placeholders, crops, new tables."""
+    first, second = show.slides[0], show.slides[1]
+    for number, accent in enumerate((MSO_THEME_COLOR.ACCENT_1, MSO_THEME_COLOR.ACCENT_2)):
+        shape = first.shapes.add_shape(1, Cm(12), Cm(4 + 3 * number), Cm(3), Cm(2))
+        shape.fill.solid()
+        shape.fill.fore_color.theme_color = accent
+        shape.text_frame.text = "themed"
+        shape.text_frame.paragraphs[0].runs[0].font.color.theme_color = MSO_THEME_COLOR.ACCENT_3
+    first.shapes.add_shape(5, Cm(17), Cm(4), Cm(3), Cm(2)).text_frame.text = "style"
+    cropped = second.shapes.add_picture(io.BytesIO(picture(2, kind="JPEG")), Cm(3), Cm(2), Cm(3), Cm(2))
+    cropped.crop_left = cropped.crop_top = 0.2
+    second.shapes.add_table(2, 2, Cm(2), Cm(2), Cm(10), Cm(3))
+    listed = show.slides.add_slide(show.slide_layouts[1])
+    listed.shapes.title.text = "List"
+    listed.placeholders[1].text_frame.text = "first"
+    gradient("FF0000", "0000FF")(listed)
+    run(1, 1, colour("FF0000"))(show)
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """A rich deck, the same by LibreOffice, again by LibreOffice, and by way of its own format."""
+    folder = tmp_path_factory.mktemp("saved")
+    original = Path(deck(folder / "rich.pptx", rich))
+    [once] = soffice_all([original], PPTX)
+    [own] = soffice_all([original], "odp")
+    again, around = folder / "again" / "again.pptx", folder / "around" / "around.odp"
+    for source, target in ((once, again), (own, around)):
+        target.parent.mkdir()
+        target.write_bytes(source.read_bytes())
+    twice, back = soffice_all([again, around], PPTX)
+    return {"original": str(original), "once": str(once), "twice": str(twice), "around": str(back)}
+
+
+# What LibreOffice writes in other words, and upstream compares as written.
+SAVED = {
+    "examine_shape": False,
+    "examine_font_name": False,
+    "examine_font_size": False,
+    "examine_alignment": False,
+    "examine_run_count": False,
+}
+
+
+class TestLibreOffice:
+    """What a deck shows stays the same however often it is saved: only what upstream compares may differ."""
+
+    def test_two_ways_of_saving_agree(self, saved: dict[str, str]) -> None:
+        found = compare(saved["around"], saved["once"], examine_alignment=False)
+        assert found.reasons == ("5 slides, all as expected",)
+
+    def test_what_upstream_overlooks_survives_saving(self, saved: dict[str, str]) -> None:
+        for other in ("twice", "around"):
+            for mine, gold in ((saved[other], saved["original"]), (saved["original"], saved[other])):
+                ours = compare(mine, gold, **SAVED).reasons
+                strict = compare(mine, gold, strict_upstream=True, **SAVED).reasons
+                assert [reason for reason in ours if "as expected" not in reason and reason not in strict] == []
+
+    def test_a_changed_picture_is_seen_after_saving(self, saved: dict[str, str], tmp_path: Path) -> None:
+        show = Presentation(saved["once"])
+        other_picture(9)(show)
+        show.save(str(tmp_path / "mine.pptx"))
+        reasons = compare(str(tmp_path / "mine.pptx"), saved["around"], examine_alignment=False).reasons
+        assert reasons == ("slide 2, shape 2: another picture than expected",)
+
+
+class TestTransitions:
+    @pytest.mark.parametrize("name", ["cut", "zoom", "strips"])
+    def test_effects_that_libreoffice_drops_are_no_difference(self, name: str, gold: str, tmp_path: Path) -> None:
+        mine = deck(tmp_path / "mine.pptx", on(1, transition(name)))
+        assert compare(mine, gold).value == 1
+
+    def test_a_new_effect_with_its_substitute(self, gold: str, tmp_path: Path) -> None:
+        from pptx.oxml import parse_xml
+
+        def ripple(slide: Any) -> None:
+            transition(None)(slide)
+            slide._element.append(
+                parse_xml(
+                    f'<mc:AlternateContent {NS} xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"'
+                    ' xmlns:p14="http://schemas.microsoft.com/office/powerpoint/2010/main"><mc:Choice Requires="p14">'
+                    "<p:transition><p14:ripple/></p:transition></mc:Choice><mc:Fallback><p:transition><p:dissolve/>"
+                    "</p:transition></mc:Fallback></mc:AlternateContent>"
+                )
+            )
+
+        assert compare(deck(tmp_path / "mine.pptx", on(2, ripple)), gold).value == 1
+
+
+class TestWhoseFault:
+    def test_a_missing_result_is_a_zero(self, gold: str) -> None:
+        assert compare(None, gold).reasons == ("the file is not there",)
+
+    def test_a_missing_expectation_is_none(self, gold: str) -> None:
+        with pytest.raises(EvaluatorFailed, match="the expected presentation"):
+            compare(gold, None)
