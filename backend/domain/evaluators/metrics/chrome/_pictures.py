@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 NEAR = 5  # bits of 64 by which hashes may differ, as in OSWorld
 _SIDE, _WAVES = 32, 8
 _GRID = (16, 16)
-_COLOURS = 24.0  # mean difference of a channel, of 255: more than another compression makes
+_COLOURS = 40.0  # of 255: more than another compression makes
 
 
 def hash_distance(one: "Image", other: "Image") -> int:
@@ -32,11 +32,12 @@ def _hash(picture: "Image") -> Any:
 
 
 def colour_distance(one: "Image", other: "Image") -> float:
-    """The mean difference of the channels of both pictures, made small; 0 to 255."""
+    """How far the colours differ where they differ most: the mean of the largest tenth of a coarse grid; 0 to 255."""
     import numpy as np
 
     small = [np.asarray(each.convert("RGB").resize(_GRID), dtype=np.float64) for each in (one, other)]
-    return float(np.abs(small[0] - small[1]).mean())
+    largest = np.sort(np.abs(small[0] - small[1]).max(axis=2).ravel())[-(_GRID[0] * _GRID[1]) // 10 :]
+    return float(largest.mean())
 
 
 def alike(one: "Image", other: "Image", *, colours: bool = True) -> bool:
