@@ -34,6 +34,7 @@ def child(element: Element | None, name: str) -> Element | None:
     return None if element is None else next(element.iterchildren(_MAIN + name), None)
 
 
+_RUN, _LINK, _TEXT, _BREAK, _TYPE = map(w, ("r", "hyperlink", "t", "br", "type"))
 _CHARACTERS = {w("tab"): "\t", w("ptab"): "\t", w("cr"): "\n", w("noBreakHyphen"): "-"}
 
 
@@ -71,28 +72,29 @@ def texts(document: "Document") -> list[str]:
 
 def runs(paragraph: Element) -> Iterator[Element]:
     """The runs of a paragraph and of its hyperlinks, in order."""
-    for child in paragraph.iterchildren(w("r"), w("hyperlink")):
-        if child.tag == w("r"):
-            yield child
+    for one in paragraph.iterchildren(_RUN, _LINK):
+        if one.tag == _RUN:
+            yield one
         else:
-            yield from child.iterchildren(w("r"))
+            yield from one.iterchildren(_RUN)
 
 
 def text_of(paragraph: Element) -> str:
     """A paragraph's text."""
-    return "".join(run_text(run) for run in runs(paragraph))
+    return "".join(map(run_text, runs(paragraph)))
 
 
 def run_text(run: Element) -> str:
     """A run's text: a tab is a tab, a line break a line feed, a page break nothing."""
     parts = []
-    for child in run:
-        if child.tag == w("t"):
-            parts.append(child.text or "")
-        elif child.tag == w("br"):
-            parts.append("\n" if child.get(w("type"), "textWrapping") == "textWrapping" else "")
+    for one in run:
+        tag = one.tag
+        if tag == _TEXT:
+            parts.append(one.text or "")
+        elif tag == _BREAK:
+            parts.append("\n" if one.get(_TYPE, "textWrapping") == "textWrapping" else "")
         else:
-            parts.append(_CHARACTERS.get(child.tag, ""))
+            parts.append(_CHARACTERS.get(tag, ""))
     return "".join(parts)
 
 
