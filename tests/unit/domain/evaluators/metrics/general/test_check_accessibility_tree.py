@@ -12,7 +12,10 @@ PILL = 'tool-bar[attr|id=MsgHeadersToolbar] label[name=To]~[attr|class="address-
 class TestCheckAccessibilityTree:
     @pytest.mark.parametrize("names", [UBUNTU, WINDOWS, DESKAT])
     def test_any_projects_namespaces(self, names: dict[str, str]) -> None:
-        rules = [{"selectors": [f'{PILL}[name*="fox@"]']}, {"xpath": "//entry[@st:focused='true']"}]
+        rules: list[dict[str, Any]] = [
+            {"selectors": [f'{PILL}[name*="fox@"]']},
+            {"xpath": "//entry[@st:focused='true']"},
+        ]
         assert check_accessibility_tree(mail_window(names), rules).value == 1.0
 
     def test_as_published_the_system_decides(self) -> None:

@@ -21,7 +21,7 @@ VALUES = st.recursive(
 
 class TestExactMatch:
     @given(value=VALUES)
-    @settings(max_examples=30)
+    @settings(max_examples=30, deadline=None)
     def test_a_value_equals_itself(self, value: Any) -> None:
         assert exact_match(value, {"expected": value}).value == 1.0
 
@@ -107,7 +107,7 @@ class TestFuzzyMatch:
         assert fuzzy_match("kitten", {"expected": "sitting"}).value == pytest.approx(0.6153846153846154, abs=1e-9)
 
     @given(left=st.text(max_size=20), right=st.text(max_size=20))
-    @settings(max_examples=30)
+    @settings(max_examples=30, deadline=None)
     def test_between_zero_and_one_and_symmetric(self, left: str, right: str) -> None:
         value = fuzzy_match(left, {"expected": right}).value
         assert 0.0 <= value <= 1.0

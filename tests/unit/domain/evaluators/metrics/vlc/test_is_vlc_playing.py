@@ -1,0 +1,65 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.metrics.vlc.is_vlc_playing import is_vlc_playing
+from tests.factories.metric_cases.vlc import status
+
+SONG = "Rick Astley - Never Gonna Give You Up (Official Music Video).mp4"
+STREAM = "https://devstreaming.example.com/videos/img_bipbop/master.m3u8"
+FILE_RULE = {"type": "file_name", "file_name": SONG}
+URL_RULE = {"type": "url", "url": STREAM}
+
+
+def write(folder: Path, text: str) -> str:
+    (folder / "status.xml").write_text(text)
+    return str(folder / "status.xml")
+
+
+class TestIsVlcPlaying:
+    @pytest.mark.parametrize(
+        ("info", "value", "strict"),
+        [
+            ({"filename": SONG}, 1.0, 1.0),
+            ({"filename": f"other {SONG}"}, 0.0, 1.0),
+            ({"title": "Rick", "uri": f"file:///home/user/Desktop/{SONG.replace(' ', '%20')}"}, 1.0, 0.0),
+            ({"location": f"C:\\Users\\Docker\\{SONG}"}, 1.0, 1.0),
+            ({"filename": "other.mp4"}, 0.0, 0.0),
+            ({}, 0.0, 0.0),
+        ],
+    )
+    def test_a_file(self, tmp_path: Path, info: dict[str, Any], value: float, strict: float) -> None:
+        path = write(tmp_path, status("playing", **info))
+        assert is_vlc_playing(path, FILE_RULE).value == value
+        assert is_vlc_playing(path, FILE_RULE, strict_upstream=True).value == strict
+
+    @pytest.mark.parametrize(
+        ("info", "value", "strict"),
+        [
+            ({"url": STREAM}, 1.0, 1.0),
+            ({"filename": "master.m3u8"}, 1.0, 1.0),
+            ({"title": "Bip bop", "filename": "master.m3u8"}, 1.0, 0.0),
+            ({"url": f"{STREAM}?token=5"}, 1.0, 1.0),
+            ({"url": "https://elsewhere.example.com/videos/img_bipbop/master.m3u8"}, 0.0, 0.0),
+            ({"filename": "other.m3u8"}, 0.0, 0.0),
+        ],
+    )
+    def test_a_stream(self, tmp_path: Path, info: dict[str, Any], value: float, strict: float) -> None:
+        path = write(tmp_path, status("playing", **info))
+        assert is_vlc_playing(path, URL_RULE).value == value
+        assert is_vlc_playing(path, URL_RULE, strict_upstream=True).value == strict
+
+    @pytest.mark.parametrize("state", ["paused", "stopped", ""])
+    def test_another_state(self, tmp_path: Path, state: str) -> None:
+        assert is_vlc_playing(write(tmp_path, status(state, filename=SONG)), FILE_RULE).value == 0.0
+
+    def test_entities_are_refused(self, tmp_path: Path) -> None:
+        bomb = '<!DOCTYPE a [<!ENTITY b "playing">]><root><state>&b;</state></root>'
+        assert is_vlc_playing(write(tmp_path, bomb), FILE_RULE).value == 0.0
+
+    @pytest.mark.parametrize("rules", [{}, {"type": "file_name"}, {"type": "title", "title": "x"}])
+    def test_rules_without_meaning(self, tmp_path: Path, rules: dict[str, str]) -> None:
+        with pytest.raises(EvaluatorFailed):
+            is_vlc_playing(write(tmp_path, status("playing", filename=SONG)), rules)
