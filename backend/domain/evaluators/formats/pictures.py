@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 MAX_BYTES = 64 * 2**20
 MAX_PIXELS = 64 * 10**6
 _GIMP = b"gimp xcf"
+_ORIENTATION = 0x0112  # EXIF's number of the note
 
 
 def read_picture(path: str | None) -> tuple["Image | None", str]:
@@ -37,10 +38,12 @@ def decode_picture(file: IO[bytes]) -> tuple["Image | None", str]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Odd metadata is no business of a verdict.
-            picture = Pictures.open(file)
+            picture: Image = Pictures.open(file)
             if picture.width * picture.height > MAX_PIXELS:
                 return None, f"the picture of {picture.width}x{picture.height} is too large"
             picture.load()
+            if picture.mode == "LAB":  # The one kind of pixels that Pillow turns into nothing but RGB.
+                picture = picture.convert("RGB")
     except (UnidentifiedImageError, OSError, ValueError, SyntaxError, Pictures.DecompressionBombError) as error:
         return None, f"the file is no readable picture: {type(error).__name__}"
     # Decoders stumble over damaged pictures in ways of their own (struct.error, EOFError, KeyError, ...).
@@ -57,6 +60,14 @@ def upright(picture: "Image") -> "Image":
         return ImageOps.exif_transpose(picture) or picture
     except Exception:  # noqa: BLE001 - a damaged note turns nothing.
         return picture
+
+
+def is_turned(picture: "Image") -> bool:
+    """Whether the picture's EXIF note says that viewers are to turn it."""
+    try:
+        return bool(picture.getexif().get(_ORIENTATION, 1) != 1)
+    except Exception:  # noqa: BLE001 - a damaged note turns nothing.
+        return False
 
 
 def has_alpha(picture: "Image") -> bool:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from backend.domain.evaluators.formats.pictures import has_alpha, on_white, upright
+from backend.domain.evaluators.formats.pictures import has_alpha, is_turned, on_white, upright
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -10,7 +10,6 @@ if TYPE_CHECKING:
 _WINDOW = 7
 _REACH = _WINDOW // 2
 _ROWS = 512
-_SIDEWAYS = 0x0112  # EXIF: Orientation.
 _OPAQUE_FROM = 128
 _SAME_HOLES = 0.5
 
@@ -54,7 +53,7 @@ def same_structure(one: "Image", other: "Image", threshold: float, *, strict: bo
         strict: leave both aside, as upstream does.
     """
     found, reason = _best(one, other, threshold, strict=strict)
-    if not found and not strict and _SIDEWAYS in {*one.getexif(), *other.getexif()}:
+    if not found and not strict and (is_turned(one) or is_turned(other)):
         found, reason = _best(upright(one), upright(other), threshold, strict=strict)
     return found, reason
 
