@@ -130,6 +130,13 @@ class TestCommands:
             desktop.call("GET", "/no/such/route")
 
 
+class TestWallpaper:
+    def test_a_plain_colour_is_no_picture(self, desktop: Desktop) -> None:
+        with pytest.raises(GuestRefused) as refused:
+            desktop.wallpaper()
+        assert refused.value.kind == "not_found"
+
+
 class TestDead:
     @pytest.mark.parametrize(
         "ask",

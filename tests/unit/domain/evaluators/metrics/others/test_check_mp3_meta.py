@@ -52,7 +52,7 @@ class TestTags:
 
 @pytest.mark.parametrize(
     "rules",
-    [{}, None, {"titel": {"method": "eq", "ref": "x"}}, {"title": "x"}, {"title": {"method": "like", "ref": "x"}}],
+    [{}, None, {"name": {"method": "eq", "ref": "x"}}, {"title": "x"}, {"title": {"method": "like", "ref": "x"}}],
 )
 def test_rules_without_meaning(rules: Any, tmp_path: Path) -> None:
     with pytest.raises(EvaluatorFailed):
