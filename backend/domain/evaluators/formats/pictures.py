@@ -40,11 +40,13 @@ def decode_picture(file: IO[bytes]) -> tuple["Image | None", str]:
             warnings.simplefilter("ignore")  # Odd metadata is no business of a verdict.
             picture: Image = Pictures.open(file)
             if picture.width * picture.height > MAX_PIXELS:
-                return None, f"the picture of {picture.width}x{picture.height} is too large"
+                return None, f"the picture is too large: {picture.width}x{picture.height} pixels"
             picture.load()
             if picture.mode == "LAB":  # The one kind of pixels that Pillow turns into nothing but RGB.
                 picture = picture.convert("RGB")
-    except (UnidentifiedImageError, OSError, ValueError, SyntaxError, Pictures.DecompressionBombError) as error:
+    except Pictures.DecompressionBombError:  # Pillow's own limit, by the header, too.
+        return None, f"the picture is too large: it has more than {MAX_PIXELS // 10**6} million pixels"
+    except (UnidentifiedImageError, OSError, ValueError, SyntaxError) as error:
         return None, f"the file is no readable picture: {type(error).__name__}"
     # Decoders stumble over damaged pictures in ways of their own (struct.error, EOFError, KeyError, ...).
     except Exception as error:  # noqa: BLE001
