@@ -11,7 +11,6 @@ from backend.domain.evaluators.metrics.vlc._similarity import STRIP, structural_
 from backend.domain.evaluators.metrics.vlc.compare_images import compare_images
 from tests.factories.metric_cases.vlc import picture
 
-
 published: Any = metrics.structural_similarity  # It has no types.
 
 
