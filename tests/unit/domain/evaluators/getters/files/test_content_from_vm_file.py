@@ -10,6 +10,7 @@ from backend.domain.errors import Invalid
 from backend.domain.evaluators.getters.files import _last_row
 from backend.domain.evaluators.getters.files.content_from_vm_file import ContentFromVmFile
 from backend.domain.score import Blob
+from tests.factories.office import soffice
 from tests.factories.workbooks import workbook
 
 PARAMETERS = {"path": "/a.xlsx", "file_type": "xlsx", "file_content": "last_row"}
@@ -50,6 +51,12 @@ def test_nothing_to_read(data: bytes | None, tmp_path: Path) -> None:
 def test_a_damaged_workbook(tmp_path: Path) -> None:
     data = workbook([["a"], [1]])
     assert last_row(data[: len(data) // 2] + b"\0" * 500 + data[len(data) // 2 :], tmp_path) is None
+
+
+def test_a_workbook_that_libreoffice_saved(tmp_path: Path) -> None:
+    path = tmp_path / "a.xlsx"
+    path.write_bytes(workbook([["Name", "Cited", "h"], ["Ann", 12, 1], ["Bob Wu", 79881, 1.5]]))
+    assert last_row(soffice(path, "xlsx").read_bytes(), tmp_path / "out") == ["Bob Wu", "79881", "1.5"]
 
 
 def test_too_many_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

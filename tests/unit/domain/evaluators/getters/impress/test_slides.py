@@ -5,12 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.getters.impress._slide import Link, desktop_path, links
 from backend.domain.evaluators.getters.impress.audio_in_slide import AudioInSlide
 from backend.domain.evaluators.getters.impress.background_image_in_slide import BackgroundImageInSlide
 from tests.factories.desktops import linux, real_python
+from tests.factories.office import soffice
+from tests.factories.paint import canvas
 from tests.factories.slide_media import RELS, presentation, with_link
 from tests.factories.starter_tasks import FakeContext
 
@@ -90,6 +93,16 @@ class TestBackgroundImageInSlide:
         package = with_link("image", "../media/image7.png", b"PNG")
         path = Path(value(BackgroundImageInSlide, desktop(package), tmp_path))
         assert (path.name, path.read_bytes()) == ("image7.png", b"PNG")
+
+    def test_a_file_that_libreoffice_saved(self, tmp_path: Path) -> None:
+        """It names the parts anew."""
+        picture = canvas(64, 48, circle="red")
+        path = tmp_path / "slides.pptx"
+        path.write_bytes(with_link("image", "../media/image7.png", picture, slide=1))
+        package = soffice(path, "pptx").read_bytes()
+        found = value(BackgroundImageInSlide, desktop(package, slide=1), tmp_path / "out", slide_index=1)
+        assert Image.open(found).convert("RGB").tobytes() == Image.open(BytesIO(picture)).convert("RGB").tobytes()
+        assert value(BackgroundImageInSlide, desktop(package), tmp_path / "out") is None
 
     def test_a_picture_of_another_slide(self, tmp_path: Path) -> None:
         package = with_link("image", "../media/image7.png", b"PNG")
