@@ -1,10 +1,6 @@
 """`compare_text_file`: two text files are the same."""
 
-import re
-
-from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.text import read_text
-from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.evaluators.metrics.vscode._texts import compare_files
 from backend.domain.registry import Kind, register
 from backend.domain.score import MetricValue
 
@@ -27,23 +23,10 @@ def compare_text_file(
         ignore_case: upper and lower case are the same.
         ignore_last_newline: ours; an editor may end the last line or not.
     """
-    texts = []
-    for path, whose in ((result, "result"), (expected, "expectation")):
-        text, reason = read_text(path)
-        if text is None and whose == "expectation":
-            raise EvaluatorFailed(f"the file to compare with: {reason}")
-        if text is None:
-            return verdict(met=False, reason=reason)
-        text = text.rstrip("\n") if ignore_last_newline else text
-        text = re.sub(r"\s+", " ", text).strip() if ignore_blanks else text
-        texts.append(text.lower() if ignore_case else text)
-    return verdict(texts[0] == texts[1], _difference(texts[0].split("\n"), texts[1].split("\n")))
-
-
-def _difference(found: list[str], wanted: list[str]) -> str:
-    for number, (mine, other) in enumerate(zip(found, wanted, strict=False), start=1):
-        if mine != other:
-            return f"line {number} is {short(mine)}, expected {short(other)}"
-    if len(found) != len(wanted):
-        return f"{len(found)} lines, expected {len(wanted)}"
-    return "the texts are the same"
+    return compare_files(
+        result,
+        expected,
+        ignore_blanks=ignore_blanks,
+        ignore_case=ignore_case,
+        ignore_last_newline=ignore_last_newline,
+    )

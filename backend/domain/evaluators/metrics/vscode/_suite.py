@@ -1,0 +1,160 @@
+"""Runs a task's tests of an agent's program, in a process of its own.
+
+Both are code of others. The evaluation's own process has no network, no files of ours that it may write and a user of
+its own already (see worker/evaluation); this one is started from there, with no environment, an empty folder that holds
+copies of the files alone, small limits and a deadline, and what it started is ended with it. It says its result through
+a pipe. The program runs in the same interpreter as the tests, as upstream's does, so it could forge that result: tests
+of an agent's code inside the agent's own interpreter prove no more than that.
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.text import read_text
+
+SECONDS = 30.0
+MAX_FILES = 200
+MAX_BYTES = 16 * 2**20
+_MAX_ANSWER = 4096
+_LIBRARIES = ("pygame",)
+"""What published tests import besides the standard library."""
+_RUNNER = """
+import json, os, resource, sys
+pipe, name, path = int(sys.argv[1]), sys.argv[2], sys.argv[3]
+for what, most in ((resource.RLIMIT_CPU, 20), (resource.RLIMIT_AS, 2 << 30), (resource.RLIMIT_FSIZE, 16 << 20),
+                   (resource.RLIMIT_NOFILE, 64), (resource.RLIMIT_CORE, 0)):
+    resource.setrlimit(what, (most, most))
+def refuse(event, arguments):
+    if event in ("socket.connect", "socket.bind", "socket.sendto", "socket.getaddrinfo"):
+        raise PermissionError("no network here")
+sys.addaudithook(refuse)
+def say(**answer):
+    os.write(pipe, json.dumps(answer).encode()[:4000])
+    os._exit(0)
+sys.path.insert(0, os.path.dirname(path))
+import importlib.util
+spec = importlib.util.spec_from_file_location("dynamic_test_module", path)
+module = importlib.util.module_from_spec(spec)
+sys.modules["dynamic_test_module"] = module
+try:
+    spec.loader.exec_module(module)
+    test = getattr(module, name, None)
+    if not callable(test):
+        say(missing=True)
+    value = test()
+except ModuleNotFoundError as error:
+    say(raised=f"ModuleNotFoundError: {error}"[:300], module=error.name)
+except BaseException as error:
+    say(raised=f"{type(error).__name__}: {error}"[:300])
+number = float(value) if isinstance(value, (bool, int, float)) else None
+say(true=bool(value), number=number)
+"""
+
+
+def run_suite(program: str | None, tests: str | None, function: str) -> tuple[dict[str, Any] | None, str]:
+    """Calls the function of the test file, beside copies of the files that lie beside the program.
+
+    Args:
+        program: path of one of the program's files.
+        tests: path of the test file.
+        function: its name.
+
+    Returns:
+        ({"true": ..., "number": float or None}, "") or (None, why there is no result).
+
+    Raises:
+        EvaluatorFailed: the test file is missing, is no Python, has no such function, or needs a library that is not
+            installed.
+    """
+    source, reason = read_text(tests)
+    if source is None:
+        raise EvaluatorFailed(f"the test file: {reason}")
+    try:
+        compile(source, "test file", "exec")
+    except (SyntaxError, ValueError) as error:
+        raise EvaluatorFailed(f"the test file is no Python: {error}") from error
+    if program is None or not Path(program).is_file():
+        return None, "the program's file is not there"
+    with tempfile.TemporaryDirectory() as folder:
+        reason = _copied(Path(program).parent, Path(folder))
+        if reason:
+            return None, reason
+        copy = Path(folder, Path(str(tests)).name)
+        copy.write_text(source)
+        return _answer(_run(copy, function), function)
+
+
+def _copied(source: Path, folder: Path) -> str:
+    """Copies the files beside the program; returns why not."""
+    files = [path for path in sorted(source.rglob("*")) if path.is_file() and not path.is_symlink()]
+    if len(files) > MAX_FILES or sum(path.stat().st_size for path in files) > MAX_BYTES:
+        return f"the program has {len(files)} files, or more than {MAX_BYTES // 2**20} MiB"
+    for path in files:
+        target = folder / path.relative_to(source)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, target)
+    return ""
+
+
+def _run(tests: Path, function: str) -> bytes | None:
+    """What the process said; None if its time was over."""
+    reader, writer = os.pipe()
+    command = [sys.executable, "-I", "-B", "-c", _RUNNER, str(writer), function, str(tests)]
+    variables = {"SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy", "LC_ALL": "C.UTF-8"}
+    silent = subprocess.DEVNULL
+    with os.fdopen(reader, "rb") as answers:
+        process = subprocess.Popen(
+            command,
+            cwd=tests.parent,
+            env=variables,
+            stdin=silent,
+            stdout=silent,
+            stderr=silent,
+            pass_fds=(writer,),
+            start_new_session=True,
+        )
+        os.close(writer)
+        try:
+            process.wait(SECONDS)
+        except subprocess.TimeoutExpired:
+            return None
+        finally:
+            _end(process)
+        os.set_blocking(answers.fileno(), False)
+        return answers.read(_MAX_ANSWER) or b""
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """Ends the process and whatever it started in its session."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        process.kill()
+    process.wait()
+
+
+def _answer(said: bytes | None, function: str) -> tuple[dict[str, Any] | None, str]:
+    if said is None:
+        return None, f"the tests did not end within {SECONDS:g} s"
+    try:
+        answer = json.loads(said)
+    except ValueError:
+        return None, "the tests' process ended without a result"
+    if not isinstance(answer, dict):
+        return None, "the tests' process ended without a result"
+    if answer.get("missing"):
+        raise EvaluatorFailed(f"the test file has no function {function!r}")
+    if answer.get("module") in _LIBRARIES:
+        hint = f"Install the library {answer['module']} where workers run, and score again."
+        raise EvaluatorFailed(f"the tests need {answer['module']}, which is not installed", hint=hint)
+    if "raised" in answer:
+        return None, f"the tests raised {str(answer['raised'])[:300]}"
+    return answer, ""

@@ -1,0 +1,39 @@
+"""How two text files are compared; our own tasks and the published ones differ in whether a last line has to end."""
+
+import re
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.text import read_text
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.score import MetricValue
+
+
+def compare_files(
+    result: str | None, expected: str | None, *, ignore_blanks: bool, ignore_case: bool, ignore_last_newline: bool
+) -> MetricValue:
+    """1 if the texts are equal. Line ends of any system, and a byte-order mark, make no difference.
+
+    Raises:
+        EvaluatorFailed: the file to compare with cannot be read.
+    """
+    texts = []
+    for path, whose in ((expected, "expectation"), (result, "result")):
+        text, reason = read_text(path)
+        if text is None and whose == "expectation":
+            raise EvaluatorFailed(f"the file to compare with: {reason}")
+        if text is None:
+            return verdict(met=False, reason=reason)
+        text = text.rstrip("\n") if ignore_last_newline else text
+        text = re.sub(r"\s+", " ", text).strip() if ignore_blanks else text
+        texts.append(text.lower() if ignore_case else text)
+    wanted, found = texts
+    return verdict(found == wanted, _difference(found.split("\n"), wanted.split("\n")))
+
+
+def _difference(found: list[str], wanted: list[str]) -> str:
+    for number, (mine, other) in enumerate(zip(found, wanted, strict=False), start=1):
+        if mine != other:
+            return f"line {number} is {short(mine)}, expected {short(other)}"
+    if len(found) != len(wanted):
+        return f"{len(found)} lines, expected {len(wanted)}"
+    return "the texts are the same"

@@ -1,0 +1,47 @@
+"""`check_html_background_image`: a page has a picture as its background."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.text import read_text
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+_BACKGROUND = re.compile(
+    r"background(?:-image)?\s*:[^;{}]*?url\(\s*(?:'([^']*)'|\"([^\"]*)\"|([^'\")\s]*))\s*\)", re.IGNORECASE
+)
+_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+
+
+@register(Kind.METRIC, "check_html_background_image")
+def check_html_background_image(
+    result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False
+) -> MetricValue:
+    """1 if a style of the page says that the picture is a background.
+
+    Args:
+        result: path of the page.
+        rules: `value`: the picture's address as the page should name it.
+        strict_upstream: it has to be written as `background-image: url('...')`, in a `style` element.
+    """
+    from bs4 import BeautifulSoup
+
+    wanted = rules.get("value")
+    if not isinstance(wanted, str) or not wanted:
+        raise EvaluatorFailed("`rules.value` is missing")
+    text, reason = read_text(result)
+    if text is None:
+        return verdict(met=False, reason=reason)
+    page = BeautifulSoup(text, "html.parser")
+    styles = [style.get_text() for style in page.find_all("style")]
+    if strict_upstream:
+        met = any(f"background-image: url('{wanted}')" in style for style in styles)
+        return verdict(met, f"{len(styles)} styles, expected one with {short(wanted)} as the background")
+    styles += [str(element["style"]) for element in page.find_all(style=True)]
+    found = [
+        next(filter(None, groups), "") for style in styles for groups in _BACKGROUND.findall(_COMMENT.sub(" ", style))
+    ]
+    return verdict(wanted in found, f"backgrounds are {short(found)}, expected {short(wanted)}")

@@ -1,0 +1,35 @@
+"""`check_json_keybindings`: VS Code has a key binding."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.jsonc import parse_jsonc
+from backend.domain.evaluators.formats.text import read_text
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "check_json_keybindings")
+def check_json_keybindings(
+    result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False
+) -> MetricValue:
+    """1 if one of the bindings is the expected one, with no key more or less.
+
+    Args:
+        result: path of `keybindings.json`.
+        rules: `expected`: the binding.
+        strict_upstream: comments are accepted in the first line alone, and no commas after the last entry.
+    """
+    if not isinstance(rules.get("expected"), Mapping):
+        raise EvaluatorFailed("`rules.expected` is no key binding")
+    text, reason = read_text(result)
+    if text is None:
+        return verdict(met=False, reason=reason)
+    found, reason = parse_jsonc(text, plain=strict_upstream)
+    if strict_upstream and not isinstance(found, list):
+        found, reason = parse_jsonc(text.partition("\n")[2], plain=True)
+    if not isinstance(found, list):
+        return verdict(met=False, reason=reason or f"the key bindings are no list: {short(found)}")
+    return verdict(rules["expected"] in found, f"{len(found)} bindings, expected {short(rules['expected'])} among them")

@@ -1,0 +1,33 @@
+"""`check_json_settings`: VS Code's settings have some values."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.jsonc import read_jsonc
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "check_json_settings")
+def check_json_settings(result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False) -> MetricValue:
+    """1 if every expected setting is there with its value; others may be there, too.
+
+    Args:
+        result: path of the settings file.
+        rules: `expected`: setting -> value.
+        strict_upstream: a file with comments or commas after the last entry, which VS Code accepts, is wrong.
+    """
+    expected = rules.get("expected")
+    if not isinstance(expected, Mapping):
+        raise EvaluatorFailed("`rules.expected` is no object of settings")
+    found, reason = read_jsonc(result, plain=strict_upstream)
+    if not isinstance(found, dict):
+        return verdict(met=False, reason=reason or f"the settings are no object: {short(found)}")
+    wrong = [
+        f"{key} is {short(found[key]) if key in found else 'not set'}, expected {short(value)}"
+        for key, value in expected.items()
+        if key not in found or found[key] != value
+    ]
+    return verdict(not wrong, "; ".join(wrong)[:2000] or "all settings are as expected")

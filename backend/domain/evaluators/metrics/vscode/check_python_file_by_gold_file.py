@@ -1,0 +1,22 @@
+"""`check_python_file_by_gold_file`: a program is the expected one. Upstream has the name, and no body."""
+
+from collections.abc import Sequence
+
+from backend.domain.evaluators.metrics.vscode._texts import compare_files
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "check_python_file_by_gold_file")
+def check_python_file_by_gold_file(
+    result: str | Sequence[str | None] | None, expected: str | None, **_options: object
+) -> MetricValue:
+    """1 if the first file's text equals the expected file's; upstream comes to no verdict.
+
+    Args:
+        result: path of the program, or of several files with the program first.
+        expected: path of the expected program.
+    """
+    files = [result] if isinstance(result, str) or result is None else list(result)
+    first = files[0] if files else None
+    return compare_files(first, expected, ignore_blanks=False, ignore_case=False, ignore_last_newline=True)

@@ -1,0 +1,30 @@
+"""`check_python_file_by_test_suite`: a program passes the task's tests."""
+
+import math
+from collections.abc import Sequence
+
+from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.evaluators.metrics.vscode._suite import run_suite
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "check_python_file_by_test_suite")
+def check_python_file_by_test_suite(
+    result: str | Sequence[str | None] | None, expected: str | None, *, test_function_name: str = "test"
+) -> MetricValue:
+    """What the function returns, as a number from 0 to 1; what is no number counts as 1 if it is true. Raising is 0.
+
+    Args:
+        result: path of one of the program's files, or of all; those beside it are copied, too.
+        expected: path of the test file.
+        test_function_name: the function of the test file that is called.
+    """
+    files = [result] if isinstance(result, str) or result is None else list(result)
+    first = files[0] if files else None
+    answer, reason = run_suite(first, expected, test_function_name)
+    if answer is None:
+        return verdict(met=False, reason=reason)
+    number = answer["number"]
+    value = float(bool(answer["true"])) if not isinstance(number, int | float) or math.isnan(number) else number
+    return MetricValue(value=min(1.0, max(0.0, value)), reasons=(f"the tests returned {value:g}",))

@@ -1,0 +1,27 @@
+"""`check_python_file_by_test_suite` of WindowsAgentArena: a program passes the task's tests."""
+
+from collections.abc import Sequence
+
+from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.evaluators.metrics.vscode._suite import run_suite
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "check_python_file_by_test_suite", dialect="waa")
+def check_python_file_by_test_suite_waa(
+    result: str | Sequence[str | None] | None, expected: str | None, *, test_function_name: str = "test"
+) -> MetricValue:
+    """1 if the function returns something true.
+
+    Args:
+        result: path of one of the program's files, or of all; those beside it are copied, too.
+        expected: path of the test file.
+        test_function_name: the function of the test file that is called.
+    """
+    files = [result] if isinstance(result, str) or result is None else list(result)
+    first = files[0] if files else None
+    answer, reason = run_suite(first, expected, test_function_name)
+    if answer is None:
+        return verdict(met=False, reason=reason)
+    return verdict(answer["true"], f"the tests returned {bool(answer['true'])}")

@@ -1,0 +1,18 @@
+"""`compare_answer`: an answer is the expected one."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "compare_answer")
+def compare_answer(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
+    """1 if the text equals `rules.expected`; an empty answer is wrong."""
+    if "expected" not in rules:
+        raise EvaluatorFailed("`rules.expected` is missing")
+    met = bool(result) and result == rules["expected"]
+    return verdict(met, f"the answer is {short(result)}, expected {short(rules['expected'])}")

@@ -1,0 +1,44 @@
+"""`compare_config`: a settings file has the expected content."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.jsonc import parse_jsonc
+from backend.domain.evaluators.formats.text import read_text
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "compare_config")
+def compare_config(
+    result: str | None, rules: Mapping[str, Any], *, containment_ok: bool = True, strict_upstream: bool = False
+) -> MetricValue:
+    """1 if the file contains what is expected; where both are JSON, if its objects have the expected entries.
+
+    Args:
+        result: path of the file.
+        rules: `expected`: text, of JSON or not.
+        containment_ok: there may be more in the file; without it text, or JSON value, have to be equal.
+        strict_upstream: JSON with comments or commas after the last entry is text.
+    """
+    expected = rules.get("expected")
+    if not isinstance(expected, str) or not expected:
+        raise EvaluatorFailed("`rules.expected` is no text")
+    text, reason = read_text(result)
+    if text is None:
+        return verdict(met=False, reason=reason)
+    found, no_json = parse_jsonc(text, plain=strict_upstream)
+    wanted, none_wanted = parse_jsonc(expected, plain=strict_upstream)
+    words = f"the file holds {short(text)}, expected {short(expected)}"
+    if no_json or none_wanted:
+        return verdict(expected.strip() in text if containment_ok else text == expected, words)
+    return verdict(_has(found, wanted) if containment_ok else found == wanted, words)
+
+
+def _has(found: Any, wanted: Any) -> bool:
+    """Objects may have more entries than wanted; all else is equal."""
+    if isinstance(wanted, dict) and isinstance(found, dict):
+        return all(key in found and _has(found[key], value) for key, value in wanted.items())
+    return bool(found == wanted)

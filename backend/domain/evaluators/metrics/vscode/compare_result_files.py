@@ -1,0 +1,49 @@
+"""`compare_result_files`: a file gives the right result, a number or a text."""
+
+import re
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.text import read_text
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+TOLERANCE = 1e-4
+_NUMBER = re.compile(
+    r"(?<![\w.,])[-+]?(?:\d{1,3}(?:,\d{3})++(?:\.\d++)?|\d++(?:\.\d*+)?|\.\d++)(?:[eE][-+]?\d++)?(?!\w)"
+)
+
+
+@register(Kind.METRIC, "compare_result_files")
+def compare_result_files(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
+    """1 if the file says the expected number, alone or in a sentence, or else has the expected text.
+
+    Args:
+        result: path of the file to judge.
+        expected: path of the file with the number or text.
+        strict_upstream: the expected digits may be part of another number (42 in 142).
+    """
+    wanted, reason = read_text(expected)
+    if wanted is None:
+        raise EvaluatorFailed(f"the file to compare with: {reason}")
+    found, reason = read_text(result)
+    if found is None:
+        return verdict(met=False, reason=reason)
+    found, wanted = found.strip(), wanted.strip()
+    words = f"the file says {short(found)}, expected {short(wanted)}"
+    number = _number(wanted)
+    if number is None:
+        return verdict(found == wanted, words)
+    if strict_upstream:
+        alone = _number(found)
+        close = alone is not None and abs(alone - number) < TOLERANCE
+        return verdict(wanted in found or close or found == wanted, words)
+    numbers = (float(text.replace(",", "")) for text in _NUMBER.findall(found))
+    return verdict(found == wanted or any(abs(one - number) < TOLERANCE for one in numbers), words)
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

@@ -1,0 +1,22 @@
+"""`compare_text_file` of WindowsAgentArena: two text files are the same to the last line's end."""
+
+from backend.domain.evaluators.metrics.vscode._texts import compare_files
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "compare_text_file", dialect="waa")
+def compare_text_file_waa(
+    result: str | None, expected: str | None, *, ignore_blanks: bool = False, ignore_case: bool = False
+) -> MetricValue:
+    """1 if the texts are equal.
+
+    Args:
+        result: path of the file to judge.
+        expected: path of the file it should equal.
+        ignore_blanks: any run of white space counts as one blank.
+        ignore_case: upper and lower case are the same.
+    """
+    return compare_files(
+        result, expected, ignore_blanks=ignore_blanks, ignore_case=ignore_case, ignore_last_newline=False
+    )

@@ -1,0 +1,80 @@
+"""`compare_zip_files`: two zip files hold the same files."""
+
+import difflib
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.packages import check_archive
+from backend.domain.evaluators.formats.pdf import PdfRefused, read_text
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+PDF_LIKENESS = 0.95
+_MOST = 20
+
+
+@register(Kind.METRIC, "compare_zip_files")
+def compare_zip_files(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
+    """1 if both have files of the same names with the same bytes; of PDFs the texts have to be alike to 0.95.
+
+    Args:
+        result: path of the zip file to judge.
+        expected: path of the zip file that it should equal.
+        strict_upstream: entries for folders count, which some programs write and others leave out.
+    """
+    reason = check_archive(expected)
+    if reason:
+        raise EvaluatorFailed(f"the file to compare with: {reason}")
+    reason = check_archive(result)
+    if reason:
+        return verdict(met=False, reason=reason)
+    try:
+        found = _members(str(result), folders=strict_upstream)
+    except (zipfile.BadZipFile, OSError, ValueError, RuntimeError, EOFError, zlib.error) as error:
+        return verdict(met=False, reason=f"the file is damaged: {type(error).__name__}")
+    wrong = _differences(found, _members(str(expected), folders=strict_upstream))
+    return MetricValue(
+        value=float(not wrong), reasons=tuple(wrong[:_MOST]) or (f"all {len(found)} files are the same",)
+    )
+
+
+def _members(path: str, *, folders: bool) -> dict[str, bytes]:
+    """Content by name. A folder's entry is left out, unless the folder is empty."""
+    with zipfile.ZipFile(path) as package:
+        read = {name: package.read(name) for name in package.namelist()}
+    if folders:
+        return read
+    named = {name.replace("\\", "/"): data for name, data in read.items()}
+    parents = {f"{parent}/" for name in named for parent in Path(name).parents}
+    return {name: data for name, data in named.items() if name not in parents}
+
+
+def _differences(found: Mapping[str, bytes], wanted: Mapping[str, bytes]) -> list[str]:
+    wrong = [f"{short(name)} is missing" for name in wanted if name not in found]
+    wrong += [f"{short(name)} should not be there" for name in found if name not in wanted]
+    if wrong:
+        return wrong
+    return [f"{short(name)} differs" for name, data in wanted.items() if not _same(name, found[name], data)]
+
+
+def _same(name: str, mine: bytes, other: bytes) -> bool:
+    if mine == other or not name.lower().endswith(".pdf"):
+        return mine == other
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            found, wanted = _text(Path(folder, "found"), mine), _text(Path(folder, "wanted"), other)
+        except PdfRefused:
+            return False
+    likeness = difflib.SequenceMatcher(None, found, wanted)
+    bounds = likeness.real_quick_ratio(), likeness.quick_ratio()
+    return found == wanted or (min(bounds) >= PDF_LIKENESS and likeness.ratio() >= PDF_LIKENESS)
+
+
+def _text(path: Path, data: bytes) -> str:
+    path.write_bytes(data)
+    return read_text(str(path))
