@@ -7,7 +7,6 @@ if TYPE_CHECKING:
 
 NEAR = 5  # bits of 64 by which hashes may differ, as in OSWorld
 _SIDE, _WAVES = 32, 8
-_GRID = (16, 16)
 _COLOURS = 40.0  # of 255: more than another compression makes
 
 
@@ -31,15 +30,27 @@ def _hash(picture: "Image") -> Any:
     return slow > np.median(slow)
 
 
-def colour_distance(one: "Image", other: "Image") -> float:
-    """How far the colours differ where they differ most: the mean of the largest tenth of a coarse grid; 0 to 255."""
+def colour_distance(one: "Image", other: "Image", *, side: int = 16, share: int = 10) -> float:
+    """How far the colours differ where they differ most; 0 to 255.
+
+    Args:
+        one: a picture.
+        other: another.
+        side: of the grid to which both are made small.
+        share: the mean is of the largest differences, one in so many of the grid's fields.
+    """
     import numpy as np
 
-    small = [np.asarray(each.convert("RGB").resize(_GRID), dtype=np.float64) for each in (one, other)]
-    largest = np.sort(np.abs(small[0] - small[1]).max(axis=2).ravel())[-(_GRID[0] * _GRID[1]) // 10 :]
+    small = [np.asarray(each.convert("RGB").resize((side, side)), dtype=np.float64) for each in (one, other)]
+    largest = np.sort(np.abs(small[0] - small[1]).max(axis=2).ravel())[-(side * side // share) :]
     return float(largest.mean())
 
 
 def alike(one: "Image", other: "Image", *, colours: bool = True) -> bool:
     """Whether both show the same."""
     return hash_distance(one, other) <= NEAR and (not colours or colour_distance(one, other) <= _COLOURS)
+
+
+def alike_pages(one: "Image", other: "Image") -> bool:
+    """Whether two pages show the same, down to a drawing that fills a hundredth of them."""
+    return alike(one, other) and colour_distance(one, other, side=64, share=100) <= _COLOURS

@@ -1,11 +1,13 @@
 """`compare_pdf_images`: two PDFs have the same pictures."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.formats.pdf import PdfRefused, draw_pages, read_pictures
 from backend.domain.evaluators.metrics._verdicts import verdict
-from backend.domain.evaluators.metrics.chrome._pictures import alike
+from backend.domain.evaluators.metrics.chrome._pictures import alike, alike_pages
 from backend.domain.registry import Kind, register
 from backend.domain.score import MetricValue
 
@@ -33,18 +35,20 @@ def compare_pdf_images(
     try:
         found = read_pictures(pdf1_path)
         if not wanted and not found and not strict_upstream:
-            return _compared(draw_pages(pdf1_path), pages, "page", colours=True)
+            return _compared(draw_pages(pdf1_path), pages, "page", alike_pages)
     except PdfRefused as error:
         return verdict(met=False, reason=str(error))
-    return _compared(found, wanted, "picture", colours=not strict_upstream)
+    return _compared(found, wanted, "picture", partial(alike, colours=not strict_upstream))
 
 
-def _compared(found: list["Image"], wanted: list["Image"], what: str, *, colours: bool) -> MetricValue:
+def _compared(
+    found: list["Image"], wanted: list["Image"], what: str, same: Callable[["Image", "Image"], bool]
+) -> MetricValue:
     if len(found) != len(wanted):
         return verdict(met=False, reason=f"{len(found)} {what}s, expected {len(wanted)}")
     if not wanted:
         return verdict(met=True, reason=f"neither file has a {what}")
-    differ = [n for n, pair in enumerate(zip(found, wanted, strict=True), 1) if not alike(*pair, colours=colours)]
+    differ = [n for n, pair in enumerate(zip(found, wanted, strict=True), 1) if not same(*pair)]
     words = (
         f"of {len(wanted)} {what}s these differ: {differ[:20]}" if differ else f"all {len(wanted)} {what}s are alike"
     )

@@ -3,7 +3,7 @@
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.formats.pdf import PdfRefused, draw_pages, read_text
 from backend.domain.evaluators.metrics._verdicts import short
-from backend.domain.evaluators.metrics.chrome._pictures import alike
+from backend.domain.evaluators.metrics.chrome._pictures import alike_pages
 from backend.domain.registry import Kind, register
 from backend.domain.score import MetricValue
 
@@ -69,5 +69,5 @@ def _seen(found: str | None, wanted: str | None) -> tuple[float, str]:
     pages, others = draw_pages(found), draw_pages(wanted)
     if len(pages) != len(others) or not others:
         return 0.0, f"neither file has text; {len(pages)} pages, expected {len(others)}"
-    same = sum(alike(one, other) for one, other in zip(pages, others, strict=True))
+    same = sum(alike_pages(one, other) for one, other in zip(pages, others, strict=True))
     return same / len(others), f"neither file has text; {same} of {len(others)} pages look alike"
