@@ -29,7 +29,7 @@ def hashes(session: Session, project_id: UUID, urls: Collection[str]) -> dict[st
     query = select(ExternalAsset.url, ExternalAsset.sha256).where(
         ExternalAsset.project_id == project_id, ExternalAsset.url.in_(urls), ExternalAsset.sha256.is_not(None)
     )
-    return {url: sha256 for url, sha256 in session.execute(query).tuples() if sha256 is not None}
+    return {row.url: row.sha256 for row in session.execute(query)}
 
 
 def put(session: Session, project_id: UUID, url: str, *, sha256: str, source: str) -> None:
