@@ -117,20 +117,20 @@ def chart(  # noqa: PLR0913 - each is a property of a chart.
     direction: str | None = None,
     titles: tuple[str | None, str | None] = (None, None),
     columns: Iterable[int] = (2,),
-    rows: tuple[int, int] = (1, 5),
+    span: tuple[int, int] = (1, 5),
 ) -> Any:
-    """A chart of columns of a sheet by its first one; `titles` are those of the x and y axis."""
+    """A chart of columns of a sheet by its first one; `titles` are those of the x and y axis, `span` its rows."""
     made = CHARTS[kind]()
     for column in columns:
-        values = Reference(sheet, min_col=column, min_row=rows[0], max_row=rows[1])
+        values = Reference(sheet, min_col=column, min_row=span[0], max_row=span[1])
         if kind == "scatter":
-            xs = Reference(sheet, min_col=1, min_row=rows[0] + 1, max_row=rows[1])
-            ys = Reference(sheet, min_col=column, min_row=rows[0] + 1, max_row=rows[1])
+            xs = Reference(sheet, min_col=1, min_row=span[0] + 1, max_row=span[1])
+            ys = Reference(sheet, min_col=column, min_row=span[0] + 1, max_row=span[1])
             made.series.append(Series(ys, xs))
         else:
             made.add_data(values, titles_from_data=True)
     if kind != "scatter":
-        made.set_categories(Reference(sheet, min_col=1, min_row=rows[0] + 1, max_row=rows[1]))
+        made.set_categories(Reference(sheet, min_col=1, min_row=span[0] + 1, max_row=span[1]))
     made.title = title
     if legend is None:
         made.legend = None

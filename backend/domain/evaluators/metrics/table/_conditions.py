@@ -65,7 +65,7 @@ class Conditions:
         for condition in conditions:
             try:
                 hits = self._hits(condition)
-            except (NotUnderstood, ValueError) as error:
+            except (NotUnderstood, ValueError, TypeError, ArithmeticError) as error:
                 self.notes.append(f"a condition of {self._sheet.place.name!r} was left out: {error}"[:200])
                 continue
             for cell in hits:
@@ -186,7 +186,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _between(value: Any, references: list[Any]) -> bool:
-    small, large = sorted(references[:2], key=lambda reference: (isinstance(reference, str), reference))
+    small, large = references[:2] if compare("<=", references[0], references[1]) else references[1::-1]
     return compare(">=", value, small) and compare("<=", value, large)
 
 

@@ -19,13 +19,11 @@ class SheetPrintRule(PairRule):
 
     def judge(self, books: Books) -> list[str]:
         """See the base."""
-        texts = []
-        for reference in (self.sheet_idx0, self.sheet_idx1):
-            lines, reason = _lines(books, reference)
-            if lines is None:
-                return [reason]
-            texts.append([line.lower() for line in lines] if self.ignore_case else lines)
-        found, wanted = texts
+        (found, reason), (wanted, other) = (_lines(books, each) for each in (self.sheet_idx0, self.sheet_idx1))
+        if found is None or wanted is None:
+            return [reason or other]
+        if self.ignore_case:
+            found, wanted = ([line.lower() for line in lines] for lines in (found, wanted))
         pairs = enumerate(zip(found, wanted, strict=False), 1)
         reasons = [f"line {at}: got {shown(a)}, expected {shown(b)}" for at, (a, b) in pairs if a != b]
         if len(found) != len(wanted):
