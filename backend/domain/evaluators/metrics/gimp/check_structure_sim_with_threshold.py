@@ -46,5 +46,7 @@ def check_structure_sim_with_threshold(
 def _tiny(one: "Image", other: "Image", threshold: float) -> tuple[bool, str]:
     """Pictures that the usual window does not fit into get a smaller, odd one."""
     window = (min(other.size) - 1) // 2 * 2 + 1
+    if window == 1:
+        return False, f"a picture of {other.size} is too small to be compared"
     value = ssim(one.convert("RGB"), other.convert("RGB"), window)
     return value >= threshold, f"structural similarity {value:.4f}, wanted {threshold:g}"

@@ -50,13 +50,21 @@ def original(tmp_path: Path) -> str:
 
 
 class TestStructure:
-    def test_strips_give_the_whole_pictures_mean(self) -> None:
+    @pytest.mark.parametrize("window", [3, 5, 7])
+    @pytest.mark.parametrize("size", [(7, 7), (40, 63), (33, 70), (31, 134)])
+    def test_the_values_are_scikit_images(self, size: tuple[int, int], window: int) -> None:
         from skimage.metrics import structural_similarity
 
-        tall = scene((40, 1300))
-        other = blurred(tall, 1)
-        whole = structural_similarity(np.asarray(tall), np.asarray(other), channel_axis=2, win_size=7)  # type: ignore[no-untyped-call]
-        assert ssim(tall, other) == pytest.approx(float(whole), abs=1e-12)
+        one = scene(size)
+        for other in (blurred(one, 1), brighter(one, 0.4), scene(size, 9), Image.new("RGB", size, (255, 255, 255))):
+            value = structural_similarity(  # type: ignore[no-untyped-call]
+                np.asarray(one), np.asarray(other), channel_axis=2, win_size=window
+            )
+            assert ssim(one, other, window) == pytest.approx(float(value), abs=2e-7)
+
+    def test_white_on_white(self) -> None:
+        white = Image.new("RGB", (50, 80), (255, 255, 255))
+        assert ssim(white, white) == pytest.approx(1, abs=1e-7)
 
     def test_upstreams_values(self, original: str, tmp_path: Path) -> None:
         for name, picture, value in (
@@ -80,6 +88,8 @@ class TestStructure:
         tiny = save(scene().resize((5, 5)), tmp_path / "tiny.png")
         assert both("check_structure_sim", tiny, tiny) == [0, 0]
         assert both("check_structure_sim_with_threshold", tiny, tiny) == [1, 1]
+        line = save(scene().resize((50, 2)), tmp_path / "line.png")
+        assert both("check_structure_sim_with_threshold", line, line) == [0, 0]
 
     def test_a_hole_must_be_a_hole(self, tmp_path: Path) -> None:
         gold = save(hole(scene()), tmp_path / "gold.png")
