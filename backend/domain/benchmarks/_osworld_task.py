@@ -145,9 +145,7 @@ def _labels(file: TaskFile, raw: Mapping[str, JSON], task: Task, suite: Suite) -
     programs = [suite.programs[app] for app in apps if app in suite.programs]
     return Labels(
         apps=tuple(dict.fromkeys(apps)),
-        requires=tuple(
-            dict.fromkeys([*file.requires, *(suite.programs[app] for app in apps if app in suite.programs)])
-        ),
+        requires=tuple(dict.fromkeys([*file.requires, *programs])),
         difficulty=difficulty,
         difficulty_source=source,
         level=file.level,
