@@ -1,0 +1,243 @@
+"""Getters of browsers where the cases of the contract do not look: which profile, which window, what is damaged."""
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backend.domain import registry
+from backend.domain.errors import EvaluatorFailed, GuestRefused, Invalid
+from backend.domain.evaluators.getters._live import address, looked_up, page, running
+from backend.domain.evaluators.getters._profile import at, settings
+from backend.domain.evaluators.getters._shortcuts import Shortcuts
+from backend.domain.evaluators.getters.chrome._macys import product
+from backend.domain.registry import Kind
+from backend.domain.score import Blob
+from tests.factories import chrome_profile
+from tests.factories.getter_cases.browsers import CHROMIUM, EDGE, bar, folder, profile, showing
+from tests.factories.lnk import lnk
+from tests.factories.starter_tasks import FakeContext
+from tests.fakes.browser import FakeBrowser
+from tests.fakes.desktop import FakeDesktop
+
+registry.load()
+
+
+def value(context: FakeContext, name: str, folder: Path, **parameters: Any) -> Any:
+    getter = registry.lookup(Kind.GETTER, name, "osworld")()
+    getter.check(parameters)
+    return getter.read(getter.collect(context, parameters), parameters, folder)
+
+
+def stored(value: Mapping[str, Any], name: str = "Default/Preferences") -> dict[str, bytes]:
+    return {name: chrome_profile.as_file(value)}
+
+
+class TestWhichProfile:
+    def test_the_one_in_which_the_browser_has_run(self, tmp_path: Path) -> None:
+        """A task's set-up may write settings of Chrome on a desktop that has Chromium."""
+        context = profile(stored({"profile": {"name": "written"}}))
+        used = stored({"profile": {"name": "used"}}) | stored({}, "Local State")
+        context.desktop.files |= {f"{CHROMIUM}/{name}": data for name, data in used.items()}
+        assert value(context, "profile_name", tmp_path) == "used"
+
+    def test_the_one_that_the_task_names(self, tmp_path: Path) -> None:
+        context = profile(stored({"profile": {"name": "other"}}), "/tmp/profile")
+        assert value(context, "profile_name", tmp_path, user_data_dir="/tmp/profile/") == "other"
+        with pytest.raises(Invalid):
+            value(context, "profile_name", tmp_path, user_data_dir="C:\\profile")
+
+    def test_protected_settings_go_first(self, tmp_path: Path) -> None:
+        plain = stored({"homepage": "a", "download": {"default_directory": "C:\\"}})
+        context = profile(plain | stored({"homepage": "https://b/"}, "Default/Secure Preferences"), EDGE)
+        assert value(context, "edge_home_page", tmp_path) == "b"
+        assert value(context, "edge_default_download_folder", tmp_path) == "C:\\"
+
+
+DEFAULTS: dict[str, Any] = {
+    "default_search_engine": "Google", "enable_do_not_track": "false", "enable_enhanced_safety_browsing": "false",
+    "enable_safe_browsing": "true", "new_startup_page": "true", "data_delete_automacally": "false",
+    "chrome_color_scheme": "system", "find_installed_extension_name": [], "find_unpacked_extension_path": [],
+    "profile_name": None, "chrome_font_size": {"default_fixed_font_size": 13, "default_font_size": 16},
+}  # fmt: skip
+EDGES: dict[str, Any] = {
+    "default_search_engine_from_edge": "Bing", "enable_do_not_track_from_edge": 0.0,
+    "enable_enhanced_safety_browsing_from_edge": 0.0, "data_delete_automacally_from_edge": 0.0,
+    "edge_home_page": "False", "edge_default_download_folder": "False", "profile_name_from_edge": None,
+}  # fmt: skip
+
+
+class TestSettings:
+    @pytest.mark.parametrize("name", DEFAULTS)
+    def test_a_key_that_is_not_there_is_the_browsers_default(self, name: str, tmp_path: Path) -> None:
+        assert value(profile(stored({})), name, tmp_path) == DEFAULTS[name]
+
+    @pytest.mark.parametrize("name", EDGES)
+    def test_of_edge(self, name: str, tmp_path: Path) -> None:
+        assert value(profile(stored({}), EDGE), name, tmp_path) == EDGES[name]
+
+    @pytest.mark.parametrize("data", [b"", b"{", b"[]", b'"text"'])
+    def test_a_damaged_file_leaves_the_question_open(self, data: bytes, tmp_path: Path) -> None:
+        with pytest.raises(EvaluatorFailed):
+            value(profile({"Default/Preferences": data}), "default_search_engine", tmp_path)
+
+    @pytest.mark.parametrize("odd", [{"webkit": 3}, {"webkit": {"webprefs": []}}])
+    def test_odd_shapes_count_as_not_there(self, odd: dict[str, Any], tmp_path: Path) -> None:
+        assert value(profile(stored(odd)), "chrome_font_size", tmp_path) == DEFAULTS["chrome_font_size"]
+
+    def test_an_engine_that_nobody_knows(self, tmp_path: Path) -> None:
+        files = stored({"default_search_provider": {"synced_guid": "other"}})
+        assert value(profile(files, EDGE), "default_search_engine_from_edge", tmp_path) == "Unknown"
+
+    def test_other_permissions_are_no_forgetting(self, tmp_path: Path) -> None:
+        files = stored({"profile": {"default_content_setting_values": {"notifications": 2}}})
+        assert value(profile(files), "data_delete_automacally", tmp_path) == "false"
+
+    def test_deep_merge(self) -> None:
+        blobs = [Blob(name="a", data=b'{"a": {"b": 1, "c": 2}}'), Blob(name="b", data=b'{"a": {"c": 3}, "d": 4}')]
+        found = settings(blobs)
+        assert (at(found, "a.b"), at(found, "a.c"), at(found, "d"), at(found, "a.b.c", 5)) == (1, 3, 4, 5)
+        with pytest.raises(EvaluatorFailed):
+            settings([])
+
+
+class TestDatabases:
+    def test_what_is_only_in_the_log_counts(self, tmp_path: Path) -> None:
+        """A running browser may have written visits beside its file and not yet into it."""
+        source = tmp_path / "History"
+        source.write_bytes(chrome_profile.history(("https://old.example", "", 1)))
+        connection = sqlite3.connect(source)
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("INSERT INTO urls(url, title, last_visit_time) VALUES('https://new.example', '', 2)")
+        connection.commit()
+        names = {"Default/History": source, "Default/History-wal": tmp_path / "History-wal"}
+        context = profile({name: path.read_bytes() for name, path in names.items()})
+        connection.close()
+        (tmp_path / "read").mkdir()
+        found = value(context, "history", tmp_path / "read")
+        assert [row[0] for row in found] == ["https://old.example", "https://new.example"]
+
+    @pytest.mark.parametrize("data", [b"", b"no database", b"SQLite format 3\0" + bytes(90)])
+    def test_a_damaged_file_leaves_the_question_open(self, data: bytes, tmp_path: Path) -> None:
+        with pytest.raises(EvaluatorFailed):
+            value(profile({"Default/History": data}), "history", tmp_path)
+
+    def test_a_table_that_never_ends(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("backend.domain.evaluators.formats.browser_tables.MAX_SECONDS", 0.2)
+        endless = (
+            "CREATE VIEW cookies AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n"
+        )
+        with pytest.raises(EvaluatorFailed):
+            value(profile({"Default/Cookies": chrome_profile.database(endless)}), "cookie_data", tmp_path)
+
+
+class TestAddress:
+    def seen(self, tree: str | None, *urls: str) -> list[Blob]:
+        listed = json.dumps([{"id": "1", "url": url, "title": "", "kind": "page"} for url in urls]).encode()
+        return [Blob(name="tree", data=None if tree is None else tree.encode()), Blob(name="open pages", data=listed)]
+
+    def test_of_the_active_window(self) -> None:
+        assert address(self.seen(bar("a.org", "b.org", active=1)), "https://") == "https://b.org"
+        assert address(self.seen(bar("a.org", "b.org", active=7)), "https://") == "https://a.org"
+
+    @pytest.mark.parametrize(
+        ("text", "url"),
+        [
+            ("chrome://settings/appearance", "chrome://settings/appearance"),
+            ("http://a.org", "http://a.org"),
+            ("about:blank", "about:blank"),
+            ("/home/user/a.html", "file:///home/user/a.html"),
+            ("a.org/x?y=1&z=2", "https://www.a.org/x?y=1&z=2"),
+        ],
+    )
+    def test_prefixes(self, text: str, url: str) -> None:
+        assert address(self.seen(bar(text)), "https://www.") == url
+
+    @pytest.mark.parametrize("tree", [None, "<desktop-frame/>", bar("a.org", app="Text Editor"), bar("")])
+    def test_devtools_says_where_the_tree_does_not(self, tree: str | None) -> None:
+        assert address(self.seen(tree, "https://c.org/", "https://d.org/"), "https://") == "https://c.org/"
+        assert address(self.seen(tree), "https://") is None
+
+    def test_of_windows(self) -> None:
+        tree = (
+            '<desktop xmlns:val="uri:deskat:value.at-spi.gnome.org"><chrome_widgetwin_1><edit '
+            'name="Address and search bar" val:value="a.org/x"/></chrome_widgetwin_1></desktop>'
+        )
+        assert address(self.seen(tree), "https://") == "https://a.org/x"
+
+    def test_a_damaged_tree(self) -> None:
+        with pytest.raises(EvaluatorFailed):
+            address(self.seen("<a"), "https://")
+
+    def test_the_page_of_the_address(self) -> None:
+        blobs = self.seen(bar("b.org/x"), "https://a.org/", "https://www.b.org/x/")
+        blobs += [
+            Blob(name=url, data=json.dumps({"url": url}).encode()) for url in ("https://a.org/", "https://www.b.org/x/")
+        ]
+        assert page(blobs, "https://") == {"url": "https://www.b.org/x/"}
+        with pytest.raises(EvaluatorFailed, match="timeout"):
+            page([*blobs[:3], blobs[3].model_copy(update={"note": "timeout"})], "https://")
+
+
+class TestLookedUp:
+    def test_a_slow_page_is_taken_as_it_is_and_closed(self) -> None:
+        context = showing("x", "https://a.org/")
+        browser = context.browser()
+        assert isinstance(browser, FakeBrowser)
+        browser.slow.add("https://slow.org/")
+        with looked_up(browser, "https://slow.org/") as tab:
+            assert tab.url == "https://slow.org/"
+        assert [tab.url for tab in browser.tabs()] == ["https://a.org/"]
+
+    def test_a_page_that_cannot_be_had(self) -> None:
+        browser = showing("x", "https://a.org/").browser()
+        assert isinstance(browser, FakeBrowser)
+        browser.broken.add("https://gone.org/")
+        with pytest.raises(GuestRefused), looked_up(browser, "https://gone.org/"):
+            pass
+
+    def test_a_browser_that_was_closed_is_started(self) -> None:
+        desktop = FakeDesktop()
+        context = FakeContext(desktop)
+        browser = FakeBrowser(running=False, desktop=desktop)
+        context.browsers[9222] = browser
+        started = desktop.launch
+
+        def launch(*args: Any, **more: Any) -> None:
+            browser.running = True
+            started(*args, **more)
+
+        desktop.launch = launch  # type: ignore[method-assign]
+        assert running(context) is browser
+        assert desktop.open_windows[-1].title == "google-chrome"
+
+
+class TestShortcuts:
+    def test_of_windows_have_a_description(self, tmp_path: Path) -> None:
+        context = folder("Windows", {"a.lnk": lnk("Play 2048"), "broken.LNK": b"no", "b.url": b""})
+        found = value(context, "shortcuts_on_desktop", tmp_path)
+        assert sorted(found) == ["a.lnk", "broken.LNK"]
+        metric = registry.lookup(Kind.METRIC, "is_shortcut_on_desktop", "waa")
+        assert metric(found, {"type": "description", "description": "2048"}).value == 1.0
+        assert metric({"broken.LNK": found["broken.LNK"]}, {"type": "description", "description": "2048"}).value == 0.0
+
+    def test_nothing_gathered(self, tmp_path: Path) -> None:
+        with pytest.raises(EvaluatorFailed):
+            Shortcuts().read([], {}, tmp_path)
+
+
+class TestProduct:
+    def test_half_the_price_and_no_less(self) -> None:
+        start = (
+            "https://www.macys.com/shop/mens-clothing/mens-shirts/Sleeve_length,Price_discount_range/Short%20Sleeve,"
+        )
+        more = start + "50_PERCENT_%20off%20%26%20more%7C30_PERCENT_%20off%20%26%20more"
+        assert product(more, ["Price_discount_range"])["Price_discount_range"].startswith("not_")
+        half = product(start + "50_PERCENT_%20off%20%26%20more", ["Price_discount_range", "Men_regular_size_t", "x"])
+        assert half == {
+            "mens_clothing": True, "shirts": True, "short_sleeve": True,
+            "Price_discount_range": "50_PERCENT_ off & more", "Men_regular_size_t": None,
+        }  # fmt: skip

@@ -1,0 +1,91 @@
+"""What a task reaches besides its desktop."""
+
+from typing import Any
+
+import pytest
+
+from backend.domain.errors import ClusterLost, GuestLost, NotFound, TaskSetupFailed
+from backend.domain.ports import OpenDesktop
+from backend.domain.ports_web import Browser
+from tests.factories.starter_tasks import make_task
+from tests.fakes.browser import FakeBrowser
+from tests.fakes.desktop import FakeDesktop
+from tests.fakes.web import FakeWeb
+from worker.reach import Servers, TaskContext, devtools
+
+
+class Opened:
+    """Of an OpenDesktop what is asked for here."""
+
+    def __init__(self, address: str = "unix:/nowhere/api") -> None:
+        self.address = address
+
+    def stream_address(self) -> tuple[str, str]:
+        return self.address, "secret"
+
+
+def servers(made: list[tuple[int, FakeBrowser]]) -> Servers:
+    def make(_opened: OpenDesktop, port: int) -> Browser:
+        made.append((port, FakeBrowser()))
+        return made[-1][1]
+
+    opened: Any = Opened()
+    return Servers(opened, make)
+
+
+def context(made: list[tuple[int, FakeBrowser]], **more: Any) -> TaskContext:
+    def fetch(sha256: str) -> bytes:
+        raise NotFound(f"no artifact {sha256}")
+
+    return TaskContext(FakeDesktop(), make_task(), FakeWeb(), {"a": "1" * 64}, fetch, servers(made), **more)
+
+
+class TestBrowser:
+    def test_one_per_port(self) -> None:
+        made: list[tuple[int, FakeBrowser]] = []
+        task = context(made)
+        assert task.browser() is task.browser(9222)
+        assert task.browser(1337) is not task.browser()
+        assert [port for port, _ in made] == [9222, 1337]
+
+    def test_the_published_port_stands_for_the_one_behind_it(self) -> None:
+        opened: Any = Opened()
+        for port, ports in ((9222, (9222, 1337)), (1337, (1337,))):
+            assert devtools(opened, port)._ports == ports  # type: ignore[attr-defined]
+
+    def test_closed_twice(self) -> None:
+        made: list[tuple[int, FakeBrowser]] = []
+        reached = servers(made)
+        reached.browser(9222)
+        reached.close()
+        reached.close()
+
+
+class TestHttp:
+    def test_a_dead_desktop_is_lost(self) -> None:
+        with pytest.raises(GuestLost):
+            context([]).http(8080, "/requests/status.xml")
+
+
+class TestAsset:
+    def test_an_unknown_one(self) -> None:
+        with pytest.raises(TaskSetupFailed, match="no asset"):
+            context([]).asset("b")
+
+    def test_one_that_is_gone(self) -> None:
+        with pytest.raises(ClusterLost, match="could not be read"):
+            context([]).asset("a")
+
+
+class TestOutputsAndSecrets:
+    def test_kept(self) -> None:
+        task = context([])
+        assert task.kept("wmctrl.out") is None
+        task.keep("wmctrl.out", b"1")
+        task.keep("wmctrl.out", b"2")
+        assert task.kept("wmctrl.out") == b"2"
+
+    def test_secrets(self) -> None:
+        with pytest.raises(TaskSetupFailed, match="googledrive"):
+            context([]).secret("googledrive_settings")
+        assert context([], secrets=str.upper).secret("a") == "A"
