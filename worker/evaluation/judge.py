@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -23,6 +24,7 @@ from worker.evaluation.limits import OWN_UID, Limits
 from worker.evaluation.sandbox import Place, Sandbox, candidates, command, environment, here
 from worker.evaluation.wire import pack
 
+FOLDERS = "deskarena-evidence-"
 MAX_ANSWER = 4 * 2**20
 PROBE_SECONDS = 30.0
 logger = logging.getLogger(__name__)
@@ -33,7 +35,7 @@ class Child:
 
     def __init__(self, sandbox: Sandbox, place: Place, limits: Limits) -> None:
         self._limits = limits
-        self._folder = tempfile.TemporaryDirectory(prefix="deskarena-evidence-")
+        self._folder = tempfile.TemporaryDirectory(prefix=f"{FOLDERS}{os.getpid()}-")
         self.blobs = Path(self._folder.name) / "blobs"
         self.blobs.mkdir(mode=0o755)
         self.blobs.chmod(0o755)  # Its parent is ours alone; the child may be another user.
@@ -111,6 +113,14 @@ class Child:
         return file.read(most)
 
 
+def remove_left_folders() -> None:
+    """Removes the evidence of workers that were killed: a folder's name says whose it is, and that process is gone."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{FOLDERS}*"):
+        owner = folder.name.removeprefix(FOLDERS).split("-")[0]
+        if owner.isdigit() and not Path("/proc", owner).exists() and folder.is_dir() and not folder.is_symlink():
+            shutil.rmtree(folder, ignore_errors=True)
+
+
 class Judge:
     """Finds out once how children can be fenced in here, then makes them. Safe for several threads."""
 
@@ -131,6 +141,7 @@ class Judge:
         """
         with self._lock:
             if self._sandbox is None:
+                remove_left_folders()
                 self._sandbox = self._find()
                 compile_ahead(self.place)
                 logger.info("evaluators run under: %s", self._sandbox)
