@@ -1,5 +1,6 @@
 """Starts children and asks them for verdicts."""
 
+import contextlib
 import json
 import logging
 import os
@@ -41,6 +42,7 @@ class Child:
         self.blobs.chmod(0o755)  # Its parent is ours alone; the child may be another user.
         if sandbox.own_user and not sandbox.has_view:
             os.chown(self._folder.name, OWN_UID, OWN_UID)
+        self._ended = False
         self._answer: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `close`.
         self._words: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `close`.
         line = command(sandbox, place, self.blobs, limits, root=os.geteuid() == 0)
@@ -88,8 +90,11 @@ class Child:
         return parsed
 
     def _end(self) -> None:
-        if self._process.poll() is None:
-            os.killpg(self._process.pid, signal.SIGKILL)
+        # The whole group, also when its leader has ended: a bubblewrap that fails on its way leaves a child that waits.
+        if not self._ended:
+            self._ended = True
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
         if self._process.stdin is not None:
             self._process.stdin.close()

@@ -9,7 +9,7 @@ from backend.domain.errors import EvaluatorFailed, FailureClass
 from tests.unit.worker.evaluation.cases import LIMITS, place_with, said, task_with
 from tests.waiting import until
 from worker.evaluation.code import compile_ahead
-from worker.evaluation.judge import FOLDERS, Judge, remove_left_folders
+from worker.evaluation.judge import FOLDERS, Child, Judge, remove_left_folders
 from worker.evaluation.limits import OWN_UID, Limits
 from worker.evaluation.sandbox import Sandbox, candidates, here
 
@@ -166,6 +166,19 @@ class TestSandbox:
         monkeypatch.setattr("worker.evaluation.judge.command", lambda *_, **__: ["no-such-program"])
         with pytest.raises(EvaluatorFailed, match="no evaluator can be started"):
             _ = Judge(LIMITS).sandbox
+
+    def test_a_fence_that_fails_on_its_way_leaves_no_process(self, tmp_path: Path) -> None:
+        """Bubblewrap has a child before it has done everything that may fail."""
+        told = tmp_path / "left"
+        script = f"sleep 1000 & echo $! > {told}; exit 1"
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr("worker.evaluation.judge.command", lambda *_, **__: ["sh", "-c", script])
+            child = Child(found(), here(), LIMITS)
+        with pytest.raises(EvaluatorFailed, match="code 1"):
+            child.ask(b"probe")
+        child.close()
+        left = Path("/proc", told.read_text().strip())
+        until(lambda: not (left / "exe").exists(), 10, what="the process is gone")
 
 
 class TestRemoveLeftFolders:
