@@ -2,6 +2,7 @@
 
 import os
 import random
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +20,10 @@ ROOT = Path(__file__).resolve().parent.parent
 for name in [name for name in os.environ if name in {"DATABASE_URL", "REDIS_URL"} or name.startswith("DESKARENA_")]:
     if not name.startswith("DESKARENA_TEST_"):
         del os.environ[name]
+
+# A shell that starts the tests in the background has them ignore interrupts, and so would everything that they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_report_header() -> str:

@@ -11,7 +11,7 @@ from backend.db.repositories.rollups import TaskTotals
 from backend.domain.statistics.intervals import LEVEL, Cluster, Interval, cluster_bootstrap_mean, wilson
 
 WILSON = "Wilson score interval"
-BOOTSTRAP = "bootstrap over tasks"
+BOOTSTRAP = "bootstrap over tasks (Wilson over tasks where all are 0 or all are 1)"
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Summary:
         tasks: distinct tasks among the episodes.
         scored_tasks: of them, those with a scored episode.
         lost: lost episodes by failure class.
-        success_method: how `success_interval` was computed; `mean_interval` is always a bootstrap over tasks.
+        success_method: how `success_interval` was computed; `mean_interval` always by `BOOTSTRAP`.
         steps: over scored episodes.
     """
 

@@ -1,6 +1,7 @@
 """The whole path, as a researcher walks it: fill the form, watch the desktop, scrub the replay, find the score."""
 
 import hashlib
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -107,7 +108,8 @@ class TestWholePath:
         steps = page.locator("[data-replay-target=step]")
         assert steps.count() >= 2
         image = page.locator("[data-replay-target=image]")
-        last = image.get_attribute("src") or ""  # The live view leaves its viewer at the end.
+        expect(image).to_have_attribute("src", re.compile("^/api/v1/artifacts/"))  # The live view leaves it at the end.
+        last = image.get_attribute("src") or ""
         page.locator("[data-replay-target=scrub]").focus()
         page.keyboard.press("Home")
         expect(image).not_to_have_attribute("src", last)

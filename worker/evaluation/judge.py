@@ -1,8 +1,10 @@
 """Starts children and asks them for verdicts."""
 
+import contextlib
 import json
 import logging
 import os
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -23,6 +25,7 @@ from worker.evaluation.limits import OWN_UID, Limits
 from worker.evaluation.sandbox import Place, Sandbox, candidates, command, environment, here
 from worker.evaluation.wire import pack
 
+FOLDERS = "deskarena-evidence-"
 MAX_ANSWER = 4 * 2**20
 PROBE_SECONDS = 30.0
 logger = logging.getLogger(__name__)
@@ -33,12 +36,13 @@ class Child:
 
     def __init__(self, sandbox: Sandbox, place: Place, limits: Limits) -> None:
         self._limits = limits
-        self._folder = tempfile.TemporaryDirectory(prefix="deskarena-evidence-")
+        self._folder = tempfile.TemporaryDirectory(prefix=f"{FOLDERS}{os.getpid()}-")
         self.blobs = Path(self._folder.name) / "blobs"
         self.blobs.mkdir(mode=0o755)
         self.blobs.chmod(0o755)  # Its parent is ours alone; the child may be another user.
         if sandbox.own_user and not sandbox.has_view:
             os.chown(self._folder.name, OWN_UID, OWN_UID)
+        self._ended = False
         self._answer: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `close`.
         self._words: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `close`.
         line = command(sandbox, place, self.blobs, limits, root=os.geteuid() == 0)
@@ -86,8 +90,11 @@ class Child:
         return parsed
 
     def _end(self) -> None:
-        if self._process.poll() is None:
-            os.killpg(self._process.pid, signal.SIGKILL)
+        # The whole group, also when its leader has ended: a bubblewrap that fails on its way leaves a child that waits.
+        if not self._ended:
+            self._ended = True
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
         if self._process.stdin is not None:
             self._process.stdin.close()
@@ -111,6 +118,14 @@ class Child:
         return file.read(most)
 
 
+def remove_left_folders() -> None:
+    """Removes the evidence of workers that were killed: a folder's name says whose it is, and that process is gone."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{FOLDERS}*"):
+        owner = folder.name.removeprefix(FOLDERS).split("-")[0]
+        if owner.isdigit() and not Path("/proc", owner).exists() and folder.is_dir() and not folder.is_symlink():
+            shutil.rmtree(folder, ignore_errors=True)
+
+
 class Judge:
     """Finds out once how children can be fenced in here, then makes them. Safe for several threads."""
 
@@ -131,6 +146,7 @@ class Judge:
         """
         with self._lock:
             if self._sandbox is None:
+                remove_left_folders()
                 self._sandbox = self._find()
                 compile_ahead(self.place)
                 logger.info("evaluators run under: %s", self._sandbox)

@@ -1,12 +1,24 @@
 """`replay`: repeats the actions of a recorded trajectory."""
 
 from typing import Any
+from uuid import UUID
+
+from pydantic import Field
 
 from backend.domain.errors import AgentFailed
 from backend.domain.parameters import Parameters
 from backend.domain.ports import AgentContext
 from backend.domain.registry import Kind, register
 from backend.domain.trajectory import Action, ActionType, Decision, Observation, Usage
+
+
+class ReplayParams(Parameters):
+    """What is repeated; without either, the newest scored episode of the same task by another agent."""
+
+    run: UUID | None = Field(
+        default=None, description="A recorded run: its episode of the same task and repeat is repeated."
+    )
+    episode: UUID | None = Field(default=None, description="A recorded episode, repeated for every task of the run.")
 
 
 @register(Kind.AGENT, "replay")
@@ -16,7 +28,7 @@ class Replay:
     It is privileged, so never ranked: what it repeats was found by another agent.
     """
 
-    Params = Parameters
+    Params = ReplayParams
     observation = "screenshot"
     action_space = "computer_13"
     about = "Repeats the actions of a recorded episode, to see whether they still work."

@@ -73,12 +73,18 @@ def cluster_bootstrap_mean(
 
     Returns:
         None without a counted episode. With one task both ends are its mean: nothing can be said about others.
+        Where every episode is 0, or every one is 1, each draw is alike and would pretend to certainty: then Wilson's
+        interval with the tasks as trials, which is the widest that such tasks allow.
     """
-    import numpy as np
-
     counted = sorted(cluster for cluster in clusters if cluster.n > 0)
     if not counted:
         return None
+    if all(cluster.total <= 0 for cluster in counted):
+        return wilson(0, len(counted), level)
+    if all(cluster.total >= cluster.n for cluster in counted):
+        return wilson(len(counted), len(counted), level)
+    import numpy as np
+
     numbers = np.array([cluster.n for cluster in counted], dtype=float)
     totals = np.array([cluster.total for cluster in counted], dtype=float)
     means = np.concatenate(

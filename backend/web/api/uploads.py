@@ -68,9 +68,12 @@ def zip_address(url: str) -> str:
 
 
 def _root(folder: Path) -> Path:
-    """The folder itself, or the only folder in it: both are usual in zips."""
+    """The folder itself, or the only folder in it: both are usual in zips. An only domain's folder is no such one."""
     inside = [path for path in folder.iterdir() if path.name != "__MACOSX"]
-    return inside[0] if len(inside) == 1 and inside[0].is_dir() else folder
+    if len(inside) != 1 or not inside[0].is_dir():
+        return folder
+    wrapped = any(path.is_dir() or path.name == "test_all.json" for path in inside[0].iterdir())
+    return inside[0] if wrapped else folder
 
 
 @contextmanager

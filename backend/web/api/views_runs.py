@@ -10,6 +10,7 @@ from backend.db import models
 from backend.db.repositories import api as repository
 from backend.domain.episode import Outcome
 from backend.services.episodes import EpisodeRow, EvaluationRow
+from backend.services.summary import BOOTSTRAP
 from backend.services.summary import Summary as Computed
 from backend.web.api import schemas
 
@@ -26,7 +27,7 @@ def summary(found: Computed) -> schemas.Summary:
     success = None if found.success_interval is None else tuple(found.success_interval)
     mean = None if found.mean_interval is None else tuple(found.mean_interval)
     method = found.success_method or "none"
-    words = f"{found.level:.0%} level; success rate: {method}; mean score: bootstrap over tasks"
+    words = f"{found.level:.0%} level; success rate: {method}; mean score: {BOOTSTRAP}"
     return schemas.Summary(
         episodes=found.episodes,
         counts=counts,

@@ -27,10 +27,20 @@ function each(node, visit) {
 
 new MutationObserver((changes) => {
   for (const change of changes) {
+    if (change.type === "attributes") {
+      // A page that was brought up to date may have taken a behaviour from an element that stays.
+      detach(change.target);
+      if (change.target.isConnected && change.target.dataset.controller) attach(change.target);
+    }
     for (const node of change.removedNodes) if (!node.isConnected) each(node, detach);
     for (const node of change.addedNodes) if (node.isConnected) each(node, attach);
   }
-}).observe(document.documentElement, { childList: true, subtree: true });
+}).observe(document.documentElement, {
+  attributeFilter: ["data-controller"],
+  attributes: true,
+  childList: true,
+  subtree: true,
+});
 
 const started = [];
 each(document.documentElement, (element) => started.push(attach(element)));

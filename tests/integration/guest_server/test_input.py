@@ -178,9 +178,14 @@ class TestMouse:
         before = clean.desktop.screenshot().data
         clean.input({"type": "click", "button": "right"})
         wait(lambda: clean.desktop.screenshot().data != before, "a menu")
-        clean.get("/stable", quiet=0.5)  # It takes the keyboard only after it has begun to draw.
-        clean.input({"type": "press", "key": "esc"})
-        wait(lambda: clean.desktop.screenshot().data == before, "no menu")
+
+        def gone() -> bool:
+            """It takes the keyboard only some time after it has begun to draw."""
+            clean.input({"type": "press", "key": "esc"})
+            clean.get("/stable", quiet=0.2)
+            return clean.desktop.screenshot().data == before
+
+        wait(gone, "no menu")
 
     def test_the_wheel_scrolls(self, clean: Session) -> None:
         clean.edit("wheel.txt", "\n".join(map(str, range(500))))

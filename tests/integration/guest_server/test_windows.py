@@ -27,8 +27,15 @@ class TestWindows:
 
     def test_the_rectangle_has_the_frame(self, clean: Session) -> None:
         clean.edit("one.txt")
+
+        def extents_of() -> str:
+            """The editor names its window anew soon after it has opened."""
+            command = ["xprop", "-name", clean.desktop.windows()[0].title, "_NET_FRAME_EXTENTS"]
+            said = str(clean.desktop.execute(command).output)
+            return said if "=" in said else ""
+
+        extents = wait(extents_of, "the frame's extents")
         window = clean.desktop.windows()[0]
-        extents = clean.desktop.execute(["xprop", "-name", window.title, "_NET_FRAME_EXTENTS"]).output
         left, right, top, bottom = map(int, extents.partition("=")[2].split(","))
         info = clean.desktop.execute(["xwininfo", "-name", window.title]).output
         facts = dict(line.strip().split(":", 1) for line in info.splitlines() if ":" in line)

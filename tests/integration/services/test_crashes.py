@@ -17,7 +17,7 @@ from tests.factories.records import World, evaluation
 from tests.factories.tasks import make_benchmark, make_task
 from tests.sampling import seed
 
-LEASE_SECONDS = 0.4
+LEASE_SECONDS = 1.0
 TASKS, REPEATS, WORKERS = 5, 2, 4
 
 
@@ -91,7 +91,7 @@ class TestCrashes:
                 pool.submit(work, installation, worker, random.Random(seed() + 10 * round_ + n), over)  # noqa: S311
                 for n, worker in enumerate(workers)
             ]
-            deadline = time.monotonic() + 120
+            deadline = time.monotonic() + 240
             while not ended(installation, run) and time.monotonic() < deadline:
                 installation.do(claims.reap, lease_seconds=LEASE_SECONDS)
                 over.wait(0.1)

@@ -46,7 +46,8 @@ class TestLeaderboard:
             ("always_fail", 1),
             ("random", 2),
         ]
-        assert [row.standing.group for row in found.rows if row.standing] == [1, 2]
+        # Three tasks each cannot tell them apart, whatever they scored.
+        assert [row.standing.group for row in found.rows if row.standing] == [1, 1]
         assert found.tasks == 3
 
     def test_lost_ones_are_beside_the_rate_and_in_the_bound(self, measured: World) -> None:

@@ -51,6 +51,11 @@ class TestImport:
         assert (status, made["created"], again, same["created"]) == (201, True, 200, False)
         assert fresh.get("/api/v1/benchmarks/mine").json()["tasks"] == 1
 
+    @pytest.mark.parametrize("above", ["", "my-tasks/"])
+    def test_one_domain_alone_or_in_a_folder_of_its_own(self, fresh: TestClient, above: str) -> None:
+        status, _ = upload(fresh, zipped({f"{above}notes/say-hello.json": json.dumps(TASK)}), name=f"one{len(above)}")
+        assert status == 201
+
     def test_changed_files_make_a_version(self, fresh: TestClient) -> None:
         upload(fresh, zipped(folder()))
         upload(fresh, zipped(folder({**TASK, "instruction": "Write bye."})))

@@ -19,7 +19,13 @@ export default class Live extends Controller {
     this.watcher.disconnect();
     clearInterval(this.timer);
     this.close();
+    // The page may know that the attempt is over before the stream says so.
+    if (this.element.isConnected) this.over();
     if (this.url) URL.revokeObjectURL(this.url);
+  }
+
+  over() {
+    this.element.dispatchEvent(new CustomEvent("live:ended", { bubbles: true }));
   }
 
   open() {
@@ -29,7 +35,7 @@ export default class Live extends Controller {
       message: (data, socket) => this.frame(data, socket),
       state: (state) => {
         this.element.dataset.stream = state;
-        if (state === "ended") this.element.dispatchEvent(new CustomEvent("live:ended", { bubbles: true }));
+        if (state === "ended") this.over();
       },
     });
     this.socket.open();

@@ -91,6 +91,11 @@ class TestClusterBootstrapMean:
     def test_equal_tasks_leave_no_doubt(self) -> None:
         assert cluster_bootstrap_mean([Cluster(2, 1.0)] * 9) == (0.5, 0.5)
 
+    def test_all_or_nothing_is_no_certainty(self) -> None:
+        """Every draw of equal tasks is alike: 44 of 44 solved, three times each, says no more than 44 trials can."""
+        assert cluster_bootstrap_mean([Cluster(3, 3.0)] * 44) == wilson(44, 44)
+        assert cluster_bootstrap_mean([Cluster(3, 0.0)] * 44) == wilson(0, 44)
+
     def test_agrees_with_the_normal_approximation_for_many_tasks(self) -> None:
         found = cluster_bootstrap_mean([Cluster(1, float(n % 2)) for n in range(1000)])
         assert found is not None
@@ -124,6 +129,9 @@ class TestClusterBootstrapMean:
             assert found is None
             return
         assert found is not None
+        if all(mean == means[0] in {0.0, 1.0} for mean in means):
+            assert found.low <= means[0] <= found.high
+            return
         assert min(means) - 1e-12 <= found.low <= found.high <= max(means) + 1e-12
 
     @given(clusters(), st.integers(0, 5))

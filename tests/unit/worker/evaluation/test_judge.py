@@ -1,4 +1,5 @@
 import os
+import subprocess
 from functools import cache
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from backend.domain.errors import EvaluatorFailed, FailureClass
 from tests.unit.worker.evaluation.cases import LIMITS, place_with, said, task_with
 from tests.waiting import until
 from worker.evaluation.code import compile_ahead
-from worker.evaluation.judge import Judge
+from worker.evaluation.judge import FOLDERS, Child, Judge, remove_left_folders
 from worker.evaluation.limits import OWN_UID, Limits
 from worker.evaluation.sandbox import Sandbox, candidates, here
 
@@ -165,3 +166,30 @@ class TestSandbox:
         monkeypatch.setattr("worker.evaluation.judge.command", lambda *_, **__: ["no-such-program"])
         with pytest.raises(EvaluatorFailed, match="no evaluator can be started"):
             _ = Judge(LIMITS).sandbox
+
+    def test_a_fence_that_fails_on_its_way_leaves_no_process(self, tmp_path: Path) -> None:
+        """Bubblewrap has a child before it has done everything that may fail."""
+        told = tmp_path / "left"
+        script = f"sleep 1000 & echo $! > {told}; exit 1"
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr("worker.evaluation.judge.command", lambda *_, **__: ["sh", "-c", script])
+            child = Child(found(), here(), LIMITS)
+        with pytest.raises(EvaluatorFailed, match="code 1"):
+            child.ask(b"probe")
+        child.close()
+        left = Path("/proc", told.read_text().strip())
+        until(lambda: not (left / "exe").exists(), 10, what="the process is gone")
+
+
+class TestRemoveLeftFolders:
+    def test_only_those_whose_worker_is_gone(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+        with subprocess.Popen(["true"]) as ended:
+            ended.wait()
+        mine, left, other = (
+            tmp_path / name for name in (f"{FOLDERS}{os.getpid()}-a", f"{FOLDERS}{ended.pid}-b", "something-else")
+        )
+        for folder in (mine, left, other):
+            (folder / "blobs").mkdir(parents=True)
+        remove_left_folders()
+        assert sorted(tmp_path.iterdir()) == sorted([mine, other])
