@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from tests.factories.audio import melody, sound
+from tests.factories.audio import RATE, melody, sound
 from tests.factories.metric_cases import Call, MetricCase
 from tests.factories.metric_cases.general import of_text, write
 from tests.factories.video import frames, video
@@ -58,8 +58,9 @@ def sounds(folder: Path, mine: Any, other: Any, name: str = "mp3") -> Call:
 
 
 def sized_sound(folder: Path, size: int) -> Call:
-    """Two MP3 files of about so many bytes: 8,000 a second."""
-    return sounds(folder, melody(size / 8000, 1), melody(size / 8000, 2))
+    """Two WAV files of about so many bytes: two a sample. MP3 takes minutes to make."""
+    seconds = size / 2 / RATE
+    return sounds(folder, melody(seconds, 1), melody(seconds, 2), "wav")
 
 
 def videos(folder: Path, mine: list[Any], other: list[Any], name: str = "mp4") -> Call:
