@@ -156,7 +156,7 @@ def _add(document: Any, block: Block) -> None:
 
 
 def _fill(paragraph: Any, block: "str | P") -> None:
-    block = P((block,)) if isinstance(block, str) else block
+    block = P((block,) if block else ()) if isinstance(block, str) else block
     if block.style is not None:
         paragraph.style = block.style
     for part in block.parts:

@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.text import MAX_BYTES
 from backend.domain.evaluators.metrics.vscode.compare_text_file import compare_text_file
 
 
@@ -43,7 +44,7 @@ class TestCompareTextFile:
 
     def test_a_huge_file_is_a_verdict(self, tmp_path: Path, wanted: str) -> None:
         with (tmp_path / "huge").open("wb") as file:
-            file.truncate(17 * 2**20)
+            file.truncate(MAX_BYTES + 1)
         assert "larger" in compare_text_file(str(tmp_path / "huge"), wanted).reasons[0]
 
     def test_without_its_expectation_there_is_no_verdict(self, wanted: str) -> None:

@@ -1,0 +1,257 @@
+"""Settings, key bindings, results, zip files, pages, and programs with tests."""
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from backend.domain import registry
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.jsonc import parse_jsonc
+from backend.domain.evaluators.metrics.vscode import _suite
+from backend.domain.registry import Kind
+
+registry.load()
+LEAVES = st.none() | st.booleans() | st.integers() | st.text()
+JSON = st.recursive(LEAVES, lambda one: st.lists(one) | st.dictionaries(st.text(), one))
+
+
+def metric(name: str, dialect: str = "osworld") -> Any:
+    return registry.lookup(Kind.METRIC, name, dialect)
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Any:
+    """Writes a file and gives its path."""
+
+    def make(name: str, data: str | bytes) -> str:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data.encode() if isinstance(data, str) else data)
+        return str(path)
+
+    return make
+
+
+class TestJsonc:
+    @pytest.mark.parametrize(
+        ("text", "value"),
+        [
+            ('{"a": 1, // x\n "b": [1, 2,],\n}', {"a": 1, "b": [1, 2]}),
+            (
+                '/* "a" */ {"url": "http://x/*y*/", "c": "a,}", "q": "\\"//"}',
+                {"url": "http://x/*y*/", "c": "a,}", "q": '"//'},
+            ),
+            ("[1, /* , */ ]", [1]),
+            ("// only\nnull", None),
+        ],
+    )
+    def test_accepted(self, text: str, value: Any) -> None:
+        assert parse_jsonc(text) == (value, "")
+
+    @pytest.mark.parametrize(
+        "text", ["", "{,}x", '{"a": 1', "[1,,]", "[" * 100_000, "/*" * 50_000, '"' + "\\" * 50_001]
+    )
+    def test_refused(self, text: str) -> None:
+        value, reason = parse_jsonc(text)
+        assert value is None
+        assert reason.startswith("the file is no JSON")
+
+    def test_plain(self) -> None:
+        assert parse_jsonc("[1,]", plain=True)[0] is None
+
+    @settings(max_examples=50, deadline=None)
+    @given(JSON)
+    def test_json_is_jsonc(self, value: Any) -> None:
+        import json
+
+        assert parse_jsonc(json.dumps(value)) == parse_jsonc(json.dumps(value, indent=1)) == (value, "")
+
+
+class TestSettings:
+    def test_comments(self, write: Any) -> None:
+        path = write("settings.json", '{"a": 1, // x\n}')
+        assert metric("check_json_settings")(path, {"expected": {"a": 1}}).value == 1.0
+        assert metric("check_json_settings")(path, {"expected": {"a": 1}}, strict_upstream=True).value == 0.0
+
+    def test_reasons(self, write: Any) -> None:
+        path = write("settings.json", '{"a": 1}')
+        found = metric("check_json_settings")(path, {"expected": {"a": 2, "b": None}})
+        assert found.reasons == ("a is 1, expected 2; b is not set, expected None",)
+        assert metric("check_json_settings")(write("list.json", "[]"), {"expected": {"a": 1}}).value == 0.0
+
+    def test_key_bindings(self, write: Any) -> None:
+        binding = {"key": "ctrl+f", "command": "-list.find"}
+        path = write("keybindings.json", '// head\n[{"key": "ctrl+f", "command": "-list.find"}]')
+        late = write("late.json", '[{"key": "ctrl+f", "command": "-list.find"} /* mine */,]')
+        call = metric("check_json_keybindings")
+        assert [call(one, {"expected": binding}).value for one in (path, late)] == [1.0, 1.0]
+        assert [call(one, {"expected": binding}, strict_upstream=True).value for one in (path, late)] == [1.0, 0.0]
+        assert call(path, {"expected": {**binding, "when": "x"}}).value == 0.0
+
+    @pytest.mark.parametrize("name", ["check_json_settings", "check_json_keybindings", "compare_config"])
+    def test_rules_without_meaning(self, write: Any, name: str) -> None:
+        with pytest.raises(EvaluatorFailed):
+            metric(name)(write("x.json", "{}"), {"expected": 5})
+
+
+class TestConfig:
+    @pytest.mark.parametrize(
+        ("text", "expected", "values"),
+        [
+            ('{"t": "Dark", "x": {"y": 1, "z": 2}}', '{"x": {"y": 1}}', [1, 0, 0]),
+            ('{"t":"Dark"}', '{"t": "Dark"}\n', [1, 1, 0]),
+            ("/home/user/project", "project", [1, 0, 0]),
+            ("project", "project", [1, 1, 1]),
+            ('{"a": [1, 2]}', '{"a": [1]}', [0, 0, 0]),
+        ],
+    )
+    def test_dialects(self, write: Any, text: str, expected: str, values: list[int]) -> None:
+        path, rules = write("x", text), {"expected": expected}
+        ours = metric("compare_config")
+        found = [
+            ours(path, rules),
+            ours(path, rules, containment_ok=False),
+            metric("compare_config", "waa")(path, rules),
+        ]
+        assert [one.value for one in found] == values
+
+    def test_text_files_of_the_suites(self, write: Any) -> None:
+        one, two = write("a", "a\r\nb\n"), write("b", "a\nb")
+        values = [metric("compare_text_file", dialect)(one, two).value for dialect in ("common", "osworld", "waa")]
+        assert values == [1.0, 0.0, 0.0]
+        assert metric("compare_text_file")(one, two, ignore_blanks=True).value == 1.0
+        assert metric("compare_text_file")(write("c", "A\nB\n"), one, ignore_case=True).value == 1.0
+
+    def test_answers(self) -> None:
+        assert metric("compare_answer")("", {"expected": ""}).value == 0.0
+        call = metric("is_extension_installed")
+        assert call("a.b\n", {"type": "not_contain", "expected": "ToDo"}).value == 1.0
+        assert call(None, {"type": "not_contain", "expected": "ToDo"}).value == 0.0
+        with pytest.raises(EvaluatorFailed):
+            call("a", {"type": "equal", "expected": "a"})
+
+
+class TestResults:
+    @pytest.mark.parametrize(
+        ("found", "wanted", "ours", "theirs"),
+        [
+            ("42", "42", 1, 1),
+            ("The price is $42.", "42", 1, 1),
+            ("142", "42", 0, 1),
+            ("-42", "42", 0, 1),
+            ("42.00001", "42", 1, 1),
+            ("42.5", "42", 0, 1),
+            ("x: 42.00", "42", 1, 1),
+            ("1,042.5 dollars", "1042.5", 1, 0),
+            ("4.2e1", "42", 1, 1),
+            ("forty two", "42", 0, 0),
+            (" Berlin\n", "Berlin", 1, 1),
+            ("in Berlin", "Berlin", 0, 0),
+        ],
+    )
+    def test_numbers(self, write: Any, found: str, wanted: str, ours: int, theirs: int) -> None:
+        paths = write("found", found), write("wanted", wanted)
+        assert metric("compare_result_files")(*paths).value == ours
+        assert metric("compare_result_files")(*paths, strict_upstream=True).value == theirs
+
+
+class TestPages:
+    @pytest.mark.parametrize(
+        ("style", "ours", "theirs"),
+        [
+            ("<style>a{background-image: url('x.png')}</style>", 1, 1),
+            ('<style>a{background:red url( "x.png" ) }</style>', 1, 0),
+            ("<p style='background-image:url(x.png)'>", 1, 0),
+            ("<style>/* background-image: url('x.png') */</style>", 0, 1),
+            ("<style>a{background-image: url('my_x.png')}</style>", 0, 0),
+        ],
+    )
+    def test_backgrounds(self, write: Any, style: str, ours: int, theirs: int) -> None:
+        path = write("x.html", style)
+        call = metric("check_html_background_image")
+        assert call(path, {"value": "x.png"}).value == ours
+        assert call(path, {"value": "x.png"}, strict_upstream=True).value == theirs
+
+
+class TestZips:
+    def zipped(self, path: Path, members: dict[str, bytes]) -> str:
+        with zipfile.ZipFile(path, "w") as out:
+            for name, data in members.items():
+                out.writestr(name, data)
+        return str(path)
+
+    def test_folders_are_chance(self, tmp_path: Path) -> None:
+        one = self.zipped(tmp_path / "a.zip", {"d/": b"", "d/a": b"1"})
+        two = self.zipped(tmp_path / "b.zip", {"d/a": b"1"})
+        assert metric("compare_zip_files")(one, two).value == 1.0
+        assert metric("compare_zip_files")(one, two, strict_upstream=True).value == 0.0
+
+    def test_reasons(self, tmp_path: Path) -> None:
+        one = self.zipped(tmp_path / "a.zip", {"a": b"1", "b": b"2"})
+        two = self.zipped(tmp_path / "b.zip", {"a": b"1", "c": b"2"})
+        assert metric("compare_zip_files")(one, two).reasons == ("'c' is missing", "'b' should not be there")
+
+    def test_a_damaged_pdf(self, tmp_path: Path) -> None:
+        one = self.zipped(tmp_path / "a.zip", {"a.pdf": b"1"})
+        two = self.zipped(tmp_path / "b.zip", {"a.pdf": b"2"})
+        assert metric("compare_zip_files")(one, two).reasons == ("'a.pdf' differs",)
+
+
+class TestSuite:
+    @pytest.fixture
+    def run(self, write: Any) -> Any:
+        def call(program: str, tests: str, dialect: str = "osworld", **options: Any) -> Any:
+            paths = write("result/main.py", program), write("test_suite.py", tests)
+            return metric("check_python_file_by_test_suite", dialect)(*paths, **options)
+
+        return call
+
+    @pytest.mark.parametrize(
+        ("value", "osworld", "waa"), [("True", 1, 1), ("0.25", 0.25, 1), ("7", 1, 1), ("[]", 0, 0), ("None", 0, 0)]
+    )
+    def test_values(self, run: Any, value: str, osworld: float, waa: float) -> None:
+        tests = "import main\ndef test():\n    return main.x\n"
+        assert run(f"x = {value}", tests).value == osworld
+        assert run(f"x = {value}", tests, "waa").value == waa
+
+    @pytest.mark.parametrize(
+        ("program", "words"),
+        [
+            ("raise ValueError('no')", "ValueError: no"),
+            ("import os; os._exit(0)", "without a result"),
+            ("import socket; socket.create_connection(('127.0.0.1', 9))", "no network"),
+            ("import os\nassert 'HOME' not in os.environ and 'PATH' not in os.environ\n1 / 0", "ZeroDivisionError"),
+            ("x = bytearray(3 << 30)", "MemoryError"),
+        ],
+    )
+    def test_hostile_programs(self, run: Any, program: str, words: str) -> None:
+        found = run(program, "import main\ndef test():\n    return True\n")
+        assert found.value == 0.0
+        assert words in found.reasons[0]
+
+    def test_what_does_not_end(self, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(_suite, "SECONDS", 1.0)
+        program = "import os, time\nos.fork()\nwhile True: time.sleep(9)"
+        assert "did not end" in run(program, "import main\ndef test():\n    return True\n").reasons[0]
+
+    @pytest.mark.parametrize("tests", ["def test(:", "x = 1"])
+    def test_tests_that_are_wrong(self, run: Any, tests: str) -> None:
+        with pytest.raises(EvaluatorFailed):
+            run("", tests)
+
+    def test_a_library_that_is_not_here(self, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(_suite, "_LIBRARIES", ("library_of_games",))
+        with pytest.raises(EvaluatorFailed, match="library_of_games"):
+            run("import library_of_games", "import main\ndef test():\n    return True\n")
+
+    def test_another_function(self, run: Any) -> None:
+        tests = "def check():\n    return True\n"
+        assert run("", tests, test_function_name="check").value == 1.0
+
+    def test_an_absent_program(self, write: Any) -> None:
+        tests = write("test_suite.py", "def test():\n    return True\n")
+        assert metric("check_python_file_by_test_suite")([None, "x"], tests).value == 0.0
