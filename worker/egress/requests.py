@@ -5,7 +5,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 MOST_HEAD = 65536
 _HOP_BY_HOP = frozenset(
-    {"connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "upgrade"}
+    {"connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "upgrade"}
 )
 _PORTS = {"http": 80, "https": 443}
 
