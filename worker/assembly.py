@@ -11,7 +11,8 @@ from typing import Any
 from backend.config import Settings
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.ports import ArtifactStore, OpenDesktop, Provider
+from backend.domain.ports import OpenDesktop, Provider
+from backend.domain.ports_kept import ArtifactStore
 from backend.domain.registry import Kind
 from backend.domain.task import Task
 from backend.domain.way_out import WayOut, wants_proxy, way_out_of

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from backend.config import Settings
 from backend.db.models import Lease
 from backend.domain.errors import ClusterLost, DeskarenaError, Unavailable
-from backend.domain.ports import ArtifactStore
+from backend.domain.ports_kept import ArtifactStore
 from backend.services import claims, recovery
 from backend.services.claims import Claim
 from backend.services.workers import WorkerInfo

@@ -10,7 +10,7 @@ from backend.db.models.words import EvidenceRole
 from backend.domain.episode import EndedBy
 from backend.domain.errors import Cancelled, ClusterLost, Lost, Unavailable
 from backend.domain.evaluators.evaluate import CallEvidence
-from backend.domain.ports import ArtifactStore
+from backend.domain.ports_kept import ArtifactStore
 from backend.domain.score import Blob, Evaluation
 from backend.domain.task import JSON, Task
 from backend.domain.trajectory import StepRecord

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from backend.domain.errors import DeskarenaError, EvaluatorFailed, Unavailable
 from backend.domain.evaluators.evaluate import CallEvidence
-from backend.domain.ports import ArtifactStore
+from backend.domain.ports_kept import ArtifactStore
 from backend.domain.registry import Kind, lookup
 from backend.domain.score import Blob, Evaluation
 from backend.domain.task import Task

@@ -24,7 +24,8 @@ from backend.domain.errors import (
 )
 from backend.domain.evaluators.evaluate import CallEvidence, collect
 from backend.domain.loop import Parts, Progress, Rules, run_episode
-from backend.domain.ports import AgentContext, DesktopSpec, OpenDesktop, Provider, Recorder
+from backend.domain.ports import AgentContext, DesktopSpec, OpenDesktop, Provider
+from backend.domain.ports_kept import Recorder
 from backend.domain.ports_web import Browser, Web
 from backend.domain.registry import Kind
 from backend.domain.score import Evaluation, score_by_rule

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from backend.db.models import Lease
 from backend.domain.errors import DeskarenaError, Unavailable
-from backend.domain.ports import ArtifactStore
+from backend.domain.ports_kept import ArtifactStore
 from backend.services import claims
 from backend.services.claims import Claim
 from worker.database import Database

@@ -11,7 +11,8 @@ from typing import Any, NoReturn
 from backend.domain.episode import EndedBy
 from backend.domain.errors import AgentFailed, Cancelled, GuestLost, GuestRefused, Lost
 from backend.domain.loop_actions import Work, settle
-from backend.domain.ports import Agent, AgentContext, Clock, Desktop, ObservationSpace, Recorder
+from backend.domain.ports import Agent, AgentContext, Desktop, ObservationSpace
+from backend.domain.ports_kept import Clock, Recorder
 from backend.domain.run import Budget, RunConfig, Settle
 from backend.domain.task import Task
 from backend.domain.trajectory import Decision, Observation, StepRecord, StepTiming, Usage

@@ -5,7 +5,8 @@ from typing import Any
 
 from backend.domain.episode import EndedBy
 from backend.domain.errors import GuestLost, GuestRefused
-from backend.domain.ports import Clock, Desktop
+from backend.domain.ports import Desktop
+from backend.domain.ports_kept import Clock
 from backend.domain.run import Screen, Settle
 from backend.domain.trajectory import Action, ActionType, Decision
 

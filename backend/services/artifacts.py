@@ -17,7 +17,7 @@ from backend.db.repositories import artifacts as repository
 from backend.db.repositories import workers
 from backend.db.session import after_commit
 from backend.domain.errors import NotFound, Unavailable
-from backend.domain.ports import ArtifactStore
+from backend.domain.ports_kept import ArtifactStore
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}

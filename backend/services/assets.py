@@ -17,7 +17,7 @@ from backend.db.repositories import external_assets as repository
 from backend.db.repositories import tasks as task_repository
 from backend.domain.benchmarks import external_assets
 from backend.domain.errors import Invalid, NotFound, WebFailed
-from backend.domain.ports import ArtifactStore
+from backend.domain.ports_kept import ArtifactStore
 from backend.domain.ports_web import Web, WebReply
 from backend.domain.task import Task
 from backend.services import artifacts

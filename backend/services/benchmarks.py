@@ -16,7 +16,7 @@ from backend.db.repositories import tasks as task_repository
 from backend.db.repositories.pages import Page
 from backend.domain import task as domain
 from backend.domain.errors import Conflict, Invalid, NotFound
-from backend.domain.ports import ArtifactStore
+from backend.domain.ports_kept import ArtifactStore
 from backend.domain.task import LoadedBenchmark
 from backend.services import artifacts, benchmark_reported
 from backend.services.artifacts import ArtifactRef

@@ -10,7 +10,7 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.session import SessionFactory, unit_of_work
-from backend.domain.ports import ArtifactStore
+from backend.domain.ports_kept import ArtifactStore
 from backend.services import artifacts, recovery, rollups
 from backend.services.artifacts import LocalStore
 

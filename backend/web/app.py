@@ -12,7 +12,7 @@ from fastapi.responses import FileResponse
 from backend.config import Settings, get_settings
 from backend.db.session import SessionFactory
 from backend.domain.errors import Invalid
-from backend.domain.ports import ArtifactStore
+from backend.domain.ports_kept import ArtifactStore
 from backend.services.events import close_listeners
 from backend.web import errors
 from backend.web.addresses import KnownHosts, is_loopback

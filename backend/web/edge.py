@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from backend.config import Settings
 from backend.db.models import Actor, Project
 from backend.db.session import SessionFactory, make_engine, session_factory, unit_of_work
-from backend.domain.ports import ArtifactStore
+from backend.domain.ports_kept import ArtifactStore
 from backend.domain.ports_web import Web
 
 

@@ -11,12 +11,12 @@ WORKER_PACKAGES = ("worker.providers", "worker.models")
 
 
 def plugin_modules(package: str) -> list[str]:
-    """Names of the plug-in files below a package; a leading underscore marks a shared helper."""
+    """Names of the plug-in files below a package; a leading underscore marks a shared helper or a folder of them."""
     found = importlib.import_module(package)
     return [
         module.name
         for module in pkgutil.walk_packages(found.__path__, f"{package}.")
-        if not module.ispkg and not module.name.rsplit(".", 1)[1].startswith("_")
+        if not module.ispkg and not any(part.startswith("_") for part in module.name.split("."))
     ]
 
 

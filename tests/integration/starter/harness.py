@@ -8,7 +8,6 @@ from pathlib import Path
 from backend.config import Settings
 from backend.domain import registry
 from backend.domain.episode import EndedBy
-from backend.domain.errors import TaskSetupFailed
 from backend.domain.evaluators.evaluate import collect, evaluate
 from backend.domain.loop import Parts, Progress, Rules, run_episode
 from backend.domain.ports import AgentContext, Desktop, DesktopSpec
@@ -19,6 +18,7 @@ from backend.domain.setup import run_steps
 from backend.domain.task import LoadedBenchmark, Task
 from backend.domain.trajectory import StepRecord
 from backend.starter import TASKS
+from tests.factories.starter_tasks import FakeContext
 from worker.providers.local import LocalProvider
 
 
@@ -30,17 +30,9 @@ def starter() -> LoadedBenchmark:
     return loaded
 
 
-@dataclass
-class Context:
-    """SetupContext over the benchmark's own assets."""
-
-    desktop: Desktop
-    task: Task
-
-    def asset(self, name: str) -> bytes:
-        if name not in starter().assets:
-            raise TaskSetupFailed(f"the task set has no asset {name!r}")
-        return starter().assets[name]
+def context_of(desktop: Desktop, task: Task) -> FakeContext:
+    """A SetupContext over the benchmark's own assets; of all else there is nothing."""
+    return FakeContext(desktop, task, dict(starter().assets))
 
 
 @dataclass
@@ -109,11 +101,11 @@ class Bench:
         """One whole episode on a fresh desktop."""
         opened = self.provider.open(slot, DesktopSpec())
         try:
-            return self._episode(Context(opened.desktop, task), agent, folder)
+            return self._episode(context_of(opened.desktop, task), agent, folder)
         finally:
             opened.close()
 
-    def _episode(self, context: Context, agent: str, folder: Path) -> Result:
+    def _episode(self, context: FakeContext, agent: str, folder: Path) -> Result:
         task, plugin = context.task, registry.lookup(Kind.AGENT, agent)
         clock, memory, progress = Monotonic(), Memory(), Progress()
         seconds = {"setup": clock.now()}

@@ -61,7 +61,7 @@ class TestEvaluate:
         found = evaluate(task, [CallEvidence(result=(Blob(name="/a", data=b"done"),), expected=())], tmp_path)
         assert (found.score, found.measures) == (1.0, {"score": 1.0})
         assert found.metrics[0].reasons == ("met: a line 'done'",)
-        assert found.metrics[0].result == "0/a.txt"
+        assert found.metrics[0].result == "a.txt"
         assert found.metrics[0].expected == {"lines": ["done"]}
 
     @pytest.mark.parametrize(("conj", "score"), [("and", 0.0), ("or", 1.0)])
