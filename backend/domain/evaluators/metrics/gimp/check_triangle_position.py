@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from backend.domain.evaluators.formats.pictures import read_picture
 from backend.domain.evaluators.metrics._verdicts import verdict
-from backend.domain.evaluators.metrics.gimp._triangle import find_triangle
+from backend.domain.evaluators.metrics.gimp._triangle import find_triangle, packed
 from backend.domain.registry import Kind, register
 from backend.domain.score import MetricValue
 
@@ -45,9 +45,10 @@ def _second_rarest(picture: "Image") -> bool:
     plane = np.asarray(picture)
     if plane.ndim != 3:  # noqa: PLR2004 - rows, columns, channels.
         return False
-    colours, counts = np.unique(plane.reshape(-1, plane.shape[2]), axis=0, return_counts=True)
+    numbers = packed(plane)
+    colours, counts = np.unique(numbers, return_counts=True)
     if len(colours) <= 1:
         return False
-    there = np.argwhere((plane == colours[np.argsort(counts)][1]).all(axis=2))
+    there = np.argwhere(numbers == colours[np.argsort(counts)][1])
     sides = np.array(plane.shape[:2])
     return bool((abs(there.mean(axis=0) - sides / 2) < _TOLERANCE * sides).all())
