@@ -20,7 +20,7 @@ def fits(value: Any, wanted: Mapping[str, Any], *, otherwise: bool = False) -> b
     Args:
         value: what was found.
         wanted: `method` is `re` (with flags `re.I.S`), `eq` and the other comparisons, `approx:TOLERANCE`,
-            `range.te` (ends: `t` without, `e` with), `str_list_eq` or `str_set_eq` (text parted by commas).
+            `range.XY` (each end `t`, without, or `e`, with), `str_list_eq` or `str_set_eq` (text parted by commas).
         otherwise: the answer where the value is of a type that cannot be compared.
 
     Raises:
