@@ -62,6 +62,10 @@ docs: setup ## Write docs/plugins.md from what the plug-ins say of themselves
 bench-loop: setup ## Measure lease to first observation, what we add to a step, the live view's age
 	@$(BIN)/python -m tests.bench.loop $(ARGS)
 
+.PHONY: bench-metrics
+bench-metrics: setup ## Measure every metric on 1 MB and 20 MB and write docs/performance-metrics.md
+	@$(BIN)/python -m tests.bench.metrics $(ARGS)
+
 .PHONY: migrate
 migrate: setup ## Bring the database of DATABASE_URL to the newest schema
 	@$(BIN)/alembic upgrade head
