@@ -67,13 +67,12 @@ def history_file(visits: Iterable[tuple[str, str, float]], now: float) -> bytes:
     """The file `History` with visits of (url, title, seconds before now); `now` in seconds since 1970."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "History"
-        with closing(sqlite3.connect(path)) as connection:
+        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
             connection.executescript(_TABLES)
             for number, (url, title, ago) in enumerate(visits, start=1):
                 when = int((now - ago + _EPOCH) * 1_000_000)
                 connection.execute("INSERT INTO urls VALUES(?, ?, ?, 1, 0, ?, 0)", (number, url, title, when))
                 connection.execute(_VISIT, (number, number, when, _LINK))
-            connection.commit()
         return path.read_bytes()
 
 
