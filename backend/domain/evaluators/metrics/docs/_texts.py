@@ -1,6 +1,5 @@
 """How the texts of two documents are compared: `compare_docx_files`, and the metrics that begin with it."""
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
@@ -128,7 +127,7 @@ def _prepared(paragraphs: Sequence[str], how: Comparison) -> list[str]:
 
 
 def _joined(paragraphs: Sequence[str]) -> str:
-    return re.sub(r"\s+", " ", "\n".join(paragraphs)).strip()
+    return " ".join("\n".join(paragraphs).split())
 
 
 def _similar(value: float, mine: str, other: str) -> MetricValue:

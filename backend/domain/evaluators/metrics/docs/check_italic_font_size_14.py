@@ -19,7 +19,7 @@ _FINE = "all italic text has 14 points"
 
 
 class Piece(NamedTuple):
-    """Text of equal format; size in points."""
+    """Text of equal format; size in points, asked of italics alone."""
 
     text: str
     italic: bool
@@ -63,10 +63,11 @@ def _pieces(document: "Document") -> list[Piece]:
     """Without blanks: equal texts have as many letters."""
     styles = Styles(document)
     return [
-        Piece(text, styles.has("i", paragraph, run), styles.size(paragraph, run))
+        Piece(text, italic, styles.size(paragraph, run) if italic else None)
         for paragraph in paragraphs(document)
         for run in runs(paragraph)
         if (text := "".join(run_text(run).split()))
+        for italic in (styles.has("i", paragraph, run),)
     ]
 
 

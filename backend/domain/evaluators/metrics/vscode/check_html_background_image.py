@@ -27,20 +27,20 @@ def check_html_background_image(
         rules: `value`: the picture's address as the page should name it.
         strict_upstream: it has to be written as `background-image: url('...')`, in a `style` element.
     """
-    from bs4 import BeautifulSoup
+    from lxml import etree
 
     wanted = rules.get("value")
     if not isinstance(wanted, str) or not wanted:
         raise EvaluatorFailed("`rules.value` is missing")
     text, reason = read_text(result)
-    if text is None:
-        return verdict(met=False, reason=reason)
-    page = BeautifulSoup(text, "html.parser")
-    styles = [style.get_text() for style in page.find_all("style")]
+    if text is None or not text.strip():
+        return verdict(met=False, reason=reason or "the file is empty")
+    page = etree.fromstring(text.encode(), etree.HTMLParser(encoding="utf-8", no_network=True))
+    styles = [] if page is None else [str(style.text or "") for style in page.iter("style")]
     if strict_upstream:
         met = any(f"background-image: url('{wanted}')" in style for style in styles)
         return verdict(met, f"{len(styles)} styles, expected one with {short(wanted)} as the background")
-    styles += [str(element["style"]) for element in page.find_all(style=True)]
+    styles += [] if page is None else [str(element.get("style")) for element in page.iter("*") if element.get("style")]
     found = [
         next(filter(None, groups), "") for style in styles for groups in _BACKGROUND.findall(_COMMENT.sub(" ", style))
     ]
