@@ -42,6 +42,7 @@ class Styles:
         self._default = next((name for name, style in self._by_id.items() if _is_default(style)), None)
         self._defaults = child(root, "docDefaults")
         self._theme = _theme_fonts(document)
+        self._seen: tuple[Element | None, Element | None] = (None, None)
         self._known: dict[tuple[str, str | None, str], Any] = {}
 
     def alignment(self, paragraph: Element) -> str:
@@ -90,12 +91,18 @@ class Styles:
 
         A switch of a paragraph's style and of a character style together cancel each other out.
         """
-        own = _flag(child(run, "rPr"), name)
+        own = _flag(self._properties(run), name)
         if own is not None or self._direct:
             return bool(own)
         by_run = self._inherited(("r", _style(run, "r")), name, _flag)
         by_paragraph = self._inherited(("r", self._style_of(paragraph)), name, _flag)
         return bool(by_run) != bool(by_paragraph) or bool(self._inherited(("r", _DEFAULTS), name, _flag))
+
+    def _properties(self, run: Element) -> Element | None:
+        """A run's own properties; one run is often asked several things, and finding them takes most of the time."""
+        if run is not self._seen[0]:
+            self._seen = run, child(run, "rPr")
+        return self._seen[1]
 
     def _of_paragraph(self, paragraph: Element, name: str, pick: Pick[T]) -> T | None:
         own = child(paragraph, "pPr")
@@ -105,7 +112,7 @@ class Styles:
         return self._first("p", (self._style_of(paragraph), _DEFAULTS), name, pick)
 
     def _of_run(self, paragraph: Element, run: Element, name: str, pick: Pick[T]) -> T | None:
-        own = child(run, "rPr")
+        own = self._properties(run)
         found = None if own is None else pick(own, name)
         if found is not None or self._direct:
             return found
