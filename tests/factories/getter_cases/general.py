@@ -36,7 +36,13 @@ CASES = {
         absent=linux,
         absent_value=EvaluatorFailed,
     ),
-    "time_diff_range": GetterCase(parameters={"diff_range_in_minutes": "60"}, found=linux, value="60"),
+    "time_diff_range": GetterCase(
+        parameters={"diff_range_in_minutes": "60"},
+        found=lambda: linux(python="3600\n", time=NEW_YEARS_EVE),
+        value={"minutes": "60", "now": "12:00"},
+        absent=linux,
+        absent_value=EvaluatorFailed,
+    ),
     "replay": GetterCase(
         parameters={"trajectory": [{"type": "hotkey", "param": ["ctrl", "s"]}, {"type": "press", "param": "enter"}]},
         found=linux,

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.domain.evaluators.getters._evidence import Checked
+from backend.domain.evaluators.getters._clock import local_instant, noted
+from backend.domain.evaluators.getters._evidence import Checked, only
 from backend.domain.parameters import Parameters
 from backend.domain.ports import SetupContext
 from backend.domain.registry import Kind, register
@@ -17,14 +18,15 @@ class _Range(Parameters):
 
 @register(Kind.GETTER, "time_diff_range")
 class TimeDiffRange(Checked):
-    """`diff_range_in_minutes`; it is the value."""
+    """`diff_range_in_minutes`; the value is `{minutes, now}`, with the desktop's time of day as `HH:MM`."""
 
     Params = _Range
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
-        """Nothing to gather."""
-        return []
+        """When the end state was looked at, so that scoring again finds the same."""
+        return [noted(context)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""
-        return _Range.of(parameters).diff_range_in_minutes
+        minutes = _Range.of(parameters).diff_range_in_minutes
+        return {"minutes": minutes, "now": f"{local_instant(only(blobs)):%H:%M}"}
