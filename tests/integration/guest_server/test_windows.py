@@ -28,16 +28,17 @@ class TestWindows:
     def test_the_rectangle_has_the_frame(self, clean: Session) -> None:
         clean.edit("one.txt")
 
-        def extents_of() -> str:
-            """The editor names its window anew soon after it has opened."""
-            command = ["xprop", "-name", clean.desktop.windows()[0].title, "_NET_FRAME_EXTENTS"]
-            said = str(clean.desktop.execute(command).output)
-            return said if "=" in said else ""
+        def extents_of() -> tuple[str, str]:
+            """Its number, and its frame once the window manager has made one."""
+            active = str(clean.desktop.execute(["xprop", "-root", "_NET_ACTIVE_WINDOW"]).output)
+            number = active.rpartition("# ")[2].strip()
+            said = str(clean.desktop.execute(["xprop", "-id", number, "_NET_FRAME_EXTENTS"]).output)
+            return (number, said) if "=" in said else ("", "")
 
-        extents = wait(extents_of, "the frame's extents")
+        number, extents = wait(lambda: next(filter(all, [extents_of()]), None), "the frame's extents")
         window = clean.desktop.windows()[0]
         left, right, top, bottom = map(int, extents.partition("=")[2].split(","))
-        info = clean.desktop.execute(["xwininfo", "-name", window.title]).output
+        info = clean.desktop.execute(["xwininfo", "-id", number]).output
         facts = dict(line.strip().split(":", 1) for line in info.splitlines() if ":" in line)
         assert top > 10
         assert int(facts["Absolute upper-left X"]) == window.x + left
