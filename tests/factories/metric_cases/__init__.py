@@ -3,14 +3,12 @@
 The contract suite and the benchmark of the metrics run them all, so that a metric cannot be forgotten in either.
 """
 
-import importlib
-import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from backend.domain.registry import COMMON
+from tests.factories.cases import collected
 
 
 @dataclass(frozen=True)
@@ -43,16 +41,5 @@ class MetricCase:
 
 
 def all_cases() -> dict[tuple[str, str], MetricCase]:
-    """Every case by (dialect, name). A module's `CASES` has keys `name` or, for a dialect's own, `name@dialect`."""
-    found: dict[tuple[str, str], MetricCase] = {}
-    for module in pkgutil.iter_modules(__path__, f"{__name__}."):
-        if module.name.rsplit(".", 1)[1].startswith("_"):
-            continue
-        cases: dict[str, MetricCase] = importlib.import_module(module.name).CASES
-        for key, case in cases.items():
-            name, _, dialect = key.partition("@")
-            place = (dialect or COMMON, name)
-            if place in found:
-                raise ValueError(f"{key} has two cases, one of them in {module.name}")
-            found[place] = case
-    return found
+    """Every case by (dialect, name)."""
+    return collected(__name__, __path__)

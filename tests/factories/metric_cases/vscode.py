@@ -128,9 +128,8 @@ CASES: dict[str, MetricCase] = {
         near_miss=ruled("keybindings.json", HEAD + json.dumps([{**BINDING, "when": ""}]), {"expected": BINDING}),
         sized=large_bindings,
     ),
-    "compare_text_file": TEXT,
-    "compare_text_file@osworld": STRICT_TEXT,
-    "compare_text_file@waa": STRICT_TEXT,
+    "compare_text_file": STRICT_TEXT,
+    "compare_text_file@starter": TEXT,
     "compare_config": MetricCase(
         passing=ruled("settings.json", SETTINGS, {"expected": '{"editor.wordWrapColumn": 50}'}, containment_ok=True),
         near_miss=ruled("settings.json", SETTINGS, {"expected": '{"editor.wordWrapColumn": 5}'}, containment_ok=True),

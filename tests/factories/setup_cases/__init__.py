@@ -1,12 +1,10 @@
 """Set-up steps with parameters and a desktop on which they work, one module per group of steps."""
 
-import importlib
-import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from backend.domain.registry import COMMON
+from tests.factories.cases import collected
 from tests.factories.starter_tasks import FakeContext
 
 
@@ -35,14 +33,5 @@ class SetupCase:
 
 
 def all_cases() -> dict[tuple[str, str], SetupCase]:
-    """Every case by (dialect, name). A module's `CASES` has keys `name` or, for a dialect's own, `name@dialect`."""
-    found: dict[tuple[str, str], SetupCase] = {}
-    for module in pkgutil.iter_modules(__path__, f"{__name__}."):
-        cases: dict[str, SetupCase] = importlib.import_module(module.name).CASES
-        for key, case in cases.items():
-            name, _, dialect = key.partition("@")
-            place = (dialect or COMMON, name)
-            if place in found:
-                raise ValueError(f"{key} has two cases, one of them in {module.name}")
-            found[place] = case
-    return found
+    """Every case by (dialect, name)."""
+    return collected(__name__, __path__)

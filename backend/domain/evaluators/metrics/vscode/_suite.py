@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -59,11 +60,13 @@ say(true=bool(value), number=number)
 """
 
 
-def run_suite(program: str | None, tests: str | None, function: str) -> tuple[dict[str, Any] | None, str]:
+def run_suite(
+    program: str | Sequence[str | None] | None, tests: str | None, function: str
+) -> tuple[dict[str, Any] | None, str]:
     """Calls the function of the test file, beside copies of the files that lie beside the program.
 
     Args:
-        program: path of one of the program's files.
+        program: path of one of the program's files, or of all: they lie side by side.
         tests: path of the test file.
         function: its name.
 
@@ -74,6 +77,7 @@ def run_suite(program: str | None, tests: str | None, function: str) -> tuple[di
         EvaluatorFailed: the test file is missing, is no Python, has no such function, or needs a library that is not
             installed.
     """
+    first = program if isinstance(program, str) or program is None else next(iter(program), None)
     source, reason = read_text(tests)
     if source is None:
         raise EvaluatorFailed(f"the test file: {reason}")
@@ -81,10 +85,10 @@ def run_suite(program: str | None, tests: str | None, function: str) -> tuple[di
         compile(source, "test file", "exec")
     except (SyntaxError, ValueError) as error:
         raise EvaluatorFailed(f"the test file is no Python: {error}") from error
-    if program is None or not Path(program).is_file():
+    if first is None or not Path(first).is_file():
         return None, "the program's file is not there"
     with tempfile.TemporaryDirectory() as folder:
-        reason = _copied(Path(program).parent, Path(folder))
+        reason = _copied(Path(first).parent, Path(folder))
         if reason:
             return None, reason
         copy = Path(folder, Path(str(tests)).name)

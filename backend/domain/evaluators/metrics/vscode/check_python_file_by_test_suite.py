@@ -20,9 +20,7 @@ def check_python_file_by_test_suite(
         expected: path of the test file.
         test_function_name: the function of the test file that is called.
     """
-    files = [result] if isinstance(result, str) or result is None else list(result)
-    first = files[0] if files else None
-    answer, reason = run_suite(first, expected, test_function_name)
+    answer, reason = run_suite(result, expected, test_function_name)
     if answer is None:
         return verdict(met=False, reason=reason)
     number = answer["number"]

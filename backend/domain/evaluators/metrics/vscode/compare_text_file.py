@@ -1,4 +1,4 @@
-"""`compare_text_file`: two text files are the same."""
+"""`compare_text_file`: two text files are the same to the last line's end."""
 
 from backend.domain.evaluators.metrics.vscode._texts import compare_files
 from backend.domain.registry import Kind, register
@@ -7,12 +7,7 @@ from backend.domain.score import MetricValue
 
 @register(Kind.METRIC, "compare_text_file")
 def compare_text_file(
-    result: str | None,
-    expected: str | None,
-    *,
-    ignore_blanks: bool = False,
-    ignore_case: bool = False,
-    ignore_last_newline: bool = True,
+    result: str | None, expected: str | None, *, ignore_blanks: bool = False, ignore_case: bool = False
 ) -> MetricValue:
     """1 if the texts are equal.
 
@@ -21,12 +16,7 @@ def compare_text_file(
         expected: path of the file it should equal.
         ignore_blanks: any run of white space counts as one blank.
         ignore_case: upper and lower case are the same.
-        ignore_last_newline: ours; an editor may end the last line or not.
     """
     return compare_files(
-        result,
-        expected,
-        ignore_blanks=ignore_blanks,
-        ignore_case=ignore_case,
-        ignore_last_newline=ignore_last_newline,
+        result, expected, ignore_blanks=ignore_blanks, ignore_case=ignore_case, ignore_last_newline=False
     )

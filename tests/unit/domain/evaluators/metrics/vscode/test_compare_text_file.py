@@ -5,6 +5,7 @@ import pytest
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.formats.text import MAX_BYTES
 from backend.domain.evaluators.metrics.vscode.compare_text_file import compare_text_file
+from backend.domain.evaluators.metrics.vscode.compare_text_file_starter import compare_text_file_starter
 
 
 def write(path: Path, data: bytes) -> str:
@@ -20,8 +21,13 @@ class TestCompareTextFile:
     def test_equal_texts(self, tmp_path: Path, wanted: str) -> None:
         assert compare_text_file(write(tmp_path / "found", b"one\ntwo\n"), wanted).value == 1.0
 
-    def test_the_last_newline_and_the_kind_of_newline_do_not_matter(self, tmp_path: Path, wanted: str) -> None:
-        assert compare_text_file(write(tmp_path / "found", b"one\r\ntwo"), wanted).value == 1.0
+    def test_the_kind_of_newline_does_not_matter(self, tmp_path: Path, wanted: str) -> None:
+        assert compare_text_file(write(tmp_path / "found", b"one\r\ntwo\r\n"), wanted).value == 1.0
+
+    def test_the_last_newline_matters_but_for_our_own_tasks(self, tmp_path: Path, wanted: str) -> None:
+        found = write(tmp_path / "found", b"one\r\ntwo")
+        assert compare_text_file(found, wanted).value == 0.0
+        assert compare_text_file_starter(found, wanted).value == 1.0
 
     def test_the_first_different_line_is_named(self, tmp_path: Path, wanted: str) -> None:
         found = compare_text_file(write(tmp_path / "found", b"one\nTwo\n"), wanted)
