@@ -4,6 +4,11 @@ Celery carries messages that wake and periodic chores; the work itself is taken 
 before Celery looks for its broker and does not care whether there is one.
 """
 
+import gc
+
+# What is imported lives as long as the worker: to search it for garbage again and again takes a fifth of the start.
+gc.disable()
+
 import logging
 from typing import Any
 
@@ -12,6 +17,9 @@ from celery.signals import worker_init, worker_shutdown, worker_shutting_down
 
 from backend.config import get_settings
 from worker import process
+
+gc.freeze()
+gc.enable()
 
 TASKS = ("wake", "tend", "sweep")
 # Without a broker a worker still works: it looks for work by itself.
