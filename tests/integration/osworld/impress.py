@@ -46,10 +46,30 @@ def titled(number: int, text: str) -> Change:
     return change
 
 
-def row(made: Any) -> None:
-    """The table's first row."""
-    for column in range(3):
-        made.slides[2].shapes[1].table.cell(0, column).text_frame.paragraphs[0].runs[0].text = f"T{column + 1}"
+def longer(count: int) -> Change:
+    """More slides: a title and two boxes each."""
+
+    def change(made: Any) -> None:
+        for number in range(5, count + 1):
+            slide = made.slides.add_slide(made.slide_layouts[5])
+            slide.shapes.title.text = f"Slide {number}"
+            for place in range(2):
+                box = slide.shapes.add_textbox(Cm(2), Cm(6 + 3 * place), Cm(16), Cm(2))
+                box.text_frame.text = f"box {place + 1}"
+                box.text_frame.paragraphs[0].runs[0].font.size = Pt(20)
+
+    return change
+
+
+def row(*words: str) -> Change:
+    """A table on slide 4 with these words in its first row."""
+
+    def change(made: Any) -> None:
+        table = made.slides[3].shapes.add_table(2, 4, Cm(2), Cm(9), Cm(18), Cm(4)).table
+        for column, word in enumerate(words):
+            table.cell(0, column).text = word
+
+    return change
 
 
 def tabled(made: Any) -> None:
@@ -91,12 +111,12 @@ def xcu(*entries: tuple[str, str, str]) -> Maker:
 
 
 BOTTOM = Cm(14)
+# The metric looks for the title that the second slide of the published file has.
+COMPARED = (titled(1, "Cover"), titled(2, "Product Comparison"))
 STAND_INS: Mapping[str, StandIn] = {
     f"libreoffice_impress/{key}": own
     for key, own in {
-        "550ce7e7": saved(
-            show(), show(run(1, 1, font(strike="sngStrike")), run(1, 2, font(strike="sngStrike")))
-        ),
+        "550ce7e7": saved(show(), show(run(1, 1, font(strike="sngStrike")), run(1, 2, font(strike="sngStrike")))),
         "ce88f674": saved(show(), show(upright)),
         "3b27600c": saved(show(), show(all_slides(BLUE))),
         "a097acff": saved(show(), show()),
@@ -110,17 +130,27 @@ STAND_INS: Mapping[str, StandIn] = {
         "8979838c": saved(show(), show(note(1, "Product Comparison"), on(1, background(rgb(PURPLE))))),
         "9cf05d24": saved(show(), show(on(1, background(rgb(GREEN))))),
         "08aced46": saved(show(), show(titled(2, "Note"), align(2, 0, PP_ALIGN.RIGHT))),
-        "edb61b14": saved(show(), show(every(4, font(name="Times New Roman")), run(4, 0, font(name="Times New Roman")))),
-        "57667013": saved(show(), show(every(1, colour(YELLOW)))),
-        "5cfb9197": saved(show(), show(row)),
-        "05dd4c1d": saved(show(), show(align(1, 1, PP_ALIGN.RIGHT), align(2, 3, PP_ALIGN.CENTER))),
+        "edb61b14": saved(
+            show(), show(every(4, font(name="Times New Roman")), run(4, 0, font(name="Times New Roman")))
+        ),
+        "57667013": saved(show(longer(5)), show(longer(5), every(5, colour(YELLOW)))),
+        "5cfb9197": saved(show(row("a", "b", "c", "d")), show(row("T1", "T2", "T3", "T4"))),
+        "05dd4c1d": saved(
+            show(longer(5), align(5, 1, PP_ALIGN.CENTER)),
+            show(longer(5), align(3, 0, PP_ALIGN.RIGHT), align(4, 0, PP_ALIGN.CENTER), align(5, 1, PP_ALIGN.LEFT)),
+        ),
         "5c1a6c3d": saved(show(), show(every(1, font(bold=True)), run(1, 0, font(size=Pt(44), u="sng")))),
-        "4ed5abd0": saved(show(), show(*[run(n, 0, font(u="sng")) for n in (2, 3)], *[run(n, 0, colour("000000")) for n in (2, 3)])),
-        "3161d64e": saved(show(), show(run(1, 1, font(size=Pt(60))), run(1, 2, font(size=Pt(28))))),
+        "4ed5abd0": saved(
+            show(longer(5), *[run(n, 0, colour(RED)) for n in (2, 3, 5)]),
+            show(longer(5), *[run(n, 0, look) for n in (2, 3, 5) for look in (colour("000000"), font(u="sng"))]),
+        ),
+        "3161d64e": saved(
+            show(longer(14)), show(longer(14), run(14, 1, font(size=Pt(60))), run(14, 2, font(size=Pt(28))))
+        ),
         "04578141": saved(show(), show(run(1, 0, colour(YELLOW)), run(1, 1, colour(RED)), run(1, 2, colour(GREEN)))),
-        "39be0d19": saved(show(), show(tabled)),
+        "39be0d19": saved(show(titled(4, "Features")), show(titled(4, "Features"), tabled)),
         "ac1b39ff": saved(show(), show(move(3, 1, top=BOTTOM)), gold=show()),
-        "15aece23": saved(show(), show(move(2, 0, top=BOTTOM)), gold=show()),
+        "15aece23": saved(show(*COMPARED), show(*COMPARED, move(2, 0, top=BOTTOM)), gold=show(*COMPARED)),
         "2b94c692": saved(show(), show(move(2, 1, left=Cm(18))), gold=show()),
         "70bca0cc": saved(show(run(2, 0, colour(RED))), show(run(2, 0, colour(RED)), on(2, background(rgb(RED))))),
         "2cd43775": StandIn(show(), xcu((SAVE, "AutoSaveTimeIntervall", "3"))),

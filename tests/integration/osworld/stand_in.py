@@ -73,7 +73,9 @@ def result_path(task: Task, own: StandIn) -> str:
 
 def downloads(task: Task) -> list[str]:
     """Addresses that the set-up loads."""
-    return [found for step in task.setup if step.type == "download" for found in addresses(step.parameters.get("files"))]
+    return [
+        found for step in task.setup if step.type == "download" for found in addresses(step.parameters.get("files"))
+    ]
 
 
 def expectations(task: Task) -> list[str]:
@@ -96,7 +98,10 @@ def prepare(table: Mapping[str, StandIn], folder: Path) -> Mapping[str, tuple[di
     for kind, paths in by_kind.items():
         made.update(zip(paths, soffice_all(paths, kind[1:]), strict=True))
     return {
-        key: ({name: made.get(path, path).read_bytes() for name, path in files.items()}, made.get(right, right).read_bytes())
+        key: (
+            {name: made.get(path, path).read_bytes() for name, path in files.items()},
+            made.get(right, right).read_bytes(),
+        )
         for key, (files, right) in plan.items()
     }
 

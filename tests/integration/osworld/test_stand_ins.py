@@ -76,7 +76,9 @@ def leave(context: FakeContext, path: str, data: bytes) -> None:
 
 class TestStandIns:
     @pytest.mark.parametrize("key", CHOSEN)
-    def test_right_passes_and_untouched_fails(self, provider: LocalProvider, ready: Ready, key: str, tmp_path: Path) -> None:
+    def test_right_passes_and_untouched_fails(
+        self, provider: LocalProvider, ready: Ready, key: str, tmp_path: Path
+    ) -> None:
         task, (assets, right) = tasks()[key], ready(key)
         opened = provider.open(0, DesktopSpec())
         try:

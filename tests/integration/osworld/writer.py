@@ -56,9 +56,7 @@ STAND_INS: Mapping[str, StandIn] = {
     for key, own in {
         "0810415c": StandIn(spaced(1, 1, 1), spaced(2, 2, 1)),
         "b21acd93": StandIn(spaced(1, 1, 1), spaced(1, 2, 1.5)),
-        "0b17a146": StandIn(
-            document(p("Water is H2O.")), document(p("Water is H", r("2", subscript=True), "O."))
-        ),
+        "0b17a146": StandIn(document(p("Water is H2O.")), document(p("Water is H", r("2", subscript=True), "O."))),
         "0e47de2a": StandIn(document(*STORY), document(*STORY, footer=PAGE)),
         "0e763496": StandIn(document(p(fonts(name="DejaVu Sans"))), document(p(fonts(name="Times New Roman")))),
         "3ef2b351": StandIn(document(*STORY), document(p(STORY[0], align="center"), *STORY[1:])),
@@ -70,7 +68,9 @@ STAND_INS: Mapping[str, StandIn] = {
             document("One is here. Two is there. Three ends.", STORY[1]),
             document("One is here.", "", "Two is there.", "", "Three ends.", "", STORY[1]),
         ),
-        "936321ce": StandIn(document("Sounds", *[", ".join(row) for row in SOUNDS]), document("Sounds", table(*SOUNDS))),
+        "936321ce": StandIn(
+            document("Sounds", *[", ".join(row) for row in SOUNDS]), document("Sounds", table(*SOUNDS))
+        ),
         "d53ff5ee": StandIn(document("This is LOUD.", "So is THAT."), document("this is loud.", "so is that.")),
         "e528b65e": StandIn(document("a city by the sea"), document("A City By The Sea")),
         "e246f6d8": StandIn(small(12), small(14)),
