@@ -18,6 +18,7 @@ from tests.factories.office import soffice_all
 
 PUBLISHED = Path(__file__).resolve().parents[4] / "shared" / "benchmarks" / "osworld"
 Maker = Callable[[Path], object]
+_AT_ONCE = 8  # files per start of LibreOffice, which has a limit of time
 OFFICE = {".xlsx", ".docx", ".pptx", ".odt"}
 
 
@@ -87,7 +88,7 @@ def expectations(task: Task) -> list[str]:
 
 
 def prepare(table: Mapping[str, StandIn], folder: Path) -> Mapping[str, tuple[dict[str, bytes], bytes]]:
-    """For each task its files by address, and what a right agent leaves. LibreOffice starts once per kind of file."""
+    """For each task its files by address, and what a right agent leaves. LibreOffice saves several at once."""
     made: dict[Path, Path] = {}
     plan: dict[str, tuple[dict[str, Path], Path]] = {}
     for key, own in table.items():
@@ -96,7 +97,9 @@ def prepare(table: Mapping[str, StandIn], folder: Path) -> Mapping[str, tuple[di
     for path in made:
         by_kind.setdefault(path.suffix, []).append(path)
     for kind, paths in by_kind.items():
-        made.update(zip(paths, soffice_all(paths, kind[1:]), strict=True))
+        for first in range(0, len(paths), _AT_ONCE):
+            some = paths[first : first + _AT_ONCE]
+            made.update(zip(some, soffice_all(some, kind[1:]), strict=True))
     return {
         key: (
             {name: made.get(path, path).read_bytes() for name, path in files.items()},
@@ -110,12 +113,17 @@ def _files(key: str, own: StandIn, folder: Path, made: dict[Path, Path]) -> tupl
     task = tasks()[key]
     folder.mkdir(parents=True)
 
+    written: dict[tuple[Maker, str, bool], Path] = {}
+
     def write(maker: Maker, name: str, *, saved: bool) -> Path:
         path = folder / name
-        maker(path)
-        if saved and path.suffix in OFFICE:
-            made[path] = path
-        return path
+        known = (maker, path.suffix, saved)
+        if known not in written:
+            maker(path)
+            written[known] = path
+            if saved and path.suffix in OFFICE:
+                made[path] = path
+        return written[known]
 
     mark = f"{folder.name}-"
     files = {}

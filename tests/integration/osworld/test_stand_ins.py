@@ -3,12 +3,11 @@
 `make test` runs a seeded sample of two, `make test-all` all of them.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
-from backend.config import Settings
 from backend.domain.evaluators.evaluate import collect, evaluate
 from backend.domain.ports import DesktopSpec
 from backend.domain.score import Evaluation
@@ -28,18 +27,6 @@ pytestmark = [
     pytest.mark.timeout(300),
     pytest.mark.skipif(not PUBLISHED.is_dir(), reason="needs ../shared/benchmarks/osworld"),
 ]
-
-
-@pytest.fixture(scope="module")
-def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalProvider]:
-    """Real local desktops with LibreOffice, if this machine can make them."""
-    made = LocalProvider(Settings(data=tmp_path_factory.mktemp("osworld")))
-    offer = made.availability()
-    if not offer.ok or "soffice" not in offer.programs:
-        made.close()
-        pytest.skip(f"needs local desktops with LibreOffice: {offer.reason}")
-    yield made
-    made.close()
 
 
 @pytest.fixture(scope="module")
