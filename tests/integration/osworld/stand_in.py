@@ -28,12 +28,11 @@ class StandIn:
 
     Attributes:
         start: what the set-up downloads and opens.
-        right: what a right agent leaves at `at`; LibreOffice saves it once more, as it would for an agent.
-        gold: the expectation; None: as `right`, not saved by LibreOffice.
+        right: what a right agent leaves at `at`; the desktop's LibreOffice saves it where the task presses Ctrl+S.
+        gold: the expectation; None: as `right`.
         at: where the agent leaves its file; None: where the first result getter looks.
         others: further files by the name that their address ends with.
-        all_saved: LibreOffice saves start and gold, too, as it has OSWorld's own (it makes inherited looks explicit).
-        resave: False leaves what the agent leaves as it was made.
+        all_saved: LibreOffice saves all of them first, as it has OSWorld's own (it makes inherited looks explicit).
     """
 
     start: Maker
@@ -42,7 +41,6 @@ class StandIn:
     at: str | None = None
     others: Mapping[str, Maker] = field(default_factory=dict)
     all_saved: bool = False
-    resave: bool = True
 
 
 @cache
@@ -135,5 +133,5 @@ def _files(key: str, own: StandIn, folder: Path, made: dict[Path, Path]) -> tupl
         suffix = Path(name_of(address)).suffix
         maker = own.others.get(name_of(address)) or own.start
         files[address] = write(maker, f"{mark}start{number}{suffix}", saved=own.all_saved)
-    right = write(own.right, f"{mark}right{Path(result_path(task, own)).suffix}", saved=own.resave)
+    right = write(own.right, f"{mark}right{Path(result_path(task, own)).suffix}", saved=own.all_saved)
     return files, right
