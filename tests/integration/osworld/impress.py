@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pptx.enum.text import PP_ALIGN
+from pptx.enum.text import MSO_AUTO_SIZE, PP_ALIGN
 from pptx.util import Cm, Pt
 
 from tests.factories.editor_settings import SAVE, START, settings
@@ -17,7 +17,16 @@ YELLOW, RED, GREEN, BLUE, PURPLE, ORANGE = "FFFF00", "FF0000", "00FF00", "0000FF
 
 def show(*changes: Change) -> Maker:
     """The deck of the tests with changes."""
-    return lambda path: deck(path, *changes)
+    return lambda path: deck(path, *changes, _fixed)
+
+
+def _fixed(made: Any) -> None:
+    """Boxes keep their size: LibreOffice moves those that fit their text anew each time it saves them."""
+    for slide in made.slides:
+        shapes = [inner for shape in slide.shapes for inner in getattr(shape, "shapes", [shape])]
+        for shape in shapes:
+            if shape.has_text_frame and not shape.is_placeholder:
+                shape.text_frame.word_wrap, shape.text_frame.auto_size = True, MSO_AUTO_SIZE.NONE
 
 
 saved = partial(StandIn, all_saved=True)
