@@ -12,6 +12,7 @@ from tests.factories.xlsx import Change, book, chart
 from tests.integration.osworld.stand_in import Maker, StandIn
 
 Rows = Sequence[Sequence[Any]]
+Table = list[list[Any]]
 
 
 def sheets(rows: Rows = (), change: Change | None = None, **more: Rows) -> Maker:
@@ -31,16 +32,16 @@ def blanked(rows: Rows, *numbers: int) -> list[list[Any]]:
     ]
 
 
-INCOME = [["Month", "Revenue", "Total Expenses"], ["Jan", 410, 120], ["Feb", 395.5, 130.25], ["Mar", 502, 99]]
-TOTALS = [["Total Revenue", "Total Expenses"], [1307.5, 349.25]]
-ZONES = [
+INCOME: Table = [["Month", "Revenue", "Total Expenses"], ["Jan", 410, 120], ["Feb", 395.5, 130.25], ["Mar", 502, 99]]
+TOTALS: Table = [["Total Revenue", "Total Expenses"], [1307.5, 349.25]]
+ZONES: Table = [
     ["Zone", "Q1", "Q2", "Total"],
     ["North", 12, 30, 42],
     ["South", 7, 8, 15],
     ["Total", 19, 38, 57],
 ]
-ZONES_OPEN = [ZONES[0], ["North", 12, 30, None], ["South", 7, 8, None], ["Total", None, None, None]]
-OFFICERS = [["Branch", "Officer", None, "Head office", "Officer name"]] + [
+ZONES_OPEN: Table = [ZONES[0], ["North", 12, 30, None], ["South", 7, 8, None], ["Total", None, None, None]]
+OFFICERS: Table = [["Branch", "Officer", None, "Head office", "Officer name"]] + [
     [branch, officer, None, asked, answer]
     for branch, officer, asked, answer in [
         ("Leeds", "Ada Hill", "York", "Ben Cole"),
@@ -48,53 +49,58 @@ OFFICERS = [["Branch", "Officer", None, "Head office", "Officer name"]] + [
         ("Hull", "Cy Dunn", "Leeds", "Ada Hill"),
     ]
 ]
-BALANCE = [["Year", "Current Assets", "Fixed Assets", "Other Assets"]] + [
+BALANCE: Table = [["Year", "Current Assets", "Fixed Assets", "Other Assets"]] + [
     [2014 + n, 100 * 2**n, 80 + 20 * n, 10 * (n + 1)] for n in range(6)
 ]
-CHANGES = [["Year", "CA changes", "FA changes", "OA changes"]] + [
+CHANGES: Table = [["Year", "CA changes", "FA changes", "OA changes"]] + [
     [BALANCE[row][0]] + [BALANCE[row][col] / BALANCE[row - 1][col] - 1 for col in (1, 2, 3)] for row in range(2, 7)
 ]
 NAMES = ["Ana", "Bo", "Ana", "Cleo", "Bo", "Dan"]
 UNIQUE = ["Ana", "Bo", "Cleo", "Dan", None, None]
-PEOPLE = [["Information", "First Name", "Last Name", "Rank"]] + [
+PEOPLE: Table = [["Information", "First Name", "Last Name", "Rank"]] + [
     [f"{first} {last} Rank {rank}", first, last, rank]
     for first, last, rank in [("Ada", "Hill", "1"), ("Ben", "Cole", "2"), ("Cy", "Dunn", "3")]
 ]
-REPS = [["Rep", "Jan", "Feb", "Mar"], ["Ana", 10, 20, 30], ["Bo", 5, 15, 25]]
-REPS_TOTAL = [*REPS, ["Total", 15, 35, 55]]
-GRADES = [["Student", "Mark", "Grade"], ["Ana", 91, "A"], ["Bo", 72, "B"], ["Cleo", 55, "C"]]
-STATEMENT = [["Year", "Sales", "Expenses", "Gross Profit"], [2018, 900, 400, 500], [2019, 1000, 450, 550]]
-ORDERS = [["Seq No.", "Order", "Sales"]] + [[f"No. {n}", f"O-{n}", 11.5 * n] for n in range(1, 5)]
-AMOUNTS = [["Item", "Amount"], ["c", 30], ["a", 10.5], ["d", 41], ["b", 20]]
-WEEKS = [["Week", "Sales", "COGS"], [1, 900, 500], [2, 850, 430], [3, 990, 610]]
-PROFIT = [[*WEEKS[0], "Profit"]] + [[*row, row[1] - row[2]] for row in WEEKS[1:]]
-MARKS = [["Name", "Maths", "Art", "Music", "Sport"], ["Ana", 1, 2, 3, 4], ["Bo", 5, 6, 7, 8], ["Cleo", 9, 10, 11, 12]]
-AT_B2 = [[None] * 6, *[[None, *row] for row in MARKS]]
-TURNED = [*AT_B2, [None] * 6, [None] * 6, *[[None, *row] for row in zip(*MARKS, strict=True)]]
-LEVELS = [["No", "Level", "Class"], [1, "low", "A"], [2, "low", "A"], [3, "high", "A"], [4, "high", "B"]]
-GAPS = [["No", "Level", "Class"], [1, "low", "A"], [2, None, None], [3, "high", None], [4, None, "B"]]
-TITLES = [
+REPS: Table = [["Rep", "Jan", "Feb", "Mar"], ["Ana", 10, 20, 30], ["Bo", 5, 15, 25]]
+REPS_TOTAL: Table = [*REPS, ["Total", 15, 35, 55]]
+GRADES: Table = [["Student", "Mark", "Grade"], ["Ana", 91, "A"], ["Bo", 72, "B"], ["Cleo", 55, "C"]]
+STATEMENT: Table = [["Year", "Sales", "Expenses", "Gross Profit"], [2018, 900, 400, 500], [2019, 1000, 450, 550]]
+ORDERS: Table = [["Seq No.", "Order", "Sales"]] + [[f"No. {n}", f"O-{n}", 11.5 * n] for n in range(1, 5)]
+AMOUNTS: Table = [["Item", "Amount"], ["c", 30], ["a", 10.5], ["d", 41], ["b", 20]]
+WEEKS: Table = [["Week", "Sales", "COGS"], [1, 900, 500], [2, 850, 430], [3, 990, 610]]
+PROFIT: Table = [[*WEEKS[0], "Profit"]] + [[*row, row[1] - row[2]] for row in WEEKS[1:]]
+MARKS: Table = [
+    ["Name", "Maths", "Art", "Music", "Sport"],
+    ["Ana", 1, 2, 3, 4],
+    ["Bo", 5, 6, 7, 8],
+    ["Cleo", 9, 10, 11, 12],
+]
+AT_B2: Table = [[None] * 6, *[[None, *row] for row in MARKS]]
+TURNED: Table = [*AT_B2, [None] * 6, [None] * 6, *[[None, *row] for row in zip(*MARKS, strict=True)]]
+LEVELS: Table = [["No", "Level", "Class"], [1, "low", "A"], [2, "low", "A"], [3, "high", "A"], [4, "high", "B"]]
+GAPS: Table = [["No", "Level", "Class"], [1, "low", "A"], [2, None, None], [3, "high", None], [4, None, "B"]]
+TITLES: Table = [
     ["Garbage Movie Titles", "Clean Movie Titles"],
     ["  the   LONG road ", "The Long Road"],
     ["NIGHT  at sea", "Night At Sea"],
 ]
-MOVED = [
+MOVED: Table = [
     ["Date", "First Name", "Last Name", "Order ID", "Sales"],
     ["d1", "Ana", "Ng", 7, 11],
     ["d2", "Bo", "Li", 8, 12],
 ]
-LOANS = [
+LOANS: Table = [
     ["Loan", "Start", "Months", "Maturity Date"],
     ["L1", date(2020, 1, 15), 12, date(2021, 1, 15)],
     ["L2", date(2020, 3, 1), 6, date(2020, 9, 1)],
 ]
-BUDGET = [["Date", "Budget"], ["d1", 10], ["d2", "N/A"], ["d3", 30], ["d4", "N/A"]]
-DAYS = [["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"], list(range(1, 8)), list(range(8, 15))]
-RATES = [["Year", "Value"], [2019, 100], [2020, 150], [2021, 165]]
-RATED = [["Year", "Value", "Period Rate (%)"], [2019, 100, None], [2020, 150, 50], [2021, 165, 10]]
-CHECKS = [["No", "Order", "Amount", "Pass/Fail/Held"]] + [[n, f"O-{n}", 3 * n, None] for n in range(1, 29)]
-HOURS = [[None] * 5, ["Day", "Hours", None, "Rate", "Earned"], ["Total", "7:40", None, 25, 191.6667]]
-COSTS = [["Month", "2019", "2020"], ["Jan", 3, 4], ["Feb", 5, 2], ["Mar", 6, 9]]
+BUDGET: Table = [["Date", "Budget"], ["d1", 10], ["d2", "N/A"], ["d3", 30], ["d4", "N/A"]]
+DAYS: Table = [["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"], list(range(1, 8)), list(range(8, 15))]
+RATES: Table = [["Year", "Value"], [2019, 100], [2020, 150], [2021, 165]]
+RATED: Table = [["Year", "Value", "Period Rate (%)"], [2019, 100, None], [2020, 150, 50], [2021, 165, 10]]
+CHECKS: Table = [["No", "Order", "Amount", "Pass/Fail/Held"]] + [[n, f"O-{n}", 3 * n, None] for n in range(1, 29)]
+HOURS: Table = [[None] * 5, ["Day", "Hours", None, "Rate", "Earned"], ["Total", "7:40", None, 25, 191.6667]]
+COSTS: Table = [["Month", "2019", "2020"], ["Jan", 3, 4], ["Feb", 5, 2], ["Mar", 6, 9]]
 
 
 def _frozen(made: Any) -> None:
@@ -135,6 +141,11 @@ def _charted(kind: str, at: str, title: str | None = None, sheet: str | None = N
         target.add_chart(chart(kind, made["Sheet1"], title=title, **how), at)
 
     return change
+
+
+def _two_charts(made: Any) -> None:
+    for column, at in ((2, "F2"), (3, "F20")):
+        _charted("bar", at, columns=(column,), span=(1, 4))(made)
 
 
 def _csv(path: Path) -> None:
@@ -186,15 +197,7 @@ STAND_INS: Mapping[str, StandIn] = {
                 Sheet2=(),
             ),
         ),
-        "347ef137": StandIn(
-            sheets(COSTS),
-            sheets(
-                COSTS,
-                lambda made: [
-                    _charted("bar", at, columns=(n,), span=(1, 4))(made) for n, at in ((2, "F2"), (3, "F20"))
-                ],
-            ),  # type: ignore[func-returns-value,arg-type,return-value]
-        ),
+        "347ef137": StandIn(sheets(COSTS), sheets(COSTS, _two_charts)),
         "3aaa4e37": StandIn(sheets(INCOME), _csv),
     }.items()
 }

@@ -12,6 +12,7 @@ from tests.integration.osworld.stand_in import Maker, StandIn
 STORY = ("The first paragraph of it.", "A second one follows here.", "And this is the last.")
 PAGE = '<w:p><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText> PAGE </w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r><w:r><w:t>1</w:t></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r></w:p>'  # noqa: E501
 BREAK = Xml('<w:p><w:r><w:br w:type="page"/></w:r></w:p>')
+PAGES: tuple[Block, ...] = (BREAK, "x") * 4
 TRAINS = ("06:00:01, T1, S1, 1", "06:00:09, T2, S1, 2", "06:03:00, T1, S2, 1", "06:04:30, T3, S1, 1")
 SOUNDS = (("a", "cat", "apple"), ("e", "hen", "egg"))
 EMPTY = table(*[("",) * 7] * 5)
@@ -74,7 +75,7 @@ STAND_INS: Mapping[str, StandIn] = {
         "d53ff5ee": StandIn(document("This is LOUD.", "So is THAT."), document("this is loud.", "so is that.")),
         "e528b65e": StandIn(document("a city by the sea"), document("A City By The Sea")),
         "e246f6d8": StandIn(small(12), small(14)),
-        "ecc2413d": StandIn(document("1", *[BREAK, "x"] * 4), document("1", BREAK, *[BREAK, "x"] * 4)),
+        "ecc2413d": StandIn(document("1", *PAGES), document("1", BREAK, *PAGES)),
         "6f81754e": StandIn(
             document(*TRAINS),
             document(*TRAINS[:2], TRAINS[3]),
