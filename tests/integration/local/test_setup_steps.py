@@ -134,6 +134,17 @@ class TestWindows:
         with pytest.raises(TaskSetupFailed, match="there are: none"):
             run(desktop, ("activate_window", {"window_name": "Nothing"}))
 
+    def test_the_terminal_by_its_keys(self, desktop: Desktop) -> None:
+        if desktop.execute(["sh", "-c", "command -v xfce4-terminal || command -v xterm"]).returncode:
+            pytest.skip("needs a terminal: make setup")
+        keys = "import pyautogui; pyautogui.hotkey('ctrl', 'alt', 't')"
+        run(
+            desktop,
+            ("execute", {"command": ["python", "-c", keys]}),
+            ("activate_window", {"window_name": "Terminal"}),
+            ("close_all", {}),
+        )
+
     def test_the_wallpaper(self, desktop: Desktop) -> None:
         desktop.write_file("/home/user/red.png", picture())
         run(desktop, ("change_wallpaper", {"path": "/home/user/red.png"}))

@@ -1,0 +1,20 @@
+"""One provider of real desktops for all tasks."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from backend.config import Settings
+from worker.providers.local import LocalProvider
+
+
+@pytest.fixture(scope="session")
+def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalProvider]:
+    """Real local desktops with LibreOffice, if this machine can make them."""
+    made = LocalProvider(Settings(data=tmp_path_factory.mktemp("osworld")))
+    offer = made.availability()
+    if not offer.ok or "soffice" not in offer.programs:
+        made.close()
+        pytest.skip(f"needs local desktops with LibreOffice: {offer.reason or 'make setup APPS=full'}")
+    yield made
+    made.close()

@@ -1,0 +1,80 @@
+"""Tasks of OSWorld that need no file from elsewhere, on real desktops: set-up, then a verdict on the untouched state.
+
+`make test` runs a seeded sample of two, `make test-all` all that can run here.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from backend.domain.evaluators.evaluate import collect, evaluate
+from backend.domain.ports import DesktopSpec
+from backend.domain.ports_web import Browser, WebReply
+from backend.domain.setup import run_steps
+from tests.factories.starter_tasks import FakeContext
+from tests.integration.osworld.stand_in import PUBLISHED, tasks
+from tests.integration.osworld.without_files import needs_no_file, obstacle
+from tests.sampling import sample
+from worker.providers.local import LocalProvider
+from worker.reach import Servers
+
+ALL_PROGRAMS = {"soffice", "chromium"}
+FREE = {key: task for key, task in tasks().items() if needs_no_file(task)} if PUBLISHED.is_dir() else {}
+RUN = [key for key, task in FREE.items() if not obstacle(task, ALL_PROGRAMS)]
+
+pytestmark = pytest.mark.skipif(not PUBLISHED.is_dir(), reason="needs ../shared/benchmarks/osworld")
+
+
+class TestTable:
+    def test_every_task_runs_or_says_why_not(self) -> None:
+        """docs/verified.md has these numbers."""
+        counted = Counter(obstacle(task, ALL_PROGRAMS) or "runs" for task in FREE.values())
+        assert counted == {
+            "runs": 35,
+            "opens pages of the web": 32,
+            "needs code": 14,
+            "needs vlc": 10,
+            "needs gimp": 4,
+            "needs sudo, which a local desktop has not": 5,
+        }
+
+
+@dataclass
+class OnDesktop(FakeContext):
+    """A context whose browsers and servers are the desktop's own."""
+
+    servers: Servers | None = None
+
+    def browser(self, port: int = 9222) -> Browser:
+        assert self.servers is not None
+        return self.servers.browser(port)
+
+    def http(self, port: int, path: str, *, headers: Mapping[str, str] | None = None) -> WebReply:
+        assert self.servers is not None
+        return self.servers.http(port, path, headers)
+
+
+@pytest.mark.desktop
+@pytest.mark.timeout(180)
+class TestUntouched:
+    @pytest.mark.parametrize("key", sample(RUN, 2))
+    def test_ends_in_a_verdict(self, provider: LocalProvider, key: str, tmp_path: Path) -> None:
+        task = FREE[key]
+        why = obstacle(task, provider.availability().programs)
+        if why:
+            pytest.skip(f"{why}: `make setup APPS=full` installs every application")
+        opened = provider.open(0, DesktopSpec())
+        servers = Servers(opened)
+        try:
+            context = OnDesktop(opened.desktop, task, servers=servers)
+            run_steps(context, task.setup)
+            # What cannot be done is judged by how the agent ends, not by the desktop.
+            if not task.evaluator.infeasible:
+                found = evaluate(task, collect(context, task), tmp_path)
+                assert found.score < 1, found.metrics
+        finally:
+            servers.close()
+            opened.close()
