@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from backend.domain.ports import Agent, AgentContext
+from backend.domain.ports_agent import Agent, AgentContext
 from backend.domain.trajectory import Decision, Observation
 
 

@@ -66,7 +66,10 @@ class AttemptRecorder:
         seen = record.observation
         frame = self._keep(seen.frame.data, seen.frame.media_type) if seen.frame is not None else None
         a11y = self._keep(seen.a11y_tree.encode(), XML) if seen.a11y_tree is not None else None
-        row = StepRow(record, frame, a11y)
+        shown = self._keep(seen.shown.data, seen.shown.media_type) if seen.shown is not None else None
+        asked = record.decision.prompt
+        prompt = self._keep(asked.encode(errors="replace"), "text/plain") if asked else None
+        row = StepRow(record, frame, a11y, shown, prompt)
         self._database.insist(lambda session: attempts.record_step(session, self._fence, row), self._hold)
 
     def running(self, desktop: Mapping[str, Any], seconds: Mapping[str, float], seen_at: datetime | None) -> None:

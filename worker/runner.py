@@ -24,8 +24,10 @@ from backend.domain.errors import (
 )
 from backend.domain.evaluators.evaluate import CallEvidence, collect
 from backend.domain.loop import Parts, Progress, Rules, run_episode
-from backend.domain.ports import AgentContext, DesktopSpec, OpenDesktop, Provider
+from backend.domain.ports import DesktopSpec, OpenDesktop, Provider
+from backend.domain.ports_agent import Agent, AgentContext, Eyes, Line, ObservationSpace
 from backend.domain.ports_kept import Recorder
+from backend.domain.ports_model import Models
 from backend.domain.ports_web import Browser, Web
 from backend.domain.registry import Kind
 from backend.domain.score import Evaluation, score_by_rule
@@ -77,6 +79,21 @@ class Pump(Protocol):
         ...
 
 
+def no_models(_claim: Claim, _hold: Hold) -> Models | None:
+    """For tests of agents that ask no model."""
+    return None
+
+
+def no_line(_claim: Claim) -> Line | None:
+    """For tests of agents that are here."""
+    return None
+
+
+def no_eyes(_servers: Servers) -> Eyes | None:
+    """For tests of observation spaces that only look at the desktop."""
+    return None
+
+
 @dataclass(frozen=True)
 class Tools:
     """What attempts of one worker share.
@@ -90,6 +107,9 @@ class Tools:
         browser: the browser of a desktop that listens on a port.
         secret: a secret that the operator gave for tasks, by name.
         way_out: what a task's desktop may reach, given the hashes of its assets.
+        models: language models for an attempt; they stop waiting when the hold says that the attempt must stop.
+        line: to a program or a person outside, for an attempt.
+        eyes: what observation spaces may use, for an opened desktop.
     """
 
     provider: Provider
@@ -100,6 +120,9 @@ class Tools:
     browser: Callable[[OpenDesktop, int], Browser] = devtools
     secret: Callable[[str], str] = no_secret
     way_out: Callable[[Task, Mapping[str, str]], WayOut] = nowhere
+    models: Callable[[Claim, Hold], Models | None] = no_models
+    line: Callable[[Claim], Line | None] = no_line
+    eyes: Callable[[Servers], Eyes | None] = no_eyes
 
 
 def run_attempt(claim: Claim, hold: Hold, book: Book, tools: Tools) -> bool:
@@ -208,8 +231,9 @@ class _Attempt:
     def _loop(self, opened: OpenDesktop) -> EndedBy:
         claim, config = self._claim, self._claim.config
         plugin = registry.lookup(Kind.AGENT, config.agent)
-        space = registry.lookup(Kind.OBSERVATION, config.observation or plugin.observation)()
         rules = Rules.of(config, self._task)
+        models = self._tools.models(claim, self._hold)
+        held = models.held_seconds if models is not None else float
         context = AgentContext(
             instruction=self._task.instruction,
             screen=opened.desktop.screen,
@@ -217,14 +241,28 @@ class _Attempt:
             seed=claim.seed,
             task=self._task if plugin.privileged else None,
             trajectory=claim.trajectory,
+            action_space=config.action_space or plugin.action_space,
+            action_params=config.action_params,
+            observation=config.observation or plugin.observation,
+            max_seconds=rules.budget.max_seconds,
+            models=models,
+            line=self._tools.line(claim),
         )
-        thinking = AgentThread(self._hold.check)
-        parts = Parts(LateAgent(plugin, config.params), opened.desktop, space, self._book, _Monotonic(), thinking)
+        thinking = AgentThread(self._hold.check, held)
+        agent = LateAgent(plugin, config.params)
+        parts = Parts(agent, opened.desktop, self._space(plugin), self._book, _Monotonic(), thinking, held)
         try:
             return run_episode(parts, context, rules, self._progress)
         finally:
             thinking.close()
             self._phases.add(self._progress.spent)
+
+    def _space(self, plugin: type[Agent]) -> ObservationSpace:
+        """What the agent sees, with the options of the run."""
+        config, servers = self._claim.config, self._servers
+        found: type[ObservationSpace] = registry.lookup(Kind.OBSERVATION, config.observation or plugin.observation)
+        eyes = self._tools.eyes(servers) if servers is not None else None
+        return found(found.Params.model_validate(dict(config.observation_params or {})), eyes)
 
     def _evaluate(self, context: TaskContext, ended_by: EndedBy) -> tuple[Evaluation, Sequence[CallEvidence]]:
         ruled = score_by_rule(self._task.evaluator, ended_by)

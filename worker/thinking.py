@@ -25,9 +25,15 @@ class AgentThread:
     While it waits it looks whether the attempt must stop.
     """
 
-    def __init__(self, check: Callable[[], None]) -> None:
-        """Args: check: raises when the attempt must stop: lease lost, run cancelled, worker shutting down."""
+    def __init__(self, check: Callable[[], None], held: Callable[[], float] = float) -> None:
+        """Takes what it asks while it waits.
+
+        Args:
+            check: raises when the attempt must stop: lease lost, run cancelled, worker shutting down.
+            held: seconds that the attempt has waited for a model's API so far; they are not the agent's.
+        """
         self._check = check
+        self._held = held
         self._calls: SimpleQueue[Callable[[], Any] | None] = SimpleQueue()
         self._answers: SimpleQueue[_Answer] = SimpleQueue()
         self._hangs = False
@@ -38,7 +44,7 @@ class AgentThread:
         """Runs `call` in the agent's thread and returns what it returns, or raises what it raises.
 
         Raises:
-            OutOfTime: no answer within `seconds`, or to an earlier call.
+            OutOfTime: no answer within `seconds` of the agent's own time, or to an earlier call.
             AgentFailed: the agent tried to end the process.
             DeskarenaError: what `check` raises when the attempt must stop.
         """
@@ -61,9 +67,9 @@ class AgentThread:
         self._calls.put(None)
 
     def _wait(self, seconds: float) -> _Answer:
-        deadline = time.monotonic() + seconds
+        deadline, held = time.monotonic() + seconds, self._held()
         while True:
-            left = deadline - time.monotonic()
+            left = deadline + self._held() - held - time.monotonic()
             try:
                 return self._answers.get(timeout=max(0.0, min(left, LOOK_SECONDS)))
             except Empty:

@@ -53,6 +53,12 @@ class Invalid(DeskarenaError):
         self.path = path
 
 
+class InvalidAction(Invalid):
+    """A reply of an agent that is no action of its space. Told to the agent and counted; nothing of it is executed."""
+
+    code = "invalid_action"
+
+
 class Conflict(DeskarenaError):
     """The state forbids it (409): an illegal move, a used idempotency key with another body."""
 

@@ -11,14 +11,15 @@ from typing import Any, NoReturn
 from backend.domain.episode import EndedBy
 from backend.domain.errors import AgentFailed, Cancelled, GuestLost, GuestRefused, Lost
 from backend.domain.loop_actions import Work, settle
-from backend.domain.ports import Agent, AgentContext, Desktop, ObservationSpace
+from backend.domain.ports import Desktop
+from backend.domain.ports_agent import Agent, AgentContext, ObservationSpace
 from backend.domain.ports_kept import Clock, Recorder
 from backend.domain.run import Budget, RunConfig, Settle
 from backend.domain.task import Task
 from backend.domain.trajectory import Decision, Observation, StepRecord, StepTiming, Usage
 
 DEFAULT_MAX_STEPS = 30
-PHASES = ("observe", "agent", "action", "settle", "record")
+PHASES = ("observe", "agent", "held", "action", "settle", "record")
 Thinking = Callable[[Callable[[], Any], float], Any]
 """Calls the agent's code and gives it so many seconds; raises OutOfTime when they are over."""
 
@@ -83,7 +84,11 @@ class Rules:
 
 @dataclass(frozen=True)
 class Parts:
-    """Everything the loop works with."""
+    """Everything the loop works with.
+
+    Attributes:
+        held: seconds waited so far for a model's API because of its limits or failures: not the agent's time.
+    """
 
     agent: Agent
     desktop: Desktop
@@ -91,6 +96,7 @@ class Parts:
     recorder: Recorder
     clock: Clock
     thinking: Thinking = at_once
+    held: Callable[[], float] = float
 
 
 def run_episode(parts: Parts, context: AgentContext, rules: Rules, progress: Progress) -> EndedBy:
@@ -201,6 +207,8 @@ class _Loop:
         """Decides, after a step, whether the episode goes on and what the agent is told next."""
         if work.ended_by is not None:
             raise _Stop(work.ended_by)
+        if decision.stop is not None:
+            raise _Stop(decision.stop, "the agent ended the episode")
         wrong = decision.invalid or work.invalid
         if wrong:
             self._invalid += 1
@@ -234,7 +242,7 @@ class _Loop:
 
     def _think(self, call: Callable[[], Any]) -> Any:
         left = max(0.0, self._rules.budget.max_seconds - self._progress.agent_seconds)
-        before = self._now()
+        before, held = self._now(), self._p.held()
         try:
             return self._p.thinking(call, left)
         except (Lost, Cancelled):
@@ -244,7 +252,9 @@ class _Loop:
         except Exception as error:  # noqa: BLE001 - whatever the agent's code raises is the agent's failure.
             self._stop_for_agent(error)
         finally:
-            self._spend("agent", self._now() - before)
+            waited = min(self._p.held() - held, self._now() - before)
+            self._spend("held", waited)
+            self._spend("agent", self._now() - before - waited)
 
     @staticmethod
     def _stop_for_agent(error: Exception) -> NoReturn:
@@ -255,12 +265,7 @@ class _Loop:
         """Hands one step to the recorder, which keeps it while the page settles."""
         record = self._record(observation, decision, results)
         self._p.recorder.step(record)
-        used, spent = self._progress.usage, decision.usage
-        self._progress.usage = Usage(
-            input_tokens=used.input_tokens + spent.input_tokens,
-            output_tokens=used.output_tokens + spent.output_tokens,
-            usd=used.usd + spent.usd,
-        )
+        self._progress.usage += decision.usage
         self._progress.timings.append(record.timing)
         self._progress.steps += 1
         self._seen, self._open = None, False

@@ -8,13 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from pydantic import BaseModel
-
 from backend.domain.ports_web import Browser, Web, WebReply
 from backend.domain.run import Screen
 from backend.domain.score import Blob, MetricValue
 from backend.domain.task import Frozen, LoadedBenchmark, Task
-from backend.domain.trajectory import Action, Decision, Frame, Observation, Window
+from backend.domain.trajectory import Action, Frame, Window
 from backend.domain.way_out import WayOut
 
 
@@ -223,72 +221,6 @@ class Provider(Protocol):
 
     def close(self) -> None:
         """Destroys everything this provider made. Safe to call twice."""
-        ...
-
-
-class AgentContext(Frozen):
-    """What an agent is told at the start of an episode.
-
-    Attributes:
-        instruction: the task's text. All that a measured agent may know of the task.
-        task: the whole task; for `oracle` and validation agents only, None for all others.
-        seed: this episode's own seed.
-        trajectory: recorded decisions, for `replay`.
-    """
-
-    instruction: str
-    screen: Screen
-    max_steps: int
-    seed: int
-    task: Task | None = None
-    trajectory: tuple[Decision, ...] = ()
-
-
-class Agent(Protocol):
-    """A policy. One instance per attempt.
-
-    A plug-in class has also: `Params`, a pydantic model of its parameters (its fields' descriptions are the form's
-    help texts), `observation`, the name of its default observation space, `action_space` likewise, `about`, one
-    sentence for the form, and `privileged`, True when it must see the task (then it is never ranked).
-    """
-
-    Params: type[BaseModel]
-    observation: str
-    action_space: str
-    about: str
-    privileged: bool
-
-    def __init__(self, params: Any) -> None: ...
-
-    def reset(self, context: AgentContext) -> None:
-        """Called once before the first observation."""
-        ...
-
-    def act(self, observation: Observation) -> Decision:
-        """Chooses the next actions.
-
-        Raises:
-            ModelApiFailed: the episode is held and tried again.
-            AgentFailed: it ends by `agent_error`; any other exception counts as this one.
-        """
-        ...
-
-    def close(self) -> None:
-        """Called once at the end, whatever happened."""
-        ...
-
-
-class ObservationSpace(Protocol):
-    """Which parts of the desktop an agent sees.
-
-    Attributes:
-        shows_frame: False for spaces without a picture: it is kept in the trajectory but not shown to the agent.
-    """
-
-    shows_frame: bool
-
-    def observe(self, desktop: Desktop, index: int) -> Observation:
-        """Captures one observation. Always with a frame: the trajectory keeps one picture per step."""
         ...
 
 

@@ -39,6 +39,20 @@ class Settle(Frozen):
     timeout: float = Field(default=2.0, ge=0, le=60)
 
 
+class ImageView(Frozen):
+    """How the screen's picture is made ready for the agent; the trajectory keeps the screen as it is.
+
+    Attributes:
+        scale: of both sides (protocols §9: 0.2, 0.4, 0.6, 0.8, 1).
+        fit: (width, height) that it is shrunk into, bicubic, padded to keep the ratio; instead of `scale`.
+        beside_previous: the picture before, with the last click boxed in red, to its left (OmniBench).
+    """
+
+    scale: float = Field(default=1.0, ge=0.05, le=1.0)
+    fit: tuple[int, int] | None = None
+    beside_previous: bool = False
+
+
 class RunConfig(Frozen):
     """Everything that decides what a run measures; stored with the run and hashed.
 
@@ -53,6 +67,10 @@ class RunConfig(Frozen):
         seed: base seed; an episode's seed is derived from it, its task and its repeat.
         settle: what is waited for after actions, before the next observation.
         wait: what the agent's own WAIT waits for.
+        preset: a benchmark's published setting (protocols §3) that filled in what the request left open.
+        observation_params, action_params: of the observation and action space, validated by their own schemas.
+        image: how the picture is made ready for the agent.
+        perturbation: what is done to the windows after set-up: `moved`, `shrunk`, `cluttered` (protocols §9).
     """
 
     agent: str
@@ -68,3 +86,8 @@ class RunConfig(Frozen):
     budget: Budget = Budget()
     settle: Settle = Settle()
     wait: Settle = Settle(quiet=0.5, timeout=5.0)
+    preset: str | None = Field(default=None, max_length=50)
+    observation_params: Mapping[str, Any] | None = None
+    action_params: Mapping[str, Any] | None = None
+    image: ImageView | None = None
+    perturbation: str | None = Field(default=None, pattern="^(moved|shrunk|cluttered)$")

@@ -1,11 +1,13 @@
 """What passes between agent and desktop, and what is kept of it: actions, observations, decisions, steps."""
 
+import math
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
 from pydantic import Field
 
+from backend.domain.episode import EndedBy
 from backend.domain.task import Frozen
 
 
@@ -82,23 +84,129 @@ class Frame(Frozen):
     height: int
 
 
+class Mark(Frozen):
+    """One numbered element of a set-of-marks picture (protocols §4).
+
+    Attributes:
+        id: its number on the picture, from 1.
+        kind: `text`, `icon`, `image` or `control`.
+        text: content, caption or accessible name; bounded by the space that made it.
+        x, y, width, height: its box in screen pixels.
+        origin: who found it: `tree`, `dom`, `ocr`, `detector`.
+        tag, name: role and accessible name, where it comes from a tree.
+    """
+
+    id: int = Field(ge=1)
+    kind: str = Field(pattern="^(text|icon|image|control)$")
+    text: str = ""
+    x: int
+    y: int
+    width: int = Field(ge=1)
+    height: int = Field(ge=1)
+    origin: str = Field(pattern="^(tree|dom|ocr|detector)$")
+    tag: str = ""
+    name: str = ""
+
+    @property
+    def centre(self) -> tuple[int, int]:
+        """Where a click on it goes, in screen pixels."""
+        return self.x + self.width // 2, self.y + self.height // 2
+
+
+class View(Frozen):
+    """Where the screen lies in the picture that the agent is shown, so that its points can be mapped back exactly.
+
+    Attributes:
+        width, height: of the whole picture in its own pixels.
+        left, top, right, bottom: the part of it that shows the screen; the rest is padding or an earlier screen.
+        screen_width, screen_height: the screen's pixels.
+    """
+
+    width: int = Field(ge=1)
+    height: int = Field(ge=1)
+    left: float = 0.0
+    top: float = 0.0
+    right: float
+    bottom: float
+    screen_width: int = Field(ge=1)
+    screen_height: int = Field(ge=1)
+
+    def to_screen(self, x: float, y: float) -> tuple[int, int]:
+        """Screen pixel under a point of the picture. Points beside the screen's part come out off the screen."""
+        across = (x - self.left) / (self.right - self.left) * self.screen_width
+        down = (y - self.top) / (self.bottom - self.top) * self.screen_height
+        return math.floor(across + 1e-9), math.floor(down + 1e-9)
+
+    def from_screen(self, x: float, y: float) -> tuple[float, float]:
+        """Point of the picture where the middle of a screen pixel lies."""
+        return (
+            self.left + (x + 0.5) / self.screen_width * (self.right - self.left),
+            self.top + (y + 0.5) / self.screen_height * (self.bottom - self.top),
+        )
+
+
 class Observation(Frozen):
-    """What the agent sees at one step. Fields that the observation space does not ask for are None."""
+    """What the agent sees at one step. Fields that the observation space does not ask for are None.
+
+    Attributes:
+        frame: the screen as it is: what the trajectory keeps.
+        shown: the picture for the agent where it is another one: scaled, padded, with marks, beside the previous one.
+        view: where the screen lies in `shown`; None = the picture is the screen, pixel by pixel.
+        marks: elements that `shown` numbers, or that a table names.
+        previous: the frame of the step before.
+        terminal: text of the topmost terminal window.
+        note: what the loop tells the agent: for example why its last action was invalid.
+    """
 
     index: int
     frame: Frame | None = None
     a11y_tree: str | None = Field(default=None, repr=False)
     windows: tuple[Window, ...] | None = None
     clipboard: str | None = None
-    note: str = ""  # what the loop tells the agent: for example why its last action was invalid
+    note: str = ""
+    shown: Frame | None = None
+    view: View | None = None
+    marks: tuple[Mark, ...] | None = None
+    previous: Frame | None = None
+    terminal: str | None = None
+
+    @property
+    def picture(self) -> Frame | None:
+        """The picture that an agent is to look at."""
+        return self.shown or self.frame
 
 
 class Usage(Frozen):
-    """What one model call cost."""
+    """What one model call cost.
+
+    Attributes:
+        input_tokens: all that was sent, cached ones included.
+        cached_tokens: those of them that the API had in its cache.
+        usd: by the price table; 0 where `priced` is False.
+        priced: False if the table knows no price for the model and its date.
+        calls: requests that were answered.
+        held_seconds: waited because of the API's limits or failures; not the agent's time.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
     usd: float = 0.0
+    cached_tokens: int = 0
+    priced: bool = True
+    calls: int = 0
+    held_seconds: float = 0.0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        """Both together."""
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            usd=self.usd + other.usd,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
+            priced=self.priced and other.priced,
+            calls=self.calls + other.calls,
+            held_seconds=self.held_seconds + other.held_seconds,
+        )
 
 
 class Decision(Frozen):
@@ -109,6 +217,9 @@ class Decision(Frozen):
         words: the agent's explanation, shown beside the step.
         reply: its verbatim reply, if it is a model.
         invalid: why its reply could not be understood; counted, told back in the next observation.
+        prompt: what it was asked, as text without pictures, if it is a model; bounded by the agent.
+        by: who decided: the run's agent, or a person who has taken over.
+        stop: the agent ends the episode without DONE or FAIL, for example because its own step budget is used up.
     """
 
     actions: tuple[Action, ...] = ()
@@ -116,6 +227,9 @@ class Decision(Frozen):
     reply: str = ""
     invalid: str = ""
     usage: Usage = Usage()
+    prompt: str = ""
+    by: str = Field(default="agent", pattern="^(agent|person)$")
+    stop: EndedBy | None = None
 
 
 class StepTiming(Frozen):
@@ -125,13 +239,15 @@ class StepTiming(Frozen):
         settle: until the page stood still after the actions before, and what the agent's own WAIT waited.
         record: what keeping the step before took beyond that settling.
         observe: until the observation was there.
-        agent: until the agent had answered.
+        agent: until the agent had answered, without what a model's API made it wait.
+        held: waited for a model's API because of its limits or failures.
         action: until the input was delivered.
-        total: all of it. `overhead` is what our code added: all but agent, action and settling.
+        total: all of it. `overhead` is what our code added: all but agent, held, action and settling.
     """
 
     observe: float = 0.0
     agent: float = 0.0
+    held: float = 0.0
     action: float = 0.0
     settle: float = 0.0
     record: float = 0.0
@@ -139,8 +255,8 @@ class StepTiming(Frozen):
 
     @property
     def overhead(self) -> float:
-        """Seconds that are neither the agent's, nor the action's, nor the page's."""
-        return max(0.0, self.total - self.agent - self.action - self.settle)
+        """Seconds that are neither the agent's, its model API's, nor the action's, nor the page's."""
+        return max(0.0, self.total - self.agent - self.held - self.action - self.settle)
 
 
 class StepRecord(Frozen):

@@ -39,6 +39,8 @@ __all__ = [
     "record_step",
 ]
 
+MOST_TEXT = 20_000
+"""Characters of a clipboard or a terminal that a step's row keeps."""
 _LOST = "the lease is no longer ours: the attempt was ended by somebody else"
 
 
@@ -49,11 +51,20 @@ class StepRow:
     Attributes:
         frame: the picture; None where there is none.
         a11y: the accessibility tree; None where the agent did not ask for it.
+        shown: the picture that the agent was shown, where it is not the frame.
+        prompt: what the agent asked its model.
     """
 
     record: StepRecord
     frame: ArtifactRef | None = None
     a11y: ArtifactRef | None = None
+    shown: ArtifactRef | None = None
+    prompt: ArtifactRef | None = None
+
+    @property
+    def artifacts(self) -> list[ArtifactRef]:
+        """All bytes that it refers to."""
+        return [ref for ref in (self.frame, self.a11y, self.shown, self.prompt) if ref is not None]
 
     @property
     def final(self) -> bool:
@@ -70,6 +81,9 @@ class StepRow:
             "width": seen.frame.width if seen.frame else None,
             "height": seen.frame.height if seen.frame else None,
             "a11y_sha256": self.a11y.sha256 if self.a11y else None,
+            "shown_sha256": self.shown.sha256 if self.shown else None,
+            "prompt_sha256": self.prompt.sha256 if self.prompt else None,
+            "extras": self._extras(),
             "windows": [window.model_dump(mode="json") for window in seen.windows or ()],
             "words": said.words,
             "reply": said.reply,
@@ -79,6 +93,18 @@ class StepRow:
             "usage": said.usage.model_dump(mode="json"),
             "timing": self.record.timing.model_dump(mode="json"),
         }
+
+    def _extras(self) -> dict[str, Any]:
+        """What else was seen and who decided, without what is not there."""
+        seen, said = self.record.observation, self.record.decision
+        found = {
+            "by": said.by if said.by != "agent" else None,
+            "marks": [mark.model_dump(mode="json") for mark in seen.marks] if seen.marks is not None else None,
+            "view": seen.view.model_dump(mode="json") if seen.view is not None else None,
+            "clipboard": seen.clipboard[:MOST_TEXT] if seen.clipboard is not None else None,
+            "terminal": seen.terminal[:MOST_TEXT] if seen.terminal is not None else None,
+        }
+        return {name: value for name, value in found.items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -152,7 +178,7 @@ def enter_running(
 def record_step(session: Session, fence: Fence, step: StepRow) -> None:
     """Keeps one step. One of the same index that is there already is left as it is."""
     held = _hold(session, fence, None)
-    artifacts.register_all(session, [ref for ref in (step.frame, step.a11y) if ref is not None])
+    artifacts.register_all(session, step.artifacts)
     attempt, index = held.attempt, step.record.index
     if not repository.add_step(session, {"attempt_id": attempt.id, **step.columns()}):
         return

@@ -28,6 +28,7 @@ PHASES: Mapping[str, str] = {
     "setup": "the task's set-up",
     "agent": "agent thinking",
     "action": "actions",
+    "held": "waiting for the model's API",
     "settle": "waiting for the screen to settle",
     "record": "recording",
     "evaluation": "evaluation",

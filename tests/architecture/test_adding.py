@@ -17,7 +17,8 @@ import pytest
 from backend.config import Settings
 from backend.domain import registry
 from backend.domain.errors import Invalid
-from backend.domain.ports import AgentContext, DesktopSpec
+from backend.domain.ports import DesktopSpec
+from backend.domain.ports_agent import AgentContext
 from backend.domain.registry import Kind
 from backend.domain.run import Screen
 from backend.domain.task import EvaluatorSpec, Task, TaskKey

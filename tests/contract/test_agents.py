@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from backend.domain import registry
 from backend.domain.loop_actions import complaint
-from backend.domain.ports import AgentContext
+from backend.domain.ports_agent import AgentContext
 from backend.domain.registry import Kind
 from backend.domain.run import Screen
 from backend.domain.trajectory import Action, ActionType, Decision, Observation

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from backend.domain.ports import AgentContext
+from backend.domain.ports_agent import AgentContext
 from backend.domain.trajectory import Action, ActionType, Decision, Observation
 
 Answer = Decision | Exception | Callable[[Observation], Decision]

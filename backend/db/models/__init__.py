@@ -22,6 +22,7 @@ from backend.db.models.rollup import Rollup
 from backend.db.models.run import Run
 from backend.db.models.slot import Slot
 from backend.db.models.step import Step
+from backend.db.models.study import Study
 from backend.db.models.task import Task
 from backend.db.models.task_asset import TaskAsset
 from backend.db.models.task_label import TaskLabel
@@ -54,6 +55,7 @@ __all__ = [
     "Run",
     "Slot",
     "Step",
+    "Study",
     "Task",
     "TaskAsset",
     "TaskLabel",

@@ -4,6 +4,7 @@ from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy import CheckConstraint, Index, UniqueConstraint, text
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from backend.db.models import words
@@ -14,7 +15,10 @@ from backend.domain.errors import FailureClass
 
 
 class Attempt(Base):
-    """One try at an episode on one desktop. `live` until it has ended; an episode and a lease have one live at most."""
+    """One try at an episode on one desktop. `live` until it has ended; an episode and a lease have one live at most.
+
+    `person` is what a person said of the task: `feasible`, `rating`, `second_try`.
+    """
 
     __tablename__ = "attempt"
     __table_args__ = (
@@ -46,6 +50,7 @@ class Attempt(Base):
     after_action: Mapped[bool] = mapped_column(default=False)
     seconds: Mapped[Json] = mapped_column(default=dict)
     desktop: Mapped[Json] = mapped_column(default=dict)
+    person: Mapped[Json | None] = mapped_column(JSONB(none_as_null=True))
     current_step: Mapped[int] = mapped_column(default=0)
     started_at: Mapped[Created]
     first_observation_at: Mapped[datetime | None]

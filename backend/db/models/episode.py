@@ -15,7 +15,8 @@ from backend.domain.errors import FailureClass
 class Episode(Base):
     """One (task, repeat) of a run: what leaderboards count.
 
-    `retries_from` is the number of attempts at the last `run retry`: losses before it are forgiven.
+    `retries_from` is the number of attempts at the last `run retry`: losses before it are forgiven. `token_sha256` is
+    of the token by which a program from outside acts in it.
     """
 
     __tablename__ = "episode"
@@ -35,6 +36,7 @@ class Episode(Base):
         Index("ix_episode_running", "run_id", postgresql_where=text("state = 'running'")),
         Index("ix_episode_run_page", "run_id", "id"),
         Index("ix_episode_task", "task_id", "id"),
+        Index("uq_episode_token_sha256", "token_sha256", unique=True),
         CheckConstraint("score BETWEEN 0 AND 1", name="score_range"),
     )
 
@@ -54,6 +56,7 @@ class Episode(Base):
     score: Mapped[float | None]
     solved: Mapped[bool | None]
     steps: Mapped[int] = mapped_column(default=0)
+    token_sha256: Mapped[str | None]
     flagged: Mapped[bool] = mapped_column(default=False)
     flag_reason: Mapped[str] = mapped_column(default="")
     attempts_count: Mapped[int] = mapped_column(default=0)

@@ -4,6 +4,7 @@ from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy import Index, UniqueConstraint, text
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from backend.db.models import words
@@ -17,7 +18,8 @@ class Run(Base):
 
     `next_event_seq` is written by `repositories.events` only. `rollup_stale` says that an episode changed since the
     run's cube was last computed. `condition_hash` is `config_hash` without the selection, repeats and seed: runs
-    that share it measure the same thing on perhaps different tasks.
+    that share it measure the same thing on perhaps different tasks. `pins` is what else defines the agent: versions,
+    hashes of prompts, prices. A run of a study is one of its cells: `cell` has its levels by factor.
     """
 
     __tablename__ = "run"
@@ -28,6 +30,7 @@ class Run(Base):
         Index("ix_run_active", "id", postgresql_where=text("state IN ('queued', 'running')")),
         Index("ix_run_stale", "id", postgresql_where=text("rollup_stale")),
         Index("ix_run_task_set", "task_set_id", "id"),
+        Index("ix_run_study", "study_id"),
     )
 
     id: Mapped[Id]
@@ -39,6 +42,9 @@ class Run(Base):
     config: Mapped[Json]
     config_hash: Mapped[str]
     condition_hash: Mapped[str]
+    pins: Mapped[Json] = mapped_column(default=dict, server_default=text("'{}'"))
+    study_id: Mapped[UUID | None] = mapped_column(ref("study"))
+    cell: Mapped[Json | None] = mapped_column(JSONB(none_as_null=True))
     name: Mapped[str] = mapped_column(default="")
     state: Mapped[str] = mapped_column(default=RunState.QUEUED)
     open: Mapped[bool] = mapped_column(default=False)

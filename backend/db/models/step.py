@@ -2,20 +2,26 @@
 
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Index, UniqueConstraint
+from sqlalchemy import ForeignKey, Index, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from backend.db.models.base import Base, Created, Id, Json, JsonList, ref
 
 
 class Step(Base):
-    """One observation, the agent's words, its actions and what came of them; pictures and trees by hash."""
+    """One observation, the agent's words, its actions and what came of them; pictures, trees and prompts by hash.
+
+    `shown_sha256` is the picture that the agent was shown, where it is not the screen itself. `extras` has what else
+    there is: `by`, `marks`, `view`, `clipboard`, `terminal`.
+    """
 
     __tablename__ = "step"
     __table_args__ = (
         UniqueConstraint("attempt_id", "index"),
         Index("ix_step_frame", "frame_sha256"),
         Index("ix_step_a11y", "a11y_sha256"),
+        Index("ix_step_shown", "shown_sha256"),
+        Index("ix_step_prompt", "prompt_sha256"),
     )
 
     id: Mapped[Id]
@@ -26,6 +32,8 @@ class Step(Base):
     width: Mapped[int | None]
     height: Mapped[int | None]
     a11y_sha256: Mapped[str | None] = mapped_column(ForeignKey("artifact.sha256", ondelete="RESTRICT"))
+    shown_sha256: Mapped[str | None] = mapped_column(ForeignKey("artifact.sha256", ondelete="RESTRICT"))
+    prompt_sha256: Mapped[str | None] = mapped_column(ForeignKey("artifact.sha256", ondelete="RESTRICT"))
     windows: Mapped[JsonList] = mapped_column(default=list)
     words: Mapped[str] = mapped_column(default="")
     reply: Mapped[str] = mapped_column(default="")
@@ -34,4 +42,5 @@ class Step(Base):
     invalid: Mapped[str] = mapped_column(default="")
     usage: Mapped[Json] = mapped_column(default=dict)
     timing: Mapped[Json] = mapped_column(default=dict)
+    extras: Mapped[Json] = mapped_column(default=dict, server_default=text("'{}'"))
     created_at: Mapped[Created]

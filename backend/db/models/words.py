@@ -12,10 +12,11 @@ class Purpose(StrEnum):
 
 
 class Controller(StrEnum):
-    """Who acts in an attempt."""
+    """Who acts in an attempt: the agent, a person as the agent, or an agent whom a person helped (not the agent's)."""
 
     AGENT = "agent"
     PERSON = "person"
+    MIXED = "mixed"
 
 
 class WorkerState(StrEnum):

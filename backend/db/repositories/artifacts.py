@@ -51,6 +51,8 @@ def projects_of(session: Session, sha256: str) -> set[UUID]:
     query = union_all(
         steps.where(Step.frame_sha256 == sha256),
         steps.where(Step.a11y_sha256 == sha256),
+        steps.where(Step.shown_sha256 == sha256),
+        steps.where(Step.prompt_sha256 == sha256),
         proof.where(Evidence.sha256 == sha256),
         asset.where(TaskAsset.sha256 == sha256),
         select(ExternalAsset.project_id).where(ExternalAsset.sha256 == sha256),
@@ -63,6 +65,8 @@ def remove_unused(session: Session, before: datetime, limit: int) -> list[str]:
     used = (
         select(Step.id).where(Step.frame_sha256 == Artifact.sha256).exists()
         | select(Step.id).where(Step.a11y_sha256 == Artifact.sha256).exists()
+        | select(Step.id).where(Step.shown_sha256 == Artifact.sha256).exists()
+        | select(Step.id).where(Step.prompt_sha256 == Artifact.sha256).exists()
         | select(Evidence.evaluation_id).where(Evidence.sha256 == Artifact.sha256).exists()
         | select(TaskAsset.task_set_id).where(TaskAsset.sha256 == Artifact.sha256).exists()
         | select(ExternalAsset.url).where(ExternalAsset.sha256 == Artifact.sha256).exists()

@@ -11,6 +11,8 @@ from pydantic import Field
 from backend.domain.actions._json import json_blocks
 from backend.domain.errors import Invalid
 from backend.domain.parameters import Parameters
+from backend.domain.ports_agent import Sight
+from backend.domain.ports_model import ModelReply, Tool
 from backend.domain.registry import Kind, register
 from backend.domain.trajectory import Action, ActionType
 
@@ -84,18 +86,49 @@ _FORMS: Mapping[str, tuple[type[Parameters], Callable[[Any], Action]]] = {
 }
 
 
+_LINES = (
+    '{"action_type": "MOVE_TO", "x": 10, "y": 20}',
+    '{"action_type": "CLICK", "x": 10, "y": 20, "button": "left", "num_clicks": 1}; all but the type may be left out',
+    '{"action_type": "MOUSE_DOWN", "button": "left"}, {"action_type": "MOUSE_UP", "button": "left"}',
+    '{"action_type": "RIGHT_CLICK", "x": 10, "y": 20}, {"action_type": "DOUBLE_CLICK", "x": 10, "y": 20}',
+    '{"action_type": "DRAG_TO", "x": 10, "y": 20}, from where the pointer is, with the left button',
+    '{"action_type": "SCROLL", "dx": 0, "dy": -5}; negative dy scrolls down',
+    '{"action_type": "TYPING", "text": "words"}',
+    '{"action_type": "PRESS", "key": "enter"}, KEY_DOWN and KEY_UP likewise',
+    '{"action_type": "HOTKEY", "keys": ["ctrl", "s"]}',
+)
+
+
 @register(Kind.ACTION_SPACE, "computer_13")
 class Computer13:
     """Parses what a model wrote into typed actions. Whether a point lies on the screen is the loop's question."""
 
     about = "Thirteen mouse and keyboard actions as JSON, WAIT, DONE and FAIL."
+    Params = Parameters
 
-    def parse(self, reply: str) -> tuple[Action, ...]:
+    def __init__(self, params: Any = None) -> None:
+        self.params = params
+
+    def instructions(self, sight: Sight) -> str:
+        """See the port."""
+        lines = "\n".join(f"- {line}" for line in _LINES)
+        return f"""Answer with one JSON object per action, each in a ```json block of its own:
+{lines}
+Coordinates are pixels of a screen of {sight.screen.width}x{sight.screen.height}, from the top left.
+Write WAIT, DONE or FAIL, alone, to wait, to say that the task is done, or that it cannot be done."""
+
+    def tools(self, sight: Sight) -> tuple[Tool, ...]:  # noqa: ARG002
+        """None: it is written as text."""
+        return ()
+
+    def parse(self, reply: ModelReply | str, sight: Sight = Sight()) -> tuple[Action, ...]:  # noqa: ARG002, B008
         """The actions of a reply: a bare WAIT, DONE or FAIL, or one JSON action (or list of them) per code block.
 
         Raises:
             Invalid: it is no action; `path` says where in it.
         """
+        if isinstance(reply, ModelReply):
+            reply = reply.text
         if reply.strip() in _BARE:
             return (Action(type=ActionType(reply.strip())),)
         found: list[Action] = []

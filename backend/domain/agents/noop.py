@@ -3,7 +3,7 @@
 from typing import Any
 
 from backend.domain.parameters import Parameters
-from backend.domain.ports import AgentContext
+from backend.domain.ports_agent import AgentContext
 from backend.domain.registry import Kind, register
 from backend.domain.trajectory import Action, ActionType, Decision, Observation
 

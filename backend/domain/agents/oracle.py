@@ -10,7 +10,7 @@ from backend.domain.agents._oracle_steps import OracleStep, Selector, read_solut
 from backend.domain.errors import AgentFailed, Invalid
 from backend.domain.evaluators.formats.accessibility import WINDOW_ROLES, Widget, widgets
 from backend.domain.parameters import Parameters
-from backend.domain.ports import AgentContext
+from backend.domain.ports_agent import AgentContext
 from backend.domain.registry import Kind, register
 from backend.domain.trajectory import Action, ActionType, Decision, Observation
 

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from backend.domain.errors import AgentFailed
 from backend.domain.parameters import Parameters
-from backend.domain.ports import AgentContext
+from backend.domain.ports_agent import AgentContext
 from backend.domain.registry import Kind, register
 from backend.domain.trajectory import Action, ActionType, Decision, Observation, Usage
 

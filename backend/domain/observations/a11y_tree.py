@@ -1,14 +1,16 @@
 """`a11y_tree`: the accessibility tree and the windows, without a picture."""
 
+from backend.domain.observations._space import Space
 from backend.domain.ports import Desktop
 from backend.domain.registry import Kind, register
 from backend.domain.trajectory import Observation
 
 
 @register(Kind.OBSERVATION, "a11y_tree")
-class A11yTree:
+class A11yTree(Space):
     """The raw tree in OSWorld's XML. A picture is taken for the trajectory; the agent does not see it."""
 
+    about = "The accessibility tree as XML and the windows, without a picture."
     shows_frame = False
 
     def observe(self, desktop: Desktop, index: int) -> Observation:

@@ -1,14 +1,16 @@
 """`screenshot`: the picture of the screen and nothing else."""
 
+from backend.domain.observations._space import Space
 from backend.domain.ports import Desktop
 from backend.domain.registry import Kind, register
 from backend.domain.trajectory import Observation
 
 
 @register(Kind.OBSERVATION, "screenshot")
-class Screenshot:
+class Screenshot(Space):
     """The screen as JPEG, with the pointer."""
 
+    about = "The picture of the screen and nothing else."
     shows_frame = True
 
     def observe(self, desktop: Desktop, index: int) -> Observation:

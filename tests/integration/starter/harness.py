@@ -10,7 +10,8 @@ from backend.domain import registry
 from backend.domain.episode import EndedBy
 from backend.domain.evaluators.evaluate import collect, evaluate
 from backend.domain.loop import Parts, Progress, Rules, run_episode
-from backend.domain.ports import AgentContext, Desktop, DesktopSpec
+from backend.domain.ports import Desktop, DesktopSpec
+from backend.domain.ports_agent import AgentContext
 from backend.domain.registry import Kind
 from backend.domain.run import RunConfig
 from backend.domain.score import Evaluation, score_by_rule

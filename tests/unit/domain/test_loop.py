@@ -8,7 +8,7 @@ from backend.domain.errors import AgentFailed, Cancelled, ClusterLost, GuestLost
 from backend.domain.loop import OutOfTime, Parts, Progress, Rules, run_episode
 from backend.domain.observations.a11y_tree import A11yTree
 from backend.domain.observations.screenshot import Screenshot
-from backend.domain.ports import AgentContext, ObservationSpace
+from backend.domain.ports_agent import AgentContext, ObservationSpace
 from backend.domain.run import Budget, RunConfig, Screen
 from backend.domain.task import EvaluatorSpec, Task, TaskKey
 from backend.domain.trajectory import Action, ActionType, Decision, Observation, StepRecord, Usage

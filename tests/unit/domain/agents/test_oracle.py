@@ -5,7 +5,7 @@ import pytest
 from backend.domain.agents._oracle_steps import read_solution
 from backend.domain.agents.oracle import Oracle
 from backend.domain.errors import AgentFailed, Invalid
-from backend.domain.ports import AgentContext
+from backend.domain.ports_agent import AgentContext
 from backend.domain.run import Screen
 from backend.domain.task import MetricCall
 from backend.domain.trajectory import ActionType, Decision, Observation, Window

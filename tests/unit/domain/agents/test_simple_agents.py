@@ -7,7 +7,7 @@ from backend.domain.agents.random import Random
 from backend.domain.agents.replay import Replay
 from backend.domain.errors import AgentFailed
 from backend.domain.loop_actions import complaint
-from backend.domain.ports import AgentContext
+from backend.domain.ports_agent import AgentContext
 from backend.domain.run import Screen
 from backend.domain.trajectory import Action, ActionType, Decision, Observation, Usage
 

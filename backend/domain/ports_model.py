@@ -1,0 +1,164 @@
+"""The port to language models: what is asked, what comes back, who answers. See `ports.py` for what holds for all."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date
+from typing import Any, Literal, Protocol
+
+from pydantic import Field
+
+from backend.domain.task import Frozen
+from backend.domain.trajectory import Frame, Usage
+
+
+class ToolCall(Frozen):
+    """A model's call of a tool.
+
+    Attributes:
+        id: by which its result is given back; ours where the API has none.
+        name: of the tool.
+        arguments: decoded; `{"": text}` where they were no JSON object.
+    """
+
+    id: str
+    name: str
+    arguments: Mapping[str, Any] = Field(default_factory=dict)
+
+
+class Part(Frozen):
+    """One piece of a message; exactly one of its fields is set.
+
+    Attributes:
+        text: words.
+        image: a picture.
+        call: a tool call of an earlier reply.
+        result: (id of the call, text); pictures that belong to it follow as parts of their own.
+        raw: what an API wants back unchanged (signed reasoning); `api` it came from is its key `api`.
+    """
+
+    text: str | None = None
+    image: Frame | None = None
+    call: ToolCall | None = None
+    result: tuple[str, str] | None = None
+    raw: Mapping[str, Any] | None = None
+
+
+class Message(Frozen):
+    """One turn."""
+
+    role: Literal["system", "user", "assistant"]
+    parts: tuple[Part, ...]
+
+
+class Tool(Frozen):
+    """A tool that is offered to the model.
+
+    Attributes:
+        name: as the model calls it.
+        about: what it does.
+        schema_: JSON schema of its arguments; empty for a vendor's own tool.
+        vendor: a vendor's own tool as its API wants it (`{"type": "computer_20250124", ...}`), sent as it is.
+    """
+
+    name: str
+    about: str = ""
+    schema_: Mapping[str, Any] = Field(default_factory=dict)
+    vendor: Mapping[str, Any] | None = None
+
+
+class ModelRequest(Frozen):
+    """One call. What an API does not know is left out by its client, and the reply's `dropped` says so.
+
+    Attributes:
+        messages: oldest first; a system message only at the front.
+        temperature, top_p, max_tokens, seed, stop: sampling; None = the API's default.
+        extra: further fields of the API's own, for example reasoning effort.
+    """
+
+    model: str
+    messages: tuple[Message, ...]
+    tools: tuple[Tool, ...] = ()
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int | None = None
+    seed: int | None = None
+    stop: tuple[str, ...] = ()
+    extra: Mapping[str, Any] = Field(default_factory=dict)
+
+
+class ModelReply(Frozen):
+    """What came back, bounded by the client (text 1 MiB, 64 calls).
+
+    Attributes:
+        text: all words of the answer.
+        calls: tool calls, in order.
+        thinking: the reasoning that the API shows.
+        raw: parts to give back unchanged with the next request.
+        stop: why it ended: `end`, `length`, `tool`, `refusal`, `other`.
+        model: as the API names what answered, with its date where it says so.
+        dropped: fields of the request that the API does not know.
+    """
+
+    text: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    thinking: str = ""
+    raw: tuple[Mapping[str, Any], ...] = ()
+    stop: str = "end"
+    model: str = ""
+    usage: Usage = Usage()
+    dropped: tuple[str, ...] = ()
+
+
+class ModelClient(Protocol):
+    """Speaks one API (`openai_chat`, `openai_responses`, `anthropic`, `gemini`, `recorded`), one file each.
+
+    Plug-ins of kind MODEL in `worker/models/`. Safe to use from several threads.
+    """
+
+    api: str
+
+    def complete(self, request: ModelRequest, *, on_text: Callable[[str], None] | None = None) -> ModelReply:
+        """Asks and waits. Streams if `on_text` is given, which then gets the words as they come.
+
+        Waits through 429, 5xx, broken connections and quota with growing pauses or as Retry-After says; the seconds
+        waited are the reply's `usage.held_seconds`, and count nowhere else.
+
+        Raises:
+            ModelApiFailed: it gave no answer within the endpoint's patience, refuses our key, knows no such model, or
+                its answer is no answer. The key is in no message.
+            Invalid: the request itself is wrong (for example too long); its text is the API's, bounded.
+        """
+        ...
+
+
+class Models(Protocol):
+    """The model clients of one attempt."""
+
+    def client(self, endpoint: str) -> ModelClient:
+        """The client of an endpoint that the operator configured (docs/models.md), or one of the built-in ones.
+
+        Raises:
+            ModelApiFailed: there is no such endpoint here, or its key was not given; says where to put it.
+        """
+        ...
+
+    def held_seconds(self) -> float:
+        """Seconds this attempt has waited for APIs so far, the wait under way included. Cheap; any thread."""
+        ...
+
+
+class Price(Frozen):
+    """What a model costs since a date.
+
+    Attributes:
+        model: name, or its beginning followed by `*`.
+        input, cached, output: USD per million tokens.
+    """
+
+    model: str
+    since: date
+    input: float
+    output: float
+    cached: float | None = None
+
+
+NO_CALLS: Sequence[ToolCall] = ()
