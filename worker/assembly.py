@@ -27,6 +27,7 @@ from worker.dispatcher import Works
 from worker.evaluation.code import compiled_folder
 from worker.evaluation.judge import Judge
 from worker.evaluation.sandbox import here
+from worker.line import RedisLine
 from worker.live import LivePump
 from worker.runner import Tools
 
@@ -60,9 +61,19 @@ def works_of(
         proxy = secrets.find("upstream_proxy") if wants_proxy(task) else ""
         return way_out_of(task, assets, egress=settings.egress, hosts=settings.egress_hosts, proxy=proxy)
 
+    def line(claim: Claim) -> RedisLine:
+        return RedisLine(claim.attempt_id, patience=settings.lease_seconds)
+
     tools = {
         name: Tools(
-            provider=provider, judge=judge, asset=store.get, pump=pump, web=web, secret=secrets, way_out=way_out
+            provider=provider,
+            judge=judge,
+            asset=store.get,
+            pump=pump,
+            web=web,
+            secret=secrets,
+            way_out=way_out,
+            line=line,
         )
         for name, provider in providers.items()
     }

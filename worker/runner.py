@@ -24,6 +24,7 @@ from backend.domain.errors import (
 )
 from backend.domain.evaluators.evaluate import CallEvidence, collect
 from backend.domain.loop import Parts, Progress, Rules, run_episode
+from backend.domain.observations._image import Pictured, changes
 from backend.domain.ports import DesktopSpec, OpenDesktop, Provider
 from backend.domain.ports_agent import Agent, AgentContext, Eyes, Line, ObservationSpace
 from backend.domain.ports_kept import Recorder
@@ -153,6 +154,7 @@ class _Attempt:
         self._child: Child | None = None
         self._pump: Pump | None = None
         self._servers: Servers | None = None
+        self._line: Line | None = None
         self._spec = DesktopSpec(screen=claim.config.screen)
         self.could_open = True
 
@@ -234,6 +236,7 @@ class _Attempt:
         rules = Rules.of(config, self._task)
         models = self._tools.models(claim, self._hold)
         held = models.held_seconds if models is not None else float
+        self._line = self._tools.line(claim)
         context = AgentContext(
             instruction=self._task.instruction,
             screen=opened.desktop.screen,
@@ -246,7 +249,7 @@ class _Attempt:
             observation=config.observation or plugin.observation,
             max_seconds=rules.budget.max_seconds,
             models=models,
-            line=self._tools.line(claim),
+            line=self._line,
         )
         thinking = AgentThread(self._hold.check, held)
         agent = LateAgent(plugin, config.params)
@@ -262,7 +265,8 @@ class _Attempt:
         config, servers = self._claim.config, self._servers
         found: type[ObservationSpace] = registry.lookup(Kind.OBSERVATION, config.observation or plugin.observation)
         eyes = self._tools.eyes(servers) if servers is not None else None
-        return found(found.Params.model_validate(dict(config.observation_params or {})), eyes)
+        space = found(found.Params.model_validate(dict(config.observation_params or {})), eyes)
+        return Pictured(space, config.image) if config.image is not None and changes(config.image) else space
 
     def _evaluate(self, context: TaskContext, ended_by: EndedBy) -> tuple[Evaluation, Sequence[CallEvidence]]:
         ruled = score_by_rule(self._task.evaluator, ended_by)
@@ -339,7 +343,7 @@ class _Attempt:
     def _close(self) -> None:
         """Nothing of the attempt stays behind."""
         self._hold.detach()
-        for part in (self._pump, self._servers, self._opened, self._child):
+        for part in (self._line, self._pump, self._servers, self._opened, self._child):
             if part is not None:
                 try:
                     part.close()

@@ -27,12 +27,31 @@ class Line(Protocol):
         """The next message, oldest first; None if none came in time. Each is given once.
 
         Raises:
-            ClusterLost: the broker is gone for longer than a lease lives.
+            ClusterLost: the broker is gone for longer than a lease lives, or the line was closed.
         """
         ...
 
     def present(self) -> bool:
         """Whether the other end has been heard of within the last 30 s."""
+        ...
+
+    def close(self) -> None:
+        """The attempt is over: ends a `take` under way and offers nothing any more. Safe to call twice."""
+        ...
+
+
+class Control(Protocol):
+    """A person's hand on an agent's episode: take-over and hand-back. One per attempt; asked before every decision."""
+
+    def taken(self) -> bool:
+        """Whether a person has taken over and is still there. Cheap. Without a broker nobody has."""
+        ...
+
+    def decide(self, observation: Observation, seconds: float) -> Decision | None:
+        """The person's next decision, with `by="person"`; None if none came within so many seconds.
+
+        What they sent is checked as any agent's answer is; what makes no sense is dropped.
+        """
         ...
 
 
@@ -120,7 +139,8 @@ class Agent(Protocol):
 
     A plug-in class has also: `Params`, a pydantic model of its parameters (its fields' descriptions are the form's
     help texts), `observation`, the name of its default observation space, `action_space` likewise, `about`, one
-    sentence for the form, and `privileged`, True when it must see the task (then it is never ranked).
+    sentence for the form, and `privileged`, True when it must see the task (then it is never ranked). One through
+    whom a person acts says `human = True`: its episodes wait for a person, and it is marked on boards.
     """
 
     Params: type[BaseModel]
@@ -156,6 +176,21 @@ class Eyes(Protocol):
         """The browser that listens on that port of the desktop."""
         ...
 
+    def read(self, picture: Frame, language: str = "eng") -> Sequence[Mapping[str, Any]] | None:
+        """Reads the lines of text in a picture (OCR).
+
+        Args:
+            picture: of the screen.
+            language: as Tesseract names them, several with `+`.
+
+        Returns:
+            `{text, bbox: [x1, y1, x2, y2] in pixels of the picture}` each, at most 2,000; None if it took too long.
+
+        Raises:
+            ClusterLost: there is no Tesseract here, or not for that language; says what to install.
+        """
+        ...
+
     def detect(self, endpoint: str, picture: Frame) -> Sequence[Mapping[str, Any]]:
         """Asks an element detector (an OmniParser-style HTTP service that the operator configured) what it sees.
 
@@ -186,4 +221,8 @@ class ObservationSpace(Protocol):
 
     def observe(self, desktop: Desktop, index: int) -> Observation:
         """Captures one observation. Always with a frame: the trajectory keeps one picture per step."""
+        ...
+
+    def acted(self, actions: Sequence[Action]) -> None:
+        """Told after each decision which of its actions were carried out, in order; mostly of no interest to it."""
         ...

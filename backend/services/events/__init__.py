@@ -5,6 +5,21 @@ when the broker is away: whoever listens also reads Postgres now and then.
 """
 
 from backend.services.events.broker import broker_state, configure
+from backend.services.events.line import (
+    Said,
+    Seen,
+    forget_seen,
+    heard,
+    keep_seen,
+    latest_index,
+    latest_picture,
+    latest_seen,
+    mark_heard,
+    next_said,
+    put_seen,
+    say,
+    subscribe_line,
+)
 from backend.services.events.live import LiveFrame, put_frame, watchers
 from backend.services.events.log import Kind, append, list_after
 from backend.services.events.watch import (
@@ -18,15 +33,28 @@ from backend.services.events.watch import (
 __all__ = [
     "Kind",
     "LiveFrame",
+    "Said",
+    "Seen",
     "append",
     "broker_state",
     "close_listeners",
     "configure",
+    "forget_seen",
+    "heard",
+    "keep_seen",
     "latest_frame",
+    "latest_index",
+    "latest_picture",
+    "latest_seen",
     "list_after",
+    "mark_heard",
     "mark_watching",
+    "next_said",
     "put_frame",
+    "put_seen",
+    "say",
     "subscribe_attempt",
+    "subscribe_line",
     "subscribe_run",
     "watchers",
 ]

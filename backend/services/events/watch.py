@@ -22,7 +22,7 @@ TICK = 2.0
 _clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Any]] = WeakKeyDictionary()
 
 
-def _client() -> Any:
+def broker_client() -> Any:
     """One pool per event loop and address; None without a broker."""
     url = broker.current().url
     if not url:
@@ -41,28 +41,29 @@ async def close_listeners() -> None:
         await client.aclose()
 
 
-async def _messages(channel: str) -> AsyncGenerator[dict[str, Any] | None, None]:
-    """Messages of a channel; None every `TICK` seconds without one, at once when listening begins (again).
+async def channel_messages(*channels: str) -> AsyncGenerator[dict[str, Any] | None, None]:
+    """Messages of these channels; None every `TICK` seconds without one, at once when listening begins (again).
 
     While the broker is away it yields None every `TICK` seconds and keeps trying: it ends only by being closed.
     """
     while True:
-        client = _client()
+        client = broker_client()
         if client is None:
             yield None
             await asyncio.sleep(TICK)
             continue
         try:
             async with client.pubsub() as pubsub:
-                await pubsub.subscribe(channel)
-                # Only with the server's answer does nothing escape us: what the listener reads then is complete.
-                await pubsub.get_message(timeout=TICK)
+                await pubsub.subscribe(*channels)
+                # Only with the server's answers does nothing escape us: what the listener reads then is complete.
+                for _ in channels:
+                    await pubsub.get_message(timeout=TICK)
                 yield None
                 while True:
                     message = await pubsub.get_message(ignore_subscribe_messages=True, timeout=TICK)
                     yield None if message is None else json.loads(message["data"])
         except (redis.RedisError, OSError) as error:
-            logger.info("listening to %s: %s", channel, error)
+            logger.info("listening to %s: %s", ", ".join(channels), error)
             yield None
             await asyncio.sleep(TICK)
 
@@ -79,7 +80,7 @@ async def subscribe_run(run_id: UUID, after_seq: int) -> AsyncGenerator[int, Non
         so that nothing is missed while the broker is away. The listener reads `list_after(its own last number)`.
     """
     newest = after_seq
-    async with contextlib.aclosing(_messages(log.run_channel(run_id))) as messages:
+    async with contextlib.aclosing(channel_messages(log.run_channel(run_id))) as messages:
         async for message in messages:
             if message is None or int(message["seq"]) > newest:
                 newest = newest if message is None else int(message["seq"])
@@ -88,14 +89,14 @@ async def subscribe_run(run_id: UUID, after_seq: int) -> AsyncGenerator[int, Non
 
 async def subscribe_attempt(attempt_id: UUID) -> AsyncGenerator[int | None, None]:
     """Says when `latest_frame` has something new: the frame's number, or None every 2 s without one."""
-    async with contextlib.aclosing(_messages(live.frame_channel(attempt_id))) as messages:
+    async with contextlib.aclosing(channel_messages(live.frame_channel(attempt_id))) as messages:
         async for message in messages:
             yield None if message is None else int(message["seq"])
 
 
 async def latest_frame(attempt_id: UUID) -> live.LiveFrame | None:
     """The newest frame; None if there is none or the broker is away."""
-    client = _client()
+    client = broker_client()
     if client is None:
         return None
     try:
@@ -107,7 +108,7 @@ async def latest_frame(attempt_id: UUID) -> live.LiveFrame | None:
 
 async def mark_watching(attempt_id: UUID, viewer: str = "viewer") -> bool:
     """Says that `viewer` looks at the attempt for the next 6 s. False while the broker is away."""
-    client = _client()
+    client = broker_client()
     if client is None:
         return False
     now, key = time.time(), live.watch_key(attempt_id)

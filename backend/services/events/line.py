@@ -1,0 +1,214 @@
+"""The line between an attempt and who acts on it from outside, as it lies in the broker; both ends use this file.
+
+Three keys per attempt, all with an end: the newest observation (a hash, so that its picture is read only by whoever
+wants it), a stream of messages to the worker, and by which keys messages were given already. A fourth says that the
+other end has been heard of. Every observation is told on a channel.
+"""
+
+import hashlib
+import json
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+from uuid import UUID
+
+import redis
+
+from backend.services.events import broker, log, watch
+
+SEEN_SECONDS = 60.0
+"""How long an observation stays if the worker does not renew it."""
+SAID_SECONDS = 3600.0
+HEARD_SECONDS = 30.0
+MOST_BYTES = 2**20
+"""Of one message."""
+MOST_WAITING = 64
+"""Messages that the worker has not taken yet."""
+
+
+class Said(IntEnum):
+    """What became of a message."""
+
+    NEW = 0
+    REPEATED = 1
+    OTHER = 2  # another message was given under the same key
+    FULL = 3
+    AWAY = 4  # the broker is
+
+
+@dataclass(frozen=True)
+class Seen:
+    """An observation as it lies in the broker.
+
+    Attributes:
+        index: its step.
+        head: what is known of it, without picture and tree (see `backend.services.lines`).
+        tree: the accessibility tree; empty if it was not asked for or there is none.
+    """
+
+    index: int
+    head: Mapping[str, Any]
+    tree: str = ""
+
+
+_SAY = """
+local known = redis.call('HGET', KEYS[2], ARGV[1])
+if known then
+  if known == ARGV[2] then return 1 end
+  return 2
+end
+if redis.call('XLEN', KEYS[1]) >= tonumber(ARGV[4]) then return 3 end
+redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])
+redis.call('XADD', KEYS[1], '*', 'message', ARGV[3])
+redis.call('PEXPIRE', KEYS[1], ARGV[5])
+redis.call('PEXPIRE', KEYS[2], ARGV[5])
+return 0
+"""
+
+
+def _key(attempt_id: UUID, part: str) -> str:
+    return f"deskarena:line:{attempt_id}:{part}"
+
+
+def line_channel(attempt_id: UUID) -> str:
+    """Where new observations are told."""
+    return _key(attempt_id, "new")
+
+
+def put_seen(attempt_id: UUID, index: int, head: Mapping[str, Any], picture: bytes, tree: str) -> bool:
+    """Makes this the newest observation and tells who waits. False while the broker is away."""
+    fields: dict[str, Any] = {"index": index, "head": json.dumps(dict(head)), "picture": picture, "tree": tree}
+
+    def work(client: Any) -> bool:
+        key = _key(attempt_id, "seen")
+        pipe = client.pipeline(transaction=True)
+        pipe.delete(key)
+        pipe.hset(key, mapping=fields)
+        pipe.pexpire(key, int(SEEN_SECONDS * 1000))
+        pipe.publish(line_channel(attempt_id), json.dumps({"index": index}))
+        pipe.execute()
+        return True
+
+    return broker.current().call(work, default=False)
+
+
+def keep_seen(attempt_id: UUID) -> bool:
+    """Lets the newest observation live on. False if it is gone or the broker is away."""
+    life = int(SEEN_SECONDS * 1000)
+    return broker.current().call(lambda client: bool(client.pexpire(_key(attempt_id, "seen"), life)), default=False)
+
+
+def forget_seen(attempt_id: UUID) -> None:
+    """Nothing can be done on the attempt's desktop any more."""
+    keys = [_key(attempt_id, part) for part in ("seen", "said", "once")]
+    broker.current().call(lambda client: client.delete(*keys), None)
+
+
+def next_said(attempt_id: UUID, after: str, seconds: float) -> Sequence[tuple[str, bytes]] | None:
+    """Messages after the one with the id `after` (`0` = from the first); those up to it are forgotten.
+
+    Args:
+        attempt_id: whose line.
+        after: of the last message that was taken.
+        seconds: waited for one, below the time-out of a call of the broker.
+
+    Returns:
+        (id, body) each, oldest first; None while the broker is away.
+    """
+    key = _key(attempt_id, "said")
+
+    def work(client: Any) -> Sequence[tuple[str, bytes]]:
+        if after != "0":
+            client.xtrim(key, minid=_following(after), approximate=False)
+        found = client.xread({key: after}, count=MOST_WAITING, block=max(1, int(seconds * 1000)))
+        rows = found[0][1] if found else []
+        return [(number.decode(), fields[b"message"]) for number, fields in rows]
+
+    return broker.current().call(work, default=None)
+
+
+def _following(number: str) -> str:
+    stamp, _, count = number.partition("-")
+    return f"{stamp}-{int(count) + 1}"
+
+
+def heard(attempt_id: UUID) -> bool:
+    """Whether the other end has been heard of within `HEARD_SECONDS`; False also while the broker is away."""
+    return broker.current().call(lambda client: bool(client.exists(_key(attempt_id, "heard"))), default=False)
+
+
+async def mark_heard(attempt_id: UUID) -> None:
+    """Says that the other end is there."""
+    client = watch.broker_client()
+    if client is not None:
+        try:
+            await client.set(_key(attempt_id, "heard"), b"1", px=int(HEARD_SECONDS * 1000))
+        except (redis.RedisError, OSError):
+            return
+
+
+async def say(attempt_id: UUID, once: str, message: Mapping[str, Any]) -> Said:
+    """Gives a message to the worker, if none was given under the key `once` before.
+
+    Args:
+        attempt_id: to whose worker.
+        once: the same message under the same key is given once, however often it is sent.
+        message: at most `MOST_BYTES` as JSON; the caller has looked.
+    """
+    client = watch.broker_client()
+    if client is None:
+        return Said.AWAY
+    body = json.dumps(dict(message), sort_keys=True).encode()
+    args = [once, hashlib.sha256(body).hexdigest(), body, MOST_WAITING, int(SAID_SECONDS * 1000)]
+    try:
+        return Said(await client.eval(_SAY, 2, _key(attempt_id, "said"), _key(attempt_id, "once"), *args))
+    except (redis.RedisError, OSError):
+        return Said.AWAY
+
+
+async def latest_seen(attempt_id: UUID, *, tree: bool = False) -> Seen | None:
+    """The newest observation; None if there is none or the broker is away."""
+    fields = ("index", "head", "tree") if tree else ("index", "head")
+    values = await _fields(attempt_id, *fields)
+    if values is None or values[0] is None:
+        return None
+    text = values[2].decode() if tree else ""
+    return Seen(int(values[0]), json.loads(values[1]), text)
+
+
+async def latest_index(attempt_id: UUID) -> int | None:
+    """Its number alone."""
+    values = await _fields(attempt_id, "index")
+    return None if values is None or values[0] is None else int(values[0])
+
+
+async def latest_picture(attempt_id: UUID) -> tuple[Seen, bytes] | None:
+    """Its picture as bytes, empty if it has none."""
+    values = await _fields(attempt_id, "index", "head", "picture")
+    if values is None or values[0] is None:
+        return None
+    return Seen(int(values[0]), json.loads(values[1])), values[2]
+
+
+async def _fields(attempt_id: UUID, *names: str) -> list[Any] | None:
+    client = watch.broker_client()
+    if client is None:
+        return None
+    try:
+        values: list[Any] = await client.hmget(_key(attempt_id, "seen"), list(names))
+    except (redis.RedisError, OSError):
+        return None
+    return values
+
+
+async def subscribe_line(attempt_id: UUID, run_id: UUID) -> AsyncGenerator[bool, None]:
+    """Says when to look again: True when the run has a new event, too (the episode may have ended).
+
+    At once when listening begins, and every 2 s in any case; then True.
+    """
+    channels = line_channel(attempt_id), log.run_channel(run_id)
+    async with aclosing(watch.channel_messages(*channels)) as found:
+        async for message in found:
+            yield message is None or "seq" in message

@@ -1,0 +1,141 @@
+"""The worker's end of the line to somebody outside, over the broker. See `Line` in `ports_agent.py`.
+
+A message is a JSON object; `backend.services.lines` makes it, the agent that takes it reads it:
+
+`{"index": n, "actions": [typed Action as JSON, ...] | "reply": "text in the run's action space", "words": "why",
+"stop": null | "done" | "infeasible" | "steps", "by": "agent" | "person"}`
+
+`index` is the step that it answers. All but `index` may be left out; an agent may agree on further keys with its page.
+"""
+
+import json
+import logging
+import time
+from collections import deque
+from collections.abc import Mapping
+from threading import Event, Lock
+from typing import Any
+from uuid import UUID
+
+from backend.domain.errors import ClusterLost
+from backend.domain.trajectory import Observation
+from backend.services import events
+
+logger = logging.getLogger(__name__)
+LOOK_SECONDS = 0.25
+"""Waited for at once; below the time-out of one call of the broker."""
+RENEW_SECONDS = 10.0
+
+
+class RedisLine:
+    """One attempt's line. Asks the broker only when it is used."""
+
+    def __init__(self, attempt_id: UUID, *, patience: float = 10.0) -> None:
+        """Takes nothing from the broker yet.
+
+        Args:
+            attempt_id: whose line it is.
+            patience: seconds that the broker may be away.
+        """
+        self._attempt_id = attempt_id
+        self._patience = patience
+        self._lock = Lock()
+        self._shown: tuple[int, Mapping[str, Any], bytes, str] | None = None
+        self._renew_at = 0.0
+        self._last = "0"
+        self._waiting: deque[Mapping[str, Any]] = deque()
+        self._closed = Event()
+
+    def show(self, observation: Observation, told: Mapping[str, Any]) -> None:
+        """See the port. With the broker away it is offered as soon as it is back, while somebody waits in `take`."""
+        picture = observation.picture
+        head = {**_head(observation), **told}
+        with self._lock:
+            if not self._closed.is_set():
+                self._shown = observation.index, head, picture.data if picture else b"", observation.a11y_tree or ""
+                self._put()
+
+    def take(self, seconds: float) -> Mapping[str, Any] | None:
+        """See the port."""
+        with self._lock:
+            deadline, heard_at = time.monotonic() + seconds, time.monotonic()
+            while not self._waiting:
+                if self._closed.is_set():
+                    raise ClusterLost("the line was closed: the attempt is over")
+                left = max(0.0, deadline - time.monotonic())
+                self._renew()
+                if self._fetch(min(left, LOOK_SECONDS)):
+                    heard_at = time.monotonic()
+                elif time.monotonic() - heard_at > self._patience:
+                    raise ClusterLost("the broker is away: nobody outside can act on the desktop")
+                else:
+                    self._closed.wait(min(left, LOOK_SECONDS))
+                if not self._waiting and left <= 0:
+                    return None
+            return self._waiting.popleft()
+
+    def present(self) -> bool:
+        """See the port."""
+        return events.heard(self._attempt_id)
+
+    def close(self) -> None:
+        """See the port."""
+        self._closed.set()
+        with self._lock:
+            if self._shown is not None:
+                self._shown = None
+                events.forget_seen(self._attempt_id)
+
+    def _put(self) -> None:
+        if self._shown is not None:
+            put = events.put_seen(self._attempt_id, *self._shown)
+            self._renew_at = time.monotonic() + (RENEW_SECONDS if put else 0.0)
+
+    def _renew(self) -> None:
+        """Keeps the observation there while somebody thinks about it, and brings it back if the broker forgot it."""
+        if time.monotonic() < self._renew_at:
+            return
+        if events.keep_seen(self._attempt_id):
+            self._renew_at = time.monotonic() + RENEW_SECONDS
+        else:
+            self._put()
+
+    def _fetch(self, seconds: float) -> bool:
+        """Takes over what has come. False while the broker is away."""
+        rows = events.next_said(self._attempt_id, self._last, seconds)
+        for number, body in rows or ():
+            self._last = number
+            message = _read(body)
+            if message is not None:
+                self._waiting.append(message)
+        return rows is not None
+
+
+def _read(body: bytes) -> Mapping[str, Any] | None:
+    """A message; None for what no API of ours wrote."""
+    try:
+        message = json.loads(body)
+    except (ValueError, RecursionError):
+        message = None
+    if isinstance(message, dict):
+        return message
+    logger.warning("a message that is no JSON object was left aside")
+    return None
+
+
+def _head(seen: Observation) -> dict[str, Any]:
+    """What is known of an observation, without picture and tree."""
+    picture = seen.picture
+    return {
+        "index": seen.index,
+        "note": seen.note,
+        "media_type": picture.media_type if picture else "",
+        "width": picture.width if picture else 0,
+        "height": picture.height if picture else 0,
+        "windows": [one.model_dump(mode="json") for one in seen.windows] if seen.windows is not None else None,
+        "clipboard": seen.clipboard,
+        "terminal": seen.terminal,
+        "marks": [one.model_dump(mode="json") for one in seen.marks] if seen.marks is not None else None,
+        "view": seen.view.model_dump(mode="json") if seen.view is not None else None,
+        "has_tree": seen.a11y_tree is not None,
+    }
