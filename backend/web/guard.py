@@ -21,6 +21,8 @@ from backend.web.headers import HEADERS
 COOKIE = "deskarena_session"
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 OPEN_PATHS = ("/healthz", "/login", "/static/", "/favicon.ico")
+AGENT_PATH = "/api/v1/agent"
+"""Below it a program shows the token of its episode instead; the endpoints there check it."""
 BODY_LIMIT = 2**20
 UPLOAD_LIMIT = 512 * 2**20
 
@@ -69,7 +71,7 @@ class Guard:
             )
         if self._foreign(scope, headers, host):
             raise NotAllowed("a page of another site may not do this", hint="Open Deskarena itself and do it there.")
-        if self._token and not scope["path"].startswith(OPEN_PATHS) and not self._has_token(headers):
+        if self._token and not _is_open(scope["path"]) and not self._has_token(headers):
             raise TokenNeeded("this service needs its token", hint="Send it as 'Authorization: Bearer TOKEN'.")
 
     def _foreign(self, scope: Scope, headers: Headers, host: str) -> bool:
@@ -107,6 +109,11 @@ class Guard:
         if isinstance(error, TokenNeeded):
             response.headers["WWW-Authenticate"] = 'Bearer realm="deskarena"'
         await response(scope, receive, send)
+
+
+def _is_open(path: str) -> bool:
+    """Whether the service's own token is not asked for there."""
+    return path.startswith(OPEN_PATHS) or path == AGENT_PATH or path.startswith(f"{AGENT_PATH}/")
 
 
 def _cookie(headers: Headers) -> str:

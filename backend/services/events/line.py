@@ -149,19 +149,20 @@ async def mark_heard(attempt_id: UUID) -> None:
             return
 
 
-async def say(attempt_id: UUID, once: str, message: Mapping[str, Any]) -> Said:
+async def say(attempt_id: UUID, once: str, message: Mapping[str, Any], *, fresh: bool = True) -> Said:
     """Gives a message to the worker, if none was given under the key `once` before.
 
     Args:
         attempt_id: to whose worker.
         once: the same message under the same key is given once, however often it is sent.
         message: at most `MOST_BYTES` as JSON; the caller has looked.
+        fresh: False = only ask whether it was given before; FULL says no.
     """
     client = watch.broker_client()
     if client is None:
         return Said.AWAY
     body = json.dumps(dict(message), sort_keys=True).encode()
-    args = [once, hashlib.sha256(body).hexdigest(), body, MOST_WAITING, int(SAID_SECONDS * 1000)]
+    args = [once, hashlib.sha256(body).hexdigest(), body, MOST_WAITING if fresh else 0, int(SAID_SECONDS * 1000)]
     try:
         return Said(await client.eval(_SAY, 2, _key(attempt_id, "said"), _key(attempt_id, "once"), *args))
     except (redis.RedisError, OSError):

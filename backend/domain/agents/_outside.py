@@ -1,0 +1,118 @@
+"""What agents from outside share: what is told with an observation, and how their messages are read.
+
+The message's form is documented in `worker/line.py`. Nothing in it is trusted: it is checked here, whoever checked it
+before.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from backend.domain import registry
+from backend.domain.episode import EndedBy
+from backend.domain.errors import AgentFailed, Invalid
+from backend.domain.ports_agent import ActionSpace, AgentContext, Line, Sight
+from backend.domain.registry import Kind
+from backend.domain.trajectory import Action, ActionType, Decision, Observation
+
+LOOK_SECONDS = 2.0
+MOST_WORDS = 4_000
+MOST_REPLY = 2**20
+MOST_ACTIONS = 64
+STOPS = frozenset({EndedBy.DONE, EndedBy.INFEASIBLE, EndedBy.STEPS})
+_NO_CODE = frozenset({"computer_13"})
+"""Action spaces whose agents may not run code in the guest by a typed action either."""
+
+
+class Outside:
+    """One attempt's talk with an agent that is elsewhere."""
+
+    def __init__(self, context: AgentContext) -> None:
+        """Takes the run's action space. Raises AgentFailed where there is no line to outside."""
+        if context.line is None:
+            raise AgentFailed("this worker has no line to agents outside", hint="It needs a broker: REDIS_URL.")
+        self.line: Line = context.line
+        self._context = context
+        plugin = registry.lookup(Kind.ACTION_SPACE, context.action_space)
+        self._space: ActionSpace = plugin(plugin.Params.model_validate(dict(context.action_params or {})))
+
+    def offer(self, observation: Observation) -> None:
+        """Shows it to whoever asks."""
+        context = self._context
+        told = {
+            "instruction": context.instruction,
+            "max_steps": context.max_steps,
+            "max_seconds": context.max_seconds,
+            "screen": context.screen.model_dump(),
+            "platform": context.platform,
+            "action_space": context.action_space,
+            "observation": context.observation,
+            "seed": context.seed,
+        }
+        self.line.show(observation, told)
+
+    def answer(self, observation: Observation) -> Decision:
+        """Waits for the answer to this observation, as long as the agent's time lasts.
+
+        Raises:
+            AgentFailed: none came. The loop has ended the episode by its time before that.
+            ClusterLost: the line is gone.
+        """
+        left = self._context.max_seconds
+        while left > 0:
+            message = self.line.take(min(LOOK_SECONDS, left))
+            if message is None:
+                left -= LOOK_SECONDS
+            elif message.get("index") == observation.index:
+                return self.read(message, observation)
+        raise AgentFailed("nobody answered in time")
+
+    def read(self, message: Mapping[str, Any], observation: Observation) -> Decision:
+        """The decision in a message; one that cannot be understood says why in `invalid`."""
+        reply, words = _text(message.get("reply"), MOST_REPLY), _text(message.get("words"), MOST_WORDS)
+        try:
+            return Decision(actions=self._actions(message, observation), words=words, reply=reply, stop=_stop(message))
+        except Invalid as error:
+            return Decision(words=words, reply=reply, invalid=error.message)
+
+    def _actions(self, message: Mapping[str, Any], observation: Observation) -> tuple[Action, ...]:
+        typed = message.get("actions")
+        if typed is None:
+            return self._parsed(message, observation)
+        if not isinstance(typed, list) or len(typed) > MOST_ACTIONS:
+            raise Invalid(f"expected a list of at most {MOST_ACTIONS} actions", path="actions")
+        try:
+            found = tuple(Action.model_validate(one) for one in typed)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            raise Invalid(first["msg"], path=".".join(["actions", *map(str, first["loc"])])) from error
+        if self._context.action_space in _NO_CODE and any(one.type is ActionType.PYTHON for one in found):
+            raise Invalid(f"{self._context.action_space} has no code", path="actions")
+        return found
+
+    def _parsed(self, message: Mapping[str, Any], observation: Observation) -> tuple[Action, ...]:
+        reply = message.get("reply")
+        if reply is None and message.get("stop"):
+            return ()
+        if not isinstance(reply, str) or len(reply) > MOST_REPLY:
+            raise Invalid("expected `actions`, or `reply` as a text", path="reply")
+        context = self._context
+        sight = Sight(
+            screen=context.screen, view=observation.view, marks=observation.marks or (), platform=context.platform
+        )
+        return self._space.parse(reply, sight)
+
+
+def _text(value: Any, most: int) -> str:
+    return value[:most] if isinstance(value, str) else ""
+
+
+def _stop(message: Mapping[str, Any]) -> EndedBy | None:
+    """How the agent ends the episode, if it does. Raises Invalid for what it may not say."""
+    value = message.get("stop")
+    if value is None:
+        return None
+    if value not in STOPS:
+        raise Invalid(f"expected one of {', '.join(sorted(STOPS))}", path="stop")
+    return EndedBy(value)

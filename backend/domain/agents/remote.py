@@ -1,0 +1,48 @@
+"""`remote`: an agent that runs elsewhere and speaks REST (docs/bring-your-own-agent.md)."""
+
+from typing import Any
+
+from pydantic import Field
+
+from backend.domain.agents._outside import Outside
+from backend.domain.parameters import Parameters
+from backend.domain.ports_agent import AgentContext
+from backend.domain.registry import Kind, register
+from backend.domain.trajectory import Decision, Observation
+
+
+class RemoteParams(Parameters):
+    """A remote agent has its own parameters where it runs."""
+
+    label: str = Field(
+        default="", max_length=100, description="Name and version of your agent: leaderboards tell agents apart by it."
+    )
+
+
+@register(Kind.AGENT, "remote")
+class Remote:
+    """Offers each observation over the line and waits for the answer; while nobody is there, it waits."""
+
+    Params = RemoteParams
+    observation = "screenshot"
+    action_space = "computer_13"
+    about = "Your own program, wherever it runs: it asks for observations and posts actions with an episode's token."
+    privileged = False
+
+    def __init__(self, params: Any) -> None:
+        self.params = params
+        self._outside: Outside | None = None
+
+    def reset(self, context: AgentContext) -> None:
+        """Takes the line. Raises AgentFailed if this worker has none."""
+        self._outside = Outside(context)
+
+    def act(self, observation: Observation) -> Decision:
+        """See the port."""
+        if self._outside is None:
+            raise RuntimeError("act() before reset()")
+        self._outside.offer(observation)
+        return self._outside.answer(observation)
+
+    def close(self) -> None:
+        """Nothing to release: the line belongs to the attempt."""

@@ -1,0 +1,115 @@
+"""Tokens with which a program from outside acts in one episode. A token opens that episode's line and nothing else."""
+
+import hashlib
+import secrets
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.repositories import agent_tokens as repository
+from backend.domain.episode import AttemptState, EpisodeState
+from backend.domain.errors import Conflict, NotAllowed, NotFound
+from backend.services.benchmark_variants import task_of
+
+PREFIX = "dka_"
+REMOTE = frozenset({"remote"})
+"""Agents whose episodes people may take a token for. A `container`'s token is taken by its worker."""
+
+
+class TokenWrong(NotAllowed):
+    """No token of an episode, or one that was replaced (401)."""
+
+    status = 401
+    code = "agent_token_wrong"
+
+
+@dataclass(frozen=True)
+class Pass:
+    """What a token opens, as it stands now.
+
+    Attributes:
+        attempt_id: the newest attempt; None before the first.
+        attempt: its number, from 1; 0 before the first.
+        attempt_state: likewise.
+        state: the episode's.
+    """
+
+    episode_id: UUID
+    run_id: UUID
+    task: str
+    instruction: str
+    state: EpisodeState
+    attempt_id: UUID | None = None
+    attempt: int = 0
+    attempt_state: AttemptState | None = None
+    outcome: str | None = None
+    ended_by: str | None = None
+    failure_class: str | None = None
+    reason: str = ""
+    score: float | None = None
+    solved: bool | None = None
+    steps: int = 0
+
+    @property
+    def over(self) -> bool:
+        """Nothing can be done in the episode any more."""
+        return self.state not in {EpisodeState.WAITING, EpisodeState.RUNNING}
+
+    @property
+    def acting(self) -> bool:
+        """The agent's part of the newest attempt is under way or ahead."""
+        return not self.over and self.attempt_state is not AttemptState.EVALUATING
+
+
+def issue(session: Session, episode_id: UUID, *, agents: frozenset[str] = REMOTE) -> str:
+    """A new token for the episode; the one before no longer opens it. Only its hash is kept.
+
+    Raises:
+        NotFound: no such episode.
+        Conflict: its run's agent is none of `agents`, or the episode has ended.
+    """
+    found = repository.locked(session, episode_id)
+    if found is None:
+        raise NotFound(f"there is no episode {episode_id}")
+    episode, run = found
+    agent = str(run.config.get("agent"))
+    if agent not in agents:
+        raise Conflict(f"the agent of this run is {agent!r}: nobody outside acts in it", hint="Submit it as `remote`.")
+    if EpisodeState(episode.state) not in {EpisodeState.WAITING, EpisodeState.RUNNING}:
+        raise Conflict(f"the episode is {episode.state}: nothing can be done in it any more")
+    token = PREFIX + secrets.token_urlsafe(32)
+    episode.token_sha256 = token_hash(token)
+    return token
+
+
+def token_hash(token: str) -> str:
+    """What is kept of a token: sha256 (hex). It is random enough to need no salt."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def opened(session: Session, token: str) -> Pass:
+    """What a token opens. Raises TokenWrong."""
+    found = repository.by_hash(session, token_hash(token)) if token.startswith(PREFIX) else None
+    if found is None:
+        raise TokenWrong(
+            "this is no token of an episode", hint="POST /api/v1/episodes/{id}/agent-token gives one; it is shown once."
+        )
+    episode, run, row, attempt = found
+    return Pass(
+        episode_id=episode.id,
+        run_id=run.id,
+        task=row.key,
+        instruction=task_of(session, row, run.config).instruction,
+        state=EpisodeState(episode.state),
+        attempt_id=attempt.id if attempt else None,
+        attempt=attempt.number if attempt else 0,
+        attempt_state=AttemptState(attempt.state) if attempt else None,
+        outcome=episode.outcome,
+        ended_by=episode.ended_by,
+        failure_class=episode.failure_class,
+        reason=episode.reason or episode.failure_message,
+        score=episode.score,
+        solved=episode.solved,
+        steps=episode.steps,
+    )

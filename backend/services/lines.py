@@ -1,0 +1,149 @@
+"""The API's end of the line between an attempt and who acts on it from outside. Async; holds no session while it waits.
+
+The worker's end is `worker/line.py`; what lies between, and the form of a message, is described there.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import aclosing
+from typing import Any
+
+from backend.domain.errors import Conflict, Unavailable
+from backend.services import events
+from backend.services.agent_tokens import Pass
+from backend.services.events import Said, Seen
+
+LOOK_SECONDS = 0.25
+"""Postgres is asked how the episode stands at most so often while somebody waits."""
+Look = Callable[[], Awaitable[Pass]]
+
+
+async def newer(found: Pass, after: int, attempt: int | None, *, tree: bool) -> Seen | None:
+    """The newest observation if it is a later one than step `after` of `attempt`; None = there is none yet.
+
+    Args:
+        found: the episode as it stands.
+        after: -1 = none is known.
+        attempt: number of the attempt that `after` counts in; None = that of `found`.
+        tree: with the accessibility tree.
+    """
+    if found.attempt_id is None or not found.acting:
+        return None
+    index = await events.latest_index(found.attempt_id)
+    if index is None or (index <= after and attempt in {None, found.attempt}):
+        return None
+    return await events.latest_seen(found.attempt_id, tree=tree)
+
+
+async def next_observation(
+    look: Look, after: int, attempt: int | None, seconds: float, *, tree: bool = True
+) -> tuple[Pass, Seen | None]:
+    """Waits for an observation later than `after`, or for the end of the agent's part.
+
+    Args:
+        look: reads the episode from Postgres.
+        after: see `newer`.
+        attempt: see `newer`.
+        seconds: waited at most.
+        tree: see `newer`.
+
+    Raises:
+        Unavailable: there is no broker.
+    """
+    if events.broker_state() == "none":
+        raise Unavailable("there is no broker, so nobody outside can act", hint="Set REDIS_URL, or use `deskarena up`.")
+    found = await look()
+    seen = await newer(found, after, attempt, tree=tree)
+    try:
+        async with asyncio.timeout(seconds):
+            while seen is None and found.acting:
+                found, seen = await _until_change(look, found, after, attempt, tree=tree)
+    except TimeoutError:
+        pass
+    return found, seen
+
+
+async def _until_change(
+    look: Look, found: Pass, after: int, attempt: int | None, *, tree: bool
+) -> tuple[Pass, Seen | None]:
+    """Returns with an observation, or when another attempt has begun or the agent's part is over."""
+    known, looked_at = found.attempt_id, time.monotonic()
+    async with aclosing(events.subscribe_line(known or found.run_id, found.run_id)) as signs:
+        async for run_too in signs:
+            if known is not None:
+                await events.mark_heard(known)
+            seen = await newer(found, after, attempt, tree=tree)
+            if seen is not None:
+                return found, seen
+            if run_too and time.monotonic() - looked_at > LOOK_SECONDS:
+                found, looked_at = await look(), time.monotonic()
+                if found.attempt_id != known or not found.acting:
+                    break
+    return found, None
+
+
+async def give(found: Pass, index: int, attempt: int | None, message: Mapping[str, Any]) -> bool:
+    """Gives an answer to step `index` to the worker, once.
+
+    Args:
+        found: the episode as it stands.
+        index: which observation it answers.
+        attempt: number of the attempt it is meant for; None = the newest.
+        message: see `worker/line.py`; bounded by the caller.
+
+    Returns:
+        False if the same answer was given before: nothing is carried out twice.
+
+    Raises:
+        Conflict: no such observation waits for an answer, or another answer was given to it.
+        Unavailable: the broker is away.
+    """
+    if found.attempt_id is None or attempt not in {None, found.attempt} or not found.acting:
+        raise Conflict(f"nothing waits for an answer: the episode is {found.state}", hint="Ask for an observation.")
+    waiting = await events.latest_index(found.attempt_id)
+    await events.mark_heard(found.attempt_id)
+    # An answer to another step than the one that waits can only be one that was given before.
+    fresh = waiting is not None and index == waiting
+    said = await events.say(found.attempt_id, str(index), message, fresh=fresh)
+    if said is Said.AWAY:
+        raise Unavailable("the broker is away", hint="Post the same answer again: it is carried out once.")
+    if said is Said.OTHER:
+        raise Conflict(f"another answer was given to step {index}", hint="Ask for the next observation.")
+    if said is Said.FULL:
+        raise Conflict(
+            f"step {index} does not wait for an answer" + ("" if waiting is None else f", step {waiting} does"),
+            hint="Ask for an observation and answer that one.",
+        )
+    return said is Said.NEW
+
+
+async def picture(found: Pass, index: int | None) -> tuple[Seen, bytes]:
+    """The newest observation's picture.
+
+    Raises:
+        Conflict: there is none now, or the newest is of another step than `index`.
+    """
+    attempt = found.attempt_id
+    got = await events.latest_picture(attempt) if attempt is not None else None
+    if attempt is None or got is None or not got[1]:
+        raise Conflict("there is no picture now", hint="Ask for an observation first.")
+    if index is not None and index != got[0].index:
+        raise Conflict(f"the newest picture is of step {got[0].index}, not {index}", hint="Ask for an observation.")
+    await events.mark_heard(attempt)
+    return got
+
+
+async def until_over(look: Look, seconds: float) -> Pass:
+    """The episode once it has ended, or as it is after so many seconds."""
+    found = await look()
+    try:
+        async with asyncio.timeout(seconds):
+            async with aclosing(events.subscribe_run(found.run_id, 0)) as signs:
+                async for _ in signs:
+                    found = await look()
+                    if found.over:
+                        break
+    except TimeoutError:
+        pass
+    return found

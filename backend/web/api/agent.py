@@ -1,0 +1,122 @@
+"""Agents from outside: they act in one episode with its token. Async; no session is held while one waits."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Annotated
+
+from fastapi import Depends, Query, Request, Response
+
+from backend.db.session import unit_of_work
+from backend.domain.errors import Invalid
+from backend.services import agent_tokens, lines
+from backend.services.agent_tokens import Pass
+from backend.services.events import Seen
+from backend.web.api import schemas_agent as schemas
+from backend.web.api.artifacts import SHOWN
+from backend.web.api.common import BASE, Id, api_router
+from backend.web.edge import ActorDep, EdgeDep, SessionDep
+
+router = api_router("agent")
+LONGEST_WAIT = 60.0
+Wait = Annotated[float, Query(ge=0, le=LONGEST_WAIT, description="Seconds to wait for it.")]
+Attempt = Annotated[int | None, Query(ge=1, le=2**31, description="The attempt that `after` counts in.")]
+
+
+def looker(request: Request, edge: EdgeDep) -> Callable[[], Awaitable[Pass]]:
+    """Reads what the request's token opens, each time in a transaction of its own."""
+    scheme, _, given = request.headers.get("authorization", "").partition(" ")
+    token = given.strip() if scheme.lower() == "bearer" else ""
+
+    def read() -> Pass:
+        with unit_of_work(edge.factory) as session:
+            return agent_tokens.opened(session, token)
+
+    return lambda: asyncio.to_thread(read)
+
+
+LookDep = Annotated[Callable[[], Awaitable[Pass]], Depends(looker)]
+
+
+@router.post("/episodes/{episode_id}/agent-token", status_code=201, tags=["episodes"])
+def issue(session: SessionDep, actor: ActorDep, episode_id: Id) -> schemas.AgentToken:  # noqa: ARG001 - who asks is checked by it.
+    """Give a token with which a program acts in this episode of a `remote` run. Replaces the one before."""
+    return schemas.AgentToken(episode_id=episode_id, token=agent_tokens.issue(session, episode_id))
+
+
+@router.get("/agent")
+async def show(look: LookDep, wait: Wait = 0) -> schemas.AgentEpisode:
+    """Show the token's episode; with `wait` when it has ended, or after so many seconds as it is then."""
+    return episode(await lines.until_over(look, wait) if wait else await look())
+
+
+@router.get("/agent/observation")
+async def observation(
+    look: LookDep,
+    after: Annotated[int, Query(ge=-1, le=2**31, description="The last step that is known.")] = -1,
+    attempt: Attempt = None,
+    wait: Wait = 0,
+) -> schemas.AgentLook:
+    """Give the newest observation if it is later than step `after`, waiting for one if told so.
+
+    Without one, `episode.acting` says whether to ask again. A lost attempt is followed by another, which counts its
+    steps from 0: name the `attempt` that `after` belongs to.
+    """
+    found, seen = await lines.next_observation(look, after, attempt, wait)
+    return schemas.AgentLook(episode=episode(found), observation=None if seen is None else view(seen))
+
+
+@router.get(
+    "/agent/observation/frame",
+    response_class=Response,
+    responses={200: {"content": {"image/jpeg": {}, "image/png": {}}, "description": "The picture."}},
+)
+async def frame(
+    look: LookDep, index: Annotated[int | None, Query(ge=0, le=2**31, description="Its step.")] = None
+) -> Response:
+    """Give the newest observation's picture."""
+    seen, data = await lines.picture(await look(), index)
+    media_type = str(seen.head.get("media_type"))
+    if media_type not in SHOWN:
+        raise Invalid(f"the picture is {media_type!r}")
+    return Response(data, media_type=media_type, headers={"Cache-Control": "no-store"})
+
+
+@router.post("/agent/actions", status_code=202)
+async def act(look: LookDep, body: schemas.AgentAnswer) -> schemas.AgentTaken:
+    """Answer an observation. The same answer posted again is carried out once."""
+    message = body.model_dump(mode="json", exclude={"attempt"}, exclude_none=True)
+    new = await lines.give(await look(), body.index, body.attempt, {**message, "by": "agent"})
+    return schemas.AgentTaken(index=body.index, repeated=not new)
+
+
+def episode(found: Pass) -> schemas.AgentEpisode:
+    """The episode as its agent may know it."""
+    return schemas.AgentEpisode.model_validate(
+        {
+            "episode_id": found.episode_id,
+            "run_id": found.run_id,
+            "task": found.task,
+            "instruction": found.instruction,
+            "state": found.state,
+            "acting": found.acting,
+            "attempt": found.attempt,
+            "attempt_state": found.attempt_state,
+            "outcome": found.outcome,
+            "ended_by": found.ended_by,
+            "failure_class": found.failure_class,
+            "reason": found.reason,
+            "score": found.score,
+            "solved": found.solved,
+            "steps": found.steps,
+        }
+    )
+
+
+def view(seen: Seen) -> schemas.AgentObservation:
+    """An observation with the address of its picture."""
+    head = dict(seen.head)
+    size = {name: head.pop(name, None) for name in ("media_type", "width", "height")}
+    url = f"{BASE}/agent/observation/frame?index={seen.index}"
+    picture = {"url": url, **size} if size["media_type"] else None
+    tree = seen.tree if head.pop("has_tree", False) else None
+    return schemas.AgentObservation.model_validate({**head, "picture": picture, "accessibility_tree": tree})

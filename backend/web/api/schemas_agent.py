@@ -1,0 +1,105 @@
+"""Bodies and answers of the API for agents from outside."""
+
+from typing import Any, Literal, Self
+from uuid import UUID
+
+from pydantic import Field, model_validator
+
+from backend.domain.episode import AttemptState, EndedBy, EpisodeState, Outcome
+from backend.domain.errors import FailureClass
+from backend.domain.trajectory import Action
+from backend.web.api.schemas import Body, View
+
+
+class AgentToken(View):
+    """A token for one episode. Shown once; a new one replaces it."""
+
+    episode_id: UUID
+    token: str = Field(description="Send it as `Authorization: Bearer TOKEN`.", examples=["dka_5n9Xq..."])
+
+
+class AgentEpisode(View):
+    """The episode that a token opens, as it stands now."""
+
+    episode_id: UUID
+    run_id: UUID
+    task: str = Field(examples=["files/rename-report"])
+    instruction: str = Field(examples=["Rename report.txt to report-2024.txt."])
+    state: EpisodeState
+    acting: bool = Field(description="The agent's part is under way or still ahead.")
+    attempt: int = Field(description="Number of the newest attempt; 0 before the first.", examples=[1])
+    attempt_state: AttemptState | None = None
+    outcome: Outcome | None = None
+    ended_by: EndedBy | None = None
+    failure_class: FailureClass | None = None
+    reason: str = ""
+    score: float | None = Field(default=None, ge=0, le=1)
+    solved: bool | None = None
+    steps: int = 0
+
+
+class AgentPicture(View):
+    """The picture of an observation."""
+
+    url: str = Field(examples=["/api/v1/agent/observation/frame?index=0"])
+    media_type: str = Field(examples=["image/jpeg"])
+    width: int
+    height: int
+
+
+class AgentObservation(View):
+    """What the agent sees at one step, and what it may still use up. Fields that the run does not show are null."""
+
+    index: int = Field(description="Number of the step, from 0: answer it by the same number.", examples=[0])
+    instruction: str
+    note: str = Field(default="", description="What became of the last answer, if it could not be carried out.")
+    max_steps: int
+    max_seconds: float
+    screen: dict[str, int] = Field(examples=[{"width": 1920, "height": 1080}])
+    platform: str = Field(examples=["Linux"])
+    action_space: str = Field(examples=["computer_13"])
+    observation: str = Field(examples=["screenshot_a11y"])
+    picture: AgentPicture | None = None
+    accessibility_tree: str | None = None
+    windows: list[dict[str, Any]] | None = None
+    clipboard: str | None = None
+    terminal: str | None = None
+    marks: list[dict[str, Any]] | None = None
+    view: dict[str, Any] | None = None
+
+
+class AgentLook(View):
+    """The episode, and its newest observation if there is one later than asked for."""
+
+    episode: AgentEpisode
+    observation: AgentObservation | None = None
+
+
+class AgentAnswer(Body):
+    """The answer to one observation: typed actions, or a reply in the run's action space, or an end."""
+
+    index: int = Field(ge=0, description="The observation that this answers.", examples=[0])
+    attempt: int | None = Field(default=None, ge=1, description="The attempt it is meant for; null = the newest.")
+    actions: list[Action] | None = Field(
+        default=None, max_length=64, examples=[[{"type": "CLICK", "x": 640, "y": 360}]]
+    )
+    reply: str | None = Field(
+        default=None, max_length=2**20, description="Text in the run's action space.", examples=["DONE"]
+    )
+    words: str = Field(default="", max_length=4000, description="Why; shown beside the step.")
+    stop: Literal["done", "infeasible", "steps"] | None = Field(
+        default=None, description="Ends the episode after the actions."
+    )
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if (self.actions is None) == (self.reply is None) and not (self.actions is None and self.stop):
+            raise ValueError("give `actions` or `reply`, or only `stop`")
+        return self
+
+
+class AgentTaken(View):
+    """What became of an answer."""
+
+    index: int
+    repeated: bool = Field(description="The same answer was given before; nothing is carried out twice.")

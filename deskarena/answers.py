@@ -1,0 +1,41 @@
+"""OSWorld's actions as answers of the REST API."""
+
+import json
+from typing import Any
+
+_BARE = frozenset({"WAIT", "DONE", "FAIL"})
+
+
+def ending(action: Any) -> str:
+    """`DONE` or `FAIL` where the action is one of them, else empty."""
+    name = _bare(action)
+    return name if name in {"DONE", "FAIL"} else ""
+
+
+def answer(action: Any, action_space: str) -> dict[str, Any]:
+    """The answer that an action of OSWorld's means.
+
+    Args:
+        action: `WAIT`, `DONE` or `FAIL`; a `computer_13` object; pyautogui code, as text or as `{"command": code}`.
+        action_space: `computer_13`, or another one, whose actions are code.
+
+    Raises:
+        TypeError: it is none of these.
+    """
+    name = _bare(action)
+    if name:
+        return {"actions": [{"type": name}]}
+    if action_space == "computer_13":
+        if isinstance(action, dict):
+            return {"reply": json.dumps(action)}
+        if isinstance(action, str):
+            return {"reply": action}
+    code = action.get("command") if isinstance(action, dict) else action
+    if isinstance(code, str):
+        return {"actions": [{"type": "PYTHON", "text": code}]}
+    raise TypeError(f"expected an action of {action_space}, got {type(action).__name__}")
+
+
+def _bare(action: Any) -> str:
+    value = action.get("action_type") if isinstance(action, dict) else action
+    return value if isinstance(value, str) and value in _BARE else ""

@@ -1,0 +1,63 @@
+"""`env.controller` as agents written for OSWorld use it: it looks at the newest observation and acts by steps."""
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from deskarena.pictures import as_png
+
+if TYPE_CHECKING:
+    from deskarena.desktop_env import DesktopEnv
+
+logger = logging.getLogger(__name__)
+
+
+class Controller:
+    """Nothing here goes past the episode: looking is free, acting is a step, files of the desktop are not to be had."""
+
+    def __init__(self, env: "DesktopEnv") -> None:
+        self._env = env
+
+    def get_screenshot(self) -> bytes:
+        """The newest screenshot as PNG."""
+        seen = self._env._look()  # noqa: SLF001 - two halves of one thing.
+        return as_png(seen.picture, seen.media_type)
+
+    def get_accessibility_tree(self) -> str | None:
+        """The newest accessibility tree as XML, if the environment asks for it."""
+        found = self._env._look().told.get("accessibility_tree")  # noqa: SLF001
+        return None if found is None else str(found)
+
+    def get_terminal_output(self) -> str | None:
+        """The newest text of the terminal, if the environment asks for it."""
+        found = self._env._look().told.get("terminal")  # noqa: SLF001
+        return None if found is None else str(found)
+
+    def get_vm_platform(self) -> str:
+        """`Linux` or `Windows`."""
+        return str(self._env._look().told["platform"])  # noqa: SLF001
+
+    def get_vm_screen_size(self) -> dict[str, int]:
+        """Pixels."""
+        return {"width": self._env.screen_width, "height": self._env.screen_height}
+
+    def execute_action(self, action: Any) -> None:
+        """One step of the episode."""
+        self._env.step(action)
+
+    def execute_python_command(self, command: str) -> None:
+        """Pyautogui code, as one step of the episode."""
+        self._env.step(command)
+
+    def start_recording(self) -> None:
+        """The service keeps a picture of every step: there is nothing to start."""
+
+    def end_recording(self, dest: str) -> None:
+        """No film is written: the episode's page shows its steps."""
+        logger.info("%s is not written: the service has the episode's steps", dest)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise AttributeError(
+            f"controller.{name} is not to be had here: an agent acts on the desktop by mouse, keyboard and code"
+        )

@@ -1,0 +1,308 @@
+"""`DesktopEnv` as agents written for OSWorld use it, on desktops of a Deskarena service.
+
+Constructor, methods, observation keys and action strings are OSWorld's (desktop_env/desktop_env.py). The virtual
+machine is the service's business: what names one here is taken and left aside, with a warning.
+"""
+
+import os
+import platform
+import warnings
+from collections.abc import Mapping
+from typing import Any, Self
+
+from deskarena.answers import answer, ending
+from deskarena.client import Client
+from deskarena.controller import Controller
+from deskarena.episode import Episode, OpenRun, Seen
+from deskarena.errors import AttemptLost
+from deskarena.pictures import as_png
+from deskarena.tasks import find_task
+
+ACTION_SPACES = ("computer_13", "pyautogui", "claude_computer_use", "autoglm_computer_use")
+_MEANINGLESS = {
+    "provider_name": "vmware",
+    "region": None,
+    "path_to_vm": None,
+    "snapshot_name": "init_state",
+    "headless": False,
+    "enable_proxy": False,
+    "client_password": "",
+}
+"""What belongs to OSWorld's own virtual machines, with its defaults."""
+
+
+class DesktopEnv:
+    """One desktop after the other, each for one task.
+
+    Attributes:
+        instruction: the task's text; None before the first `reset`.
+        action_space: as given.
+        action_history: what was given to `step` since the last `reset`.
+        controller: looks at the desktop and acts on it.
+        result: the verdict of the last `evaluate`, as the service tells it.
+    """
+
+    metadata: Mapping[str, Any] = {"render_modes": ["rgb_array"]}
+
+    def __init__(  # noqa: PLR0913, PLR0917 - OSWorld's own constructor, in its order
+        self,
+        provider_name: str = "vmware",
+        region: str | None = None,
+        path_to_vm: str | None = None,
+        snapshot_name: str = "init_state",
+        action_space: str = "pyautogui",
+        cache_dir: str = "cache",
+        screen_size: tuple[int, int] | None = None,
+        headless: bool = False,  # noqa: FBT001, FBT002
+        require_a11y_tree: bool = True,  # noqa: FBT001, FBT002
+        require_terminal: bool = False,  # noqa: FBT001, FBT002
+        os_type: str = "Ubuntu",
+        enable_proxy: bool = False,  # noqa: FBT001, FBT002
+        client_password: str = "",
+        *,
+        server: str | None = None,
+        token: str | None = None,
+        benchmark: str | None = None,
+        provider: str | None = None,
+        run_name: str = "",
+        label: str = "",
+        max_steps: int = 1000,
+        max_seconds: float = 14400.0,
+        patience: float = 600.0,
+        client: Client | None = None,
+        **others: Any,
+    ) -> None:
+        """The first arguments are OSWorld's; those by name only say which service.
+
+        Args:
+            provider_name: without meaning here, as are `region`, `path_to_vm`, `snapshot_name`, `headless`,
+                `enable_proxy` and `client_password`: the service makes the desktops.
+            region: see above.
+            path_to_vm: see above.
+            snapshot_name: see above.
+            action_space: `pyautogui` (also for the two others that OSWorld takes) or `computer_13`.
+            cache_dir: the agent's own folder; nothing is written there.
+            screen_size: (width, height) of the desktop; default SCREEN_WIDTH and SCREEN_HEIGHT, else 1920x1080.
+            headless: see above.
+            require_a11y_tree: observations have the accessibility tree.
+            require_terminal: observations have the terminal's text.
+            os_type: for the agent's own use.
+            enable_proxy: see above.
+            client_password: see above.
+            server: address of the service; default DESKARENA_SERVER, else this machine.
+            token: of the service; default DESKARENA_TOKEN, if set.
+            benchmark: whose tasks `reset` gets; default DESKARENA_BENCHMARK, else `osworld`.
+            provider: kind of desktop; default DESKARENA_PROVIDER, else the service's own default.
+            run_name: of the run that its episodes belong to.
+            label: name and version of the agent, by which leaderboards tell it apart.
+            max_steps: after which the service ends an episode; an agent that counts for itself needs none.
+            max_seconds: likewise.
+            patience: seconds to wait for a free desktop, and for a verdict.
+            client: instead of `server` and `token`.
+            others: warned about and left aside.
+        """
+        if action_space not in ACTION_SPACES:
+            raise ValueError(f"action_space must be one of {', '.join(ACTION_SPACES)}, not {action_space!r}")
+        given = {name: value for name, value in locals().items() if name in _MEANINGLESS}
+        _warn([name for name, value in given.items() if value != _MEANINGLESS[name]] + sorted(others))
+        self.provider_name, self.region, self.path_to_vm = provider_name, region, path_to_vm
+        self.snapshot_name, self.headless, self.enable_proxy = snapshot_name, headless, enable_proxy
+        self.client_password = client_password or "password"
+        self.action_space, self.os_type = action_space, os_type
+        self.cache_dir_base = self.cache_dir = cache_dir
+        self.require_a11y_tree, self.require_terminal = require_a11y_tree, require_terminal
+        self.screen_width, self.screen_height = screen_size or _screen_size()
+        self.vm_ip, self.server_port, self.chromium_port, self.vnc_port, self.vlc_port = "127.0.0.1", 0, 0, 0, 0
+        self.current_use_proxy = False
+        self.instruction: str | None = None
+        self.task_id = ""
+        self.config: Any = []
+        self.evaluator: Any = {}
+        self.action_history: list[Any] = []
+        self.result: dict[str, Any] = {}
+        self.controller = Controller(self)
+        self._traj_no, self._step_no = -1, 0
+        self._episode: Episode | None = None
+        self._seen: Seen | None = None
+        self._over = True
+        budget = {"max_steps": max_steps, "max_seconds": max_seconds, "max_invalid": 100}
+        self._run = OpenRun(
+            client or Client(server, token),
+            {
+                "benchmark": benchmark or os.environ.get("DESKARENA_BENCHMARK") or "osworld",
+                "name": run_name,
+                "params": {"label": label},
+                "provider": provider or os.environ.get("DESKARENA_PROVIDER") or "local",
+                "observation": "screenshot_a11y" if require_a11y_tree else "screenshot",
+                "action_space": "computer_13" if action_space == "computer_13" else "pyautogui",
+                "screen": {"width": self.screen_width, "height": self.screen_height},
+                "budget": budget,
+                **({"observation_params": {"terminal": True}} if require_terminal else {}),
+            },
+            patience=patience,
+        )
+
+    @property
+    def unwrapped(self) -> "DesktopEnv":
+        """Itself, as of any environment."""
+        return self
+
+    @property
+    def vm_platform(self) -> str:
+        """`Linux` or `Windows`."""
+        return self.controller.get_vm_platform()
+
+    @property
+    def vm_machine(self) -> str:
+        """Kind of processor."""
+        return platform.machine()
+
+    @property
+    def vm_screen_size(self) -> dict[str, int]:
+        """`{"width": ..., "height": ...}` in pixels."""
+        return self.controller.get_vm_screen_size()
+
+    def reset(
+        self,
+        task_config: Mapping[str, Any] | None = None,
+        seed: int | None = None,  # noqa: ARG002 - OSWorld takes it and does not use it either.
+        options: Any = None,  # noqa: ARG002
+    ) -> dict[str, Any]:
+        """A pristine desktop, set up for the task, and what is seen on it.
+
+        An episode that goes on is ended and scored as it is. After a lost desktop the same task goes on in the same
+        episode, on another desktop.
+
+        Args:
+            task_config: a task file's content; only its `id` (else its `instruction`) counts: task and evaluator are
+                the service's. None = the same task again.
+            seed: taken and not used.
+            options: taken and not used.
+
+        Raises:
+            ServiceError: the service refuses or is away.
+            NotRunnable: it has no such task, or cannot run it.
+        """
+        if task_config is None and not self.task_id:
+            raise ValueError("the first reset needs a task_config")
+        if task_config is not None:
+            self._set_task(task_config)
+        task = find_task(self._run.client, self._run.benchmark, {"id": self.task_id, "instruction": self.instruction})
+        again = self._episode is not None and self._episode.lost and self._episode.task == task
+        if not again:
+            self._leave()
+            self._episode = self._run.episode(task)
+        self._traj_no, self._step_no = self._traj_no + 1, 0
+        self.action_history.clear()
+        self.result = {}
+        self._seen, self._over = self._now().begin(), False
+        return self._get_obs()
+
+    def step(self, action: Any, pause: float = 2) -> tuple[dict[str, Any], float, bool, dict[str, Any]]:  # noqa: ARG002
+        """Carries out one action and waits until the screen stands still.
+
+        Args:
+            action: `WAIT`, `DONE`, `FAIL`, pyautogui code, or a `computer_13` object.
+            pause: not used: the service waits for the screen itself (docs/bring-your-own-agent.md).
+
+        Returns:
+            (observation, reward, done, info). The reward is 0, as there: `evaluate` has the score. `info` is
+            `{"done": True}` or `{"fail": True}` at the agent's end, `{"ended": True}` where a budget was used up, and
+            has `note` where the action could not be carried out.
+
+        Raises:
+            AttemptLost: the desktop was lost; reset with the same task.
+            EpisodeLost: for good.
+        """
+        if self._over:
+            raise RuntimeError("the episode is over: call evaluate() or reset()")
+        self._step_no += 1
+        self.action_history.append(action)
+        seen = self._act(answer(action, self.action_space))
+        end = ending(action)
+        if seen is None:
+            self._over = True
+            return self._get_obs(), 0, True, {"DONE": {"done": True}, "FAIL": {"fail": True}}.get(end, {"ended": True})
+        self._seen = seen
+        note = str(seen.told.get("note") or "")
+        return self._get_obs(), 0, False, {"note": note} if note else {}
+
+    def evaluate(self) -> float:
+        """The score in [0, 1], by the task's evaluator. Ends the episode if the agent did not.
+
+        Raises:
+            EpisodeLost: the machine failed: there is no score.
+        """
+        if not self.result:
+            self._over = True
+            self.result = self._now().finish()
+        return float(self.result["score"])
+
+    def render(self, mode: str = "rgb_array") -> bytes:
+        """The newest screenshot as PNG bytes, as there."""
+        if mode != "rgb_array":
+            raise ValueError(f"there is no render mode {mode!r}")
+        return self.controller.get_screenshot()
+
+    def close(self) -> None:
+        """Ends the episode that goes on, and the run. Safe to call twice."""
+        self._leave()
+        self._run.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _get_obs(self) -> dict[str, Any]:
+        """The newest observation by OSWorld's keys."""
+        seen = self._look()
+        return {
+            "screenshot": as_png(seen.picture, seen.media_type),
+            "accessibility_tree": seen.told.get("accessibility_tree") if self.require_a11y_tree else None,
+            "terminal": seen.told.get("terminal") if self.require_terminal else None,
+            "instruction": self.instruction,
+        }
+
+    def _act(self, message: Mapping[str, Any]) -> Seen | None:
+        try:
+            return self._now().act(message)
+        except AttemptLost:
+            self._over = True
+            raise
+
+    def _look(self) -> Seen:
+        if self._seen is None:
+            raise RuntimeError("reset() comes first")
+        return self._seen
+
+    def _now(self) -> Episode:
+        if self._episode is None:
+            raise RuntimeError("reset() comes first")
+        return self._episode
+
+    def _leave(self) -> None:
+        """Ends the episode that goes on, without waiting for its verdict."""
+        if self._episode is not None:
+            self._episode.leave()
+            self._episode.close()
+        self._episode, self._over = None, True
+
+    def _set_task(self, task_config: Mapping[str, Any]) -> None:
+        self.task_id = str(task_config["id"])
+        self.instruction = str(task_config["instruction"])
+        self.config = task_config.get("config", [])
+        self.evaluator = task_config.get("evaluator", {})
+        self.cache_dir = os.path.join(self.cache_dir_base, self.task_id)  # noqa: PTH118 - OSWorld's is a text.
+
+
+def _screen_size() -> tuple[int, int]:
+    return int(os.environ.get("SCREEN_WIDTH", "1920")), int(os.environ.get("SCREEN_HEIGHT", "1080"))
+
+
+def _warn(names: list[str]) -> None:
+    if names:
+        warnings.warn(
+            f"{', '.join(names)}: without meaning here, the service makes the desktops", UserWarning, stacklevel=3
+        )

@@ -1,0 +1,194 @@
+"""An open run on a service and one episode of it after the other, as environments use them."""
+
+import glob
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+from deskarena.client import Client
+from deskarena.errors import AttemptLost, EpisodeLost, NotRunnable, ServiceError
+
+WAIT = 30
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One observation.
+
+    Attributes:
+        index: number of the step, from 0.
+        attempt: number of the attempt, from 1.
+        told: what the service says of it (`instruction`, `note`, `max_steps`, `accessibility_tree`, `terminal`, ...).
+        picture: encoded bytes; empty if the run shows none.
+        media_type: of the picture.
+    """
+
+    index: int
+    attempt: int
+    told: Mapping[str, Any]
+    picture: bytes
+    media_type: str
+
+
+class Episode:
+    """One episode, acted in by its own token."""
+
+    def __init__(self, client: Client, episode_id: str, task: str, *, patience: float) -> None:
+        """Takes the episode's token.
+
+        Args:
+            client: with the service's token.
+            episode_id: of a `remote` run.
+            task: its key.
+            patience: seconds to wait for a desktop, and for a verdict.
+        """
+        token = client.post(f"/episodes/{episode_id}/agent-token")["token"]
+        self.id = episode_id
+        self.task = task
+        self.lost = False
+        self._acting = True
+        self._line = client.with_token(token)
+        self._patience = patience
+        self._seen: Seen | None = None
+
+    def begin(self) -> Seen:
+        """Waits for the first observation.
+
+        Raises:
+            EpisodeLost: there will be none.
+            NotRunnable: none came in time.
+        """
+        self._seen, self.lost = None, False
+        deadline = time.monotonic() + self._patience
+        while time.monotonic() < deadline:
+            found = self._look(-1, None)
+            if found is not None:
+                return found
+        raise NotRunnable(f"no desktop became free within {self._patience:g} s")
+
+    def act(self, answer: Mapping[str, Any]) -> Seen | None:
+        """Answers the newest observation and waits for the next; None = the agent's part is over.
+
+        Raises:
+            AttemptLost: the desktop was lost; another is being prepared for this episode.
+            EpisodeLost: it was lost for good.
+        """
+        seen = self._now()
+        self._line.post("/agent/actions", {**answer, "index": seen.index, "attempt": seen.attempt}, repeat=True)
+        while True:
+            found = self._look(seen.index, seen.attempt)
+            if found is None and not self._acting:
+                return None
+            if found is not None and found.attempt != seen.attempt:
+                self.lost = True
+                raise AttemptLost("the desktop was lost and another was prepared: reset with the same task")
+            if found is not None:
+                return found
+
+    def finish(self) -> dict[str, Any]:
+        """Ends the agent's part if it goes on, and waits for the verdict.
+
+        Raises:
+            EpisodeLost: there is no verdict.
+        """
+        self.leave()
+        deadline = time.monotonic() + self._patience
+        while time.monotonic() < deadline:
+            found: dict[str, Any] = self._line.get("/agent", wait=WAIT)
+            if found["state"] == "scored":
+                return found
+            self._check(found)
+            if found["acting"] and found["attempt"] != self._now().attempt:
+                self.lost = True
+                raise AttemptLost("the desktop was lost before the verdict: reset with the same task")
+        raise EpisodeLost(f"no verdict came within {self._patience:g} s")
+
+    def leave(self) -> None:
+        """Ends the agent's part if it goes on; waits for nothing. One that never began ends when its time is up."""
+        try:
+            if self._seen is not None and not self.lost and self._line.get("/agent")["acting"]:
+                self._line.post("/agent/actions", self._end(self._seen), repeat=True)
+        except ServiceError as error:
+            # Its own end came first: nothing is left to be ended.
+            if error.status != HTTPStatus.CONFLICT:
+                raise
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self._line.close()
+
+    def _end(self, seen: Seen) -> dict[str, Any]:
+        return {"index": seen.index, "attempt": seen.attempt, "stop": "steps"}
+
+    def _now(self) -> Seen:
+        if self._seen is None:
+            raise RuntimeError("begin() comes first")
+        return self._seen
+
+    def _look(self, after: int, attempt: int | None) -> Seen | None:
+        found = self._line.get("/agent/observation", after=after, attempt=attempt, wait=WAIT)
+        episode, told = found["episode"], found["observation"]
+        self._acting = bool(episode["acting"])
+        if told is None:
+            self._check(episode)
+            return None
+        picture, media_type = (b"", "")
+        if told["picture"]:
+            picture, media_type = self._line.data(told["picture"]["url"])
+        self._seen = Seen(told["index"], episode["attempt"], told, picture, media_type)
+        return self._seen
+
+    def _check(self, episode: Mapping[str, Any]) -> None:
+        """Raises EpisodeLost or NotRunnable where the episode has ended without a score."""
+        if episode["state"] == "not_runnable":
+            raise NotRunnable(f"{self.task} cannot run there: {episode['reason']}")
+        if episode["state"] in {"lost", "cancelled"}:
+            why = episode["reason"] or episode["failure_class"] or ""
+            raise EpisodeLost(f"the episode is {episode['state']}: {why}".rstrip(": "))
+
+
+class OpenRun:
+    """A run that episodes are added to, made with its first one."""
+
+    def __init__(self, client: Client, request: Mapping[str, Any], *, patience: float = 600.0) -> None:
+        """Asks nothing yet.
+
+        Args:
+            client: of the service.
+            request: what POST /runs takes, without `agent`, `tasks` and `open`.
+            patience: seconds to wait for a desktop, and for a verdict.
+        """
+        self.client = client
+        self.id: str | None = None
+        self._request = dict(request)
+        self._patience = patience
+
+    @property
+    def benchmark(self) -> str:
+        """Its name."""
+        return str(self._request["benchmark"])
+
+    def episode(self, task: str) -> Episode:
+        """A new episode of a task, given by its key.
+
+        Raises:
+            ServiceError: the service refuses it; says why.
+        """
+        if self.id is None:
+            body = {**self._request, "agent": "remote", "tasks": [glob.escape(task)], "open": True}
+            self.id = str(self.client.post("/runs", body)["id"])
+        else:
+            self.client.post(f"/runs/{self.id}/episodes", {"tasks": [glob.escape(task)]})
+        mine = [one for one in self.client.items(f"/runs/{self.id}/episodes") if one["task"] == task]
+        newest = max(mine, key=lambda one: one["repeat"])
+        if newest["state"] == "not_runnable":
+            raise NotRunnable(f"{task} cannot run there: {newest['reason']}")
+        return Episode(self.client, newest["id"], task, patience=self._patience)
+
+    def close(self) -> None:
+        """Takes no further episodes into it. Safe to call twice."""
+        if self.id is not None:
+            self.client.post(f"/runs/{self.id}/close", repeat=True)
+            self.id = None

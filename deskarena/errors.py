@@ -1,0 +1,29 @@
+"""What can go wrong between an agent and the service."""
+
+
+class ServiceError(Exception):
+    """The service refused, did not answer, or answered nonsense.
+
+    Attributes:
+        status: HTTP status; 0 if there was no answer.
+        code: the service's own name for it.
+        hint: what to do about it.
+    """
+
+    def __init__(self, message: str, *, status: int = 0, code: str = "", hint: str = "") -> None:
+        super().__init__(f"{message} {hint}".strip())
+        self.status = status
+        self.code = code
+        self.hint = hint
+
+
+class EpisodeLost(Exception):
+    """The machine failed, not the agent: this episode has no score."""
+
+
+class AttemptLost(EpisodeLost):
+    """The desktop was lost; another one is being prepared. Call `reset` with the same task to begin again on it."""
+
+
+class NotRunnable(Exception):
+    """The task cannot run there, or is not there at all."""

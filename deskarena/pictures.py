@@ -1,0 +1,33 @@
+"""Pictures of observations in the forms that environments give them. Pillow and numpy are imported when needed."""
+
+import io
+from typing import Any
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def as_png(data: bytes, media_type: str) -> bytes:
+    """PNG bytes of a picture; it stays as it is if it is one."""
+    if not data or media_type == "image/png" or data.startswith(PNG):
+        return data
+    from PIL import Image
+
+    out = io.BytesIO()
+    with Image.open(io.BytesIO(data)) as picture:
+        # The quickest level: agents read the picture once, nobody keeps it.
+        picture.save(out, "PNG", compress_level=1)
+    return out.getvalue()
+
+
+def as_array(data: bytes, width: int, height: int) -> Any:
+    """The picture as an array of (height, width, 3) bytes; black where there is none."""
+    import numpy as np
+    from PIL import Image
+
+    if not data:
+        return np.zeros((height, width, 3), dtype=np.uint8)
+    with Image.open(io.BytesIO(data)) as picture:
+        found = picture.convert("RGB")
+    if found.size != (width, height):
+        found = found.resize((width, height))
+    return np.asarray(found, dtype=np.uint8)

@@ -1,0 +1,34 @@
+"""Finds the task that an agent's own task file means."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from deskarena.client import Client
+from deskarena.errors import NotRunnable
+
+
+def find_task(client: Client, benchmark: str, config: Mapping[str, Any]) -> str:
+    """Key of the task of a benchmark that a task file (OSWorld's `task_config`) describes.
+
+    By its `id`, which is the task's name or whole key; else by its instruction, if only one task has it.
+
+    Raises:
+        NotRunnable: the benchmark has no such task.
+    """
+    wanted, instruction = str(config.get("id", "")), str(config.get("instruction", "")).strip()
+    if wanted:
+        found = list(client.items(f"/benchmarks/{benchmark}/tasks", words=wanted.rpartition("/")[2][:200]))
+        same = [one for one in found if wanted in {one["name"], one["task"]}]
+        if len(same) > 1:
+            same = [one for one in same if one["instruction"].strip() == instruction]
+        if len(same) == 1:
+            return str(same[0]["task"])
+    if instruction:
+        found = list(client.items(f"/benchmarks/{benchmark}/tasks", words=instruction[:200]))
+        same = [one for one in found if one["instruction"].strip() == instruction]
+        if len(same) == 1:
+            return str(same[0]["task"])
+    raise NotRunnable(
+        f"the benchmark {benchmark!r} has no task {wanted or instruction!r}: import its files there first "
+        "(deskarena benchmark import)"
+    )
