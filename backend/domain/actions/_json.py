@@ -1,28 +1,30 @@
 """Finds the JSON in what a model wrote."""
 
 import json
-import re
 from collections.abc import Iterator
 from typing import Any
 
-from backend.domain.errors import Invalid
+from backend.domain.actions._blocks import fenced, whole
+from backend.domain.errors import InvalidAction
 
-_FENCES = (re.compile(r"```json\s*\n?(.*?)```", re.DOTALL), re.compile(r"```\s*\n?(.*?)```", re.DOTALL))
 
+def json_blocks(reply: str, example: str) -> Iterator[Any]:
+    """Every JSON value of a reply: the whole text, else each ```json block, else each other block.
 
-def json_blocks(reply: str) -> Iterator[Any]:
-    """Every JSON value of a reply: of each ```json block, else of each ``` block, else of the whole text.
+    Args:
+        reply: what the model wrote.
+        example: for the hint: how a right answer looks.
 
     Raises:
-        Invalid: a block is no JSON; says where it stops being one.
+        InvalidAction: there is none, or a block is no JSON; says where it stops being one.
     """
-    blocks = next((found for fence in _FENCES if (found := fence.findall(reply))), [reply])
-    for block in blocks:
+    text = reply.strip()
+    blocks = [] if text[:1] in {"{", "["} and text[-1:] in {"}", "]"} else whole(fenced(reply))
+    named = [block.body for block in blocks if block.label == "json"] or [block.body for block in blocks] or [text]
+    for body in named:
         try:
-            yield json.loads(block)
+            yield json.loads(body)
         except ValueError as error:
-            raise Invalid(
-                f"expected JSON, {error}", hint='For example {"action_type": "CLICK", "x": 10, "y": 20}.'
-            ) from error
+            raise InvalidAction(f"expected JSON, {error}", hint=f"For example {example}.") from error
         except RecursionError as error:
-            raise Invalid("the JSON is nested too deeply") from error
+            raise InvalidAction("the JSON is nested too deeply") from error

@@ -4,26 +4,25 @@ Both upstream forms are read: `{"action_type": "CLICK", "x": 1, "y": 2}` and the
 """
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any
+from typing import Any
 
 from pydantic import Field
 
+from backend.domain.actions._blocks import TOKENS, text_of, token
+from backend.domain.actions._checked import checked
+from backend.domain.actions._forms import Button, Number, read
 from backend.domain.actions._json import json_blocks
-from backend.domain.errors import Invalid
+from backend.domain.actions._points import Coordinates, Place, explained, place
+from backend.domain.errors import InvalidAction
 from backend.domain.parameters import Parameters
 from backend.domain.ports_agent import Sight
 from backend.domain.ports_model import ModelReply, Tool
 from backend.domain.registry import Kind, register
 from backend.domain.trajectory import Action, ActionType
 
-_BARE = frozenset({"WAIT", "DONE", "FAIL"})
-
 
 class _Nothing(Parameters):
     pass
-
-
-Number = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class _Point(Parameters):
@@ -37,12 +36,12 @@ class _MaybePoint(Parameters):
 
 
 class _Click(_MaybePoint):
-    button: str = Field(default="left", pattern="^(left|right|middle)$")
+    button: Button = "left"
     num_clicks: int = Field(default=1, ge=1, le=3)
 
 
 class _Button(Parameters):
-    button: str = Field(default="left", pattern="^(left|right|middle)$")
+    button: Button = "left"
 
 
 class _Scroll(Parameters):
@@ -62,30 +61,35 @@ class _Keys(Parameters):
     keys: tuple[str, ...] = Field(min_length=1)
 
 
-def _pixels(value: _Point | _MaybePoint) -> dict[str, int | None]:
-    return {"x": None if value.x is None else round(value.x), "y": None if value.y is None else round(value.y)}
+Point = dict[str, int | None]
 
 
-_FORMS: Mapping[str, tuple[type[Parameters], Callable[[Any], Action]]] = {
-    "MOVE_TO": (_Point, lambda p: Action(type=ActionType.MOVE_TO, **_pixels(p))),
-    "CLICK": (_Click, lambda p: Action(type=ActionType.CLICK, button=p.button, clicks=p.num_clicks, **_pixels(p))),
-    "MOUSE_DOWN": (_Button, lambda p: Action(type=ActionType.MOUSE_DOWN, button=p.button)),
-    "MOUSE_UP": (_Button, lambda p: Action(type=ActionType.MOUSE_UP, button=p.button)),
-    "RIGHT_CLICK": (_MaybePoint, lambda p: Action(type=ActionType.CLICK, button="right", **_pixels(p))),
-    "DOUBLE_CLICK": (_MaybePoint, lambda p: Action(type=ActionType.CLICK, clicks=2, **_pixels(p))),
-    "DRAG_TO": (_Point, lambda p: Action(type=ActionType.DRAG_TO, **_pixels(p))),
-    "SCROLL": (_Scroll, lambda p: Action(type=ActionType.SCROLL, dx=p.dx, dy=p.dy)),
-    "TYPING": (_Typing, lambda p: Action(type=ActionType.TYPING, text=p.text)),
-    "PRESS": (_Key, lambda p: Action(type=ActionType.PRESS, keys=(p.key,))),
-    "KEY_DOWN": (_Key, lambda p: Action(type=ActionType.KEY_DOWN, keys=(p.key,))),
-    "KEY_UP": (_Key, lambda p: Action(type=ActionType.KEY_UP, keys=(p.key,))),
-    "HOTKEY": (_Keys, lambda p: Action(type=ActionType.HOTKEY, keys=p.keys)),
-    "WAIT": (_Nothing, lambda _: Action(type=ActionType.WAIT)),
-    "DONE": (_Nothing, lambda _: Action(type=ActionType.DONE)),
-    "FAIL": (_Nothing, lambda _: Action(type=ActionType.FAIL)),
+def _click(point: Point, **more: Any) -> Action:
+    return Action(type=ActionType.CLICK, **point, **more)
+
+
+# Each form and how the action is built from it and its point in screen pixels.
+_FORMS: Mapping[str, tuple[type[Parameters], Callable[[Any, Point], Action]]] = {
+    "MOVE_TO": (_Point, lambda _, at: Action(type=ActionType.MOVE_TO, **at)),
+    "CLICK": (_Click, lambda p, at: _click(at, button=p.button, clicks=p.num_clicks)),
+    "MOUSE_DOWN": (_Button, lambda p, _: Action(type=ActionType.MOUSE_DOWN, button=p.button)),
+    "MOUSE_UP": (_Button, lambda p, _: Action(type=ActionType.MOUSE_UP, button=p.button)),
+    "RIGHT_CLICK": (_MaybePoint, lambda _, at: _click(at, button="right")),
+    "DOUBLE_CLICK": (_MaybePoint, lambda _, at: _click(at, clicks=2)),
+    "DRAG_TO": (_Point, lambda _, at: Action(type=ActionType.DRAG_TO, **at)),
+    "SCROLL": (_Scroll, lambda p, _: Action(type=ActionType.SCROLL, dx=p.dx, dy=p.dy)),
+    "TYPING": (_Typing, lambda p, _: Action(type=ActionType.TYPING, text=p.text)),
+    "PRESS": (_Key, lambda p, _: Action(type=ActionType.PRESS, keys=(p.key,))),
+    "KEY_DOWN": (_Key, lambda p, _: Action(type=ActionType.KEY_DOWN, keys=(p.key,))),
+    "KEY_UP": (_Key, lambda p, _: Action(type=ActionType.KEY_UP, keys=(p.key,))),
+    "HOTKEY": (_Keys, lambda p, _: Action(type=ActionType.HOTKEY, keys=p.keys)),
+    "WAIT": (_Nothing, lambda *_: Action(type=ActionType.WAIT)),
+    "DONE": (_Nothing, lambda *_: Action(type=ActionType.DONE)),
+    "FAIL": (_Nothing, lambda *_: Action(type=ActionType.FAIL)),
 }
 
 
+_EXAMPLE = '{"action_type": "CLICK", "x": 10, "y": 20}'
 _LINES = (
     '{"action_type": "MOVE_TO", "x": 10, "y": 20}',
     '{"action_type": "CLICK", "x": 10, "y": 20, "button": "left", "num_clicks": 1}; all but the type may be left out',
@@ -104,50 +108,61 @@ class Computer13:
     """Parses what a model wrote into typed actions. Whether a point lies on the screen is the loop's question."""
 
     about = "Thirteen mouse and keyboard actions as JSON, WAIT, DONE and FAIL."
-    Params = Parameters
+    Params = Coordinates
 
     def __init__(self, params: Any = None) -> None:
-        self.params = params
+        self.params = params or self.Params()
 
     def instructions(self, sight: Sight) -> str:
         """See the port."""
         lines = "\n".join(f"- {line}" for line in _LINES)
         return f"""Answer with one JSON object per action, each in a ```json block of its own:
 {lines}
-Coordinates are pixels of a screen of {sight.screen.width}x{sight.screen.height}, from the top left.
+{explained(self.params.coordinates, sight)}
 Write WAIT, DONE or FAIL, alone, to wait, to say that the task is done, or that it cannot be done."""
 
     def tools(self, sight: Sight) -> tuple[Tool, ...]:  # noqa: ARG002
         """None: it is written as text."""
         return ()
 
-    def parse(self, reply: ModelReply | str, sight: Sight = Sight()) -> tuple[Action, ...]:  # noqa: ARG002, B008
-        """The actions of a reply: a bare WAIT, DONE or FAIL, or one JSON action (or list of them) per code block.
+    def parse(self, reply: ModelReply | str, sight: Sight = Sight()) -> tuple[Action, ...]:  # noqa: B008
+        """See the port: a bare WAIT, DONE or FAIL, or one JSON action (or list of them) per code block."""
+        text = text_of(reply)
+        at = place(self.params.coordinates, sight)
+        blocks = () if token(text) else json_blocks(text, _EXAMPLE)
+        given = [one for block in blocks for one in (block if isinstance(block, list) else [block])]
+        found = token(text) or checked(_action(one, at) for one in given)
+        if not found:
+            raise InvalidAction("there is no action in it", hint=f"For example {_EXAMPLE}.")
+        return found
 
-        Raises:
-            Invalid: it is no action; `path` says where in it.
-        """
-        if isinstance(reply, ModelReply):
-            reply = reply.text
-        if reply.strip() in _BARE:
-            return (Action(type=ActionType(reply.strip())),)
-        found: list[Action] = []
-        for block in json_blocks(reply):
-            found.extend(self.read(one) for one in (block if isinstance(block, list) else [block]))
-        return tuple(found)
 
-    def read(self, value: Any) -> Action:
-        """One decoded JSON action. Raises Invalid."""
-        if isinstance(value, str) and value in _BARE:
-            return Action(type=ActionType(value))
-        if not isinstance(value, dict) or not isinstance(value.get("action_type"), str):
-            raise Invalid('expected an object with "action_type"')
-        name = value["action_type"].upper()
-        if name not in _FORMS:
-            raise Invalid(f"there is no action {name!r}", path="action_type", hint=f"Known: {', '.join(_FORMS)}.")
-        given = {key: part for key, part in value.items() if key not in {"action_type", "parameters"}}
-        nested = value.get("parameters") or {}
-        if not isinstance(nested, dict):
-            raise Invalid("expected an object", path="parameters")
-        form, build = _FORMS[name]
-        return build(form.of({**given, **nested}))
+def _action(value: Any, at: Place) -> Action:
+    """One decoded JSON action."""
+    if isinstance(value, str) and value in TOKENS:
+        return Action(type=ActionType(value))
+    if not isinstance(value, dict) or not isinstance(value.get("action_type"), str):
+        raise InvalidAction('expected an object with "action_type"', hint=f"For example {_EXAMPLE}.")
+    name = value["action_type"].upper()
+    if name not in _FORMS:
+        raise InvalidAction(
+            f"there is no action {name[:40]!r}", path="action_type", hint=f"Known: {', '.join(_FORMS)}."
+        )
+    given = {key: part for key, part in value.items() if key not in {"action_type", "parameters"}}
+    nested = value.get("parameters") or {}
+    if not isinstance(nested, dict):
+        raise InvalidAction("expected an object", path="parameters")
+    form, build = _FORMS[name]
+    filled = read(form, {**given, **nested})
+    return build(filled, _where(filled, at))
+
+
+def _where(filled: Any, at: Place) -> Point:
+    """Screen pixels; empty where none were given."""
+    x, y = getattr(filled, "x", None), getattr(filled, "y", None)
+    if x is None and y is None:
+        return {}
+    if x is None or y is None:
+        raise InvalidAction("x and y come together", path="y" if y is None else "x")
+    across, down = at(x, y)
+    return {"x": across, "y": down}

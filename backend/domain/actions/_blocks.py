@@ -1,0 +1,84 @@
+"""Finds the fenced blocks in what a model wrote. One pass, whatever it wrote."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from backend.domain.errors import InvalidAction
+from backend.domain.ports_model import ModelReply
+from backend.domain.trajectory import Action, ActionType
+
+TOKENS = frozenset({"WAIT", "DONE", "FAIL"})
+LONGEST_REPLY = 2 * 2**20
+_FENCE = "```"
+_MOST_BLOCKS = 200
+_LABEL = re.compile(r"[A-Za-z0-9_+.#-]{1,20}")
+_INLINE_LABEL = re.compile(r"(python3?|py|json|decision|memory)\s")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block.
+
+    Attributes:
+        label: the word after the opening fence, in lower case; empty if there is none.
+        body: what is inside, as it is.
+        closed: False for one that the reply ends in.
+    """
+
+    label: str
+    body: str
+    closed: bool = True
+
+
+def text_of(reply: ModelReply | str) -> str:
+    """The words of a reply.
+
+    Raises:
+        InvalidAction: it is longer than any client hands out.
+    """
+    text = reply if isinstance(reply, str) else reply.text
+    if len(text) > LONGEST_REPLY:
+        raise InvalidAction(f"the reply has {len(text)} characters, at most {LONGEST_REPLY} are read")
+    return text
+
+
+def token(text: str) -> tuple[Action, ...] | None:
+    """The action of a reply that is nothing but WAIT, DONE or FAIL."""
+    word = text.strip().rstrip(";").rstrip() if len(text) < 100 else ""  # noqa: PLR2004 - longer ones are no token.
+    return (Action(type=ActionType(word)),) if word in TOKENS else None
+
+
+def fenced(text: str) -> tuple[Block, ...]:
+    """Every fenced block in order; a fence closes at the next fence.
+
+    Raises:
+        InvalidAction: there are more than anybody means to write.
+    """
+    parts = text.split(_FENCE)
+    if len(parts) > 2 * _MOST_BLOCKS + 1:
+        raise InvalidAction(f"the reply has more than {_MOST_BLOCKS} code blocks")
+    last_open = len(parts) - 1 if len(parts) % 2 == 0 else None
+    return tuple(_block(parts[index], closed=index != last_open) for index in range(1, len(parts), 2))
+
+
+def _block(text: str, *, closed: bool) -> Block:
+    first, line_end, rest = text.partition("\n")
+    word = first.strip() if len(first) < 100 else ""  # noqa: PLR2004 - a label is short.
+    if line_end and word not in TOKENS and _LABEL.fullmatch(word):
+        return Block(word.lower(), rest, closed)
+    if inline := _INLINE_LABEL.match(text):
+        return Block(inline[1], text[inline.end() :], closed)
+    return Block("", text, closed)
+
+
+def whole(found: Iterable[Block]) -> tuple[Block, ...]:
+    """The same blocks. A block that was cut off is not carried out in part.
+
+    Raises:
+        InvalidAction: one is not closed.
+    """
+    blocks = tuple(found)
+    if not all(block.closed for block in blocks):
+        raise InvalidAction("the last code block is not closed", hint="End it with ``` on a line of its own.")
+    return blocks

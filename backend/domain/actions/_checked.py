@@ -1,0 +1,49 @@
+"""The last look at what a reply became: nothing in it may be too large, or be refused after half of it was done."""
+
+import unicodedata
+from collections.abc import Iterable
+
+from backend.domain.actions._keys import known
+from backend.domain.errors import InvalidAction
+from backend.domain.trajectory import Action, ActionType
+
+MOST_ACTIONS = 200
+LONGEST_TEXT = 20_000
+LONGEST_CODE = 30_000
+MOST_WHEEL_CLICKS = 200
+_TYPED_CONTROLS = frozenset("\n\t\b\r")
+
+
+def checked(actions: Iterable[Action]) -> tuple[Action, ...]:
+    """The same actions.
+
+    Raises:
+        InvalidAction: there are too many, or one that the guest is known to refuse.
+    """
+    found: list[Action] = []
+    for action in actions:
+        if len(found) == MOST_ACTIONS:
+            raise InvalidAction(f"more than {MOST_ACTIONS} actions in one reply")
+        _check(action)
+        found.append(action)
+    return tuple(found)
+
+
+def _check(action: Action) -> None:
+    for key in action.keys:
+        if not known(key):
+            raise InvalidAction(f"there is no key {key[:40]!r}", hint="Use pyautogui's key names, for example enter.")
+    if max(abs(action.dx), abs(action.dy)) > MOST_WHEEL_CLICKS:
+        raise InvalidAction(f"more than {MOST_WHEEL_CLICKS} wheel clicks at once")
+    if action.type is ActionType.TYPING:
+        _check_text(action.text)
+
+
+def _check_text(text: str) -> None:
+    if not text:
+        raise InvalidAction("there is no text to type")
+    if len(text) > LONGEST_TEXT:
+        raise InvalidAction(f"the text to type has {len(text)} characters, at most {LONGEST_TEXT} are typed at once")
+    for char in text:
+        if unicodedata.category(char) in {"Cc", "Cs"} and char not in _TYPED_CONTROLS:
+            raise InvalidAction(f"character U+{ord(char):04X} cannot be typed")

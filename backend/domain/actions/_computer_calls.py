@@ -1,0 +1,160 @@
+"""The `computer` API of WAA and ProSoftArena: what its calls mean, and how the rest of it reaches the desktop.
+
+Functions, arguments and amounts are WindowsAgentArena's (benchmark-formats, section 6); `drag` is taken as its prompt
+gives it (shares of the screen) and as its code does (`screen_x`, `screen_y` in pixels).
+"""
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from backend.domain.actions._blocks import TOKENS, Block
+from backend.domain.actions._keys import combination, pressed
+from backend.domain.actions._points import marked, on_grid, pixel
+from backend.domain.actions._python import Call, Code, NotTypedError, applied, called, dotted
+from backend.domain.errors import InvalidAction
+from backend.domain.ports_agent import Sight
+from backend.domain.trajectory import Action, ActionType
+
+_WHEEL_CLICKS = 3  # WAA scrolls by 400 of Windows' units; a wheel click has 120.
+_DECISIONS = TOKENS | {"COMMAND"}
+_LONGEST_DECISION = 2_000
+_MOUSE = ("move_id", "move_abs", "single_click", "double_click", "right_click", "scroll", "drag")
+_GUEST = {
+    "clipboard": ("copy_text", "copy_image", "view_clipboard"),
+    "os": ("open_program", "maximize_window", "is_installed"),
+    "window_manager": ("switch_to_application", "switch_to_app"),
+}
+API = frozenset(
+    [f"computer.mouse.{name}" for name in _MOUSE]
+    + ["computer.keyboard.write", "computer.keyboard.press", "computer.clipboard.paste"]
+    + [f"computer.{group}.{name}" for group, names in _GUEST.items() for name in names]
+)
+"""Every function that there is."""
+
+
+class ComputerCalls:
+    """Typed actions of plain calls; what only the desktop can do is a call of the library there."""
+
+    def __init__(self, sight: Sight) -> None:
+        self._sight = sight
+        self._functions: Mapping[str, Callable[..., Sequence[Action]]] = {
+            "computer.mouse.move_id": self._move_id,
+            "computer.mouse.move_abs": self._move_abs,
+            "computer.mouse.single_click": lambda: [Action(type=ActionType.CLICK)],
+            "computer.mouse.double_click": lambda: [Action(type=ActionType.CLICK, clicks=2)],
+            "computer.mouse.right_click": lambda: [Action(type=ActionType.CLICK, button="right")],
+            "computer.mouse.scroll": self._scroll,
+            "computer.mouse.drag": self._drag,
+            "computer.keyboard.write": lambda text: [Action(type=ActionType.TYPING, text=_string(text))],
+            "computer.keyboard.press": self._press,
+            "computer.clipboard.paste": lambda: [Action(type=ActionType.HOTKEY, keys=("ctrl", "v"))],
+        }
+
+    def actions(self, call: Call) -> Sequence[Action]:
+        """The actions of one plain call.
+
+        Raises:
+            NotTypedError: it is no call of this API.
+            InvalidAction: it is one, with arguments that are none.
+        """
+        if call.name in {"time.sleep", "pyautogui.sleep"}:
+            return [Action(type=ActionType.PYTHON, text=f"import time, pyautogui; {call.source}")]
+        if call.name in self._functions:
+            try:
+                return applied(self._functions[call.name], call)
+            except NotTypedError as error:
+                raise InvalidAction(f"wrong arguments: {call.source[:100]}", path=call.name) from error
+        if call.name in API:
+            return [self.python(call.source)]
+        raise NotTypedError
+
+    def python(self, code: str) -> Action:
+        """Code that the desktop runs, with `computer` defined."""
+        boxes = ""
+        if "_id" in code or "copy_image" in code:
+            rows = [(mark.id, mark.x, mark.y, mark.x + mark.width, mark.y + mark.height) for mark in self._sight.marks]
+            boxes = ", ".join(f"{number}: ({x}, {y}, {right}, {bottom})" for number, x, y, right, bottom in rows)
+        prelude = f"from deskarena_computer import Computer; computer = Computer({{{boxes}}})"
+        return Action(type=ActionType.PYTHON, text=f"{prelude}\n{code}")
+
+    def _move_id(self, id: Any) -> list[Action]:  # noqa: A002 - the API's own name.
+        number = int(id) if isinstance(id, str) and id.isdecimal() and len(id) < 7 else id  # noqa: PLR2004
+        if not isinstance(number, int) or isinstance(number, bool):
+            raise NotTypedError
+        x, y = marked(number, self._sight, "computer.mouse.move_id").centre
+        return [Action(type=ActionType.MOVE_TO, x=x, y=y)]
+
+    def _move_abs(self, x: Any, y: Any) -> list[Action]:
+        across, down = on_grid(x, y, 1.0, self._sight)
+        return [Action(type=ActionType.MOVE_TO, x=across, y=down)]
+
+    def _scroll(self, dir: Any = "down") -> list[Action]:  # noqa: A002 - the API's own name.
+        if dir not in ("up", "down"):
+            raise NotTypedError
+        return [Action(type=ActionType.SCROLL, dy=_WHEEL_CLICKS if dir == "up" else -_WHEEL_CLICKS)]
+
+    def _drag(self, x: Any = None, y: Any = None, screen_x: Any = None, screen_y: Any = None) -> list[Action]:
+        named = screen_x is not None or screen_y is not None
+        across, down = (screen_x, screen_y) if named else (x, y)
+        if named and (x is not None or y is not None):
+            raise NotTypedError
+        shares = not named and 0 <= across <= 1 and 0 <= down <= 1
+        across, down = on_grid(across, down, 1.0, self._sight) if shares else pixel(across, down)
+        return [Action(type=ActionType.DRAG_TO, x=across, y=down)]
+
+    def _press(self, key: Any) -> list[Action]:
+        name = _string(key)
+        separator = "-" if "-" in name and "+" not in name and len(name) > 1 else "+"
+        return [pressed(combination(name, "computer.keyboard.press", separator))]
+
+
+def _string(value: Any) -> str:
+    if not isinstance(value, str):
+        raise NotTypedError
+    return value
+
+
+def check_names(code: Code) -> None:
+    """Raises InvalidAction if the code calls a function of `computer` that there is not."""
+    for name in (dotted(call.func) for call in called(code.tree)):
+        if name.startswith("computer.") and name not in API:
+            raise InvalidAction(f"there is no {name[:80]}", hint=f"Known: {', '.join(sorted(API))}.")
+
+
+def decision(blocks: Sequence[Block]) -> str | None:
+    """The word of the first ```decision block without its comments; None if there is no such block.
+
+    Raises:
+        InvalidAction: it has no word that decides, or several.
+    """
+    block = next((block for block in blocks if block.label == "decision"), None)
+    if block is None:
+        return None
+    lines = [line.partition("#")[0] for line in block.body[:_LONGEST_DECISION].splitlines()]
+    words = {word.strip(".,;:!\"'*") for line in lines for word in line.split()} & _DECISIONS
+    if len(words) != 1 or not block.closed:
+        said = " and ".join(sorted(words)) or "none of them"
+        raise InvalidAction(f"expected one of COMMAND, DONE, FAIL, WAIT, found {said}", path="decision")
+    return words.pop()
+
+
+def code_block(blocks: Sequence[Block]) -> Block:
+    """The first ```python block, as upstream takes it.
+
+    Raises:
+        InvalidAction: there is none, or the reply ends in it.
+    """
+    block = next((block for block in blocks if block.label in {"python", "py", "python3"}), None)
+    if block is None:
+        raise InvalidAction("there is no python block", hint="Put the action between ```python and ```.")
+    if not block.closed:
+        raise InvalidAction("the python block is not closed", hint="End it with ``` on a line of its own.")
+    return block
+
+
+def unqualified(tree: ast.Module, names: Mapping[str, str]) -> None:
+    """Gives bare function names of the API (`move_id(3)`) their full names, in place."""
+    for call in called(tree):
+        if isinstance(call.func, ast.Name) and call.func.id in names:
+            call.func = ast.parse(names[call.func.id], mode="eval").body

@@ -1,0 +1,50 @@
+"""Reads arguments that a model gave by a form, with InvalidAction as the only error."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, TypeVar
+
+from pydantic import AliasChoices, BaseModel, Field, ValidationError
+
+from backend.domain.errors import InvalidAction
+
+Form = TypeVar("Form", bound=BaseModel)
+Number = Annotated[float, Field(allow_inf_nan=False, ge=-1e6, le=1e6)]
+Button = Annotated[str, Field(pattern="^(left|right|middle)$")]
+_LONGEST_NAME = 60
+
+
+def read(form: type[Form], given: Any, path: str = "") -> Form:
+    """The arguments, checked; those that are null count as left out.
+
+    Raises:
+        InvalidAction: the first wrong one, with its path below `path`.
+    """
+    if not isinstance(given, Mapping):
+        raise InvalidAction(f"expected an object, got {short(given)}", path=path)
+    try:
+        return form.model_validate({key: value for key, value in given.items() if value is not None})
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+        where = ".".join(str(part)[:_LONGEST_NAME] for part in ((path, *first["loc"]) if path else first["loc"]))
+        raise InvalidAction(f"{first['msg']}{_got(first)}", path=where, hint=_known(form)) from error
+
+
+def _got(error: Any) -> str:
+    return "" if error["type"] == "missing" else f", got {short(error['input'])}"
+
+
+def _known(form: type[BaseModel]) -> str:
+    names = [_name(name, field.validation_alias) for name, field in form.model_fields.items()]
+    return f"It takes {', '.join(names)}." if names else "It takes no arguments."
+
+
+def _name(name: str, alias: Any) -> str:
+    return str(alias.choices[0]) if isinstance(alias, AliasChoices) else name
+
+
+def short(value: Any) -> str:
+    """A value for a message: quoted, and not longer than a line."""
+    text = repr(value[:100] if isinstance(value, str) else value) if not isinstance(value, list | dict) else "a list"
+    if isinstance(value, dict):
+        text = "an object"
+    return text if len(text) <= _LONGEST_NAME else f"{text[:_LONGEST_NAME]}..."

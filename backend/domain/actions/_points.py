@@ -1,0 +1,96 @@
+"""Where a model's coordinates lie on the screen."""
+
+import math
+from collections.abc import Callable
+from typing import Literal
+
+from pydantic import Field
+
+from backend.domain.errors import InvalidAction
+from backend.domain.parameters import Parameters
+from backend.domain.ports_agent import Sight
+from backend.domain.trajectory import Mark
+
+Place = Callable[[float, float], tuple[int, int]]
+"""Screen pixels of a point that a model gave. Raises InvalidAction."""
+
+_FAR = 1_000_000
+
+
+class Coordinates(Parameters):
+    """Options of every space that is written as text."""
+
+    coordinates: Literal["screen", "picture", "unit"] = Field(
+        default="screen",
+        description="Where coordinates count: pixels of the screen, pixels of the picture that was shown, "
+        "or 0 to 1 over the screen's width and height.",
+    )
+
+
+def place(coordinates: str, sight: Sight) -> Place:
+    """How that option's points come to the screen."""
+    if coordinates == "unit":
+        return lambda x, y: on_grid(x, y, 1.0, sight)
+    if coordinates == "picture":
+        return lambda x, y: in_picture(x, y, sight)
+    return pixel
+
+
+def pixel(x: float, y: float) -> tuple[int, int]:
+    """The pixel that holds a point. Whether it lies on the screen is the loop's question.
+
+    Raises:
+        InvalidAction: the numbers are far beyond any screen.
+    """
+    if not (abs(x) < _FAR and abs(y) < _FAR):
+        raise InvalidAction(f"the point ({x:g}, {y:g}) is no place on any screen")
+    return math.floor(x), math.floor(y)
+
+
+def in_picture(x: float, y: float, sight: Sight) -> tuple[int, int]:
+    """The screen's pixel under a point of the picture that was shown."""
+    point = pixel(x, y)
+    return sight.view.to_screen(x, y) if sight.view else point
+
+
+def on_grid(x: float, y: float, size: float, sight: Sight) -> tuple[int, int]:
+    """The screen's pixel at a share of its width and height; both edges belong to it.
+
+    Args:
+        x: 0 to `size`.
+        y: likewise.
+        size: what the whole width and height count.
+        sight: gives the screen.
+
+    Raises:
+        InvalidAction: a number outside 0 to `size`.
+    """
+    if not (0 <= x <= size and 0 <= y <= size):
+        raise InvalidAction(f"expected coordinates from 0 to {size:g}, got ({x:g}, {y:g})")
+    width, height = sight.screen.width, sight.screen.height
+    # 1e-9: a share that was computed from a pixel shall not fall into the pixel before.
+    across, down = math.floor(x / size * width + 1e-9), math.floor(y / size * height + 1e-9)
+    return min(across, width - 1), min(down, height - 1)
+
+
+def explained(coordinates: str, sight: Sight) -> str:
+    """The sentence of a prompt that says what coordinates mean."""
+    if coordinates == "unit":
+        return "Coordinates are from 0 to 1 of the screen's width and height; the top left corner is (0, 0)."
+    if coordinates == "picture" and sight.view:
+        size = f"{sight.view.width}x{sight.view.height}"
+        return f"Coordinates are pixels of the picture that you are shown, {size}, from its top left corner."
+    return f"Coordinates are pixels of a screen of {sight.screen.width}x{sight.screen.height}, from the top left."
+
+
+def marked(number: int, sight: Sight, path: str = "") -> Mark:
+    """The numbered element.
+
+    Raises:
+        InvalidAction: no element bears that number.
+    """
+    for mark in sight.marks:
+        if mark.id == number:
+            return mark
+    numbers = f"There are {len(sight.marks)} elements." if sight.marks else "No element is numbered in this picture."
+    raise InvalidAction(f"there is no element {number}", path=path, hint=numbers)

@@ -1,0 +1,175 @@
+"""What plain calls of pyautogui mean as typed actions. Names and arguments are those of pyautogui 0.9."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from backend.domain.actions._checked import MOST_WHEEL_CLICKS
+from backend.domain.actions._points import Place
+from backend.domain.actions._python import Call, NotTypedError, applied
+from backend.domain.trajectory import Action, ActionType
+
+_MOST_PRESSES = 50
+_WINDOWS_WHEEL = 120  # Units of one wheel click, which pyautogui counts in on Windows.
+POINTING = frozenset(
+    {"click", "leftClick", "rightClick", "middleClick", "doubleClick", "tripleClick", "moveTo", "dragTo", "mouseDown"}
+    | {"mouseUp", "scroll", "hscroll", "vscroll"}
+)
+
+
+class Spot(tuple[int, int]):
+    """A point that is in screen pixels already: the middle of a numbered element."""
+
+    __slots__ = ()
+
+
+class PyautoguiCalls:
+    """Typed actions of calls; whatever is not exactly the same as an action raises NotTypedError."""
+
+    def __init__(self, place: Place, platform: str) -> None:
+        self._place = place
+        self._windows = platform == "Windows"
+        self._functions: Mapping[str, Callable[..., Sequence[Action]]] = {
+            "click": self._click,
+            "leftClick": self._fixed_click("left", 1),
+            "rightClick": self._fixed_click("right", 1),
+            "middleClick": self._fixed_click("middle", 1),
+            "doubleClick": self._fixed_click("left", 2),
+            "tripleClick": self._fixed_click("left", 3),
+            "moveTo": self._move,
+            "dragTo": self._drag,
+            "mouseDown": self._button(ActionType.MOUSE_DOWN),
+            "mouseUp": self._button(ActionType.MOUSE_UP),
+            "scroll": self._wheel("dy"),
+            "vscroll": self._wheel("dy"),
+            "hscroll": self._wheel("dx"),
+            "write": self._write,
+            "typewrite": self._write,
+            "press": self._press,
+            "keyDown": self._key(ActionType.KEY_DOWN),
+            "keyUp": self._key(ActionType.KEY_UP),
+            "hotkey": self._hotkey,
+        }
+
+    def typed(self, call: Call) -> Sequence[Action]:
+        """The actions of one call.
+
+        Raises:
+            NotTypedError: only Python can carry it out.
+            InvalidAction: its point is none.
+        """
+        if call.name in {"time.sleep", "pyautogui.sleep"}:
+            return [Action(type=ActionType.PYTHON, text=f"import time, pyautogui; {call.source}")]
+        module, _, name = call.name.rpartition(".")
+        if module != "pyautogui" or name not in self._functions:
+            raise NotTypedError
+        return applied(self._functions[name], call)
+
+    def _xy(self, x: Any, y: Any) -> dict[str, int]:
+        if x is None and y is None:
+            return {}
+        if isinstance(x, Spot) and y is None:
+            return {"x": x[0], "y": x[1]}
+        if isinstance(x, list) and len(x) == 2 and y is None:  # noqa: PLR2004 - a pair.
+            x, y = x
+        if not (_is_number(x) and _is_number(y)):
+            raise NotTypedError
+        across, down = self._place(x, y)
+        return {"x": across, "y": down}
+
+    def _click(
+        self, x: Any = None, y: Any = None, clicks: Any = 1, interval: Any = 0.0, button: Any = "left", **rest: Any
+    ) -> list[Action]:
+        _only_timing(rest, interval)
+        return [Action(type=ActionType.CLICK, button=button, clicks=_whole(clicks), **self._xy(x, y))]
+
+    def _fixed_click(self, button: str, clicks: int) -> Callable[..., Sequence[Action]]:
+        def click(x: Any = None, y: Any = None, interval: Any = 0.0, **rest: Any) -> list[Action]:
+            if rest.get("button", button) != button:
+                raise NotTypedError
+            _only_timing({key: value for key, value in rest.items() if key != "button"}, interval)
+            return [Action(type=ActionType.CLICK, button=button, clicks=clicks, **self._xy(x, y))]
+
+        return click
+
+    def _move(self, x: Any = None, y: Any = None, duration: Any = 0.0, **rest: Any) -> list[Action]:
+        _only_timing(rest, duration)
+        return [Action(type=ActionType.MOVE_TO, **_needed(self._xy(x, y)))]
+
+    def _drag(
+        self, x: Any = None, y: Any = None, duration: Any = 0.0, tween: Any = None, button: Any = "left", **rest: Any
+    ) -> list[Action]:
+        _only_timing(rest, duration)
+        if tween is not None:
+            raise NotTypedError
+        return [Action(type=ActionType.DRAG_TO, button=button, **_needed(self._xy(x, y)))]
+
+    def _button(self, kind: ActionType) -> Callable[..., Sequence[Action]]:
+        def press(x: Any = None, y: Any = None, button: Any = "left", duration: Any = 0.0) -> list[Action]:
+            _only_timing({}, duration)
+            return [Action(type=kind, button=button, **self._xy(x, y))]
+
+        return press
+
+    def _wheel(self, axis: str) -> Callable[..., Sequence[Action]]:
+        def scroll(clicks: Any, x: Any = None, y: Any = None) -> list[Action]:
+            turns, rest = divmod(_whole(clicks), _WINDOWS_WHEEL if self._windows else 1)
+            if rest or not turns or abs(turns) > MOST_WHEEL_CLICKS:
+                raise NotTypedError
+            return [Action(type=ActionType.SCROLL, **{axis: turns}, **self._xy(x, y))]
+
+        return scroll
+
+    def _write(self, message: Any, interval: Any = 0.0) -> list[Action]:
+        _only_timing({}, interval)
+        if isinstance(message, list):
+            return self._press(message)
+        return [Action(type=ActionType.TYPING, text=_text(message))]
+
+    def _press(self, keys: Any, presses: Any = 1, interval: Any = 0.0) -> list[Action]:
+        _only_timing({}, interval)
+        names = [_text(key) for key in (keys if isinstance(keys, list) else [keys])]
+        if not 0 < len(names) * _whole(presses) <= _MOST_PRESSES:
+            raise NotTypedError
+        return [Action(type=ActionType.PRESS, keys=(name,)) for _ in range(presses) for name in names]
+
+    def _key(self, kind: ActionType) -> Callable[..., Sequence[Action]]:
+        return lambda key: [Action(type=kind, keys=(_text(key),))]
+
+    def _hotkey(self, *keys: Any, interval: Any = 0.0) -> list[Action]:
+        _only_timing({}, interval)
+        names = keys[0] if len(keys) == 1 and isinstance(keys[0], list) else keys
+        return [Action(type=ActionType.HOTKEY, keys=_some([_text(name) for name in names]))]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _only_timing(rest: Mapping[str, Any], pause: Any) -> None:
+    """Pauses between and lengths of gestures are ours; other options have no typed form."""
+    if not _is_number(pause) or set(rest) - {"duration", "interval"}:
+        raise NotTypedError
+
+
+def _needed(point: dict[str, int]) -> dict[str, int]:
+    if not point:
+        raise NotTypedError
+    return point
+
+
+def _whole(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise NotTypedError
+    return value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise NotTypedError
+    return value
+
+
+def _some(names: list[str]) -> tuple[str, ...]:
+    if not names:
+        raise NotTypedError
+    return tuple(names)

@@ -1,0 +1,182 @@
+"""Looks at Python code that a model wrote, without running it: whether it parses, and what plain calls it makes."""
+
+import ast
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from backend.domain.actions._blocks import TOKENS, Block
+from backend.domain.actions._checked import LONGEST_CODE
+from backend.domain.errors import InvalidAction
+from backend.domain.trajectory import Action, ActionType
+
+PYTHON_LABELS = frozenset({"", "python", "py", "python3"})
+_LONGEST_LINE = 200
+
+
+class NotTypedError(Exception):
+    """A call that only Python itself can carry out as it was meant."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A statement that is one call with plain values.
+
+    Attributes:
+        name: as written, with its dots.
+        source: the statement.
+    """
+
+    name: str
+    args: tuple[Any, ...]
+    named: Mapping[str, Any]
+    source: str
+
+
+@dataclass(frozen=True)
+class Code:
+    """Code that parses, with the WAIT, DONE or FAIL that it ended in."""
+
+    text: str
+    tree: ast.Module
+    end: Action | None
+
+
+def read_code(block: Block, path: str = "") -> Code:
+    """The code of a block.
+
+    Raises:
+        InvalidAction: it is no Python, too long, or has a token before its end.
+    """
+    text = _dedented(block.body.strip("\r\n"))
+    if len(text) > LONGEST_CODE:
+        raise InvalidAction(f"the code has {len(text)} characters, at most {LONGEST_CODE} are run", path=path)
+    tree = _parsed(text, path)
+    end = _token(tree.body[-1]) if tree.body else None
+    if end:
+        last = tree.body.pop()
+        text = _before(text, last)
+    if any(_token(statement) for statement in tree.body):
+        raise InvalidAction("WAIT, DONE and FAIL come last", path=path)
+    if not end and not any(isinstance(node, ast.Call) for node in ast.walk(tree)):
+        raise InvalidAction("the code calls nothing", path=path)
+    return Code(text, tree, end)
+
+
+def _dedented(text: str) -> str:
+    """Without the indentation of the first line, where all lines share it: lists of a reply indent their blocks."""
+    lines = text.split("\n")
+    margin = lines[0][: len(lines[0]) - len(lines[0].lstrip())]
+    if not margin or not all(line.startswith(margin) or not line.strip() for line in lines):
+        return text
+    return "\n".join(line[len(margin) :] for line in lines)
+
+
+def _parsed(text: str, path: str) -> ast.Module:
+    try:
+        return ast.parse(text, "<reply>")
+    except SyntaxError as error:
+        line = (error.text or "").strip()[:_LONGEST_LINE]
+        where = f", line {error.lineno}: {line!r}" if error.lineno and line else ""
+        raise InvalidAction(f"this is no Python ({error.msg}{where})", path=path) from error
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise InvalidAction("this is no Python: it has odd characters or is nested too deeply", path=path) from error
+
+
+def _token(statement: ast.stmt) -> Action | None:
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Name) and statement.value.id in TOKENS:
+        return Action(type=ActionType(statement.value.id))
+    return None
+
+
+def _before(text: str, statement: ast.stmt) -> str:
+    lines = text.split("\n")
+    line = lines[statement.lineno - 1].encode()[: statement.col_offset].decode().rstrip().rstrip(";")
+    return "\n".join([*lines[: statement.lineno - 1], line]).rstrip()
+
+
+def plain_calls(tree: ast.Module, imports: Collection[str], values: Mapping[str, Any]) -> Sequence[Call] | None:
+    """The statements of code that does nothing but call functions with plain values; None if it does more.
+
+    Args:
+        tree: the code.
+        imports: modules whose import does nothing of its own.
+        values: what names stand for.
+    """
+    found = []
+    for statement in tree.body:
+        if _does_nothing(statement, imports):
+            continue
+        call = _plain(statement, values)
+        if call is None:
+            return None
+        found.append(call)
+    return found
+
+
+def _does_nothing(statement: ast.stmt, imports: Collection[str]) -> bool:
+    if isinstance(statement, ast.Import):
+        return all(name.name in imports and name.asname is None for name in statement.names)
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        return dotted(statement.targets[0]) == "pyautogui.FAILSAFE" and isinstance(statement.value, ast.Constant)
+    return isinstance(statement, ast.Pass) or (
+        isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+    )
+
+
+def _plain(statement: ast.stmt, values: Mapping[str, Any]) -> Call | None:
+    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+        return None
+    call = statement.value
+    name = dotted(call.func)
+    try:
+        args = tuple(_value(node, values) for node in call.args)
+        named = {str(word.arg): _value(word.value, values) for word in call.keywords if word.arg or _spread()}
+    except NotTypedError:
+        return None
+    return Call(name, args, named, ast.unparse(statement)) if name else None
+
+
+def _spread() -> bool:
+    raise NotTypedError
+
+
+def dotted(node: ast.expr) -> str:
+    """`a.b.c` of names and attributes, empty for anything else."""
+    parts = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
+
+
+def _value(node: ast.expr, values: Mapping[str, Any]) -> Any:
+    if isinstance(node, ast.Constant) and not isinstance(node.value, bytes | complex):
+        return node.value
+    if isinstance(node, ast.Tuple | ast.List):
+        return [_value(part, values) for part in node.elts]
+    if isinstance(node, ast.Name) and node.id in values:
+        return values[node.id]
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
+        number = node.operand.value
+        if isinstance(number, int | float) and not isinstance(number, bool):
+            return -number
+    raise NotTypedError
+
+
+def applied(function: Callable[..., Sequence[Action]], call: Call) -> Sequence[Action]:
+    """What a call means by a function with the same signature.
+
+    Raises:
+        NotTypedError: the arguments do not fit.
+    """
+    try:
+        return function(*call.args, **call.named)
+    except (TypeError, ValueError, OverflowError, AttributeError) as error:
+        # The values are the model's: of any type, where the function expects one. pydantic's errors are ValueErrors.
+        raise NotTypedError from error
+
+
+def called(tree: ast.Module) -> Sequence[ast.Call]:
+    """Every call in the code."""
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Call)]

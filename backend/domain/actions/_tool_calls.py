@@ -1,0 +1,100 @@
+"""What the vendors' computer tools have in common: calls in, a token in words, modifiers held, wheel clicks."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from backend.domain.actions._blocks import TOKENS, text_of, token
+from backend.domain.actions._checked import MOST_ACTIONS, MOST_WHEEL_CLICKS, checked
+from backend.domain.actions._forms import short
+from backend.domain.actions._keys import MODIFIERS, pressed
+from backend.domain.errors import InvalidAction
+from backend.domain.ports_model import ModelReply, ToolCall
+from backend.domain.trajectory import Action, ActionType
+
+PIXELS_PER_CLICK = 100
+"""Pixels that a page moves by one click of the wheel, about; vendors' samples reckon with it."""
+
+ENDING = """When the task is done, answer with the word DONE and call no tool. When it cannot be done, answer with the
+word FAIL. The word stands alone on the last line."""
+
+
+def actions_of(
+    reply: ModelReply | str, tool: str, read_call: Callable[[ToolCall, str], Sequence[Action]]
+) -> tuple[Action, ...]:
+    """The actions of all calls of a reply; without calls, of the token that its words end in.
+
+    Args:
+        reply: the model's.
+        tool: for the message: what it should have called.
+        read_call: the actions of one call, and where it is in the reply.
+
+    Raises:
+        InvalidAction: there are neither calls nor a token, or a call is none of this space.
+    """
+    text = text_of(reply)
+    calls = () if isinstance(reply, str) else reply.calls
+    if calls:
+        return checked(action for number, call in enumerate(calls, 1) for action in read_call(call, f"call {number}"))
+    found = token(text) or token(text.rstrip()[-100:].rpartition("\n")[2])
+    if not found:
+        words = ", ".join(sorted(TOKENS))
+        raise InvalidAction(f"no call of {tool}, and none of {words} on the last line")
+    return found
+
+
+def waits(note: str) -> list[Action]:
+    """For calls that only ask to see the screen: the next observation shows it once it is still."""
+    return [Action(type=ActionType.WAIT, note=note[:200])]
+
+
+def turned(amount: float, path: str) -> int:
+    """Wheel clicks as a whole number.
+
+    Raises:
+        InvalidAction: more than the desktop takes at once.
+    """
+    if abs(amount) > MOST_WHEEL_CLICKS:
+        raise InvalidAction(f"at most {MOST_WHEEL_CLICKS} wheel clicks at once, got {short(amount)}", path=path)
+    return round(amount)
+
+
+def of_pixels(distance: float) -> int:
+    """Wheel clicks for a distance in pixels; a distance that is not 0 is at least one click."""
+    clicks = min(round(abs(distance) / PIXELS_PER_CLICK), MOST_WHEEL_CLICKS)
+    return 0 if distance == 0 else (1 if distance > 0 else -1) * max(1, clicks)
+
+
+def scrolled(direction: str, clicks: int, at: tuple[int, int] | None) -> Action:
+    """A turn of the wheel in a direction."""
+    x, y = at or (None, None)
+    amounts = {"up": (0, clicks), "down": (0, -clicks), "left": (-clicks, 0), "right": (clicks, 0)}
+    dx, dy = amounts[direction]
+    return Action(type=ActionType.SCROLL, x=x, y=y, dx=dx, dy=dy)
+
+
+def dragged(path: Sequence[tuple[int, int]]) -> list[Action]:
+    """The left button from the first point along the path to the last."""
+    if len(path) > MOST_ACTIONS - 2:
+        raise InvalidAction(f"a path of {len(path)} points, at most {MOST_ACTIONS - 2} are drawn")
+    (x, y), (to_x, to_y) = path[0], path[-1]
+    start = Action(type=ActionType.MOVE_TO, x=x, y=y)
+    if len(path) == 2:  # noqa: PLR2004 - from here to there.
+        return [start, Action(type=ActionType.DRAG_TO, x=to_x, y=to_y)]
+    between = [Action(type=ActionType.MOVE_TO, x=across, y=down) for across, down in path[1:]]
+    return [start, Action(type=ActionType.MOUSE_DOWN), *between, Action(type=ActionType.MOUSE_UP)]
+
+
+def chord(keys: Sequence[str]) -> list[Action]:
+    """Keys together if one of them is held for others (Ctrl, Shift, ...), else one after the other.
+
+    A letter beside such a key is the key, not the capital: `CTRL` and `A` is not Ctrl+Shift+A.
+    """
+    if any(key in MODIFIERS for key in keys):
+        return [pressed([key.lower() for key in keys])]
+    return [pressed([key]) for key in keys]
+
+
+def noted(actions: Iterable[Action], why: str) -> list[Action]:
+    """The actions, the first with the model's reason."""
+    return [
+        action.model_copy(update={"note": why[:200]} if not number else {}) for number, action in enumerate(actions)
+    ]

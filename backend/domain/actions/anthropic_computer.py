@@ -1,0 +1,204 @@
+"""`anthropic_computer`: Anthropic's computer tool, versions 20241022, 20250124 and 20251124.
+
+Actions and arguments are those of the tool's documentation; keys are xdotool's.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+from pydantic import Field
+
+from backend.domain.actions._forms import Number, read, short
+from backend.domain.actions._keys import combination, held, pressed
+from backend.domain.actions._points import in_picture
+from backend.domain.actions._tool_calls import ENDING, actions_of, scrolled, turned, waits
+from backend.domain.errors import InvalidAction
+from backend.domain.parameters import Parameters
+from backend.domain.ports_agent import Sight
+from backend.domain.ports_model import ModelReply, Tool, ToolCall
+from backend.domain.registry import Kind, register
+from backend.domain.trajectory import Action, ActionType
+
+_NAME = "computer"
+_LONGEST_HOLD = 20.0  # Seconds; code on the desktop may run for 30.
+Point = tuple[Number, Number]
+Pixels = tuple[int, int] | None
+
+
+class _Nothing(Parameters):
+    pass
+
+
+class _At(Parameters):
+    coordinate: Point
+
+
+class _Click(Parameters):
+    coordinate: Point | None = None
+    text: str | None = None
+
+
+class _Drag(Parameters):
+    coordinate: Point
+    start_coordinate: Point | None = None
+    text: str | None = None
+
+
+class _Text(Parameters):
+    text: str = Field(min_length=1)
+
+
+class _Key(Parameters):
+    text: str = Field(min_length=1, max_length=1_000)
+    repeat: int = Field(default=1, ge=1, le=100)
+
+
+class _Hold(Parameters):
+    text: str = Field(min_length=1, max_length=1_000)
+    duration: float = Field(gt=0, le=_LONGEST_HOLD)
+
+
+class _Scroll(Parameters):
+    coordinate: Point | None = None
+    scroll_direction: Literal["up", "down", "left", "right"]
+    scroll_amount: float = Field(ge=0, allow_inf_nan=False)
+    text: str | None = None
+
+
+class _Wait(Parameters):
+    duration: float = Field(default=1.0, ge=0, le=300)
+
+
+class _Zoom(Parameters):
+    region: tuple[Number, Number, Number, Number]
+
+
+def _pointed(kind: ActionType, at: Pixels, **more: Any) -> Action:
+    return Action(type=kind, x=at[0] if at else None, y=at[1] if at else None, **more)
+
+
+def _click(button: str, clicks: int) -> Callable[[_Click, "_Reader"], Sequence[Action]]:
+    def build(given: _Click, reader: "_Reader") -> Sequence[Action]:
+        action = _pointed(ActionType.CLICK, reader.at(given.coordinate), button=button, clicks=clicks)
+        return reader.with_keys(given.text, [action])
+
+    return build
+
+
+def _drag(given: _Drag, reader: "_Reader") -> Sequence[Action]:
+    start = reader.at(given.start_coordinate)
+    actions = [_pointed(ActionType.MOVE_TO, start)] if start else []
+    return reader.with_keys(given.text, [*actions, _pointed(ActionType.DRAG_TO, reader.at(given.coordinate))])
+
+
+def _scroll(given: _Scroll, reader: "_Reader") -> Sequence[Action]:
+    clicks = turned(given.scroll_amount, f"{reader.path}.scroll_amount")
+    return reader.with_keys(given.text, [scrolled(given.scroll_direction, clicks, reader.at(given.coordinate))])
+
+
+def _key(given: _Key, reader: "_Reader") -> Sequence[Action]:
+    # xdotool takes several, separated by spaces; a single space is the key itself.
+    strokes = given.text.split() or [" "]
+    return [pressed(reader.keys(stroke)) for stroke in strokes] * given.repeat
+
+
+def _hold(given: _Hold, reader: "_Reader") -> Sequence[Action]:
+    rest = Action(type=ActionType.PYTHON, text=f"import time; time.sleep({given.duration!r})")
+    return held(reader.keys(given.text), [rest])
+
+
+def _zoom(given: _Zoom, reader: "_Reader") -> Sequence[Action]:
+    left, top, right, bottom = given.region
+    corners = [reader.at((left, top)), reader.at((right, bottom))]
+    return waits("zoom " + " ".join(str(side) for corner in corners for side in corner or ()))
+
+
+_FORMS: Mapping[str, tuple[type[Parameters], Callable[[Any, "_Reader"], Sequence[Action]]]] = {
+    "key": (_Key, _key),
+    "hold_key": (_Hold, _hold),
+    "type": (_Text, lambda p, _: [Action(type=ActionType.TYPING, text=p.text)]),
+    "mouse_move": (_At, lambda p, r: [_pointed(ActionType.MOVE_TO, r.at(p.coordinate))]),
+    "left_click": (_Click, _click("left", 1)),
+    "right_click": (_Click, _click("right", 1)),
+    "middle_click": (_Click, _click("middle", 1)),
+    "double_click": (_Click, _click("left", 2)),
+    "triple_click": (_Click, _click("left", 3)),
+    "left_click_drag": (_Drag, _drag),
+    "left_mouse_down": (_Click, lambda p, r: [_pointed(ActionType.MOUSE_DOWN, r.at(p.coordinate))]),
+    "left_mouse_up": (_Click, lambda p, r: [_pointed(ActionType.MOUSE_UP, r.at(p.coordinate))]),
+    "scroll": (_Scroll, _scroll),
+    "wait": (_Wait, lambda *_: waits("wait")),
+    "screenshot": (_Nothing, lambda *_: waits("screenshot")),
+    "cursor_position": (_Nothing, lambda *_: waits("cursor_position: see the pointer on the screen")),
+    "zoom": (_Zoom, _zoom),
+}
+
+
+class _Reader:
+    """One call: where it is in the reply, and how its points and keys are read."""
+
+    def __init__(self, sight: Sight, path: str) -> None:
+        self.path = path
+        self._sight = sight
+
+    def at(self, point: Point | None) -> Pixels:
+        return in_picture(*point, self._sight) if point else None
+
+    def keys(self, text: str) -> tuple[str, ...]:
+        return combination(text, f"{self.path}.text")
+
+    def with_keys(self, text: str | None, actions: Sequence[Action]) -> Sequence[Action]:
+        return held(self.keys(text), actions) if text else actions
+
+
+@register(Kind.ACTION_SPACE, "anthropic_computer")
+class AnthropicComputer:
+    """Reads calls of the tool `computer`. Coordinates are pixels of the picture that was shown."""
+
+    about = "Anthropic's computer tool; DONE and FAIL as words."
+
+    class Params(Parameters):
+        """Options."""
+
+        version: Literal["20241022", "20250124", "20251124"] = Field(
+            default="20251124",
+            description="Of the tool that is offered; which one a model takes is in its documentation.",
+        )
+        zoom: bool = Field(default=False, description="Offer the action zoom (20251124 only).")
+
+    def __init__(self, params: Any = None) -> None:
+        self.params = params or self.Params()
+
+    def instructions(self, sight: Sight) -> str:
+        """See the port."""
+        return f"""Act with the tool `{_NAME}` on a {sight.platform} desktop. A screenshot follows every call.
+{ENDING}"""
+
+    def tools(self, sight: Sight) -> tuple[Tool, ...]:
+        """The vendor's own tool, for the picture that is shown."""
+        size = sight.view or sight.screen
+        vendor: dict[str, Any] = {
+            "type": f"computer_{self.params.version}",
+            "name": _NAME,
+            "display_width_px": size.width,
+            "display_height_px": size.height,
+        }
+        if self.params.zoom and self.params.version == "20251124":
+            vendor["enable_zoom"] = True
+        return (Tool(name=_NAME, vendor=vendor),)
+
+    def parse(self, reply: ModelReply | str, sight: Sight = Sight()) -> tuple[Action, ...]:  # noqa: B008
+        """See the port; docs/actions.md says what each broken reply gives."""
+
+        def read_call(call: ToolCall, path: str) -> Sequence[Action]:
+            if call.name != _NAME:
+                raise InvalidAction(f"there is no tool {short(call.name)}", path=path, hint=f"Call {_NAME}.")
+            given = dict(call.arguments)
+            name = given.pop("action", None)
+            if not isinstance(name, str) or name not in _FORMS or (name == "zoom" and not self.params.zoom):
+                hint = f"Known: {', '.join(_FORMS)}."
+                raise InvalidAction(f"there is no action {short(name)}", path=f"{path}.action", hint=hint)
+            form, build = _FORMS[name]
+            return build(read(form, given, path), _Reader(sight, path))
+
+        return actions_of(reply, f"the tool {_NAME}", read_call)

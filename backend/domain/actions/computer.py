@@ -1,0 +1,83 @@
+"""`computer`: WindowsAgentArena's code blocks, with the module `computer` and whatever else Python can do."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from backend.domain.actions._blocks import fenced, text_of, token
+from backend.domain.actions._checked import checked
+from backend.domain.actions._computer_calls import ComputerCalls, check_names, code_block, decision
+from backend.domain.actions._python import Code, NotTypedError, plain_calls, read_code
+from backend.domain.parameters import Parameters
+from backend.domain.ports_agent import Sight
+from backend.domain.ports_model import ModelReply, Tool
+from backend.domain.registry import Kind, register
+from backend.domain.trajectory import Action, ActionType
+
+_IMPORTS = frozenset({"computer", "time"})
+_LINES = (
+    "computer.mouse.move_id(id=3): the pointer goes to the middle of element 3",
+    "computer.mouse.move_abs(x=0.25, y=0.5): to a share of the screen's width and height",
+    "computer.mouse.single_click(), double_click(), right_click(): where the pointer is",
+    'computer.mouse.scroll(dir="down"), or "up"',
+    "computer.mouse.drag(x=0.25, y=0.5): with the left button, from where the pointer is",
+    'computer.keyboard.write("words"), computer.keyboard.press("enter"), computer.keyboard.press("ctrl+s")',
+    'computer.clipboard.copy_text("words"), copy_image(id=3, description="what it shows"), paste()',
+    'computer.os.open_program("msedge")',
+    'computer.window_manager.switch_to_application("a window\'s title")',
+)
+
+
+@register(Kind.ACTION_SPACE, "computer")
+class ComputerSpace:
+    """Reads the ```decision and the first ```python block; other blocks are the agent's business."""
+
+    about = "WindowsAgentArena's computer API in a python block, with a decision block: COMMAND, DONE, FAIL or WAIT."
+    Params = Parameters
+
+    def __init__(self, params: Any = None) -> None:
+        self.params = params
+
+    def instructions(self, sight: Sight) -> str:
+        """See the port."""
+        lines = "\n".join(f"- {line}" for line in _LINES)
+        return f"""Write your decision, one of COMMAND, DONE, FAIL and WAIT, in a block of its own:
+```decision
+COMMAND
+```
+With COMMAND, write the action in one block of Python, which runs on the desktop ({sight.platform}):
+```python
+computer.mouse.move_id(id=3)
+computer.mouse.single_click()
+```
+The module `computer` is there already. Its functions:
+{lines}
+{len(sight.marks)} elements are numbered."""
+
+    def tools(self, sight: Sight) -> tuple[Tool, ...]:  # noqa: ARG002
+        """None: it is written as text."""
+        return ()
+
+    def parse(self, reply: ModelReply | str, sight: Sight = Sight()) -> tuple[Action, ...]:  # noqa: B008
+        """See the port; docs/actions.md says what each broken reply gives."""
+        text = text_of(reply)
+        found = token(text)
+        if found:
+            return found
+        blocks = fenced(text)
+        word = decision(blocks)
+        if word not in {None, "COMMAND"}:
+            return (Action(type=ActionType(str(word))),)
+        return checked(_actions(read_code(code_block(blocks), "python"), sight))
+
+
+def _actions(code: Code, sight: Sight) -> Sequence[Action]:
+    check_names(code)
+    calls = ComputerCalls(sight)
+    plain = plain_calls(code.tree, _IMPORTS, {}) or ()
+    try:
+        found = [action for call in plain for action in calls.actions(call)]
+    except NotTypedError:
+        found = []
+    if not found and code.tree.body:
+        found = [calls.python(code.text)]
+    return [*found, *([code.end] if code.end else [])]

@@ -1,0 +1,255 @@
+"""`gemini_computer`: the computer use tool of Google's Gemini API.
+
+Functions are those of its documentation: of the desktop and browser environments (Gemini 3.5 and later), and the older
+names (Gemini 2.5 and 3 Flash). Coordinates are from 0 to 999 over the picture that was shown.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import AliasChoices, BeforeValidator, Field
+
+from backend.domain.actions._forms import Number, read, short
+from backend.domain.actions._keys import combination, key_of, pressed
+from backend.domain.actions._points import in_picture, on_grid
+from backend.domain.actions._tool_calls import (
+    ENDING,
+    PIXELS_PER_CLICK,
+    actions_of,
+    chord,
+    dragged,
+    noted,
+    of_pixels,
+    scrolled,
+    turned,
+    waits,
+)
+from backend.domain.errors import InvalidAction
+from backend.domain.parameters import Parameters
+from backend.domain.ports_agent import Sight
+from backend.domain.ports_model import ModelReply, Tool, ToolCall
+from backend.domain.registry import Kind, register
+from backend.domain.trajectory import Action, ActionType
+
+_GRID = 1000.0
+_PAGE_CLICKS = 5
+_MOST_KEYS = 10
+_REFUSED = frozenset({"open_web_browser", "search", "navigate", "open_app", "list_apps", "long_press"})
+_DROPPED = frozenset({"intent", "safety_decision"})
+Share = Annotated[float, Field(ge=0, le=_GRID, allow_inf_nan=False)]
+Direction = Literal["up", "down", "left", "right"]
+
+
+def _split(value: Any) -> Any:
+    return combination(value) if isinstance(value, str) and value else value
+
+
+class _Nothing(Parameters):
+    pass
+
+
+class _At(Parameters):
+    x: Share
+    y: Share
+
+
+class _TypeAt(_At):
+    text: str = Field(min_length=1)
+    press_enter: bool = True
+    clear_before_typing: bool = True
+
+
+class _Type(Parameters):
+    text: str = Field(min_length=1)
+    press_enter: bool = False
+
+
+class _Drag(Parameters):
+    x: Share = Field(validation_alias=AliasChoices("start_x", "x"))
+    y: Share = Field(validation_alias=AliasChoices("start_y", "y"))
+    to_x: Share = Field(validation_alias=AliasChoices("end_x", "destination_x"))
+    to_y: Share = Field(validation_alias=AliasChoices("end_y", "destination_y"))
+
+
+class _Key(Parameters):
+    key: str = Field(min_length=1)
+
+
+class _Keys(Parameters):
+    keys: Annotated[tuple[str, ...], BeforeValidator(_split)] = Field(min_length=1, max_length=_MOST_KEYS)
+
+
+class _ScrollPage(Parameters):
+    direction: Direction
+
+
+class _ScrollAt(_At):
+    direction: Direction
+    magnitude: Share = 800.0
+
+
+class _Scroll(_At):
+    direction: Direction
+    magnitude_in_pixels: Number | None = None
+    magnitude_in_wheel_clicks: Number | None = None
+
+
+class _Wait(Parameters):
+    seconds: Number = 1.0
+
+
+class _Reader:
+    """One call: where it is in the reply, and how its points and keys are read."""
+
+    def __init__(self, sight: Sight, path: str) -> None:
+        self.path = path
+        self._sight = sight
+
+    def pixels(self, x: float, y: float) -> tuple[int, int]:
+        view = self._sight.view
+        if view is None:
+            return on_grid(x, y, _GRID, self._sight)
+        return in_picture(x / _GRID * view.width, y / _GRID * view.height, self._sight)
+
+    def pointed(self, kind: ActionType, given: _At, **more: Any) -> Action:
+        x, y = self.pixels(given.x, given.y)
+        return Action(type=kind, x=x, y=y, **more)
+
+    def type_at(self, given: _TypeAt) -> list[Action]:
+        clear = [pressed(("ctrl", "a")), pressed(("delete",))] if given.clear_before_typing else []
+        enter = [pressed(("enter",))] if given.press_enter else []
+        return [
+            self.pointed(ActionType.CLICK, given),
+            *clear,
+            Action(type=ActionType.TYPING, text=given.text),
+            *enter,
+        ]
+
+    def type_text(self, given: _Type) -> list[Action]:
+        typed = Action(type=ActionType.TYPING, text=given.text)
+        return [typed, pressed(("enter",))] if given.press_enter else [typed]
+
+    def drag(self, given: _Drag) -> list[Action]:
+        return dragged([self.pixels(given.x, given.y), self.pixels(given.to_x, given.to_y)])
+
+    def key(self, given: _Key) -> list[Action]:
+        return chord(combination(given.key, self.path))
+
+    def keys(self, given: _Keys) -> list[Action]:
+        return chord([key_of(key, f"{self.path}.keys") for key in given.keys])
+
+    def hold(self, kind: ActionType, given: _Key) -> list[Action]:
+        return [Action(type=kind, keys=(key_of(given.key, f"{self.path}.key"),))]
+
+    def page(self, given: _ScrollPage) -> list[Action]:
+        if given.direction in {"up", "down"}:
+            return [pressed((f"page{given.direction}",))]
+        return [scrolled(given.direction, _PAGE_CLICKS, None)]
+
+    def scroll_at(self, given: _ScrollAt) -> list[Action]:
+        height = self._sight.screen.height
+        clicks = of_pixels(given.magnitude / _GRID * height)
+        return [scrolled(given.direction, clicks, self.pixels(given.x, given.y))]
+
+    def scroll(self, given: _Scroll) -> list[Action]:
+        if given.magnitude_in_wheel_clicks is not None:
+            clicks = turned(given.magnitude_in_wheel_clicks, self.path)
+        else:
+            clicks = of_pixels(
+                3.0 * PIXELS_PER_CLICK if given.magnitude_in_pixels is None else given.magnitude_in_pixels
+            )
+        return [scrolled(given.direction, clicks, self.pixels(given.x, given.y))]
+
+
+Build = Callable[[_Reader, Any], Sequence[Action]]
+
+
+def _pointer(kind: ActionType, **more: Any) -> tuple[type[Parameters], Build]:
+    return _At, lambda reader, given: [reader.pointed(kind, given, **more)]
+
+
+def _fixed(*keys: str) -> tuple[type[Parameters], Build]:
+    return _Nothing, lambda *_: [pressed(keys)]
+
+
+_FORMS: Mapping[str, tuple[type[Parameters], Build]] = {
+    "click": _pointer(ActionType.CLICK),
+    "click_at": _pointer(ActionType.CLICK),
+    "double_click": _pointer(ActionType.CLICK, clicks=2),
+    "triple_click": _pointer(ActionType.CLICK, clicks=3),
+    "middle_click": _pointer(ActionType.CLICK, button="middle"),
+    "right_click": _pointer(ActionType.CLICK, button="right"),
+    "mouse_down": _pointer(ActionType.MOUSE_DOWN),
+    "mouse_up": _pointer(ActionType.MOUSE_UP),
+    "move": _pointer(ActionType.MOVE_TO),
+    "hover_at": _pointer(ActionType.MOVE_TO),
+    "type": (_Type, _Reader.type_text),
+    "type_text_at": (_TypeAt, _Reader.type_at),
+    "drag_and_drop": (_Drag, _Reader.drag),
+    "press_key": (_Key, _Reader.key),
+    "key_down": (_Key, lambda r, p: r.hold(ActionType.KEY_DOWN, p)),
+    "key_up": (_Key, lambda r, p: r.hold(ActionType.KEY_UP, p)),
+    "hotkey": (_Keys, _Reader.keys),
+    "key_combination": (_Keys, _Reader.keys),
+    "scroll": (_Scroll, _Reader.scroll),
+    "scroll_at": (_ScrollAt, _Reader.scroll_at),
+    "scroll_document": (_ScrollPage, _Reader.page),
+    "go_back": _fixed("alt", "left"),
+    "go_forward": _fixed("alt", "right"),
+    "wait": (_Wait, lambda *_: waits("wait")),
+    "wait_5_seconds": (_Nothing, lambda *_: waits("wait")),
+    "take_screenshot": (_Nothing, lambda *_: waits("screenshot")),
+}
+
+
+@register(Kind.ACTION_SPACE, "gemini_computer")
+class GeminiComputer:
+    """Reads calls of the tool's functions. What only a browser of its own could do is refused."""
+
+    about = "Google Gemini's computer use functions, for desktop and browser; DONE and FAIL as words."
+
+    class Params(Parameters):
+        """Options."""
+
+        environment: Literal["desktop", "browser"] = Field(
+            default="desktop",
+            description="What the tool is told to be on; models before Gemini 3.5 know the browser only.",
+        )
+
+    def __init__(self, params: Any = None) -> None:
+        self.params = params or self.Params()
+
+    def instructions(self, sight: Sight) -> str:
+        """See the port."""
+        return f"""Act with the computer use functions on a whole {sight.platform} desktop. A screenshot follows every
+call. There is no browser but the desktop's own: open it and type addresses as a person does.
+{ENDING}"""
+
+    def tools(self, sight: Sight) -> tuple[Tool, ...]:  # noqa: ARG002
+        """The vendor's own tool, without the functions that are refused."""
+        vendor: dict[str, Any] = {"environment": f"ENVIRONMENT_{self.params.environment.upper()}"}
+        if self.params.environment == "browser":
+            vendor["excludedPredefinedFunctions"] = ["navigate", "open_web_browser", "search"]
+        return (Tool(name="computer_use", vendor={"computerUse": vendor}),)
+
+    def parse(self, reply: ModelReply | str, sight: Sight = Sight()) -> tuple[Action, ...]:  # noqa: B008
+        """See the port; docs/actions.md says what each broken reply gives."""
+
+        def read_call(call: ToolCall, path: str) -> Sequence[Action]:
+            if call.name in _REFUSED:
+                hint = "Open the desktop's own browser and type the address as a person does."
+                raise InvalidAction(f"{call.name} does nothing on this desktop", path=path, hint=hint)
+            if call.name not in _FORMS:
+                raise InvalidAction(
+                    f"there is no function {short(call.name)}", path=path, hint=f"Known: {', '.join(_FORMS)}."
+                )
+            form, build = _FORMS[call.name]
+            given = {key: value for key, value in call.arguments.items() if key not in _DROPPED}
+            return noted(build(_Reader(sight, path), read(form, given, path)), _intent(call))
+
+        return actions_of(reply, "a computer use function", read_call)
+
+
+def _intent(call: ToolCall) -> str:
+    said = call.arguments.get("intent")
+    return said if isinstance(said, str) else ""

@@ -1,0 +1,184 @@
+"""`openai_computer`: the computer tool of OpenAI's Responses API, `computer` and the older `computer_use_preview`.
+
+Actions and arguments are those of the API's reference. A call has one `action` or, for the newer tool, a list
+`actions`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from backend.domain.actions._forms import Number, read, short
+from backend.domain.actions._keys import held, key_of
+from backend.domain.actions._points import in_picture
+from backend.domain.actions._tool_calls import ENDING, actions_of, chord, dragged, of_pixels, waits
+from backend.domain.errors import InvalidAction
+from backend.domain.parameters import Parameters
+from backend.domain.ports_agent import Sight
+from backend.domain.ports_model import ModelReply, Tool, ToolCall
+from backend.domain.registry import Kind, register
+from backend.domain.trajectory import Action, ActionType
+
+_NAMES = ("computer", "computer_use_preview", "computer_call")
+_BUTTONS = {"left": "left", "right": "right", "wheel": "middle", "middle": "middle"}
+_HISTORY = {"back": ("alt", "left"), "forward": ("alt", "right")}
+_MOST_KEYS = 10
+
+
+def _pair(value: Any) -> Any:
+    """A path's point is `{x, y}`; lists of two are taken, too."""
+    return (value.get("x"), value.get("y")) if isinstance(value, dict) else value
+
+
+Keys = Annotated[tuple[str, ...], Field(max_length=_MOST_KEYS)]
+
+
+class _Nothing(Parameters):
+    pass
+
+
+class _At(Parameters):
+    x: Number
+    y: Number
+    keys: Keys = ()
+
+
+class _Click(_At):
+    button: Literal["left", "right", "wheel", "middle", "back", "forward"] = "left"
+
+
+class _Drag(Parameters):
+    path: tuple[Annotated[tuple[Number, Number], BeforeValidator(_pair)], ...] = Field(min_length=2)
+    keys: Keys = ()
+
+
+class _Keypress(Parameters):
+    keys: tuple[str, ...] = Field(min_length=1, max_length=_MOST_KEYS)
+
+
+class _Scroll(_At):
+    scroll_x: Number = 0.0
+    scroll_y: Number = 0.0
+
+
+class _Text(Parameters):
+    text: str = Field(min_length=1)
+
+
+class _Wait(Parameters):
+    duration: Number = 0.0
+    ms: Number = 0.0
+
+
+def _names(keys: Sequence[str], path: str) -> tuple[str, ...]:
+    return tuple(key_of(key, f"{path}.keys") for key in keys)
+
+
+class _Reader:
+    """One action: where it is in the reply, and how its points and keys are read."""
+
+    def __init__(self, sight: Sight, path: str) -> None:
+        self.path = path
+        self._sight = sight
+
+    def at(self, given: _At) -> dict[str, int]:
+        x, y = in_picture(given.x, given.y, self._sight)
+        return {"x": x, "y": y}
+
+    def click(self, given: _Click) -> Sequence[Action]:
+        if given.button in _HISTORY:
+            return [Action(type=ActionType.HOTKEY, keys=_HISTORY[given.button])]
+        action = Action(type=ActionType.CLICK, button=_BUTTONS[given.button], **self.at(given))
+        return held(_names(given.keys, self.path), [action])
+
+    def double_click(self, given: _At) -> Sequence[Action]:
+        return held(_names(given.keys, self.path), [Action(type=ActionType.CLICK, clicks=2, **self.at(given))])
+
+    def drag(self, given: _Drag) -> Sequence[Action]:
+        path = [in_picture(x, y, self._sight) for x, y in given.path]
+        return held(_names(given.keys, self.path), dragged(path))
+
+    def keypress(self, given: _Keypress) -> Sequence[Action]:
+        return chord(_names(given.keys, self.path))
+
+    def move(self, given: _At) -> Sequence[Action]:
+        return held(_names(given.keys, self.path), [Action(type=ActionType.MOVE_TO, **self.at(given))])
+
+    def scroll(self, given: _Scroll) -> Sequence[Action]:
+        turn = {"dx": of_pixels(given.scroll_x), "dy": -of_pixels(given.scroll_y)}
+        return held(_names(given.keys, self.path), [Action(type=ActionType.SCROLL, **turn, **self.at(given))])
+
+
+_FORMS: Mapping[str, tuple[type[Parameters], Callable[[_Reader, Any], Sequence[Action]]]] = {
+    "click": (_Click, _Reader.click),
+    "double_click": (_At, _Reader.double_click),
+    "drag": (_Drag, _Reader.drag),
+    "keypress": (_Keypress, _Reader.keypress),
+    "move": (_At, _Reader.move),
+    "screenshot": (_Nothing, lambda *_: waits("screenshot")),
+    "scroll": (_Scroll, _Reader.scroll),
+    "type": (_Text, lambda _, p: [Action(type=ActionType.TYPING, text=p.text)]),
+    "wait": (_Wait, lambda *_: waits("wait")),
+}
+
+
+@register(Kind.ACTION_SPACE, "openai_computer")
+class OpenAIComputer:
+    """Reads computer calls. Coordinates are pixels of the picture that was shown, scrolling is in its pixels, too."""
+
+    about = "OpenAI's computer tool of the Responses API; DONE and FAIL as words."
+
+    class Params(Parameters):
+        """Options."""
+
+        tool: Literal["computer", "computer_use_preview"] = Field(
+            default="computer",
+            description="The tool that is offered; computer-use-preview models know the older one only.",
+        )
+
+    def __init__(self, params: Any = None) -> None:
+        self.params = params or self.Params()
+
+    def instructions(self, sight: Sight) -> str:
+        """See the port."""
+        return f"""Act with the computer tool on a {sight.platform} desktop. A screenshot follows every call.
+{ENDING}"""
+
+    def tools(self, sight: Sight) -> tuple[Tool, ...]:
+        """The vendor's own tool; the older one is told the size of the picture."""
+        vendor: dict[str, Any] = {"type": self.params.tool}
+        if self.params.tool == "computer_use_preview":
+            size = sight.view or sight.screen
+            vendor |= {"display_width": size.width, "display_height": size.height}
+            vendor["environment"] = "windows" if sight.platform == "Windows" else "linux"
+        return (Tool(name=self.params.tool, vendor=vendor),)
+
+    def parse(self, reply: ModelReply | str, sight: Sight = Sight()) -> tuple[Action, ...]:  # noqa: B008
+        """See the port; docs/actions.md says what each broken reply gives."""
+
+        def read_call(call: ToolCall, path: str) -> Sequence[Action]:
+            if call.name not in _NAMES:
+                raise InvalidAction(f"there is no tool {short(call.name)}", path=path, hint="Call computer.")
+            return [action for given, where in _given(call, path) for action in _actions(given, sight, where)]
+
+        return actions_of(reply, "the computer tool", read_call)
+
+
+def _given(call: ToolCall, path: str) -> Sequence[tuple[Any, str]]:
+    """The actions of a call, each with its place: `actions`, `action`, or the arguments themselves."""
+    several = call.arguments.get("actions")
+    if isinstance(several, list | tuple) and several:
+        return [(one, f"{path}.actions.{number}") for number, one in enumerate(several)]
+    return [(call.arguments.get("action", call.arguments), path)]
+
+
+def _actions(given: Any, sight: Sight, path: str) -> Sequence[Action]:
+    name = given.get("type") if isinstance(given, Mapping) else None
+    if not isinstance(name, str) or name not in _FORMS:
+        raise InvalidAction(
+            f"there is no action {short(name)}", path=f"{path}.type", hint=f"Known: {', '.join(_FORMS)}."
+        )
+    form, build = _FORMS[name]
+    rest = {key: value for key, value in given.items() if key != "type"}
+    return build(_Reader(sight, path), read(form, rest, path))

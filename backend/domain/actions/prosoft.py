@@ -1,0 +1,107 @@
+"""`prosoft`: ProSoftArena's thirteen actions of the `computer` API and `drag`, with WAIT, DONE and FAIL."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from backend.domain.actions._blocks import fenced, text_of, token
+from backend.domain.actions._checked import checked
+from backend.domain.actions._computer_calls import ComputerCalls, check_names, code_block, decision, unqualified
+from backend.domain.actions._python import Code, NotTypedError, plain_calls, read_code
+from backend.domain.errors import InvalidAction
+from backend.domain.parameters import Parameters
+from backend.domain.ports_agent import Sight
+from backend.domain.ports_model import ModelReply, Tool
+from backend.domain.registry import Kind, register
+from backend.domain.trajectory import Action, ActionType
+
+# ProSoftArena, Table 8, and `drag` of its prompt: the function as the table writes it, and its place in the API.
+_FUNCTIONS = {
+    "move_id": "computer.mouse.move_id",
+    "move_abs": "computer.mouse.move_abs",
+    "single_click": "computer.mouse.single_click",
+    "double_click": "computer.mouse.double_click",
+    "right_click": "computer.mouse.right_click",
+    "scroll": "computer.mouse.scroll",
+    "drag": "computer.mouse.drag",
+    "write": "computer.keyboard.write",
+    "press": "computer.keyboard.press",
+    "copy_text": "computer.clipboard.copy_text",
+    "copy_image": "computer.clipboard.copy_image",
+    "paste": "computer.clipboard.paste",
+    "open_program": "computer.os.open_program",
+    "switch_to_app": "computer.window_manager.switch_to_app",
+    "switch_to_application": "computer.window_manager.switch_to_application",
+}
+_LINES = (
+    "computer.mouse.move_id(id=3): the pointer goes to the middle of element 3",
+    "computer.mouse.move_abs(x=0.25, y=0.5): to a share of the screen's width and height",
+    "computer.mouse.single_click(), computer.mouse.double_click(), computer.mouse.right_click(): where the pointer is",
+    'computer.mouse.scroll(dir="down"), or "up"',
+    "computer.mouse.drag(x=0.25, y=0.5): with the left button, from where the pointer is",
+    'computer.keyboard.write("words"), computer.keyboard.press("enter"), computer.keyboard.press("ctrl+s")',
+    'computer.clipboard.copy_text("words"), computer.clipboard.copy_image(id=3, description="what it shows")',
+    'computer.clipboard.paste(), computer.os.open_program("excel")',
+    'computer.window_manager.switch_to_app("a window\'s title")',
+)
+
+
+@register(Kind.ACTION_SPACE, "prosoft")
+class ProSoft:
+    """Reads the ```decision and the first ```python block. A call outside the space is an invalid action."""
+
+    about = "ProSoftArena's thirteen actions, drag, WAIT, DONE and FAIL, in decision and python blocks."
+    Params = Parameters
+
+    def __init__(self, params: Any = None) -> None:
+        self.params = params
+
+    def instructions(self, sight: Sight) -> str:
+        """See the port."""
+        lines = "\n".join(f"- {line}" for line in _LINES)
+        return f"""Write your decision in a block of its own: COMMAND to act, WAIT to wait, DONE when the task is done,
+FAIL when it cannot be done.
+```decision
+COMMAND
+```
+With COMMAND, write the calls in one block, one a line, with plain values; no other Python is allowed:
+```python
+computer.mouse.move_id(id=3)
+computer.mouse.single_click()
+```
+There are these functions:
+{lines}
+{len(sight.marks)} elements are numbered."""
+
+    def tools(self, sight: Sight) -> tuple[Tool, ...]:  # noqa: ARG002
+        """None: it is written as text."""
+        return ()
+
+    def parse(self, reply: ModelReply | str, sight: Sight = Sight()) -> tuple[Action, ...]:  # noqa: B008
+        """See the port; docs/actions.md says what each broken reply gives."""
+        text = text_of(reply)
+        found = token(text)
+        if found:
+            return found
+        blocks = fenced(text)
+        word = decision(blocks)
+        if word not in {None, "COMMAND"}:
+            return (Action(type=ActionType(str(word))),)
+        return checked(_actions(read_code(code_block(blocks), "python"), sight))
+
+
+def _actions(code: Code, sight: Sight) -> Sequence[Action]:
+    unqualified(code.tree, _FUNCTIONS)
+    check_names(code)
+    plain = plain_calls(code.tree, frozenset({"computer"}), {})
+    if plain is None:
+        raise InvalidAction("only plain calls of the functions are allowed, one a line", path="python")
+    calls = ComputerCalls(sight)
+    found: list[Action] = []
+    for call in plain:
+        if call.name not in _FUNCTIONS.values():
+            raise InvalidAction(f"there is no action {call.name[:80]}", hint=f"Known: {', '.join(_FUNCTIONS)}.")
+        try:
+            found.extend(calls.actions(call))
+        except NotTypedError as error:
+            raise InvalidAction(f"there is no action {call.name[:80]}") from error
+    return [*found, *([code.end] if code.end else [])]

@@ -1,0 +1,136 @@
+"""`pyautogui`: OSWorld's Python code, run on the desktop, with WAIT, DONE and FAIL."""
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import Field
+
+from backend.domain.actions._blocks import Block, fenced, text_of, token, whole
+from backend.domain.actions._checked import LONGEST_CODE, checked
+from backend.domain.actions._points import Coordinates, explained, place
+from backend.domain.actions._pyautogui_calls import POINTING, PyautoguiCalls, Spot
+from backend.domain.actions._python import (
+    PYTHON_LABELS,
+    Code,
+    NotTypedError,
+    called,
+    dotted,
+    plain_calls,
+    read_code,
+)
+from backend.domain.errors import InvalidAction
+from backend.domain.ports_agent import Sight
+from backend.domain.ports_model import ModelReply, Tool
+from backend.domain.registry import Kind, register
+from backend.domain.trajectory import Action, ActionType
+
+_TAG = re.compile(r"tag_(\d{1,6})")
+_IMPORTS = frozenset({"pyautogui", "time"})
+_PRELUDE = "import pyautogui; import time; pyautogui.FAILSAFE = False"
+
+
+@register(Kind.ACTION_SPACE, "pyautogui")
+class Pyautogui:
+    """Reads code blocks. Plain calls become typed actions, other code one action of type PYTHON per block."""
+
+    about = "Python code with pyautogui in code blocks; WAIT, DONE, FAIL; tag_N names numbered elements."
+
+    class Params(Coordinates):
+        """Options."""
+
+        typed: bool = Field(
+            default=True,
+            description="Turn blocks of plain calls into typed actions, which a replay can draw; else all code runs as it is.",  # noqa: E501
+        )
+
+    def __init__(self, params: Any = None) -> None:
+        self.params = params or self.Params()
+
+    def instructions(self, sight: Sight) -> str:
+        """See the port."""
+        tags = ""
+        if sight.marks:
+            tags = (
+                "\nEach numbered element of the picture is a point of its own name, for example pyautogui.click(tag_3)."
+            )
+        return f"""Answer with Python code in a ```python block. It runs on the desktop, where pyautogui and time are
+imported: pyautogui.click(x, y), doubleClick, rightClick, moveTo, dragTo, scroll(clicks), write(text), press(key),
+hotkey(key, key), time.sleep(seconds), and whatever else Python can do. Every block starts anew: it knows no variable
+of an earlier one. It cannot see the screen; write the coordinates as numbers.
+{explained(self.params.coordinates, sight)}{tags}
+Write WAIT, DONE or FAIL in place of the code, or as its last line, to wait, to say that the task is done, or that it
+cannot be done."""
+
+    def tools(self, sight: Sight) -> tuple[Tool, ...]:  # noqa: ARG002
+        """None: it is written as text."""
+        return ()
+
+    def parse(self, reply: ModelReply | str, sight: Sight = Sight()) -> tuple[Action, ...]:  # noqa: B008
+        """See the port; docs/actions.md says what each broken reply gives."""
+        text = text_of(reply)
+        found = token(text)
+        if found:
+            return found
+        blocks = _code_blocks(text)
+        actions = [action for index, block in enumerate(blocks, 1) for action in self._block(block, index, sight)]
+        return checked(actions)
+
+    def _block(self, block: Block, index: int, sight: Sight) -> Sequence[Action]:
+        code = read_code(block, f"block {index}")
+        tags = _tags(code.tree, sight)
+        end = [code.end] if code.end else []
+        if not code.tree.body:
+            return end
+        return [*(self._typed(code, tags, sight) or self._python(code, tags)), *end]
+
+    def _typed(self, code: Code, tags: Mapping[str, Spot], sight: Sight) -> Sequence[Action]:
+        """The block as typed actions; empty if Python has to carry it out."""
+        calls = plain_calls(code.tree, _IMPORTS, tags) if self.params.typed else None
+        reader = PyautoguiCalls(place(self.params.coordinates, sight), sight.platform)
+        try:
+            return [action for call in calls or () for action in reader.typed(call)]
+        except NotTypedError:
+            return []
+
+    def _python(self, code: Code, tags: Mapping[str, Spot]) -> Sequence[Action]:
+        if self.params.coordinates != "screen" and any(_points(call) for call in called(code.tree)):
+            raise InvalidAction(
+                f"coordinates in {self.params.coordinates} units must be plain numbers, one call a line",
+                hint="Nothing else may stand in the same block.",
+            )
+        names = "".join(f"; {name} = ({spot[0]}, {spot[1]})" for name, spot in tags.items())
+        return [Action(type=ActionType.PYTHON, text=f"{_PRELUDE}{names}\n{code.text}")]
+
+
+def _code_blocks(text: str) -> Sequence[Block]:
+    blocks = whole(fenced(text))
+    if not blocks:
+        raise InvalidAction("there is no code block", hint="Put the code between ```python and ```.")
+    code = [block for block in blocks if block.label in PYTHON_LABELS]
+    if not code:
+        raise InvalidAction(f"expected a python block, found {blocks[0].label[:20]}")
+    if sum(len(block.body) for block in code) > LONGEST_CODE + 2 * len(code):
+        raise InvalidAction(f"the code blocks have more than {LONGEST_CODE} characters together")
+    return code
+
+
+def _points(call: ast.Call) -> bool:
+    return dotted(call.func).rpartition(".")[2] in POINTING and bool(call.args or call.keywords)
+
+
+def _tags(tree: ast.Module, sight: Sight) -> dict[str, Spot]:
+    """The numbered elements that the code names, with their middles.
+
+    Raises:
+        InvalidAction: no element bears that number.
+    """
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and _TAG.fullmatch(node.id)]
+    own = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    spots = {f"tag_{mark.id}": Spot(mark.centre) for mark in sight.marks}
+    used = dict.fromkeys(node.id for node in names if node.id not in own)
+    for name in used:
+        if name not in spots:
+            raise InvalidAction(f"there is no element {name}", hint=f"{len(spots)} elements are numbered.")
+    return {name: spots[name] for name in used}
