@@ -1,7 +1,7 @@
 """What a run is asked to do: the frozen configuration that is pinned with its results."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -19,7 +19,8 @@ class Budget(Frozen):
     """When an episode ends whatever the agent says. Time counts the agent's part only, not reset and set-up.
 
     Attributes:
-        max_steps: None = the task's own budget, or 30 where it has none.
+        max_steps: None = as `level_steps` says, else the task's own budget, or 30 where it has none.
+        level_steps: steps by the task's level.
         max_seconds: of the agent's loop.
         max_invalid: consecutive invalid actions before the episode ends by `invalid`.
         max_tokens, max_usd: None = no limit.
@@ -30,6 +31,11 @@ class Budget(Frozen):
     max_invalid: int = Field(default=5, ge=1, le=100)
     max_tokens: int | None = Field(default=None, ge=1)
     max_usd: float | None = Field(default=None, gt=0)
+    level_steps: Mapping[str, Annotated[int, Field(ge=1, le=1000)]] | None = Field(default=None, max_length=20)
+
+    def steps_of(self, level: str | None, own: int | None) -> int | None:
+        """Steps for a task of this level with this budget of its own; None where nobody says."""
+        return self.max_steps or (self.level_steps or {}).get(level or "") or own
 
 
 class Settle(Frozen):

@@ -137,6 +137,10 @@ class View(Frozen):
         down = (y - self.top) / (self.bottom - self.top) * self.screen_height
         return math.floor(across + 1e-9), math.floor(down + 1e-9)
 
+    def pixel(self, x: float, y: float) -> tuple[int, int]:
+        """Screen pixel under the middle of a pixel of the picture, which is what a model means by whole numbers."""
+        return self.to_screen(math.floor(x) + 0.5, math.floor(y) + 0.5)
+
     def from_screen(self, x: float, y: float) -> tuple[float, float]:
         """Point of the picture where the middle of a screen pixel lies."""
         return (
@@ -155,7 +159,8 @@ class Observation(Frozen):
         marks: elements that `shown` numbers, or that a table names.
         previous: the frame of the step before.
         terminal: text of the topmost terminal window.
-        note: what the loop tells the agent: for example why its last action was invalid.
+        tabs: titles of the browser's pages, the one used last first.
+        note: what the agent is told besides: why its last action was invalid, what could not be looked at.
     """
 
     index: int
@@ -169,6 +174,7 @@ class Observation(Frozen):
     marks: tuple[Mark, ...] | None = None
     previous: Frame | None = None
     terminal: str | None = None
+    tabs: tuple[str, ...] | None = None
 
     @property
     def picture(self) -> Frame | None:
@@ -220,6 +226,8 @@ class Decision(Frozen):
         prompt: what it was asked, as text without pictures, if it is a model; bounded by the agent.
         by: who decided: the run's agent, or a person who has taken over.
         stop: the agent ends the episode without DONE or FAIL, for example because its own step budget is used up.
+        model: as its API names what answered, with its date where it says so.
+        dropped: settings that the API does not know, so that they had no effect.
     """
 
     actions: tuple[Action, ...] = ()
@@ -230,6 +238,8 @@ class Decision(Frozen):
     prompt: str = ""
     by: str = Field(default="agent", pattern="^(agent|person)$")
     stop: EndedBy | None = None
+    model: str = ""
+    dropped: tuple[str, ...] = ()
 
 
 class StepTiming(Frozen):
@@ -242,7 +252,8 @@ class StepTiming(Frozen):
         agent: until the agent had answered, without what a model's API made it wait.
         held: waited for a model's API because of its limits or failures.
         action: until the input was delivered.
-        total: all of it. `overhead` is what our code added: all but agent, held, action and settling.
+        person: all that a person who had taken over needed, acting and settling included.
+        total: all of it. `overhead` is what our code added: all but agent, held, action, person and settling.
     """
 
     observe: float = 0.0
@@ -251,12 +262,13 @@ class StepTiming(Frozen):
     action: float = 0.0
     settle: float = 0.0
     record: float = 0.0
+    person: float = 0.0
     total: float = 0.0
 
     @property
     def overhead(self) -> float:
-        """Seconds that are neither the agent's, its model API's, nor the action's, nor the page's."""
-        return max(0.0, self.total - self.agent - self.held - self.action - self.settle)
+        """Seconds that are neither the agent's, its model API's, a person's, the action's nor the page's."""
+        return max(0.0, self.total - self.agent - self.held - self.action - self.settle - self.person)
 
 
 class StepRecord(Frozen):

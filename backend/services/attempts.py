@@ -12,18 +12,19 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Attempt, Episode, Evaluation, Evidence, Measure, Run
-from backend.db.models.words import EvidenceRole
+from backend.db.models.words import Controller, EvidenceRole
 from backend.db.repositories import attempts as repository
 from backend.db.repositories import runs, workers
 from backend.domain import score
 from backend.domain.episode import AttemptState, EndedBy, EpisodeState, Outcome, RunState
 from backend.domain.errors import Conflict, FailureClass, LeaseLost
 from backend.domain.trajectory import StepRecord
-from backend.services import artifacts, events, losses, validation_results
+from backend.services import artifacts, events, human_runs, losses, validation_results
 from backend.services.artifacts import ArtifactRef
 from backend.services.claims import Fence
 from backend.services.events import Kind
 from backend.services.moves import move, settle
+from backend.services.pins import answered
 
 __all__ = [
     "EvidenceRow",
@@ -99,9 +100,13 @@ class StepRow:
         seen, said = self.record.observation, self.record.decision
         found = {
             "by": said.by if said.by != "agent" else None,
+            "model": said.model[:200] or None,
+            "dropped": list(said.dropped) or None,
             "marks": [mark.model_dump(mode="json") for mark in seen.marks] if seen.marks is not None else None,
             "view": seen.view.model_dump(mode="json") if seen.view is not None else None,
             "clipboard": seen.clipboard[:MOST_TEXT] if seen.clipboard is not None else None,
+            "note": seen.note[:MOST_TEXT] or None,
+            "tabs": list(seen.tabs) if seen.tabs is not None else None,
             "terminal": seen.terminal[:MOST_TEXT] if seen.terminal is not None else None,
         }
         return {name: value for name, value in found.items() if value is not None}
@@ -182,6 +187,11 @@ def record_step(session: Session, fence: Fence, step: StepRow) -> None:
     attempt, index = held.attempt, step.record.index
     if not repository.add_step(session, {"attempt_id": attempt.id, **step.columns()}):
         return
+    pinned = answered(held.run.pins, step.record.decision.model[:200])
+    if pinned is not None:
+        held.run.pins = pinned
+    if step.record.decision.by == "person" and attempt.controller == Controller.AGENT:
+        attempt.controller = Controller.MIXED.value
     if not step.final:
         attempt.current_step = max(attempt.current_step, index + 1)
     actions = [action.type.value for action in step.record.decision.actions]
@@ -226,7 +236,9 @@ def finish_scored(  # noqa: PLR0913 - what is known of a verdict
     move(session, run, attempt, AttemptState.SCORED, ended_at=now, seconds=_added(attempt, seconds))
     values = {"outcome": Outcome.SCORED.value, "ended_by": attempt.ended_by, "ended_at": now, "reason": ""}
     verdict = {"score": evaluation.score, "solved": evaluation.solved, "steps": attempt.current_step}
+    episode.mixed = attempt.controller == Controller.MIXED
     move(session, run, episode, EpisodeState.SCORED, **values, **verdict)
+    human_runs.note(session, run, episode, attempt)
     validation_results.note(session, run, episode, evaluation.version)
     settle(session, run)
 

@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
@@ -15,8 +15,10 @@ from backend.db.repositories import workers as repository
 from backend.domain import registry
 from backend.domain.errors import Invalid, Unavailable, UnknownPlugin
 from backend.domain.registry import Kind
-from backend.domain.run import RunConfig
+from backend.domain.run import ImageView, RunConfig
+from backend.services.requests import RunRequest
 
+_WORDS = {Kind.OBSERVATION: "observation space", Kind.ACTION_SPACE: "action space"}
 REMEMBERED = timedelta(days=1)
 """While no worker is online (a restart, a night), runs are checked against those that were heard of so long ago."""
 
@@ -28,6 +30,7 @@ class Capabilities:
     Attributes:
         providers: by name: `{ok, reason, programs}`, and `os` where the provider says which systems it runs.
         agents: by name: `{about, schema, observation, action_space, privileged}`.
+        models: by name: what the workers say of their model clients and endpoints.
         online: workers that are online now.
     """
 
@@ -36,6 +39,7 @@ class Capabilities:
     observations: frozenset[str]
     action_spaces: frozenset[str]
     online: int
+    models: Mapping[str, Any] = field(default_factory=dict)
 
     def why_not(self, provider: str, task: Task) -> str:
         """Why the task cannot run on that provider's desktops; empty if it can."""
@@ -70,6 +74,7 @@ def _join(said: Iterable[Mapping[str, Any]], online: int) -> Capabilities:
     agents: dict[str, Mapping[str, Any]] = {}
     observations: set[str] = set()
     action_spaces: set[str] = set()
+    models: dict[str, Any] = {}
     for able in said:
         for name, offer in able.get("providers", {}).items():
             providers[name] = _both(providers.get(name), offer)
@@ -77,7 +82,8 @@ def _join(said: Iterable[Mapping[str, Any]], online: int) -> Capabilities:
             agents.setdefault(name, offer)
         observations.update(able.get("observations", ()))
         action_spaces.update(able.get("action_spaces", ()))
-    return Capabilities(providers, agents, frozenset(observations), frozenset(action_spaces), online)
+        models = {**able.get("models", {}), **models}
+    return Capabilities(providers, agents, frozenset(observations), frozenset(action_spaces), online, models)
 
 
 def _both(known: Mapping[str, Any] | None, offer: Mapping[str, Any]) -> dict[str, Any]:
@@ -93,6 +99,13 @@ def _both(known: Mapping[str, Any] | None, offer: Mapping[str, Any]) -> dict[str
     return joined
 
 
+def resolved_config(can: Capabilities, request: RunRequest) -> RunConfig:
+    """What a request comes to: its preset filled in, then checked. Raises as `checked_config`."""
+    offer = can.agents.get(request.agent)
+    known = (offer or {}).get("schema", {}).get("properties", {})
+    return checked_config(can, request.config(known))
+
+
 def checked_config(can: Capabilities, config: RunConfig) -> RunConfig:
     """`config` with the agent's defaults filled in, so that the record pins everything that decides a result.
 
@@ -105,15 +118,29 @@ def checked_config(can: Capabilities, config: RunConfig) -> RunConfig:
     if offer is None:
         raise _unknown("agent", config.agent, can.agents, path="agent")
     _check_provider(can, config.provider)
-    chosen = {
+    chosen: dict[str, Any] = {
         "observation": config.observation or offer.get("observation") or None,
         "action_space": config.action_space or offer.get("action_space") or None,
     }
     known = {"observation": can.observations, "action_space": can.action_spaces}
-    for field, value in chosen.items():
-        if value is not None and value not in known[field]:
-            raise _unknown(field.replace("_", " "), value, known[field], path=field)
-    return config.model_copy(update={**chosen, "params": checked_params(config.agent, config.params)})
+    for name, value in chosen.items():
+        if value is not None and value not in known[name]:
+            raise _unknown(name.replace("_", " "), value, known[name], path=name)
+    chosen["params"] = checked_params(config.agent, config.params)
+    given = {**_own_look(config, chosen["observation"]), **(config.observation_params or {})}
+    chosen["observation_params"] = checked_options(Kind.OBSERVATION, chosen["observation"], given)
+    chosen["action_params"] = checked_options(Kind.ACTION_SPACE, chosen["action_space"], config.action_params or {})
+    if config.image == ImageView():
+        chosen["image"] = None
+    return config.model_copy(update=chosen)
+
+
+def _own_look(config: RunConfig, space: str | None) -> Mapping[str, Any]:
+    """What the agent adds to its observation of its own accord, as far as the space knows it."""
+    registry.load()
+    own: Mapping[str, Any] = getattr(registry.lookup(Kind.AGENT, config.agent), "observation_params", {})
+    known = registry.lookup(Kind.OBSERVATION, space).Params.model_fields if own and space else {}
+    return {name: value for name, value in own.items() if name in known}
 
 
 def _check_provider(can: Capabilities, name: str) -> None:
@@ -129,17 +156,42 @@ def checked_params(agent: str, params: Mapping[str, Any]) -> dict[str, Any]:
     """The agent's parameters with its defaults, validated by the agent's own schema. Raises Invalid with the path."""
     registry.load()
     schema: type[BaseModel] = registry.lookup(Kind.AGENT, agent).Params
-    known = {field.alias or name for name, field in schema.model_fields.items()}
-    for name in params:
+    found = _validated(schema, params, path="params", owner=f"the agent {agent!r}")
+    if "model" in schema.model_fields and not getattr(found, "model", ""):
+        raise Invalid(
+            f"the agent {agent!r} asks a model: which?", path="params.model", hint="For example --param model=NAME."
+        )
+    return found.model_dump(mode="json", by_alias=True)
+
+
+def checked_options(kind: Kind, name: str | None, given: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Options of an observation or action space with its defaults; None where they are the defaults.
+
+    Raises:
+        Invalid: with the path of the wrong one.
+    """
+    if name is None:
+        return None
+    registry.load()
+    schema: type[BaseModel] = registry.lookup(kind, name).Params
+    field_name = "observation_params" if kind is Kind.OBSERVATION else "action_params"
+    found = _validated(schema, given, path=field_name, owner=f"the {_WORDS[kind]} {name!r}")
+    # Runs from before a space had options are the same as those that use its defaults.
+    return None if found == schema() else found.model_dump(mode="json", by_alias=True)
+
+
+def _validated(schema: type[BaseModel], given: Mapping[str, Any], *, path: str, owner: str) -> BaseModel:
+    known = {one.alias or name for name, one in schema.model_fields.items()}
+    for name in given:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
             hint = f"Did you mean {near[0]}?" if near else f"It takes: {', '.join(sorted(known)) or 'no parameters'}."
-            raise Invalid(f"the agent {agent!r} has no such parameter", path=f"params.{name}", hint=hint)
+            raise Invalid(f"{owner} has no such parameter", path=f"{path}.{name}", hint=hint)
     try:
-        return schema.model_validate(dict(params)).model_dump(mode="json", by_alias=True)
+        return schema.model_validate(dict(given))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        where = ".".join(["params", *(str(part) for part in first["loc"])])
+        where = ".".join([path, *(str(part) for part in first["loc"])])
         raise Invalid(first["msg"], path=where, hint=f"Given: {str(first.get('input'))[:80]!r}.") from error
 
 

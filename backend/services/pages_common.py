@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from backend.db.models import Run
 from backend.db.repositories import pages_common as repository
 from backend.db.repositories.pages_common import AnyRow
+from backend.domain.run import Budget
 from backend.services import rollups
 from backend.services.pages_looks import Look, Split
 from backend.services.rollups import summary_of
@@ -122,8 +123,9 @@ class Tile:
 
 def max_steps_of(config: Mapping[str, Any], spec: Mapping[str, Any]) -> int:
     """The step budget that holds for a task in a run."""
-    budget = config.get("budget") or {}
-    return int(budget.get("max_steps") or spec.get("max_steps") or DEFAULT_STEPS)
+    budget = Budget.model_validate(config.get("budget") or {})
+    level = (spec.get("labels") or {}).get("level")
+    return budget.steps_of(level, spec.get("max_steps")) or DEFAULT_STEPS
 
 
 def tiles(session: Session, *, run_id: UUID | None = None, limit: int = 64) -> list[Tile]:

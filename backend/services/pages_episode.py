@@ -23,7 +23,7 @@ from backend.services.rescore import RescoreRow
 
 @dataclass(frozen=True)
 class StepView:
-    """One step of the replay."""
+    """One step of the replay. `elements` were numbered on the picture `shown`; None = none were looked for."""
 
     index: int
     frame: str | None
@@ -41,6 +41,11 @@ class StepView:
     windows: list[Mapping[str, Any]]
     at: datetime
     final: bool
+    shown: str | None = None
+    prompt: str | None = None
+    model: str = ""
+    dropped: tuple[str, ...] = ()
+    elements: int | None = None
 
 
 @dataclass(frozen=True)
@@ -171,7 +176,7 @@ def episode_page(session: Session, episode_id: UUID, number: int | None) -> Epis
         repeat=episode.repeat,
         repeats=int(run.config.get("repeats", 1)),
         seed=episode.seed,
-        state=state_of(episode.state, episode.score, episode.ended_by, episode.failure_class),
+        state=state_of(episode.state, episode.score, episode.ended_by, episode.failure_class, mixed=episode.mixed),
         reason=episode.reason,
         failure_message=episode.failure_message,
         ended_words=ENDED_WORDS.get(episode.ended_by or "", ""),
@@ -249,6 +254,11 @@ def _step(step: Step) -> StepView:
         windows=step.windows,
         at=step.created_at,
         final=any(isinstance(result, dict) and result.get("final") for result in step.results),
+        shown=step.shown_sha256,
+        prompt=step.prompt_sha256,
+        model=str(step.extras.get("model") or ""),
+        dropped=tuple(step.extras.get("dropped") or ()),
+        elements=len(step.extras["marks"]) if "marks" in step.extras else None,
     )
 
 

@@ -15,7 +15,7 @@ from backend.db.repositories import pages_new_run as repository
 from backend.domain.errors import DeskarenaError, Invalid, Unavailable
 from backend.services.benchmark_variants import without_variant
 from backend.services.benchmarks import get_benchmark, latest_task_set
-from backend.services.capabilities import Capabilities, capabilities, checked_config
+from backend.services.capabilities import Capabilities, capabilities, resolved_config
 from backend.services.requests import RunRequest, selected
 
 POWER = 0.8
@@ -133,7 +133,7 @@ def _lacking(
 def _can(session: Session, request: RunRequest, troubles: list[Trouble]) -> Capabilities | None:
     try:
         can = capabilities(session)
-        checked_config(can, request.config())
+        resolved_config(can, request)
     except Unavailable as error:
         troubles.append(Trouble("provider", error.message, error.hint))
         return None

@@ -12,6 +12,7 @@ from backend.db.repositories import benchmark_parts as parts
 from backend.db.repositories import benchmarks as benchmark_repository
 from backend.db.repositories import pages_new_run as repository
 from backend.domain.errors import Invalid
+from backend.domain.presets import PRESETS
 from backend.services.benchmark_variants import known_variants
 from backend.services.benchmarks import latest_task_set
 from backend.services.pages_abilities import Abilities, AgentView, abilities
@@ -60,6 +61,7 @@ class NewRun:
     domains: Mapping[str, list[TaskChoice]]
     selections: Mapping[str, int]
     variants: Mapping[str, int]
+    presets: Mapping[str, str]
 
     @property
     def tasks(self) -> int:
@@ -81,6 +83,7 @@ def new_run(session: Session, benchmark: str, provider: str) -> NewRun:
         domains=_domains(session, chosen, provider, able) if chosen else {},
         selections=_selections(session, chosen) if chosen else {},
         variants=known_variants(session, latest_task_set(session, chosen).id) if chosen else {},
+        presets={name: preset.about for name, preset in PRESETS.items()},
     )
 
 
@@ -162,6 +165,17 @@ def _typed(field: Parameter, text: str) -> Any:
         return int(text) if field.kind == "integer" else float(text) if field.kind == "number" else json.loads(text)
     except ValueError as error:
         raise Invalid(f"{text[:60]!r} is no {field.kind}", path=f"params.{field.name}") from error
+
+
+def options_of(path: str, text: str) -> dict[str, Any]:
+    """An object from a form's text. Raises Invalid."""
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise Invalid(f"expected JSON, {error}", path=path) from error
+    if not isinstance(found, dict):
+        raise Invalid("expected an object in braces", path=path, hint='For example {"scale": 0.5}.')
+    return found
 
 
 def request_of(values: Mapping[str, Any]) -> RunRequest:

@@ -29,6 +29,7 @@ PHASES: Mapping[str, str] = {
     "agent": "agent thinking",
     "action": "actions",
     "held": "waiting for the model's API",
+    "person": "a person in control",
     "settle": "waiting for the screen to settle",
     "record": "recording",
     "evaluation": "evaluation",
@@ -149,6 +150,7 @@ class RunPage:
     open: bool
     config: Mapping[str, Any]
     config_hash: str
+    pins: Mapping[str, Any]
     tiles: list[Tile]
     matrix: Matrix
     phases: list[Phase]
@@ -169,6 +171,7 @@ def run_page(session: Session, run_id: UUID, filters: dict[str, Any], after: UUI
         open=row.Run.open,
         config=row.Run.config,
         config_hash=row.Run.config_hash,
+        pins=row.Run.pins,
         tiles=tiles(session, run_id=run_id),
         matrix=_matrix(repository.matrix(session, run_id)),
         phases=_phases(repository.phases(session, run_id)),
@@ -232,7 +235,7 @@ def episode_row(row: AnyRow, config: Mapping[str, Any]) -> EpisodeRow:
         task_id=task.id,
         difficulty=task.difficulty or UNLABELLED,
         repeat=episode.repeat,
-        state=state_of(episode.state, episode.score, episode.ended_by, episode.failure_class),
+        state=state_of(episode.state, episode.score, episode.ended_by, episode.failure_class, mixed=episode.mixed),
         reason=episode.failure_message if episode.state == "lost" else episode.reason,
         score=episode.score,
         steps=episode.steps if row.current_step is None else row.current_step,

@@ -9,6 +9,7 @@ from pydantic import Field
 from backend.db.models import Task
 from backend.db.models.words import Purpose
 from backend.domain.errors import Invalid
+from backend.domain.presets import filled
 from backend.domain.run import RunConfig
 from backend.domain.task import digest
 
@@ -34,13 +35,21 @@ class RunRequest(RunConfig):
     open: bool = False
     idempotency_key: str | None = Field(default=None, min_length=1, max_length=200)
 
-    def config(self) -> RunConfig:
-        """What decides the results."""
-        return RunConfig.model_validate(self.model_dump(include=set(RunConfig.model_fields)))
+    def config(self, known_params: Collection[str] = ()) -> RunConfig:
+        """What decides the results: what was asked for, and what the preset says of the rest.
+
+        Args:
+            known_params: names of the agent's parameters; a preset sets no others.
+
+        Raises:
+            Invalid: there is no such preset.
+        """
+        asked = self.model_dump(include=set(RunConfig.model_fields), exclude_unset=True)
+        return RunConfig.model_validate(filled(asked, frozenset(known_params)))
 
     def request_hash(self) -> str:
-        """Sha256 (hex) of everything but the key."""
-        return _hashed(self, exclude={"idempotency_key"})
+        """Sha256 (hex) of everything but the key. With a preset, saying a default and saying nothing differ."""
+        return _hashed(self, exclude={"idempotency_key"}, exclude_unset=self.preset is not None)
 
 
 def config_hash(config: RunConfig) -> str:
@@ -53,8 +62,10 @@ def condition_hash(config: RunConfig) -> str:
     return _hashed(config, exclude=_NOT_CONDITION)
 
 
-def _hashed(config: RunConfig, exclude: Collection[str] = ()) -> str:
-    told = config.model_dump(mode="json", exclude=set(exclude))
+def _hashed(config: RunConfig, exclude: Collection[str] = (), *, exclude_unset: bool = False) -> str:
+    told = config.model_dump(mode="json", exclude=set(exclude), exclude_unset=exclude_unset)
+    if told.get("budget", {}).get("level_steps", ...) is None:
+        del told["budget"]["level_steps"]
     return digest({name: value for name, value in told.items() if name not in _LATER or value is not None})
 
 

@@ -1,6 +1,7 @@
 """Runs: submit, pause, resume, cancel, retry, add to, close."""
 
 from collections.abc import Collection, Sequence
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -17,12 +18,13 @@ from backend.domain.episode import EpisodeState, Outcome, RunState
 from backend.domain.errors import Conflict, FailureClass, Invalid, NotFound
 from backend.domain.run import RunConfig
 from backend.domain.task import digest
-from backend.services import events, queue
+from backend.services import events, human_runs, queue
 from backend.services.benchmark_variants import without_variant
 from backend.services.benchmarks import get_benchmark, latest_task_set
-from backend.services.capabilities import Capabilities, capabilities, checked_config
+from backend.services.capabilities import Capabilities, capabilities, resolved_config
 from backend.services.events import Kind
 from backend.services.moves import move, move_all, settle
+from backend.services.pins import pins_of
 from backend.services.requests import RunRequest, condition_hash, config_hash, episode_seed, selected
 from backend.services.summary import Summary, run_summary
 
@@ -61,12 +63,17 @@ def submit_run(session: Session, request: RunRequest, *, project: Project, actor
     benchmark = get_benchmark(session, request.benchmark)
     task_set = latest_task_set(session, request.benchmark)
     can = capabilities(session)
-    config = checked_config(can, request.config())
+    config = resolved_config(can, request)
+    human = bool(can.agents[config.agent].get("human"))
+    if human:
+        config = human_runs.settled(config)
     chosen = selected(tasks.all_of(session, task_set.id), config.tasks, parts.selections(session, task_set.id))
     lacking = without_variant(session, task_set.id, config.variant, chosen)
     privileged = bool(can.agents[config.agent].get("privileged"))
     params = dict(config.params)
-    agent = agents.get_or_make(session, project.id, config.agent, params, digest(params), privileged=privileged)
+    agent = agents.get_or_make(
+        session, project.id, config.agent, params, digest(params), privileged=privileged, human=human
+    )
     run = Run(
         project_id=project.id,
         actor_id=actor.id,
@@ -75,6 +82,7 @@ def submit_run(session: Session, request: RunRequest, *, project: Project, actor
         provider=config.provider,
         config=config.model_dump(mode="json"),
         config_hash=config_hash(config),
+        pins=pins_of(config, can.models, datetime.now(UTC).date()),
         condition_hash=condition_hash(config),
         name=request.name,
         open=request.open,
@@ -114,13 +122,15 @@ def _make_episodes(  # noqa: PLR0913, PLR0917 - everything an episode is made of
     used = episodes.repeats_used(session, run.id)
     reasons = _reasons(session, run, chosen, can) | dict.fromkeys(lacking, f"has no variant {config.variant}")
     rows: list[dict[str, Any]] = []
+    human = bool(can.agents.get(config.agent, {}).get("human"))
     for round_ in range(1, repeats + 1):
-        for task in chosen:
+        for task in human_runs.shuffled(chosen, config.seed + round_) if human else chosen:
             repeat = used.get(task.id, 0) + round_
             state = EpisodeState.NOT_RUNNABLE if reasons[task.id] else EpisodeState.WAITING
             seed = episode_seed(config.seed, task.key, repeat)
             row = {"id": uuid7(), "run_id": run.id, "task_id": task.id, "repeat": repeat, "seed": seed}
-            rows.append({**row, "state": state.value, "reason": reasons[task.id]})
+            why = human_runs.held_back(reasons[task.id]) if human else {"reason": reasons[task.id]}
+            rows.append({**row, "state": state.value, **why})
     episodes.add_all(session, rows)
     run.rollup_stale = True
     return len(rows)

@@ -59,7 +59,30 @@ def submit(  # noqa: PLR0913, PLR0917  a command has as many options as it has
         typer.Option("--variant", metavar="AXIS=VALUE", help="Do the tasks under a condition, such as context=none."),
     ] = None,
     repeats: Annotated[int, typer.Option("--repeats", min=1, max=100, help="Episodes per task.")] = 1,
+    preset: Annotated[
+        str | None,
+        typer.Option("--preset", help="A benchmark's published setting, such as osworld; other options go before it."),
+    ] = None,
+    observation: Annotated[
+        str | None, typer.Option("--observation", help="What the agent sees; its own space if not given.")
+    ] = None,
+    observation_param: Annotated[
+        list[str] | None, typer.Option("--observation-param", metavar="K=V", help="Option of the observation space.")
+    ] = None,
+    action_space: Annotated[
+        str | None, typer.Option("--action-space", help="How the agent writes actions; its own space if not given.")
+    ] = None,
+    action_param: Annotated[
+        list[str] | None, typer.Option("--action-param", metavar="K=V", help="Option of the action space.")
+    ] = None,
+    image: Annotated[
+        list[str] | None,
+        typer.Option("--image", metavar="K=V", help="How the picture is made ready: scale=0.5, fit=[1024,1024]."),
+    ] = None,
     max_steps: Annotated[int | None, typer.Option("--max-steps", min=1, help="Steps per episode.")] = None,
+    max_seconds: Annotated[float | None, typer.Option("--max-seconds", min=1, help="Agent's time per episode.")] = None,
+    max_tokens: Annotated[int | None, typer.Option("--max-tokens", min=1, help="Tokens per episode.")] = None,
+    max_usd: Annotated[float | None, typer.Option("--max-usd", min=0, help="US dollars per episode.")] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Base of every episode's seed.")] = 0,
     name: Annotated[str, typer.Option("--name", help="A name for the run.")] = "",
     idempotency_key: Annotated[
@@ -73,18 +96,27 @@ def submit(  # noqa: PLR0913, PLR0917  a command has as many options as it has
     server: Server = None,
 ) -> None:
     """Submit a run; with --wait, wait for its end and exit by its result."""
-    body = {
+    body: dict[str, Any] = {
         "benchmark": benchmark,
         "agent": agent,
         "params": parameters(param or []),
         "provider": provider,
         "tasks": [*(tasks or []), *(f"@{name}" for name in selection or [])],
-        **({"variant": variant} if variant else {}),
         "repeats": repeats,
-        "budget": {"max_steps": max_steps} if max_steps else {},
         "seed": seed,
         "name": name,
     }
+    budget = {"max_steps": max_steps, "max_seconds": max_seconds, "max_tokens": max_tokens, "max_usd": max_usd}
+    body |= given(
+        variant=variant,
+        preset=preset,
+        observation=observation,
+        observation_params=parameters(observation_param or [], "--observation-param"),
+        action_space=action_space,
+        action_params=parameters(action_param or [], "--action-param"),
+        image=parameters(image or [], "--image"),
+        budget=given(**budget),
+    )
     headers = {"Idempotency-Key": idempotency_key} if idempotency_key else None
     with Api(server) as api:
         run = api.post("/runs", body, headers)
@@ -206,13 +238,18 @@ def command(run: str, word: str, output: Output, server: str | None, body: dict[
         print_object(changed, output, lambda done: print(f"{done['status']}: {done['episodes']} episodes changed"))
 
 
-def parameters(given: list[str]) -> dict[str, Any]:
+def given(**options: Any) -> dict[str, Any]:
+    """The options that were given: the service sees no others, so that a preset may fill them in."""
+    return {name: value for name, value in options.items() if value not in (None, "", {})}  # noqa: PLR6201 - {} has no hash.
+
+
+def parameters(words: list[str], option: str = "--param") -> dict[str, Any]:
     """`k=v` words as an object; a value that is JSON is taken as such, anything else as text."""
     found: dict[str, Any] = {}
-    for word in given:
+    for word in words:
         name, equals, value = word.partition("=")
         if not equals or not name:
-            raise UsageError(f"--param wants K=V, not {word!r}")
+            raise UsageError(f"{option} wants K=V, not {word!r}")
         try:
             found[name] = json.loads(value)
         except ValueError:

@@ -33,7 +33,8 @@ Include = Annotated[Literal["episodes"] | None, Query(description="`episodes`: t
 
 def request_of(body: schemas.RunSubmit, key: str | None = None) -> RunRequest:
     """The service's request from the body."""
-    return RunRequest.model_validate({**body.model_dump(), "idempotency_key": key})
+    # What was not given stays open: a preset may fill it in.
+    return RunRequest.model_validate({**body.model_dump(exclude_unset=True), "idempotency_key": key})
 
 
 def one(session: Session, run: models.Run) -> schemas.Run:

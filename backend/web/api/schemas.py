@@ -4,14 +4,14 @@ Times are UTC, in ISO 8601. Ids are UUIDs. Scores and rates lie in [0, 1]; `null
 """
 
 from datetime import datetime
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from backend.domain.episode import AttemptState, EndedBy, EpisodeState, Outcome, RunState
 from backend.domain.errors import FailureClass
-from backend.domain.run import Budget, Screen, Settle
+from backend.domain.run import Budget, ImageView, RunConfig, Screen, Settle
 from backend.domain.task import Difficulty
 
 T = TypeVar("T")
@@ -59,7 +59,7 @@ class Page(View, Generic[T]):
 
 
 class Counts(View):
-    """Episodes by where they are; the six add up to all episodes of the run."""
+    """Episodes by where they are; the seven add up to all. `mixed`: scored, but a person helped, so not counted."""
 
     scored: int = 0
     lost: int = 0
@@ -67,6 +67,7 @@ class Counts(View):
     not_runnable: int = 0
     waiting: int = 0
     running: int = 0
+    mixed: int = 0
 
 
 class RateInterval(View):
@@ -115,8 +116,26 @@ class RunSubmit(Body):
     params: dict[str, Any] = Field(default={}, description="The agent's parameters, by its own schema.", examples=[{}])
     name: str = Field(default="", max_length=200, examples=["nightly"])
     provider: str = Field(default="local", min_length=1, max_length=100)
-    observation: str | None = Field(default=None, max_length=100)
-    action_space: str | None = Field(default=None, max_length=100)
+    preset: str | None = Field(
+        default=None,
+        max_length=50,
+        description="A benchmark's published setting; it fills in what the request leaves open.",
+        examples=["osworld"],
+    )
+    observation: str | None = Field(default=None, max_length=100, description="Null = the agent's own.")
+    observation_params: dict[str, Any] | None = Field(default=None, description="Options of the observation space.")
+    action_space: str | None = Field(default=None, max_length=100, description="Null = the agent's own.")
+    action_params: dict[str, Any] | None = Field(default=None, description="Options of the action space.")
+    image: ImageView | None = Field(default=None, description="How the picture is made ready for the agent.")
+    perturbation: Literal["moved", "shrunk", "cluttered"] | None = Field(
+        default=None, description="What is done to the windows after set-up."
+    )
+    variant: str | None = Field(
+        default=None,
+        pattern=r"^[a-z_]{1,50}=[A-Za-z0-9_.-]{1,50}$",
+        description="`axis=value`.",
+        examples=["context=none"],
+    )
     tasks: list[str] = Field(
         default=[],
         max_length=10_000,
@@ -128,6 +147,7 @@ class RunSubmit(Body):
     screen: Screen = Screen()
     budget: Budget = Budget()
     settle: Settle = Settle()
+    wait: Settle = Field(default=RunConfig.model_fields["wait"].default, description="What the agent's WAIT waits for.")
     open: bool = Field(default=False, description="Stays running until closed, so that episodes can be added.")
 
 
@@ -199,6 +219,9 @@ class Run(View):
     params: dict[str, Any]
     provider: str = Field(examples=["local"])
     config: dict[str, Any] = Field(description="The whole frozen configuration.")
+    pins: dict[str, Any] = Field(
+        default={}, description="What else defines the agent: code, hashes of prompts, model, price, spaces, budgets."
+    )
     purpose: str = Field(description="measure, validate or demo", examples=["measure"])
     open: bool = False
     actor: str = ""
@@ -306,6 +329,11 @@ class Step(View):
     index: int
     frame: Artifact | None = None
     a11y: Artifact | None = None
+    shown: Artifact | None = Field(default=None, description="What the agent was shown, where it is not the screen.")
+    prompt: Artifact | None = Field(default=None, description="What the agent asked its model, without pictures.")
+    extras: dict[str, Any] = Field(
+        default={}, description="Who decided, the model as its API names it, marks, view, clipboard, terminal."
+    )
     windows: list[dict[str, Any]] | None = None
     words: str = ""
     reply: str = ""

@@ -22,6 +22,8 @@ from backend.web.templating import render
 router = page_router()
 NUMBERS = {"repeats": "repeats", "seed": "seed"}
 BUDGET = ("max_steps", "max_seconds", "max_tokens", "max_usd")
+CHOICES = ("variant", "preset", "observation", "action_space")
+OPTIONS = ("observation_params", "action_params", "image")
 Given = QueryParams | FormData
 
 
@@ -56,8 +58,8 @@ def values_of(given: Given, page: NewRun, agent: str) -> dict[str, Any]:
         "budget": {name: text(given, name) for name in BUDGET if text(given, name)},
     }
     values |= {field: text(given, name) for name, field in NUMBERS.items() if text(given, name)}
-    if text(given, "variant"):
-        values["variant"] = text(given, "variant")
+    values |= {name: text(given, name) for name in CHOICES if text(given, name)}
+    values |= {name: service.options_of(name, text(given, name)) for name in OPTIONS if text(given, name)}
     if text(given, "screen"):
         width, _, height = text(given, "screen").partition("x")
         values["screen"] = {"width": width, "height": height}

@@ -1,0 +1,88 @@
+"""Asking a model: which client, which request, and what is left out when it becomes too long."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from backend.domain.agents._messages import message_tokens
+from backend.domain.agents._model_params import ModelParams
+from backend.domain.errors import AgentFailed, Invalid, ModelApiFailed
+from backend.domain.ports_agent import AgentContext
+from backend.domain.ports_model import Message, ModelReply, ModelRequest, Tool
+
+Build = Callable[[int], Sequence[Message] | None]
+"""The messages of a step with so much of the oldest input left out; None when nothing more can be left out."""
+_LENGTH = re.compile(r"context|too (long|large|many)|maximum|length|tokens?\b|exceed", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A reply and what it was the reply to."""
+
+    reply: ModelReply
+    asked: tuple[Message, ...]
+
+
+class Asker:
+    """Asks one model for one episode."""
+
+    def __init__(self, context: AgentContext, params: ModelParams) -> None:
+        """Finds the endpoint's client.
+
+        Raises:
+            AgentFailed: no model was named, or there are no model clients.
+            ModelApiFailed: there is no such endpoint here, or it has no key.
+        """
+        if context.models is None:
+            raise AgentFailed("this agent asks a model, and there are no model clients here")
+        if not params.model:
+            raise AgentFailed("no model was named", hint="Give one: --param model=NAME.")
+        self._client = context.models.client(params.endpoint)
+        self._params = params
+        self._seed = context.seed if params.send_seed else None
+        self._answered = False
+
+    def ask(self, build: Build, tools: Sequence[Tool] = ()) -> Answer:
+        """The model's answer; the oldest input is left out first where it is more than the model takes.
+
+        Raises:
+            ModelApiFailed: the API gave no answer, or refuses requests like ours from the first one on.
+            AgentFailed: it refuses this one.
+        """
+        skipped, messages = 0, build(0) or ()
+        while True:
+            shorter = build(skipped + 1)
+            if shorter is None or not self._too_long(messages):
+                try:
+                    reply = self._client.complete(self._request(messages, tools))
+                except Invalid as error:
+                    if shorter is None or not _LENGTH.search(error.message):
+                        raise self._refused(error) from error
+                else:
+                    self._answered = True
+                    return Answer(reply, tuple(messages))
+            skipped, messages = skipped + 1, shorter
+
+    def _too_long(self, messages: Sequence[Message]) -> bool:
+        most = self._params.max_input_tokens
+        return most is not None and message_tokens(messages) > most
+
+    def _request(self, messages: Sequence[Message], tools: Sequence[Tool]) -> ModelRequest:
+        params = self._params
+        return ModelRequest(
+            model=params.model,
+            messages=tuple(messages),
+            tools=tuple(tools),
+            temperature=params.temperature,
+            top_p=params.top_p,
+            max_tokens=params.max_tokens,
+            seed=self._seed,
+            extra=params.extra,
+        )
+
+    def _refused(self, error: Invalid) -> AgentFailed | ModelApiFailed:
+        """A model that refuses the very first request was set up wrongly, which must not count as an agent's score."""
+        words = f"the model's API refused the request: {error.message}"
+        if self._answered:
+            return AgentFailed(words)
+        return ModelApiFailed(words, hint="Look at the agent's parameters: model, sampling, extra fields.")

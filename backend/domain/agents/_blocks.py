@@ -1,0 +1,113 @@
+"""Agents that answer in blocks (```decision, ```python, ```memory), as WAA's Navi does: what they share.
+
+Each step is one question: earlier steps come back as a memory that the model keeps itself, the code it wrote and the
+screen of the step before. Source: Windows Agent Arena, arXiv 2409.08264, and its `mm_agents/navi`.
+"""
+
+import re
+from collections.abc import Sequence
+
+from pydantic import Field
+
+from backend.domain.agents._messages import message
+from backend.domain.agents._model_agent import ModelAgent
+from backend.domain.agents._model_params import ModelParams
+from backend.domain.agents._pictures import fitted
+from backend.domain.agents._seen import elements, titles, tree_text
+from backend.domain.observations._image import in_view
+from backend.domain.ports_agent import Sight
+from backend.domain.ports_model import Message, ModelReply, Part
+from backend.domain.trajectory import Decision, Frame, Observation
+
+_MEMORY = re.compile(r"```memory[ \t]*\n(.*?)```", re.DOTALL)
+_CODE = re.compile(r"```python[ \t]*\n(.*?)```", re.DOTALL)
+MOST_MEMORY = 20_000
+MOST_CLIPBOARD = 10_000
+
+
+class BlocksParams(ModelParams):
+    """What block agents can be told."""
+
+    max_tokens: int | None = Field(default=4096, ge=16, le=200_000, description="Longest answer, in tokens.")
+    n_prev: int = Field(default=15, ge=0, le=1000, description="Earlier actions that are listed, newest first.")
+    use_last_screen: bool = Field(default=True, description="Shows the screen of the step before as well.")
+    raw_screen: bool = Field(default=True, description="Shows the screen also without the marks.")
+    element_tokens: int = Field(
+        default=10_000, ge=100, description="Where the list of elements is cut, in estimated tokens."
+    )
+
+
+class BlocksAgent(ModelAgent):
+    """Asks one question a step, about up to three pictures."""
+
+    params: BlocksParams
+    shows_tree = False
+
+    def begin(self) -> None:
+        """See ModelAgent."""
+        self._memory = ""
+        self._done: list[str] = []
+        self._last: Frame | None = None
+
+    def messages(self, observation: Observation, sight: Sight, left_out: int) -> Sequence[Message] | None:
+        """Left out are, in this order: the screen of the step before, all earlier actions, the tree."""
+        if left_out > 3:  # noqa: PLR2004 - the three named above
+            return None
+        question = self._question(observation, sight, actions=left_out < 2, tree=self.shows_tree and left_out < 3)  # noqa: PLR2004
+        return [
+            message("system", self.prompt("system", actions=self.instructions(sight), platform=sight.platform)),
+            message("user", question, *self._pictures(observation, earlier=left_out < 1)),
+        ]
+
+    def keep(self, observation: Observation, reply: ModelReply, decision: Decision) -> None:
+        """The memory as the model wrote it last, and what it did."""
+        found = _MEMORY.search(reply.text)
+        self._memory = found.group(1).strip()[:MOST_MEMORY] if found else self._memory
+        code = _CODE.search(reply.text)
+        done = code.group(1).strip() if code else ", ".join(action.type for action in decision.actions)
+        self._done.append(done[:MOST_MEMORY] or "nothing")
+        self._done = self._done[-max(self.params.n_prev, 1) :]
+        self._last = observation.frame or observation.picture
+
+    def _question(self, observation: Observation, sight: Sight, *, actions: bool, tree: bool) -> str:
+        context, number = self.told, observation.index
+        done = self._done[::-1][: self.params.n_prev] if actions else []
+        limit = self.params.element_tokens
+        front, others = titles(observation.windows or ())
+        return self.prompt(
+            "step",
+            instruction=context.instruction,
+            note=observation.note,
+            step=number + 1,
+            steps=context.max_steps,
+            left=max(0, context.max_steps - number),
+            front=front,
+            others=others,
+            clipboard=(observation.clipboard or "")[:MOST_CLIPBOARD],
+            memory=self._memory,
+            done=done,
+            elements=elements(observation.marks or (), sight.screen, limit),
+            tree=tree_text(observation.a11y_tree, sight, limit) if tree and observation.a11y_tree else "",
+            earlier=self._earlier(observation) is not None,
+        )
+
+    def _earlier(self, observation: Observation) -> Frame | None:
+        return (observation.previous or self._last) if self.params.use_last_screen else None
+
+    def _pictures(self, observation: Observation, *, earlier: bool) -> list[str | Frame | Part | None]:
+        """Each picture after its name, so that the model cannot mix them up."""
+        before = self._earlier(observation) if earlier else None
+        marked = observation.shown
+        raw = observation.frame if self.params.raw_screen or marked is None else None
+        if raw is not None and marked is not None:
+            raw = in_view(raw, observation.view)  # As large as the marked one, so that they lie over each other.
+        named = (
+            ("The screen before the last action:", before),
+            ("The screen now:", raw),
+            ("With its elements numbered:", marked),
+        )
+        found: list[str | Frame | Part | None] = []
+        for words, picture in named:
+            if picture is not None:
+                found += [words, fitted(picture)]
+        return found

@@ -1,0 +1,75 @@
+"""Messages to a model: made from texts and pictures, counted, and told to people without the pictures."""
+
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from backend.domain.observations._tree import estimated_tokens
+from backend.domain.ports_model import Message, ModelReply, Part
+from backend.domain.trajectory import Frame
+
+MOST_PROMPT = 200_000
+"""Characters of a prompt that a step keeps."""
+MOST_WORDS = 4_000
+PICTURE_TOKENS = 1_500
+"""What a picture is reckoned at: vendors charge between some 250 and 2,500 for a screen."""
+_BLOCK = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+
+
+def message(role: Literal["system", "user", "assistant"], *parts: str | Frame | Part | None) -> Message:
+    """A message of these parts; None and empty texts are left out."""
+    return Message(role=role, parts=tuple(_part(part) for part in parts if part is not None and part != ""))  # noqa: PLC1901 - a Part is no text.
+
+
+def _part(given: str | Frame | Part) -> Part:
+    if isinstance(given, str):
+        return Part(text=given)
+    return Part(image=given) if isinstance(given, Frame) else given
+
+
+def reply_message(reply: ModelReply, *, empty: str = "(no answer)") -> Message:
+    """A model's own turn, as it is given back to it: what its API wants unchanged, its words, its calls."""
+    parts = [Part(raw=raw) for raw in reply.raw]
+    if reply.text.strip() or not (reply.calls or parts):
+        parts.append(Part(text=reply.text.strip() or empty))
+    return Message(role="assistant", parts=(*parts, *(Part(call=call) for call in reply.calls)))
+
+
+def message_tokens(messages: Sequence[Message]) -> int:
+    """About how many tokens they have."""
+    return sum(_part_tokens(part) for one in messages for part in one.parts)
+
+
+def _part_tokens(part: Part) -> int:
+    return PICTURE_TOKENS if part.image is not None else estimated_tokens(_part_words(part))
+
+
+def prompt_text(messages: Sequence[Message]) -> str:
+    """What was asked, for people: texts in full up to MOST_PROMPT, a line in place of each picture."""
+    turns = [f"# {one.role}\n\n" + "\n\n".join(_part_words(part) for part in one.parts) for one in messages]
+    told = "\n\n".join(turns)
+    return (
+        told
+        if len(told) <= MOST_PROMPT
+        else f"{told[:MOST_PROMPT]}\n[... {len(told) - MOST_PROMPT} further characters]"
+    )
+
+
+def _part_words(part: Part) -> str:
+    if part.text is not None:
+        return part.text
+    if part.image is not None:
+        return f"[picture, {part.image.width}x{part.image.height}, {part.image.media_type}]"
+    if part.call is not None:
+        return f"[call {part.call.id}: {part.call.name} {dict(part.call.arguments)}]"
+    if part.result is not None:
+        return f"[result of {part.result[0]}: {part.result[1]}]"
+    return "[reasoning, given back unread]"
+
+
+def words_of(reply: ModelReply) -> str:
+    """What a reply says beside its actions: the text without its code blocks, else its reasoning, else its calls."""
+    plain = _BLOCK.sub("", reply.text).strip()
+    called = ", ".join(call.name for call in reply.calls)
+    found = plain or reply.thinking.strip() or (f"calls {called}" if called else reply.text.strip())
+    return found[:MOST_WORDS] or "The model gave no words."

@@ -1,0 +1,122 @@
+"""What all agents have in common that ask a model at every step."""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from backend.domain import registry
+from backend.domain.agents._asking import Answer, Asker
+from backend.domain.agents._messages import prompt_text, words_of
+from backend.domain.agents._model_params import ModelParams
+from backend.domain.agents._templates import prompt_hashes, render
+from backend.domain.errors import AgentFailed, Invalid
+from backend.domain.ports_agent import ActionSpace, AgentContext, Sight
+from backend.domain.ports_model import Message, ModelReply
+from backend.domain.registry import Kind
+from backend.domain.trajectory import Action, Decision, Observation
+
+
+class ModelAgent(ABC):
+    """Asks a model for each decision; what it asks is its subclass's matter.
+
+    Attributes:
+        name: under which it is registered; also the folder of its prompts.
+        context: what it was told at the start; None before.
+    """
+
+    Params: type[ModelParams] = ModelParams
+    name: str
+    action_space: str
+    privileged = False
+
+    def __init__(self, params: Any) -> None:
+        self.params: Any = self.Params.model_validate(dict(params))
+        self.context: AgentContext | None = None
+
+    @classmethod
+    def prompts(cls) -> Mapping[str, str]:
+        """Hashes of its prompts, by name: part of what a run pins."""
+        return prompt_hashes(cls.name)
+
+    def reset(self, context: AgentContext) -> None:
+        """Finds the model and the action space. Raises ModelApiFailed if the endpoint cannot be used."""
+        self.context = context
+        self._asker = Asker(context, self.params)
+        self._space = action_space_of(context, self.action_space)
+        self.begin()
+
+    def act(self, observation: Observation) -> Decision:
+        """See the port."""
+        context = self.told
+        sight = Sight(
+            screen=context.screen,
+            view=observation.view,
+            marks=observation.marks or (),
+            platform=context.platform,
+        )
+        answer = self._asker.ask(lambda left_out: self.messages(observation, sight, left_out), self._space.tools(sight))
+        decision = self._read(answer, sight)
+        self.keep(observation, answer.reply, decision)
+        return decision
+
+    def close(self) -> None:  # noqa: B027 - most have nothing to do.
+        """Nothing to release: clients belong to the attempt."""
+
+    @property
+    def told(self) -> AgentContext:
+        """The context. Raises AgentFailed before reset."""
+        if self.context is None:
+            raise AgentFailed("the agent was asked before the episode began")
+        return self.context
+
+    def begin(self) -> None:  # noqa: B027 - same.
+        """Forgets the episode before."""
+
+    @abstractmethod
+    def messages(self, observation: Observation, sight: Sight, left_out: int) -> Sequence[Message] | None:
+        """What is asked, with so much of the oldest input left out; None when nothing more can be."""
+
+    def actions(self, reply: ModelReply, sight: Sight) -> tuple[Action, ...]:
+        """The actions of a reply. Raises Invalid."""
+        return self._space.parse(reply, sight)
+
+    def keep(self, observation: Observation, reply: ModelReply, decision: Decision) -> None:  # noqa: B027 - same.
+        """Remembers a step for the next ones."""
+
+    def instructions(self, sight: Sight) -> str:
+        """How actions are written, in words."""
+        return self._space.instructions(sight)
+
+    def prompt(self, part: str, **data: Any) -> str:
+        """One of its prompts."""
+        return render(self.name, part, **data)
+
+    def _read(self, answer: Answer, sight: Sight) -> Decision:
+        reply = answer.reply
+        said: dict[str, Any] = {
+            "words": words_of(reply),
+            "reply": verbatim(reply),
+            "usage": reply.usage,
+            "prompt": prompt_text(answer.asked),
+            "model": reply.model,
+            "dropped": reply.dropped,
+        }
+        if reply.stop == "refusal" and not reply.text.strip() and not reply.calls:
+            return Decision(invalid="the model refused to answer", **said)
+        try:
+            return Decision(actions=self.actions(reply, sight), **said)
+        except Invalid as error:
+            return Decision(invalid=f"{error} {error.hint}".strip()[:2000], **said)
+
+
+def action_space_of(context: AgentContext, default: str) -> ActionSpace:
+    """The run's action space with its options. Raises UnknownPlugin."""
+    found: type[ActionSpace] = registry.lookup(Kind.ACTION_SPACE, context.action_space or default)
+    return found(found.Params.model_validate(dict(context.action_params or {})))
+
+
+def verbatim(reply: ModelReply) -> str:
+    """A reply as it is kept: its text, then its calls as JSON, one a line."""
+    calls = [json.dumps({"call": call.name, **call.arguments}, ensure_ascii=False, default=str) for call in reply.calls]
+    return "\n".join(part for part in (reply.text, *calls) if part)

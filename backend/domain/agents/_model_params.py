@@ -1,0 +1,45 @@
+"""What all agents that ask a language model can be told."""
+
+from typing import Any
+
+from pydantic import Field, field_validator
+
+from backend.domain.parameters import Parameters
+
+_SECRETS = ("key", "authorization", "token", "secret", "password")
+_NO_SECRETS = frozenset({"max_tokens", "max_completion_tokens", "max_output_tokens"})
+
+
+class ModelParams(Parameters):
+    """Which model is asked, where, and how. A preset of a run fills in what the run leaves open."""
+
+    model: str = Field(default="", max_length=200, description="Model, as its API names it. Needed.")
+    endpoint: str = Field(
+        default="openai", max_length=100, description="Where it is asked: an endpoint of docs/models.md."
+    )
+    temperature: float | None = Field(
+        default=1.0, ge=0, le=2, description="Sampling temperature; null leaves it to the API."
+    )
+    top_p: float | None = Field(
+        default=None, gt=0, le=1, description="Share of probability that is sampled from; null leaves it to the API."
+    )
+    max_tokens: int | None = Field(default=1500, ge=16, le=200_000, description="Longest answer, in tokens.")
+    send_seed: bool = Field(default=False, description="Sends the episode's seed, for APIs that take one.")
+    max_input_tokens: int | None = Field(
+        default=None,
+        ge=1000,
+        description="Longest input, in estimated tokens: the oldest is left out first. Null: the API's own limit.",
+    )
+    extra: dict[str, Any] = Field(
+        default_factory=dict, description="Further fields of the API's own, as JSON, for example reasoning effort."
+    )
+
+    @field_validator("extra")
+    @classmethod
+    def no_secrets(cls, value: dict[str, Any]) -> dict[str, Any]:
+        """Parameters are shown on pages, so a key has no place among them."""
+        for name in value:
+            plain = name.lower().replace("-", "_")
+            if plain not in _NO_SECRETS and any(word in plain.split("_") or plain.endswith(word) for word in _SECRETS):
+                raise ValueError(f"{name!r} looks like a secret; keys belong to the endpoint (docs/models.md)")
+        return value

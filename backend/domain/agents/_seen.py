@@ -1,0 +1,52 @@
+"""What is on the screen, in words for a model: the tree, the numbered elements, the windows."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from backend.domain.errors import Invalid
+from backend.domain.observations._tree import cut, estimated_tokens, linear
+from backend.domain.ports_agent import Sight
+from backend.domain.run import Screen
+from backend.domain.trajectory import Mark, Window
+
+MOST_TITLES = 100
+MOST_TEXT = 300
+"""Characters of one title or of one element's text."""
+
+
+def tree_text(tree: str, sight: Sight, most_tokens: int, form: Literal["suites", "paper"] = "suites") -> str:
+    """The accessibility tree, filtered and linearised, cut at so many tokens; in words if it cannot be read."""
+    try:
+        return linear(tree, platform=sight.platform, form=form, most_tokens=most_tokens)
+    except Invalid as error:
+        return f"(it cannot be read: {error.message})"
+
+
+def marks_table(marks: Sequence[Mark], most_tokens: int) -> str:
+    """OSWorld's table of numbered elements: index, tag, name, text, with tabs."""
+    lines = [f"{one.id}\t{one.tag or one.kind}\t{_plain(one.name)}\t{_plain(one.text)}" for one in marks]
+    return "\n".join(cut(["index\ttag\tname\ttext", *lines], most_tokens, estimated_tokens))
+
+
+def elements(marks: Sequence[Mark], screen: Screen, most_tokens: int) -> str:
+    """WAA's list of elements: id, type, content and box in 0-1 as (x1, y1, x2, y2); one a line."""
+    lines = [
+        f"{one.id}\t{one.kind}\t{_plain(one.text or one.name)}\t"
+        f"({one.x / screen.width:.3f}, {one.y / screen.height:.3f}, "
+        f"{(one.x + one.width) / screen.width:.3f}, {(one.y + one.height) / screen.height:.3f})"
+        for one in marks
+    ]
+    return "\n".join(cut(["id\ttype\tcontent\tbox", *lines], most_tokens, estimated_tokens)) if lines else ""
+
+
+def titles(windows: Sequence[Window]) -> tuple[str, list[str]]:
+    """Title of the window in front (empty where none is), and of all others, the topmost first."""
+    front = next((one for one in reversed(windows) if one.active), None)
+    others = [_plain(one.title) for one in reversed(windows) if one is not front and one.title.strip()]
+    return _plain(front.title) if front else "", others[:MOST_TITLES]
+
+
+def _plain(text: str) -> str:
+    """One line, not too long."""
+    short = " ".join(text.split())
+    return short if len(short) <= MOST_TEXT else short[: MOST_TEXT - 1] + "…"

@@ -1,0 +1,121 @@
+"""`computer_use`: models with a computer tool of their own, used as their vendors mean it.
+
+One conversation for the whole episode: the model calls its tool, each call gets its result, the newest screen comes
+with it, and what an API wants back unchanged (signed reasoning) is given back. Old screens and turns are left out first.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pydantic import Field
+
+from backend.domain.agents._messages import message, reply_message
+from backend.domain.agents._model_agent import ModelAgent
+from backend.domain.agents._model_params import ModelParams
+from backend.domain.ports_agent import Sight
+from backend.domain.ports_model import Message, ModelReply, Part
+from backend.domain.registry import Kind, register
+from backend.domain.trajectory import Action, ActionType, Decision, Frame, Observation
+
+_LAST_WORD = re.compile(r"\b(DONE|FAIL|INFEASIBLE)\b[^A-Za-z0-9]*\Z")
+_OLD = "(an older screen, left out)"
+
+
+class ComputerUseParams(ModelParams):
+    """What a computer tool's model can be told."""
+
+    endpoint: str = Field(
+        default="anthropic", max_length=100, description="Where it is asked: an endpoint of docs/models.md."
+    )
+    max_tokens: int | None = Field(default=4096, ge=16, le=200_000, description="Longest answer, in tokens.")
+    temperature: float | None = Field(
+        default=None, ge=0, le=2, description="Sampling temperature; null leaves it to the API."
+    )
+    images: int = Field(
+        default=10, ge=1, le=1000, description="Newest screens that are shown; older ones are left out."
+    )
+    history: int | None = Field(
+        default=None, ge=0, description="Earlier turns that are shown; null: all that the model takes."
+    )
+
+
+@dataclass(frozen=True)
+class _Turn:
+    """One step that was.
+
+    Attributes:
+        reply: the model's answer to this step's screen.
+        words: what the user's turn said beside the screen.
+    """
+
+    picture: Frame | None
+    words: str
+    reply: ModelReply
+
+
+@register(Kind.AGENT, "computer_use")
+class ComputerUse(ModelAgent):
+    """Carries out all calls of a reply as one step, in their order."""
+
+    Params = ComputerUseParams
+    name = "computer_use"
+    observation = "screenshot"
+    action_space = "anthropic_computer"
+    about = "Models with a computer tool of their own, as their vendors mean them to be used."
+
+    def begin(self) -> None:
+        """See ModelAgent."""
+        self._turns: list[_Turn] = []
+        self._silent = False
+        self._said = ""
+
+    def messages(self, observation: Observation, sight: Sight, left_out: int) -> Sequence[Message] | None:
+        """The conversation; its oldest turns are left out first. The task always stands at its beginning."""
+        history = self.params.history
+        shown = self._turns if history is None else self._turns[len(self._turns) - min(history, len(self._turns)) :]
+        if left_out > len(shown):
+            return None
+        shown = shown[left_out:]
+        system = self.prompt("system", actions=self.instructions(sight), platform=sight.platform)
+        found = [message("system", system)]
+        calls: ModelReply | None = None
+        for number, turn in enumerate(shown):
+            picture = turn.picture if len(shown) - number < self.params.images else None
+            found += [self._user(calls, turn.words, picture), reply_message(turn.reply)]
+            calls = turn.reply
+        self._said = self._words(observation)
+        return [*found, self._user(calls, self._said, observation.picture)]
+
+    def actions(self, reply: ModelReply, sight: Sight) -> tuple[Action, ...]:
+        """The calls' actions; without a call, the ending that the model's last word says, or none the first time."""
+        if reply.calls:
+            self._silent = False
+            return super().actions(reply, sight)
+        said = _LAST_WORD.search(reply.text.strip())
+        if said:
+            return (Action(type=ActionType.DONE if said.group(1) == "DONE" else ActionType.FAIL),)
+        if self._silent:
+            return (Action(type=ActionType.DONE, note="the model stopped using the computer"),)
+        self._silent = True
+        return ()
+
+    def keep(self, observation: Observation, reply: ModelReply, decision: Decision) -> None:  # noqa: ARG002
+        """See ModelAgent."""
+        self._turns.append(_Turn(observation.picture, self._said, reply))
+
+    def _words(self, observation: Observation) -> str:
+        """What is said beside the screen: what went wrong, or that the model should go on."""
+        unasked = "" if not self._silent else self.prompt("go_on")
+        return observation.note or unasked
+
+    def _user(self, answered: ModelReply | None, words: str, picture: Frame | None) -> Message:
+        """The task with the first screen, or the results of the calls before with the screen that they led to."""
+        seen = picture or _OLD
+        if answered is None:
+            return message("user", self.prompt("task", instruction=self.told.instruction), words, seen)
+        if not answered.calls:
+            return message("user", words, seen)
+        said = words or "done"
+        results = [Part(result=(call.id, said)) for call in answered.calls]
+        return message("user", *results, seen)

@@ -1,0 +1,70 @@
+"""`omni`: OmniBench's agent. One JSON object per step: what it sees, what it thinks, one function on one control.
+
+Source of its rules: OmniBench (protocols §5); the prompts are ours. The run's image view makes the pictures: the step
+before with the last click boxed beside the screen of now, or the screen of now alone.
+"""
+
+import json
+from collections.abc import Sequence
+
+from pydantic import Field
+
+from backend.domain.agents._messages import message
+from backend.domain.agents._model_agent import ModelAgent
+from backend.domain.agents._model_params import ModelParams
+from backend.domain.agents._seen import marks_table, titles
+from backend.domain.ports_agent import Sight
+from backend.domain.ports_model import Message, ModelReply
+from backend.domain.registry import Kind, register
+from backend.domain.trajectory import Decision, Observation
+
+MOST_DONE = 2_000
+"""Characters of one earlier step."""
+
+
+class OmniParams(ModelParams):
+    """OmniBench's options."""
+
+    history: int = Field(default=10, ge=0, le=1000, description="Earlier steps that are listed, the oldest first.")
+    control_tokens: int = Field(
+        default=10_000, ge=100, description="Where the list of controls is cut, in estimated tokens."
+    )
+
+
+@register(Kind.AGENT, "omni")
+class Omni(ModelAgent):
+    """Asks one question a step; earlier steps come back as a list of what was thought and done."""
+
+    Params = OmniParams
+    name = "omni"
+    observation = "set_of_marks"
+    action_space = "omni"
+    about = "OmniBench's agent: answers with one JSON object, a status, a thought and one function on one control."
+
+    def begin(self) -> None:
+        """See ModelAgent."""
+        self._done: list[str] = []
+
+    def messages(self, observation: Observation, sight: Sight, left_out: int) -> Sequence[Message] | None:
+        """Left out is what was done, the oldest first."""
+        shown = self._done[-self.params.history :] if self.params.history else []
+        if left_out > len(shown):
+            return None
+        front, _ = titles(observation.windows or ())
+        question = self.prompt(
+            "step",
+            instruction=self.told.instruction,
+            note=observation.note,
+            front=front,
+            done=shown[left_out:],
+            beside=observation.view is not None and observation.view.left > 0 and observation.index > 0,
+            controls=marks_table(observation.marks or (), self.params.control_tokens) if observation.marks else "",
+        )
+        system = self.prompt("system", actions=self.instructions(sight), platform=sight.platform)
+        return [message("system", system), message("user", question, observation.picture)]
+
+    def keep(self, observation: Observation, reply: ModelReply, decision: Decision) -> None:  # noqa: ARG002
+        """What it thought and did, in one line."""
+        done = [one.model_dump(mode="json", exclude_defaults=True) for one in decision.actions]
+        words = f"{decision.words[:MOST_DONE]} -> {json.dumps(done, ensure_ascii=False)[:MOST_DONE]}"
+        self._done.append(f"not carried out: {decision.invalid}" if decision.invalid else " ".join(words.split()))

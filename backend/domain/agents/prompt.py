@@ -1,0 +1,117 @@
+"""`prompt`: OSWorld's baseline agent. A system message, the last N steps as chat turns, the screen of now.
+
+Its four input settings are four observation spaces: what an observation has is what the model is shown. Source of its
+rules: OSWorld, arXiv 2404.07972, and its `mm_agents/agent.py`; the prompts are ours.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import Field
+
+from backend.domain.agents._messages import message, reply_message
+from backend.domain.agents._model_agent import ModelAgent
+from backend.domain.agents._model_params import ModelParams
+from backend.domain.agents._seen import marks_table, tree_text
+from backend.domain.ports_agent import Sight
+from backend.domain.ports_model import Message, ModelReply
+from backend.domain.registry import Kind, register
+from backend.domain.trajectory import Decision, Frame, Observation
+
+
+class PromptParams(ModelParams):
+    """OSWorld's settings are its defaults."""
+
+    top_p: float | None = Field(
+        default=0.9, gt=0, le=1, description="Share of probability that is sampled from; null leaves it to the API."
+    )
+    history: int = Field(
+        default=3, ge=0, le=1000, description="Earlier steps that are shown again, as turns of the chat."
+    )
+    images: int | None = Field(
+        default=None, ge=1, description="Pictures at most, the newest included; null: of every step that is shown."
+    )
+    tree_tokens: int = Field(
+        default=10_000, ge=100, description="Where the linearised accessibility tree is cut, in estimated tokens."
+    )
+    tree_form: Literal["suites", "paper"] = Field(
+        default="suites",
+        description="Columns of the linearised tree: as OSWorld's code has them, or as its paper, without two.",
+    )
+    user_password: str = Field(
+        default="", max_length=100, description="Password of the desktop's user, told to the model where tasks need it."
+    )
+
+
+@dataclass(frozen=True)
+class _Turn:
+    """One step that was: what was shown and what the model answered."""
+
+    text: str
+    picture: Frame | None
+    reply: ModelReply
+
+
+@register(Kind.AGENT, "prompt")
+class Prompt(ModelAgent):
+    """Shows the screen and asks for the next action."""
+
+    Params = PromptParams
+    name = "prompt"
+    observation = "screenshot"
+    action_space = "pyautogui"
+    about = (
+        "OSWorld's baseline: shows a model the screen, its accessibility tree or both, and asks for the next action."
+    )
+
+    def begin(self) -> None:
+        """See ModelAgent."""
+        self._turns: list[_Turn] = []
+
+    def messages(self, observation: Observation, sight: Sight, left_out: int) -> Sequence[Message] | None:
+        """System, the turns that are shown again, the step of now; the oldest turn is left out first."""
+        shown = self._turns[-self.params.history :] if self.params.history else []
+        if left_out > len(shown):
+            return None
+        shown = shown[left_out:]
+        first = len(shown) + 1 - (self.params.images or len(shown) + 1)
+        found = [message("system", self._system(observation, sight))]
+        for number, turn in enumerate(shown):
+            picture = turn.picture if number >= first else None
+            found += [message("user", turn.text, picture), reply_message(turn.reply, empty="No action.")]
+        return [*found, message("user", self._text(observation, sight, now=True), observation.picture)]
+
+    def keep(self, observation: Observation, reply: ModelReply, decision: Decision) -> None:  # noqa: ARG002 - the model is shown its words, whatever came of them.
+        """See ModelAgent."""
+        sight = Sight(screen=self.told.screen, view=observation.view, platform=self.told.platform)
+        self._turns.append(_Turn(self._text(observation, sight, now=False), observation.picture, reply))
+        if len(self._turns) > self.params.history:
+            self._turns.pop(0)
+
+    def _system(self, observation: Observation, sight: Sight) -> str:
+        context = self.told
+        return self.prompt(
+            "system",
+            instruction=context.instruction,
+            platform=sight.platform,
+            picture=observation.picture is not None,
+            tree=observation.a11y_tree is not None and observation.marks is None,
+            marks=observation.marks is not None,
+            actions=self.instructions(sight),
+            password=self.params.user_password,
+        )
+
+    def _text(self, observation: Observation, sight: Sight, *, now: bool) -> str:
+        """The words of one step. Marks are listed for the step of now only, as upstream does it."""
+        marks = observation.marks
+        tree = observation.a11y_tree if marks is None else None
+        return self.prompt(
+            "step",
+            note=observation.note,
+            picture=observation.picture is not None,
+            marked=marks is not None,
+            marks=marks_table(marks, self.params.tree_tokens) if marks is not None and now else "",
+            tree=tree_text(tree, sight, self.params.tree_tokens, self.params.tree_form) if tree is not None else "",
+            terminal=observation.terminal or "",
+        )

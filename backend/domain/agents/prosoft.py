@@ -1,0 +1,30 @@
+"""`prosoft`: the agent of ProSoftArena. Navi's way of answering, with rules for long work in professional software.
+
+Source of its rules: ProSoftArena (protocols §5); the prompts are ours.
+"""
+
+from pydantic import Field
+
+from backend.domain.agents._blocks import BlocksAgent, BlocksParams
+from backend.domain.registry import Kind, register
+
+
+class ProsoftParams(BlocksParams):
+    """ProSoftArena's sampling is the default."""
+
+    top_p: float | None = Field(
+        default=0.8, gt=0, le=1, description="Share of probability that is sampled from; null leaves it to the API."
+    )
+
+
+@register(Kind.AGENT, "prosoft")
+class Prosoft(BlocksAgent):
+    """Sees numbered elements, the screen and its accessibility tree, and counts its steps."""
+
+    Params = ProsoftParams
+    name = "prosoft"
+    observation = "set_of_marks"
+    observation_params = {"windows": True, "clipboard": True, "previous": True}  # noqa: RUF012 - read only.
+    action_space = "prosoft"
+    about = "ProSoftArena's agent: as navi, with the accessibility tree, a step budget and rules for giving up late."
+    shows_tree = True

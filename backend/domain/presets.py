@@ -1,0 +1,121 @@
+"""Presets: the settings under which a benchmark's own results were published, in one word (protocols §3).
+
+A preset fills in what a request leaves open; what a request says always counts. Where a paper is silent, so is its
+preset. Settings of the agent are used by agents that have a parameter of that name.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field
+
+from backend.domain.errors import Invalid
+from backend.domain.task import Frozen
+
+# Ours for all of them: WAIT ends when the screen has been still for 0.5 s, after 5 s at the latest.
+_WAIT = {"quiet": 0.5, "timeout": 5.0}
+
+
+class Preset(Frozen):
+    """One published setting.
+
+    Attributes:
+        about: what it is, for a form.
+        config: fields of RunConfig, nested as there.
+        params: parameters of the agent.
+        agents: agents whose paper it is: only they get its observation space.
+        observation, observation_params, image: what those agents are shown.
+    """
+
+    about: str
+    config: Mapping[str, Any] = Field(default_factory=dict)
+    params: Mapping[str, Any] = Field(default_factory=dict)
+    agents: tuple[str, ...] = ()
+    observation: str | None = None
+    observation_params: Mapping[str, Any] | None = None
+    image: Mapping[str, Any] | None = None
+
+
+PRESETS: Mapping[str, Preset] = {
+    "osworld": Preset(
+        about="OSWorld: 1920x1080, 15 steps, 30 minutes, the last 3 steps as chat turns, temperature 1.0, top-p 0.9.",
+        config={
+            "screen": {"width": 1920, "height": 1080},
+            "budget": {"max_steps": 15, "max_seconds": 1800.0},
+            "wait": _WAIT,
+        },
+        params={"history": 3, "temperature": 1.0, "top_p": 0.9, "max_tokens": 1500, "tree_tokens": 10_000},
+    ),
+    "waa": Preset(
+        about="Windows Agent Arena: 1440x900, the screen before and earlier actions, temperature 1.0.",
+        config={"screen": {"width": 1440, "height": 900}, "wait": _WAIT},
+        params={"temperature": 1.0, "use_last_screen": True, "n_prev": 15},
+    ),
+    "windowsworld": Preset(
+        about="WindowsWorld: steps by level, L1 15, L2 25, L3 40, L4 20.",
+        config={"budget": {"level_steps": {"L1": 15, "L2": 25, "L3": 40, "L4": 20}}, "wait": _WAIT},
+    ),
+    "omnibench": Preset(
+        about="OmniBench: pictures of 1024x1024 with the step before beside, at most 200 steps.",
+        config={"budget": {"max_steps": 200}, "wait": _WAIT},
+        agents=("omni", "prompt", "computer_use"),
+        image={"fit": [1024, 1024], "beside_previous": True},
+    ),
+    "prosoftarena": Preset(
+        about="ProSoftArena: 1280x800, steps by level (L1 35, L2 and L4 55, L3 100), temperature 1.0, top-p 0.8.",
+        config={
+            "screen": {"width": 1280, "height": 800},
+            "budget": {"level_steps": {"L1": 35, "L2": 55, "L3": 100, "L4": 55}},
+            "wait": _WAIT,
+        },
+        params={"temperature": 1.0, "top_p": 0.8},
+        agents=("prosoft", "navi"),
+        observation="set_of_marks",
+        observation_params={"windows": True, "clipboard": True, "previous": True},
+    ),
+}
+
+
+def filled(asked: Mapping[str, Any], known_params: frozenset[str]) -> dict[str, Any]:
+    """What was asked for, with the preset that it names filled in where it is silent.
+
+    Args:
+        asked: fields of RunConfig that were given, and no others.
+        known_params: names of the agent's parameters.
+
+    Raises:
+        Invalid: there is no such preset; the hint names those that there are.
+    """
+    name = asked.get("preset")
+    if name is None:
+        return dict(asked)
+    preset = PRESETS.get(name)
+    if preset is None:
+        raise Invalid(f"there is no preset {name!r}", path="preset", hint=f"There are: {', '.join(sorted(PRESETS))}.")
+    open_ = {**preset.config, "params": {key: each for key, each in preset.params.items() if key in known_params}}
+    if asked.get("agent") in preset.agents:
+        open_ |= _shown(preset, asked)
+    return _under(open_, asked)
+
+
+def _shown(preset: Preset, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """What the preset's own agents see. Options belong to their space: another one was asked for, so they fall away."""
+    own = asked.get("observation") in {None, preset.observation}
+    found = {
+        "observation": preset.observation,
+        "observation_params": preset.observation_params if own else None,
+        "image": preset.image if asked.get("image") is None else None,
+    }
+    return {key: each for key, each in found.items() if each is not None}
+
+
+def _under(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Both together; where both say something, `above` counts. None says nothing."""
+    found = dict(below)
+    for key, value in above.items():
+        lower = found.get(key)
+        if isinstance(value, Mapping) and isinstance(lower, Mapping):
+            found[key] = _under(lower, value)
+        elif value is not None or key not in found:
+            found[key] = value
+    return found

@@ -1,0 +1,117 @@
+"""What defines the agent of a run, pinned when it is submitted: versions, hashes of prompts, model, price, spaces.
+
+`answered` is filled in while the run goes: models as their API names them, which may carry a date that was not asked.
+"""
+
+import hashlib
+import subprocess
+from collections.abc import Mapping
+from datetime import date
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from backend.domain import registry
+from backend.domain.ports_agent import Sight
+from backend.domain.ports_model import Price
+from backend.domain.prices import price_of
+from backend.domain.registry import Kind
+from backend.domain.run import ImageView, RunConfig
+from backend.services.model_endpoints import BUILT_IN
+
+ROOT = Path(__file__).resolve().parents[2]
+MOST_MODELS = 50
+_GIT_SECONDS = 10.0
+
+
+def pins_of(config: RunConfig, models: Mapping[str, Any], today: date) -> dict[str, Any]:
+    """Everything that defines the agent and is not yet said by its name.
+
+    Args:
+        config: checked, with all defaults filled in.
+        models: what the workers say of their endpoints, by name: `{api, prices}`.
+        today: for the price that holds now.
+    """
+    registry.load()
+    plugin = registry.lookup(Kind.AGENT, config.agent)
+    prompts = getattr(plugin, "prompts", dict)
+    found: dict[str, Any] = {
+        "code": code_version(),
+        "prompts": dict(prompts()),
+        "parameters": dict(config.params),
+        "observation": _space(Kind.OBSERVATION, config.observation, config.observation_params),
+        "action_space": _space(Kind.ACTION_SPACE, config.action_space, config.action_params),
+        "image": (config.image or ImageView()).model_dump(mode="json"),
+        "screen": config.screen.model_dump(mode="json"),
+        "budget": config.budget.model_dump(mode="json"),
+        "preset": config.preset,
+    }
+    if config.params.get("model"):
+        found["model"] = _model(config, models, today)
+    if config.action_space:
+        found["prompts"]["action_space"] = _instructions(config)
+    return found
+
+
+def answered(pins: Mapping[str, Any], model: str) -> dict[str, Any] | None:
+    """The pins with this model among those that answered; None if it is there already, or pins no model."""
+    asked = pins.get("model")
+    if not model or not isinstance(asked, Mapping):
+        return None
+    known = list(asked.get("answered", ()))
+    if model in known or len(known) >= MOST_MODELS:
+        return None
+    return {**pins, "model": {**asked, "answered": [*known, model]}}
+
+
+@cache
+def code_version() -> Mapping[str, str | None]:
+    """Version of Deskarena and the commit it runs from, with `-dirty` where files were changed; None if unknown."""
+    try:
+        number: str | None = version("deskarena")
+    except PackageNotFoundError:
+        number = None
+    return {"version": number, "commit": _commit()}
+
+
+def _commit() -> str | None:
+    # An installed package may lie inside somebody else's repository, whose commit says nothing of ours.
+    if not (ROOT / ".git").exists():
+        return None
+    line = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    try:
+        done = subprocess.run(line, capture_output=True, text=True, timeout=_GIT_SECONDS, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() or None
+
+
+def _space(kind: Kind, name: str | None, given: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    if name is None:
+        return None
+    options = registry.lookup(kind, name).Params.model_validate(dict(given or {}))
+    return {"name": name, "params": options.model_dump(mode="json")}
+
+
+def _instructions(config: RunConfig) -> str:
+    """Hash of what the action space tells a model on this screen."""
+    space = registry.lookup(Kind.ACTION_SPACE, config.action_space or "")
+    options = space.Params.model_validate(dict(config.action_params or {}))
+    told: str = space(options).instructions(Sight(screen=config.screen))
+    return hashlib.sha256(told.encode()).hexdigest()
+
+
+def _model(config: RunConfig, models: Mapping[str, Any], today: date) -> dict[str, Any]:
+    endpoint, asked = str(config.params.get("endpoint", "")), str(config.params["model"])
+    offer = models.get(endpoint) or {}
+    own = [Price.model_validate(price) for price in offer.get("prices", ())]
+    price = price_of(asked, today, 0, own)
+    built_in = BUILT_IN[endpoint][0] if endpoint in BUILT_IN else None
+    return {
+        "asked": asked,
+        "endpoint": endpoint,
+        "api": offer.get("api") or built_in,
+        "price": price.model_dump(mode="json") if price is not None else None,
+        "answered": [],
+    }

@@ -1,0 +1,99 @@
+"""`navi` and `prosoft`: the question of a step, the memory, the pictures."""
+
+from typing import Any
+
+import pytest
+
+from backend.domain.trajectory import ActionType
+from tests.fakes.models import FakeModels
+from tests.unit.domain.agents.cases import TREE, begun, frame, marked, pictures, roles, texts
+
+ACT = """1. An editor.
+```decision
+COMMAND
+```
+```python
+computer.mouse.move_id(id=1)
+computer.mouse.single_click()
+```
+```memory
+the file is called a.txt
+```"""
+BOTH = pytest.mark.parametrize("name", ["navi", "prosoft"])
+
+
+@BOTH
+class TestQuestion:
+    def asked(self, name: str, observation: Any, **params: Any) -> Any:
+        models = FakeModels(ACT)
+        begun(name, models, **params).act(observation)
+        return models.asked[0]
+
+    def test_it_names_all_that_is_there(self, name: str) -> None:
+        words = texts(self.asked(name, marked()))
+        for part in (
+            "Save the file.",
+            "Window in front: Editor",
+            "- Notes",
+            "copied",
+            "1\tcontrol\tSave\t(0.016, 0.042",
+        ):
+            assert part in words
+
+    def test_raw_and_numbered_screen(self, name: str) -> None:
+        request = self.asked(name, marked())
+        assert roles(request) == ["system", "user"]
+        assert len(pictures(request)) == 2
+
+    def test_the_step_before_as_well(self, name: str) -> None:
+        assert len(pictures(self.asked(name, marked(previous=frame())))) == 3
+        assert len(pictures(self.asked(name, marked(previous=frame()), use_last_screen=False, raw_screen=False))) == 1
+
+    def test_large_pictures_are_made_smaller(self, name: str) -> None:
+        big = marked(frame=frame(1920, 1080), shown=frame(1920, 1080))
+        assert {(one.width, one.height) for one in pictures(self.asked(name, big))} == {(1365, 768)}
+
+
+@BOTH
+class TestMemory:
+    def test_the_memory_and_the_code_come_back(self, name: str) -> None:
+        models = FakeModels(ACT, "```decision\nDONE\n```")
+        agent = begun(name, models)
+        first, second = agent.act(marked()), agent.act(marked(1))
+        assert [one.type for one in first.actions][-1] is ActionType.CLICK
+        assert [one.type for one in second.actions] == [ActionType.DONE]
+        words = texts(models.asked[1].messages[1:])
+        assert "the file is called a.txt" in words
+        assert "computer.mouse.move_id(id=1)" in words
+        assert "1 step ago" in words
+        assert len(pictures(models.asked[1])) == 3
+
+    def test_a_reply_without_memory_keeps_it(self, name: str) -> None:
+        models = FakeModels(ACT, "```decision\nWAIT\n```", ACT)
+        agent = begun(name, models)
+        for index in range(3):
+            agent.act(marked(index))
+        assert "the file is called a.txt" in texts(models.asked[2].messages[1:])
+
+    def test_earlier_actions_are_bounded(self, name: str) -> None:
+        models = FakeModels(always=ACT)
+        agent = begun(name, models, n_prev=2)
+        for index in range(5):
+            agent.act(marked(index))
+        assert texts(models.asked[4].messages[1:]).count("step ago") == 1
+        assert texts(models.asked[4].messages[1:]).count("steps ago") == 1
+
+
+class TestProsoft:
+    def test_it_counts_its_steps_and_sees_the_tree(self) -> None:
+        models = FakeModels(ACT)
+        begun("prosoft", models, steps=35).act(marked(4, a11y_tree=TREE))
+        words = texts(models.asked[0])
+        assert "step 5 of 35; 31 left" in words
+        assert "push-button\tSave" in words
+        assert (models.asked[0].temperature, models.asked[0].top_p) == (1.0, 0.8)
+
+    def test_navi_sees_no_tree(self) -> None:
+        models = FakeModels(ACT)
+        begun("navi", models).act(marked(a11y_tree=TREE))
+        assert "push-button" not in texts(models.asked[0])
