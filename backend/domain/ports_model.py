@@ -32,7 +32,8 @@ class Part(Frozen):
         image: a picture.
         call: a tool call of an earlier reply.
         result: (id of the call, text); pictures that belong to it follow as parts of their own.
-        raw: what an API wants back unchanged (signed reasoning); `api` it came from is its key `api`.
+        raw: the turn as an API gave it, with what it wants back unchanged (signed reasoning); `api` it came from is its
+            key `api`. A message with one of the API that is asked is sent as it alone: its words and calls are in it.
     """
 
     text: str | None = None
@@ -92,7 +93,7 @@ class ModelReply(Frozen):
         text: all words of the answer.
         calls: tool calls, in order.
         thinking: the reasoning that the API shows.
-        raw: parts to give back unchanged with the next request.
+        raw: parts to give back unchanged with the next request, where the API wants that.
         stop: why it ended: `end`, `length`, `tool`, `refusal`, `other`.
         model: as the API names what answered, with its date where it says so.
         dropped: fields of the request that the API does not know.
@@ -120,7 +121,8 @@ class ModelClient(Protocol):
         """Asks and waits. Streams if `on_text` is given, which then gets the words as they come.
 
         Waits through 429, 5xx, broken connections and quota with growing pauses or as Retry-After says; the seconds
-        waited are the reply's `usage.held_seconds`, and count nowhere else.
+        waited are the reply's `usage.held_seconds`, and count nowhere else. After a break the words come from the
+        beginning: what counts is the reply. A reply whose form is wrong is asked for again, at most twice.
 
         Raises:
             ModelApiFailed: it gave no answer within the endpoint's patience, refuses our key, knows no such model, or
@@ -142,7 +144,15 @@ class Models(Protocol):
         ...
 
     def held_seconds(self) -> float:
-        """Seconds this attempt has waited for APIs so far, the wait under way included. Cheap; any thread."""
+        """Seconds this attempt has waited for APIs so far, the wait under way included. Cheap; any thread.
+
+        A request counts as waiting until its answer is there: only then is it known that the model was thinking and
+        the API did not hang. So it can go down by the time that an answer took.
+        """
+        ...
+
+    def close(self) -> None:
+        """Ends all waiting and closes all connections. Called by the worker once the agent is done."""
         ...
 
 
@@ -151,14 +161,18 @@ class Price(Frozen):
 
     Attributes:
         model: name, or its beginning followed by `*`.
-        input, cached, output: USD per million tokens.
+        input, cached, written, output: USD per million tokens: sent, of them found in the API's cache, of them written
+            to it, answered. None = as `input`.
+        most: tokens of a request up to which it holds; None = any number.
     """
 
-    model: str
+    model: str = Field(min_length=1, max_length=200)
     since: date
-    input: float
-    output: float
-    cached: float | None = None
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+    cached: float | None = Field(default=None, ge=0)
+    written: float | None = Field(default=None, ge=0)
+    most: int | None = Field(default=None, ge=1)
 
 
 NO_CALLS: Sequence[ToolCall] = ()

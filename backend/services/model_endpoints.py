@@ -1,0 +1,183 @@
+"""Where language models are asked: the vendors' own addresses, and what the operator wrote into models.toml.
+
+An endpoint and its key come from the operator alone: from the environment, the file, or the folder of secrets. A run
+names an endpoint; it never brings one.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
+
+from backend.domain.errors import Invalid, TaskSetupFailed
+from backend.domain.ports_model import Price
+from backend.services.task_secrets import TaskSecrets
+
+_NAME = r"^[a-z][a-z0-9_.-]{0,99}$"
+_MOST_BYTES = 2**20
+
+
+class Endpoint(BaseModel):
+    """One place where models are asked, as models.toml says it, with its key once it was found.
+
+    Attributes:
+        api: registered name of the client that speaks its API.
+        base_url: what comes before the API's own paths; empty = the vendor's.
+        key_env, key_secret: the variable or the file of DATA/secrets that holds the key; none = it needs no key.
+        patience_seconds: how long one call waits through failures before the attempt is lost.
+        timeout_seconds: how long one request may take.
+        at_once: requests under way at once, over all attempts of a worker.
+        requests_per_minute, tokens_per_minute: likewise; None = no limit of ours.
+        headers: further headers; no place for keys.
+        cassette: of a `recorded` endpoint: the file that it replays.
+        record: writes every reply to this file, for a cassette.
+        key: filled in by `Endpoints`.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = Field(pattern=_NAME)
+    api: str = Field(pattern=_NAME)
+    base_url: str = ""
+    key_env: str = Field(default="", max_length=100)
+    key_secret: str = Field(default="", max_length=100)
+    patience_seconds: float = Field(default=900.0, ge=0, le=86400)
+    timeout_seconds: float = Field(default=300.0, gt=0, le=3600)
+    at_once: int = Field(default=16, ge=1, le=1000)
+    requests_per_minute: int | None = Field(default=None, ge=1)
+    tokens_per_minute: int | None = Field(default=None, ge=1)
+    headers: dict[str, str] = Field(default_factory=dict)
+    cassette: Path | None = None
+    record: Path | None = None
+    prices: tuple[Price, ...] = ()
+    key: SecretStr = Field(default=SecretStr(""), repr=False, exclude=True)
+
+    @field_validator("base_url")
+    @classmethod
+    def plain_address(cls, value: str) -> str:
+        """An address without a key in it: addresses are shown."""
+        parts = urlsplit(value)
+        if value and (parts.scheme not in {"http", "https"} or not parts.hostname):
+            raise ValueError("expected http://HOST/PATH or https://HOST/PATH")
+        if parts.username or parts.password or parts.query or parts.fragment:
+            raise ValueError("no user, password, query or fragment belongs here; use key_env or key_secret")
+        return value.rstrip("/")
+
+
+class NoKey(Invalid):
+    """An endpoint's key was not given; says where to put it."""
+
+    code = "no_key"
+
+
+BUILT_IN: Mapping[str, tuple[str, str, str]] = {
+    "openai": ("openai_chat", "OPENAI_API_KEY", "OPENAI_BASE_URL"),
+    "openai_responses": ("openai_responses", "OPENAI_API_KEY", "OPENAI_BASE_URL"),
+    "anthropic": ("anthropic", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
+    "gemini": ("gemini", "GEMINI_API_KEY", "GEMINI_BASE_URL"),
+}
+"""Name: API, variable of its key, variable of another address."""
+
+
+class Endpoints:
+    """All endpoints of this installation. Read anew for each attempt, so that changes count for the next one."""
+
+    def __init__(self, file: Path, secrets: TaskSecrets, environ: Mapping[str, str]) -> None:
+        """Reads nothing yet.
+
+        Args:
+            file: models.toml; may be absent.
+            secrets: the folder of secrets.
+            environ: the environment.
+        """
+        self._file = file
+        self._secrets = secrets
+        self._environ = environ
+
+    def all(self) -> dict[str, Endpoint]:
+        """Every endpoint by name, without keys.
+
+        Raises:
+            Invalid: the file is wrong; says where.
+        """
+        told = self._told()
+        found = {name: self._built_in(name) for name in BUILT_IN}
+        prices = _checked_prices(told.get("prices", []), self._file)
+        named = told.get("endpoints", {})
+        if not isinstance(named, dict):
+            raise Invalid("expected one table [endpoints.NAME] for each", path=f"{self._file}: endpoints")
+        for name, options in named.items():
+            found[name] = _checked(name, options, self._file)
+        return {name: each.model_copy(update={"prices": (*each.prices, *prices)}) for name, each in found.items()}
+
+    def with_key(self, endpoint: Endpoint) -> Endpoint:
+        """The same with its key.
+
+        Raises:
+            NoKey: it was not given, or the file that holds it cannot be used; says what to do.
+        """
+        if endpoint.key_secret:
+            try:
+                key = self._secrets(endpoint.key_secret)
+            except TaskSetupFailed as error:
+                words = f"the endpoint {endpoint.name!r} has no key: {error.message}"
+                raise NoKey(words, hint=error.hint) from None
+        elif endpoint.key_env:
+            key = self._environ.get(endpoint.key_env, "").strip()
+            if not key:
+                hint = f"Set {endpoint.key_env} where the worker is started (docs/models.md)."
+                raise NoKey(f"the endpoint {endpoint.name!r} has no key: {endpoint.key_env} is not set", hint=hint)
+        else:
+            key = ""
+        if not key.isprintable() or not key.isascii():
+            raise NoKey(f"the key of the endpoint {endpoint.name!r} has characters that no header can carry")
+        return endpoint.model_copy(update={"key": SecretStr(key)})
+
+    def _built_in(self, name: str) -> Endpoint:
+        api, key, base = BUILT_IN[name]
+        address = self._environ.get(base, "").strip()
+        try:
+            return Endpoint(name=name, api=api, base_url=address, key_env=key)
+        except ValidationError as error:
+            raise Invalid(error.errors(include_url=False)[0]["msg"], path=base) from None
+
+    def _told(self) -> dict[str, Any]:
+        try:
+            with self._file.open("rb") as file:
+                data = file.read(_MOST_BYTES + 1)
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            raise Invalid(f"it cannot be read: {error.strerror}", path=str(self._file)) from error
+        if len(data) > _MOST_BYTES:
+            raise Invalid("it is larger than 1 MiB", path=str(self._file))
+        try:
+            told = tomllib.loads(data.decode())
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise Invalid(f"it is no TOML: {error}", path=str(self._file)) from error
+        if unknown := set(told) - {"endpoints", "prices"}:
+            known = "Known: [endpoints.NAME] and [[prices]]."
+            raise Invalid(f"unknown: {', '.join(sorted(unknown))}", path=str(self._file), hint=known)
+        return told
+
+
+def _checked(name: str, options: Any, file: Path) -> Endpoint:
+    where = f"{file}: endpoints.{name}"
+    if not isinstance(options, dict) or {"name", "key"} & set(options):
+        # A key in the file itself would be read, copied and shown together with the rest of it.
+        raise Invalid("expected a table without `name` and `key`; see key_env and key_secret", path=where)
+    try:
+        return Endpoint.model_validate({**options, "name": name})
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        raise Invalid(first["msg"], path=".".join([where, *map(str, first["loc"])])) from None
+
+
+def _checked_prices(given: Any, file: Path) -> tuple[Price, ...]:
+    try:
+        return tuple(Price.model_validate(each) for each in given)
+    except (ValidationError, TypeError) as error:
+        raise Invalid(f"{error}"[:500], path=f"{file}: prices") from None

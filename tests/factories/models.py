@@ -1,0 +1,78 @@
+"""Endpoints and clients of models for tests, and requests to them."""
+
+import json
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pydantic import SecretStr
+
+from backend.domain import registry
+from backend.domain.ports_model import Message, ModelClient, ModelRequest, Part, Tool
+from backend.domain.registry import Kind
+from backend.domain.trajectory import Frame
+from backend.services.model_endpoints import Endpoint
+from worker.models._caller import Caller
+from worker.models._gate import Gate, Waited
+
+KEY = "sk-test-0123456789-do-not-tell"
+LIVE = ("openai_chat", "openai_responses", "anthropic", "gemini")
+PICTURE = Frame(data=b"\x89PNG picture", media_type="image/png", width=4, height=3)
+CLICK = Tool(
+    name="click",
+    about="Clicks.",
+    schema_={"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]},
+)
+
+
+_callers: list[Caller] = []
+
+
+def endpoint(api: str, address: str = "", **options: Any) -> Endpoint:
+    """An endpoint with a key; patient for half a minute unless told otherwise."""
+    told = {"patience_seconds": 30.0, "timeout_seconds": 30.0, "key": SecretStr(KEY), **options}
+    return Endpoint.model_validate({"name": "test", "api": api, "base_url": address, **told})
+
+
+def never(seconds: float) -> None:
+    """Waits, and never stops."""
+    threading.Event().wait(seconds)
+
+
+def client(
+    told: Endpoint, *, gate: Gate | None = None, waited: Waited | None = None, pause: Callable[[float], None] = never
+) -> ModelClient:
+    """The client of an endpoint, as an attempt has it."""
+    import worker.models.anthropic
+    import worker.models.gemini
+    import worker.models.openai_chat
+    import worker.models.openai_responses
+    import worker.models.recorded  # noqa: F401 - registers itself, like the others.
+
+    caller = Caller(told, gate or Gate(told.at_once), waited or Waited(), pause)
+    _callers.append(caller)
+    found: ModelClient = registry.lookup(Kind.MODEL, told.api)(caller)
+    return found
+
+
+def close_clients() -> None:
+    """Closes the connections of every client that was made here."""
+    while _callers:
+        _callers.pop().close()
+
+
+def asked(*said: str | Part | Message, **options: Any) -> ModelRequest:
+    """A request; texts and parts become one message of the user."""
+    parts = tuple(Part(text=one) if isinstance(one, str) else one for one in said if not isinstance(one, Message))
+    messages = tuple(one for one in said if isinstance(one, Message))
+    told = (*messages, Message(role="user", parts=parts)) if parts else messages
+    return ModelRequest.model_validate({"model": "model-1", "messages": told, **options})
+
+
+def cassette(folder: Path, *lines: Any) -> Path:
+    """A cassette with these lines; texts stand for replies."""
+    file = folder / "cassette.jsonl"
+    told = [{"reply": line} if isinstance(line, str) else line for line in lines]
+    file.write_text("".join(json.dumps(line) + "\n" for line in told))
+    return file

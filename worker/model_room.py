@@ -1,0 +1,144 @@
+"""The model clients of a worker: which endpoints there are, who is let through, and what each attempt waits."""
+
+import logging
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from threading import Event, Lock
+from typing import Any
+
+from backend.config import Settings
+from backend.domain import registry
+from backend.domain.errors import Invalid, ModelApiFailed, UnknownPlugin
+from backend.domain.ports_model import ModelClient
+from backend.domain.registry import Kind
+from backend.services.claims import Claim
+from backend.services.model_endpoints import Endpoint, Endpoints
+from backend.services.task_secrets import TaskSecrets
+from worker.hold import Hold
+from worker.models._caller import Caller
+from worker.models._cassette import Recording
+from worker.models._gate import Gate, Waited
+
+LOOK_SECONDS = 0.5
+logger = logging.getLogger(__name__)
+_HINT = "See docs/models.md, and /workers for the endpoints that there are."
+
+
+class ModelRoom:
+    """What the attempts of one worker share of language models. Thread-safe."""
+
+    def __init__(self, endpoints: Endpoints) -> None:
+        """Asks nothing yet."""
+        self._endpoints = endpoints
+        self._gates: dict[tuple[Any, ...], Gate] = {}
+        self._lock = Lock()
+
+    @classmethod
+    def of(cls, settings: Settings, environ: Mapping[str, str] | None = None) -> "ModelRoom":
+        """The room of a worker with these settings; `environ`: default, the process's."""
+        file = settings.models or settings.data / "models.toml"
+        secrets = TaskSecrets(settings.data / "secrets")
+        return cls(Endpoints(file, secrets, os.environ if environ is None else environ))
+
+    def attempt(self, _claim: Claim, hold: Hold) -> "AttemptModels":
+        """The models of one attempt; what they wait for ends when it must stop."""
+        return AttemptModels(self, hold)
+
+    def offers(self) -> dict[str, dict[str, Any]]:
+        """By endpoint: `{api, ok, reason, prices}`, for the worker's row; `prices` are the operator's own.
+
+        No API is asked: that would cost money or a place within its limits.
+        """
+        try:
+            found = self._endpoints.all()
+        except Invalid as error:
+            logger.error("no model endpoint can be used: %s", error.message)  # noqa: TRY400 - the message says it all.
+            return {"models.toml": {"api": "", "ok": False, "reason": error.message}}
+        return {name: {"api": each.api, **self._offer(each)} for name, each in sorted(found.items())}
+
+    def _offer(self, endpoint: Endpoint) -> dict[str, Any]:
+        prices = [price.model_dump(mode="json") for price in endpoint.prices]
+        try:
+            ready = self.ready(endpoint)
+        except Invalid as error:
+            return {"ok": False, "reason": f"{error.message} {error.hint}".strip(), "prices": prices}
+        return {"ok": True, "reason": f"{ready.cassette or ready.base_url}", "prices": prices}
+
+    def ready(self, endpoint: Endpoint) -> Endpoint:
+        """An endpoint with its key and its whole address.
+
+        Raises:
+            Invalid: its key was not given, or nothing speaks its API.
+        """
+        plugin = registry.lookup(Kind.MODEL, endpoint.api)
+        base = endpoint.base_url or plugin.base_url
+        if endpoint.api == "recorded" and (endpoint.cassette is None or not endpoint.cassette.is_file()):
+            raise Invalid(f"the endpoint {endpoint.name!r} has no cassette: {endpoint.cassette} is no file")
+        return self._endpoints.with_key(endpoint).model_copy(update={"base_url": base})
+
+    def find(self, name: str) -> Endpoint:
+        """The endpoint of that name, ready.
+
+        Raises:
+            ModelApiFailed: there is none, or it cannot be used; says why.
+        """
+        try:
+            found = self._endpoints.all()
+            if name not in found:
+                known = ", ".join(sorted(found))
+                raise ModelApiFailed(f"there is no model endpoint called {name[:100]!r}; there are {known}", hint=_HINT)
+            return self.ready(found[name])
+        except (Invalid, UnknownPlugin) as error:
+            raise ModelApiFailed(error.message, hint=error.hint or _HINT) from None
+
+    def gate(self, endpoint: Endpoint) -> Gate:
+        """The gate of an endpoint with its present limits."""
+        limits = (endpoint.at_once, endpoint.requests_per_minute, endpoint.tokens_per_minute)
+        with self._lock:
+            return self._gates.setdefault((endpoint.name, endpoint.base_url, *limits), Gate(*limits))
+
+
+@dataclass
+class AttemptModels:
+    """Implements the Models port."""
+
+    room: ModelRoom = field(repr=False)
+    hold: Hold = field(repr=False)
+    _waited: Waited = field(default_factory=Waited, repr=False)
+    _over: Event = field(default_factory=Event, repr=False)
+    _clients: dict[str, ModelClient] = field(default_factory=dict, repr=False)
+    _callers: list[Caller] = field(default_factory=list, repr=False)
+    _lock: Lock = field(default_factory=Lock, repr=False)
+
+    def client(self, endpoint: str) -> ModelClient:
+        """See the port."""
+        with self._lock:
+            if endpoint not in self._clients:
+                self._clients[endpoint] = self._made(self.room.find(endpoint))
+            return self._clients[endpoint]
+
+    def held_seconds(self) -> float:
+        """See the port."""
+        return self._waited.seconds()
+
+    def close(self) -> None:
+        """See the port."""
+        self._over.set()
+        with self._lock:
+            for caller in self._callers:
+                caller.close()
+
+    def _made(self, endpoint: Endpoint) -> ModelClient:
+        caller = Caller(endpoint, self.room.gate(endpoint), self._waited, self._pause)
+        self._callers.append(caller)
+        client: ModelClient = registry.lookup(Kind.MODEL, endpoint.api)(caller)
+        return client if endpoint.record is None else Recording(client, endpoint.record)
+
+    def _pause(self, seconds: float) -> None:
+        """Waits, half a second at most, so that every end of the attempt is noticed; raises why it must stop."""
+        if seconds > 0:
+            self.hold.pause(min(seconds, LOOK_SECONDS))
+        self.hold.check()
+        if self._over.is_set():
+            raise ModelApiFailed("the attempt was over before the model answered")

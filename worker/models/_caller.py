@@ -1,0 +1,248 @@
+"""Asks an endpoint until it answers: the one place where clients wait, give up, count and hide keys."""
+
+import json
+import logging
+import random
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any, NoReturn
+
+from backend.domain.errors import Invalid, ModelApiFailed
+from backend.domain.ports_model import ModelReply
+from backend.domain.prices import Tokens, price_of, usd
+from backend.domain.trajectory import Usage
+from backend.services.model_endpoints import Endpoint
+from worker.models._faults import Fault, Kind, nonsense
+from worker.models._gate import Gate, Waited
+from worker.models._wire import Answer, Wire
+
+MOST_NONSENSE = 3
+MOST_PAUSE = 60.0
+_FIRST_PAUSE = 1.0
+_REFUSES = re.compile(
+    r"unsupported|not (?:be )?support|deprecated|unrecogni[sz]ed|unknown|unexpected|not permitted|cannot both|"
+    r"extra inputs|not allowed|only the default|removed",
+    re.IGNORECASE,
+)
+_STANDARD = frozenset({None, "auto", "default", "standard", "standard_only"})
+logger = logging.getLogger(__name__)
+
+
+@dataclass
+class Post:
+    """One request as its API wants it.
+
+    Attributes:
+        path: after the endpoint's address.
+        headers: besides those that carry the key.
+        optional: fields of the body that may be left out if the model does not take them, the least important first:
+            their place, and the name that ModelRequest has for them.
+        renamed: a field's other name, for models that want that one.
+        dropped: fields of the request that the API does not know at all.
+    """
+
+    model: str
+    path: str
+    body: dict[str, Any]
+    headers: Mapping[str, str] = field(default_factory=dict)
+    optional: Mapping[str, str] = field(default_factory=dict)
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    dropped: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Said:
+    """A reply as read, and its tokens as the API counted them; None = it did not."""
+
+    reply: ModelReply
+    tokens: Tokens | None
+
+
+class Caller:
+    """One endpoint as one attempt uses it. Several threads may call at once."""
+
+    def __init__(self, endpoint: Endpoint, gate: Gate, waited: Waited, pause: Callable[[float], None]) -> None:
+        """Connects nothing yet.
+
+        Args:
+            endpoint: with its key.
+            gate: shared by all attempts that use the endpoint.
+            waited: of the attempt.
+            pause: waits that many seconds, or less, and raises why the attempt must stop.
+        """
+        self.endpoint = endpoint
+        self._gate = gate
+        self._waited = waited
+        self._pause = pause
+
+    def __repr__(self) -> str:
+        return f"Caller({self.endpoint.name!r})"
+
+    @cached_property
+    def _wire(self) -> Wire:
+        return Wire(lambda: self._pause(0.0))
+
+    @property
+    def key(self) -> str:
+        """For the header that carries it."""
+        return self.endpoint.key.get_secret_value()
+
+    def close(self) -> None:
+        """Closes all connections once nothing is under way."""
+        if "_wire" in self.__dict__:
+            self._wire.close()
+
+    def ask(self, post: Post, read: Callable[[Answer], Said]) -> ModelReply:
+        """The reply to a request, with what it cost and how long it was waited for.
+
+        Args:
+            post: the request; fields that the model refuses are taken out of it.
+            read: reads an answer; anything that it stumbles over is an answer without form.
+
+        Raises:
+            ModelApiFailed, Invalid: see ModelClient.
+        """
+        number, took = self._waited.begin(), 0.0
+        try:
+            said, took = self._insist(post, read)
+        finally:
+            held = self._waited.end(number, took)
+        dropped = tuple(sorted({*said.reply.dropped, *post.dropped}))
+        usage = self._usage(post, said).model_copy(update={"held_seconds": held})
+        return said.reply.model_copy(update={"usage": usage, "dropped": dropped})
+
+    def _insist(self, post: Post, read: Callable[[Answer], Said]) -> tuple[Said, float]:
+        patience = _Patience(self.endpoint.patience_seconds)
+        for field_name in sorted(self._gate.refused.get(post.model, ())):
+            _leave_out(post, field_name)
+        while True:
+            try:
+                return self._once(post, read)
+            except Fault as fault:
+                self._bear(fault, post, patience)
+
+    def _bear(self, fault: Fault, post: Post, patience: "_Patience") -> None:
+        """Waits, or changes the request, so that it can be sent again; or gives up."""
+        if fault.kind is Kind.WRONG and (refused := _refused(fault.words, post)):
+            self._gate.refused.setdefault(post.model, set()).add(refused)
+            _leave_out(post, refused)
+            return
+        if fault.kind is Kind.WRONG:
+            raise Invalid(self._plain(fault.words)) from None
+        if fault.kind is Kind.REFUSED:
+            self._give_up(fault, "")
+        seconds = patience.pause(fault)
+        if seconds is None:
+            self._give_up(fault, f" after {patience.spent():.0f} s of waiting")
+        logger.warning("%s: %s; asked again in %.1f s", self.endpoint.name, self._plain(fault.words), seconds)
+        if fault.shared and fault.after is not None:
+            self._gate.rest(fault.after)
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            self._pause(left)
+
+    def _once(self, post: Post, read: Callable[[Answer], Said]) -> tuple[Said, float]:
+        url = f"{self.endpoint.base_url}{post.path}"
+        body = json.dumps(post.body, ensure_ascii=False).encode(errors="replace")
+        headers = {"User-Agent": "deskarena", **self.endpoint.headers, **post.headers}
+        with self._gate.turn(self._pause) as turn:
+            begun = time.monotonic()
+            with self._wire.post(url, headers, body, self.endpoint.timeout_seconds) as answer:
+                said = _read(answer, read)
+            if said.tokens is not None:
+                turn.tokens = said.tokens.sent + said.tokens.answered
+            return said, time.monotonic() - begun
+
+    def _usage(self, post: Post, said: Said) -> Usage:
+        tokens = said.tokens
+        if tokens is None:
+            return Usage(calls=1, priced=False)
+        price = price_of(post.model, datetime.now(UTC).date(), tokens.sent, self.endpoint.prices)
+        known = price is not None and post.body.get("service_tier") in _STANDARD
+        return Usage(
+            input_tokens=tokens.sent,
+            output_tokens=tokens.answered,
+            cached_tokens=tokens.cached,
+            usd=usd(price, tokens) if price is not None and known else 0.0,
+            priced=known,
+            calls=1,
+        )
+
+    def _give_up(self, fault: Fault, when: str) -> NoReturn:
+        words = f"the model endpoint {self.endpoint.name!r} gave no answer{when}: {self._plain(fault.words)}"
+        raise ModelApiFailed(words, hint="See docs/models.md, and /workers for what is set up.") from None
+
+    def _plain(self, words: str) -> str:
+        """The API's words without our key, which some of them repeat."""
+        return words.replace(self.key, "[key]") if self.key else words
+
+
+class _Patience:
+    """How long one call has been waiting, and how long it waits next."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._since: float | None = None
+        self._next = _FIRST_PAUSE
+        self._nonsense = 0
+
+    def spent(self) -> float:
+        """Seconds since the first failure."""
+        return 0.0 if self._since is None else time.monotonic() - self._since
+
+    def pause(self, fault: Fault) -> float | None:
+        """Seconds to wait before the next try; None when there is none. The last one is made when patience ends."""
+        if self._since is None:
+            self._since = time.monotonic()
+        self._nonsense += fault.kind is Kind.NONSENSE
+        left = self._seconds - self.spent()
+        if left <= 0 or self._nonsense >= MOST_NONSENSE:
+            return None
+        # Spread, so that attempts that failed together do not come back together.
+        wanted = self._next * random.uniform(0.75, 1.0) if fault.after is None else fault.after  # noqa: S311
+        self._next = min(MOST_PAUSE, self._next * 2)
+        return min(wanted, left)
+
+
+def _read(answer: Answer, read: Callable[[Answer], Said]) -> Said:
+    try:
+        return read(answer)
+    except Fault:
+        raise
+    except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
+        raise nonsense(f"its answer has another form than the API's: {type(error).__name__}: {error}"[:300]) from None
+
+
+def _refused(words: str, post: Post) -> str:
+    """The field of the body that a model's API says it does not take; empty if it says no such thing."""
+    if not _REFUSES.search(words):
+        return ""
+    told = [name for name in (*post.optional, *post.renamed) if _last(name) in _holder(post, name)]
+    named = [name for name in told if re.search(rf"(?<![\w.]){re.escape(_last(name))}(?!\w)", words)]
+    return named[0] if named else ""
+
+
+def _leave_out(post: Post, name: str) -> None:
+    holder, last = _holder(post, name), _last(name)
+    if last not in holder:
+        return
+    value = holder.pop(last)
+    if name in post.renamed:
+        holder[post.renamed[name]] = value
+    else:
+        post.dropped = (*post.dropped, post.optional[name])
+
+
+def _holder(post: Post, name: str) -> dict[str, Any]:
+    """What holds a field whose name may have a dot: `generationConfig.seed`."""
+    outer, _, _ = name.rpartition(".")
+    found = post.body.get(outer, {}) if outer else post.body
+    return found if isinstance(found, dict) else {}
+
+
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]

@@ -1,0 +1,103 @@
+"""Cassettes: replies of models on file, one JSON object a line, recorded from an API or written by hand.
+
+A line is `{"reply": ...}`, a ModelReply or only its text; it may also say `"request"`, the key of the request that it
+answers (`request_key`), or `"when"`, words that the request must contain.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from pydantic import Field, ValidationError, field_validator
+
+from backend.domain.errors import Invalid, ModelApiFailed
+from backend.domain.ports_model import ModelClient, ModelReply, ModelRequest, Part
+from backend.domain.task import Frozen
+from backend.domain.trajectory import Usage
+
+MOST_BYTES = 64 * 2**20
+_writing = Lock()
+
+
+class Line(Frozen):
+    """One line of a cassette."""
+
+    reply: ModelReply
+    request: str = Field(default="", pattern=r"^([0-9a-f]{64})?$")
+    when: str = ""
+
+    @field_validator("reply", mode="before")
+    @classmethod
+    def only_text(cls, value: Any) -> Any:
+        """A text stands for a reply with that text."""
+        return ModelReply(text=value, usage=Usage(calls=1)) if isinstance(value, str) else value
+
+
+def words_of(request: ModelRequest) -> str:
+    """All that a request says, without its pictures: screens differ by a clock, the words do not."""
+    return "\n".join(f"{message.role}: {_part(part)}" for message in request.messages for part in message.parts)
+
+
+def request_key(request: ModelRequest) -> str:
+    """SHA-256 of the request's words and of its tools' names."""
+    told = {"words": words_of(request), "tools": [tool.name for tool in request.tools]}
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode(errors="replace")).hexdigest()
+
+
+def _part(part: Part) -> str:
+    if part.image is not None:
+        return "[picture]"
+    if part.call is not None:
+        return f"[{part.call.name} {json.dumps(dict(part.call.arguments), sort_keys=True)}]"
+    if part.result is not None:
+        return f"[result {part.result[1]}]"
+    return part.text or "[raw]"
+
+
+def lines_of(file: Path) -> Sequence[Line]:
+    """A cassette's lines.
+
+    Raises:
+        ModelApiFailed: it cannot be read, or a line is wrong; says which.
+    """
+    try:
+        with file.open("rb") as opened:
+            data = opened.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise ModelApiFailed(f"the cassette {file} cannot be read: {error.strerror}") from error
+    if len(data) > MOST_BYTES:
+        raise ModelApiFailed(f"the cassette {file} is larger than {MOST_BYTES} bytes")
+    found = []
+    for number, line in enumerate(data.decode(errors="replace").splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            found.append(Line.model_validate_json(line))
+        except ValidationError as error:
+            words = error.errors(include_url=False, include_input=False)[0]["msg"]
+            raise ModelApiFailed(f"the cassette {file}, line {number}: {words}") from None
+    return found
+
+
+class Recording:
+    """A client that writes down each reply of another one, as a line of a cassette."""
+
+    def __init__(self, client: ModelClient, file: Path) -> None:
+        """Args: client: who is asked; file: where lines are appended."""
+        self.api = client.api
+        self._client = client
+        self._file = file
+
+    def complete(self, request: ModelRequest, *, on_text: Callable[[str], None] | None = None) -> ModelReply:
+        """See the port. Raises Invalid when the file cannot be written: a cassette with a gap is none."""
+        reply = self._client.complete(request, on_text=on_text)
+        line: Mapping[str, Any] = {"request": request_key(request), "reply": reply.model_dump(mode="json")}
+        try:
+            with _writing, self._file.open("a") as opened:
+                opened.write(json.dumps(line, ensure_ascii=False) + "\n")
+        except OSError as error:
+            raise Invalid(f"the reply cannot be recorded in {self._file}: {error.strerror}") from error
+        return reply

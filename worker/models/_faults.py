@@ -1,0 +1,156 @@
+"""What went wrong with a request: whether waiting may help, and for how long the API asks us to wait."""
+
+import json
+import math
+import re
+import time
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from enum import StrEnum
+from typing import Any
+
+MOST_WORDS = 500
+_PASSING = frozenset({402, 408, 409, 425, 429, 498, 499})
+_SERVER = 500
+_QUOTA = re.compile(r"credit balance|insufficient[_ ](quota|balance|funds)|quota|billing", re.IGNORECASE)
+_BAD_KEY = re.compile(r"API[_ ]key[_ ](not valid|invalid)|API_KEY_INVALID|invalid[_ ]api[_ ]key", re.IGNORECASE)
+_BUSY = re.compile(
+    r"overloaded|rate_limit|server_error|api_error|timeout|unavailable|internal|exhausted", re.IGNORECASE
+)
+_DURATION = re.compile(r"^(\d+(?:\.\d+)?)s$")
+
+
+class Kind(StrEnum):
+    """What to do about it.
+
+    `HOLD`: wait and ask again. `NONSENSE`: ask again, but not often. `REFUSED`: nobody here can change it, the attempt
+    is lost. `WRONG`: the request itself is wrong.
+    """
+
+    HOLD = "hold"
+    NONSENSE = "nonsense"
+    REFUSED = "refused"
+    WRONG = "wrong"
+
+
+class Fault(Exception):
+    """A request without an answer.
+
+    Attributes:
+        after: seconds that the API asks us to wait; None = it says nothing.
+        shared: True if every request to this endpoint had better wait.
+    """
+
+    def __init__(self, kind: Kind, words: str, *, after: float | None = None, shared: bool = False) -> None:
+        super().__init__(words)
+        self.kind = kind
+        self.words = words
+        self.after = after
+        self.shared = shared
+
+
+def fault_of(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
+    """What an answer with a status other than 200 means.
+
+    Args:
+        status: HTTP status.
+        headers: names in small letters.
+        body: its beginning.
+    """
+    told = _json(body)
+    words = f"HTTP {status}: {_words(told, body)}"
+    if status in _PASSING or status >= _SERVER:
+        # A hint of the body (Gemini's RetryInfo) is as good as the header.
+        after = retry_after(headers)
+        after = _retry_info(told) if after is None else after
+        return Fault(Kind.HOLD, words, after=after, shared=status in {429, 529, 503})
+    if status in {401, 403, 404, 405}:
+        return Fault(Kind.REFUSED, words)
+    if 300 <= status < 400:  # noqa: PLR2004 - redirects
+        where = headers.get("location", "")[:200]
+        return Fault(
+            Kind.REFUSED, f"it leads elsewhere ({where}); redirects are not followed: set base_url to the place"
+        )
+    if _BAD_KEY.search(words):
+        return Fault(Kind.REFUSED, words)
+    if _QUOTA.search(words):
+        return Fault(Kind.HOLD, words)
+    return Fault(Kind.WRONG, words)
+
+
+def fault_within(error: Any) -> Fault:
+    """What an error means that an API reports inside a stream or a body with status 200."""
+    told = error if isinstance(error, dict) else {"message": str(error)}
+    words = _words({"error": told}, b"")
+    status = told.get("status", told.get("code"))
+    if isinstance(status, int) and status >= 400:  # noqa: PLR2004 - failures
+        return fault_of(status, {}, json.dumps({"error": told}, default=str).encode())
+    code = f"{told.get('type', '')} {told.get('code', '')} {told.get('status', '')} {words}"
+    if _BUSY.search(code) or _QUOTA.search(code):
+        return Fault(Kind.HOLD, words)
+    return Fault(Kind.WRONG, words)
+
+
+def nonsense(words: str) -> Fault:
+    """An answer that is none."""
+    return Fault(Kind.NONSENSE, words)
+
+
+def retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:
+    """Seconds until Retry-After, which is a number of seconds or a date; None if it is neither.
+
+    Args:
+        headers: names in small letters.
+        now: seconds since 1970; default: the clock.
+    """
+    exact = _number(headers.get("retry-after-ms", ""))
+    if exact is not None:
+        return exact / 1000
+    told = headers.get("retry-after", "").strip()
+    seconds = _number(told)
+    if seconds is not None or not told:
+        return seconds
+    try:
+        moment = parsedate_to_datetime(told).timestamp()
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return max(0.0, moment - (time.time() if now is None else now))
+
+
+def _number(text: str) -> float | None:
+    try:
+        found = float(text)
+    except ValueError:
+        return None
+    return max(0.0, found) if math.isfinite(found) else None
+
+
+def _json(body: bytes) -> Any:
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _retry_info(told: Any) -> float | None:
+    """Gemini's RetryInfo: `{"error": {"details": [{"retryDelay": "34s"}]}}`."""
+    error = told.get("error") if isinstance(told, dict) else None
+    details = error.get("details") if isinstance(error, dict) else None
+    for detail in details if isinstance(details, list) else ():
+        delay = detail.get("retryDelay") if isinstance(detail, dict) else None
+        if isinstance(delay, str) and (found := _DURATION.match(delay)):
+            return float(found[1])
+    return None
+
+
+def _words(told: Any, body: bytes) -> str:
+    """The API's own words, in whatever place it has put them, as one bounded line."""
+    error = told[0] if isinstance(told, list) and told else told
+    error = error.get("error", error) if isinstance(error, dict) else error
+    if isinstance(error, dict):
+        said = [error.get(key) for key in ("message", "detail", "type", "code", "param", "status")]
+        words = "; ".join(str(part) for part in said if part not in {None, ""} and isinstance(part, str | int))
+    else:
+        words = error if isinstance(error, str) else body.decode(errors="replace")
+    line = " ".join((words or "no words").split())
+    return "".join(letter for letter in line if letter.isprintable())[:MOST_WORDS]

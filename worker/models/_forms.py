@@ -1,0 +1,139 @@
+"""What all APIs have in common: pictures as text, arguments as JSON, bounds, and what their parts become."""
+
+import base64
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from backend.domain.ports_model import Message, ModelReply, Part, ToolCall
+from backend.domain.prices import Tokens
+from backend.domain.trajectory import Frame
+from worker.models._caller import Said
+from worker.models._faults import nonsense
+
+MOST_TEXT = 2**20
+MOST_CALLS = 64
+BLANK = (
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"
+    "YPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+)
+"""One pixel, where an API insists on a picture and there is none any more."""
+Json = dict[str, Any]
+OnText = Callable[[str], None] | None
+
+
+def picture_text(frame: Frame) -> str:
+    """A picture's bytes in base64."""
+    return base64.b64encode(frame.data).decode()
+
+
+def picture_url(frame: Frame) -> str:
+    """A picture as a `data:` address."""
+    return f"data:{frame.media_type};base64,{picture_text(frame)}"
+
+
+def decoded(arguments: Any) -> Mapping[str, Any]:
+    """A call's arguments; `{"": text}` where they are no JSON object, nothing where there are none."""
+    if isinstance(arguments, dict):
+        return arguments
+    text = "" if arguments is None else str(arguments)
+    if not text.strip():
+        return {}
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    return found if isinstance(found, dict) else {"": text[:MOST_TEXT]}
+
+
+def encoded(call: ToolCall) -> str:
+    """The same back as the model wrote it."""
+    given = dict(call.arguments)
+    return str(given[""]) if set(given) == {""} else json.dumps(given, ensure_ascii=False)
+
+
+def told(request_messages: Sequence[Message]) -> tuple[str, Sequence[Message]]:
+    """The system's words and the messages after it."""
+    first = request_messages[0] if request_messages else None
+    if first is None or first.role != "system":
+        return "", request_messages
+    return "\n\n".join(part.text for part in first.parts if part.text is not None), request_messages[1:]
+
+
+def given_back(message: Message, api: str) -> list[Any]:
+    """What an API wants back unchanged of a turn: `content` of its raw parts; empty if it has none of this API's."""
+    return [
+        item
+        for part in message.parts
+        if part.raw is not None and part.raw.get("api") == api
+        for item in part.raw["content"]
+    ]
+
+
+def with_pictures(parts: Iterable[Part]) -> Iterator[tuple[Part, list[Frame]]]:
+    """Parts, each result together with the pictures that follow it; other pictures alone."""
+    held: tuple[Part, list[Frame]] | None = None
+    for part in parts:
+        if held is not None and part.image is not None:
+            held[1].append(part.image)
+            continue
+        if held is not None:
+            yield held
+            held = None
+        if part.result is not None:
+            held = (part, [])
+        else:
+            yield part, []
+    if held is not None:
+        yield held
+
+
+def number(value: Any) -> int:
+    """A count of an API: a whole number that is not negative, else 0."""
+    return value if isinstance(value, int) and value >= 0 else 0
+
+
+def reply(  # noqa: PLR0913 - what a reply has
+    *,
+    text: str,
+    calls: Sequence[tuple[str, str, Any]],
+    thinking: str,
+    stop: str,
+    model: Any,
+    api: str,
+    content: Sequence[Any] = (),
+    tokens: Tokens | None,
+) -> Said:
+    """A reply within its bounds.
+
+    Args:
+        text: all words.
+        calls: (id or nothing, name, arguments as the API gives them).
+        thinking: shown reasoning.
+        stop: as in ModelReply; `end` with calls becomes `tool`.
+        model: what answered, as the API names it.
+        api: the client's name.
+        content: the turn as the API wants it back; empty = it wants nothing back.
+        tokens: None = it did not count them.
+    """
+    found = tuple(
+        ToolCall(id=call_id or f"call_{place}", name=str(name)[:200], arguments=decoded(arguments))
+        for place, (call_id, name, arguments) in enumerate(calls[:MOST_CALLS])
+    )
+    return Said(
+        ModelReply(
+            text=text[:MOST_TEXT],
+            calls=found,
+            thinking=thinking[:MOST_TEXT],
+            raw=({"api": api, "content": list(content)},) if content else (),
+            stop="tool" if found and stop == "end" else stop,
+            model=str(model or "")[:200],
+        ),
+        tokens,
+    )
+
+
+def whole(ended: bool) -> None:  # noqa: FBT001 - a question with one answer
+    """Raises Fault unless a stream came to its proper end."""
+    if not ended:
+        raise nonsense("its answer ends in the middle")

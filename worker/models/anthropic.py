@@ -1,0 +1,220 @@
+"""`anthropic`: Anthropic's messages, with its computer tools."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+from backend.domain.ports_model import Message, ModelReply, ModelRequest, Part, Tool
+from backend.domain.prices import Tokens
+from backend.domain.registry import Kind, register
+from backend.domain.trajectory import Frame
+from worker.models import _forms
+from worker.models._caller import Caller, Post, Said
+from worker.models._faults import fault_within, nonsense
+from worker.models._wire import Answer, json_object
+
+VERSION = "2023-06-01"
+LONGEST = 4096
+"""Tokens of an answer where the request names no limit: this API insists on one."""
+_COMPUTER = re.compile(r"^computer_(\d{4})(\d\d)(\d\d)$")
+_STOPS = {
+    "end_turn": "end",
+    "stop_sequence": "end",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "tool_use": "tool",
+    "refusal": "refusal",
+}
+_GROWS = {
+    "text_delta": ("text", "text"),
+    "thinking_delta": ("thinking", "thinking"),
+    "signature_delta": ("signature", "signature"),
+    "input_json_delta": ("input", "partial_json"),
+}
+
+
+@register(Kind.MODEL, "anthropic")
+class Anthropic:
+    """Asks `/v1/messages`."""
+
+    api = "anthropic"
+    about = "Anthropic's messages, with its computer tools."
+    base_url = "https://api.anthropic.com/v1"
+
+    def __init__(self, caller: Caller) -> None:
+        """Args: caller: asks the endpoint."""
+        self._caller = caller
+
+    def complete(self, request: ModelRequest, *, on_text: Callable[[str], None] | None = None) -> ModelReply:
+        """See the port."""
+        versioned = self._caller.endpoint.base_url.endswith("/v1")
+        post = _post(request, self._caller.key, streamed=on_text is not None)
+        post.path = "/messages" if versioned else "/v1/messages"
+        return self._caller.ask(post, _read if on_text is None else partial(_read_stream, on_text))
+
+
+def _post(request: ModelRequest, key: str, *, streamed: bool) -> Post:
+    system, messages = _forms.told(request.messages)
+    fields = {
+        "system": system or None,
+        "tools": [_tool(tool) for tool in request.tools] or None,
+        "temperature": None if request.temperature is None else min(1.0, request.temperature),
+        "top_p": request.top_p,
+        "stop_sequences": list(request.stop) or None,
+        "stream": streamed or None,
+    }
+    extra = dict(request.extra)
+    betas = [*_betas(request.tools), *extra.pop("betas", ())]
+    headers = {"anthropic-version": VERSION, "x-api-key": key}
+    return Post(
+        model=request.model,
+        path="/v1/messages",
+        body={
+            "model": request.model,
+            "max_tokens": request.max_tokens or LONGEST,
+            "messages": _merged(messages),
+            **{name: value for name, value in fields.items() if value is not None},
+            **extra,
+        },
+        headers={**headers, "anthropic-beta": ",".join(dict.fromkeys(map(str, betas)))} if betas else headers,
+        optional={"stop_sequences": "stop", "top_p": "top_p", "temperature": "temperature"},
+        dropped=("seed",) if request.seed is not None else (),
+    )
+
+
+def _betas(tools: tuple[Tool, ...]) -> Iterator[str]:
+    """The header that an older computer tool needs; later toolsets need none."""
+    for tool in tools:
+        found = _COMPUTER.match(str((tool.vendor or {}).get("type", "")))
+        if found:
+            yield f"computer-use-{found[1]}-{found[2]}-{found[3]}"
+
+
+def _tool(tool: Tool) -> dict[str, Any]:
+    if tool.vendor is not None:
+        return dict(tool.vendor)
+    schema = dict(tool.schema_) or {"type": "object", "properties": {}}
+    return {"name": tool.name, "description": tool.about, "input_schema": schema}
+
+
+def _merged(messages: Any) -> list[dict[str, Any]]:
+    """Messages with content; neighbours of one role as one, as results must stand right after their calls."""
+    merged: list[dict[str, Any]] = []
+    for message in messages:
+        content = list(_content(message))
+        if not content:
+            continue
+        if merged and merged[-1]["role"] == message.role:
+            merged[-1]["content"] += content
+        else:
+            merged.append({"role": message.role, "content": content})
+    return merged
+
+
+def _content(message: Message) -> Iterator[dict[str, Any]]:
+    raw = _forms.given_back(message, Anthropic.api)
+    if raw:
+        yield from (dict(block) for block in raw)
+        return
+    for part, pictures in _forms.with_pictures(message.parts):
+        yield from _blocks(part, pictures)
+
+
+def _blocks(part: Part, pictures: list[Frame]) -> Iterator[dict[str, Any]]:
+    if part.text is not None and part.text.strip():  # Empty texts are refused.
+        yield {"type": "text", "text": part.text}
+    elif part.image is not None:
+        yield _picture(part.image)
+    elif part.call is not None:
+        yield {"type": "tool_use", "id": part.call.id, "name": part.call.name, "input": dict(part.call.arguments)}
+    elif part.result is not None:
+        content = [{"type": "text", "text": part.result[1] or "(nothing)"}, *(_picture(each) for each in pictures)]
+        yield {"type": "tool_result", "tool_use_id": part.result[0], "content": content}
+
+
+def _picture(frame: Frame) -> dict[str, Any]:
+    source = {"type": "base64", "media_type": frame.media_type, "data": _forms.picture_text(frame)}
+    return {"type": "image", "source": source}
+
+
+def _read(answer: Answer) -> Said:
+    told = answer.json()
+    if told.get("type") == "error":
+        raise fault_within(told.get("error"))
+    return _said(told["content"], told.get("stop_reason"), told.get("model"), told.get("usage") or {})
+
+
+def _read_stream(on_text: Callable[[str], None], answer: Answer) -> Said:
+    content: dict[int, dict[str, Any]] = {}
+    stop, model, usage = None, "", dict[str, Any]()
+    for _, data in answer.events():
+        event = json_object(data)
+        kind = event.get("type")
+        if kind == "message_start":
+            model, usage = event["message"].get("model"), dict(event["message"].get("usage") or {})
+        elif kind == "content_block_start":
+            content[int(event["index"])] = dict(event["content_block"])
+        elif kind == "content_block_delta":
+            _grow(content[int(event["index"])], event["delta"], on_text)
+        elif kind == "message_delta":
+            stop = event["delta"].get("stop_reason") or stop
+            usage |= {name: value for name, value in (event.get("usage") or {}).items() if value is not None}
+        elif kind == "error":
+            raise fault_within(event.get("error"))
+        elif kind == "message_stop":
+            return _said([_closed(content[place]) for place in sorted(content)], stop, model, usage)
+        if len(content) > 4 * _forms.MOST_CALLS:
+            raise nonsense("its answer has too many parts")
+    raise nonsense("its answer ends in the middle")
+
+
+def _grow(block: dict[str, Any], delta: dict[str, Any], on_text: Callable[[str], None]) -> None:
+    if delta.get("type") not in _GROWS:
+        return  # Citations and what else may come one day.
+    name, source = _GROWS[delta["type"]]
+    if name == "text":
+        on_text(delta[source])
+    before = block.get(name)
+    # A call's arguments begin as an empty object and grow as text.
+    block[name] = (before if isinstance(before, str) else "") + delta[source]
+
+
+def _closed(block: dict[str, Any]) -> dict[str, Any]:
+    """A whole block. Arguments that are no JSON are kept under an empty name, as this API wants objects."""
+    if block.get("type") == "tool_use" and isinstance(block.get("input"), str):
+        return {**block, "input": dict(_forms.decoded(block["input"]))}
+    return block
+
+
+def _said(content: list[dict[str, Any]], stop: Any, model: Any, usage: dict[str, Any]) -> Said:
+    by_kind: dict[str, list[dict[str, Any]]] = {}
+    for block in content:
+        by_kind.setdefault(str(block["type"]), []).append(block)
+    thought = {"thinking", "redacted_thinking"} & by_kind.keys()
+    return _forms.reply(
+        text="".join(str(block["text"]) for block in by_kind.get("text", ())),
+        calls=[(str(block["id"]), block["name"], block.get("input")) for block in by_kind.get("tool_use", ())],
+        thinking="\n\n".join(str(block.get("thinking") or "") for block in by_kind.get("thinking", ())).strip(),
+        stop=_STOPS.get(str(stop), "other"),
+        model=model,
+        api=Anthropic.api,
+        content=json.loads(json.dumps(content)) if thought else [],
+        tokens=_tokens(usage),
+    )
+
+
+def _tokens(usage: dict[str, Any]) -> Tokens | None:
+    if "input_tokens" not in usage:
+        return None
+    cached = _forms.number(usage.get("cache_read_input_tokens"))
+    written = _forms.number(usage.get("cache_creation_input_tokens"))
+    hour = _forms.number((usage.get("cache_creation") or {}).get("ephemeral_1h_input_tokens"))
+    return Tokens(
+        sent=_forms.number(usage["input_tokens"]) + cached + written,
+        answered=_forms.number(usage.get("output_tokens")),
+        cached=cached,
+        written=written,
+        hour=min(hour, written),
+    )

@@ -1,0 +1,218 @@
+"""`gemini`: Google's generateContent, with its computer tool."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
+from urllib.parse import quote
+
+from backend.domain.ports_model import Message, ModelReply, ModelRequest, Part, Tool
+from backend.domain.prices import Tokens
+from backend.domain.registry import Kind, register
+from backend.domain.trajectory import Frame
+from worker.models import _forms
+from worker.models._caller import Caller, Post, Said
+from worker.models._faults import fault_within
+from worker.models._wire import Answer, json_object
+
+_STOPS = {
+    "STOP": "end",
+    "MAX_TOKENS": "length",
+    "SAFETY": "refusal",
+    "RECITATION": "refusal",
+    "BLOCKLIST": "refusal",
+    "PROHIBITED_CONTENT": "refusal",
+    "SPII": "refusal",
+    "IMAGE_SAFETY": "refusal",
+}
+_CONFIG = "generationConfig"
+_FIELDS = {"seed": "seed", "stopSequences": "stop", "topP": "top_p", "temperature": "temperature"}
+
+
+@register(Kind.MODEL, "gemini")
+class Gemini:
+    """Asks `/v1beta/models/MODEL:generateContent`."""
+
+    api = "gemini"
+    about = "Google's generateContent, with its computer tool."
+    base_url = "https://generativelanguage.googleapis.com/v1beta"
+
+    def __init__(self, caller: Caller) -> None:
+        """Args: caller: asks the endpoint."""
+        self._caller = caller
+
+    def complete(self, request: ModelRequest, *, on_text: Callable[[str], None] | None = None) -> ModelReply:
+        """See the port."""
+        versioned = self._caller.endpoint.base_url.rpartition("/")[2] in {"v1", "v1beta", "v1alpha"}
+        way = "streamGenerateContent?alt=sse" if on_text is not None else "generateContent"
+        model = quote(request.model.removeprefix("models/"), safe="")
+        path = f"{'' if versioned else '/v1beta'}/models/{model}:{way}"
+        post = _post(request, path, self._caller.key)
+        return self._caller.ask(post, _read if on_text is None else partial(_read_stream, on_text))
+
+
+def _post(request: ModelRequest, path: str, key: str) -> Post:
+    system, messages = _forms.told(request.messages)
+    config = {
+        "temperature": request.temperature,
+        "topP": request.top_p,
+        "maxOutputTokens": request.max_tokens,
+        "seed": request.seed,
+        "stopSequences": list(request.stop) or None,
+    }
+    extra = dict(request.extra)
+    given = {name: value for name, value in config.items() if value is not None} | dict(extra.pop(_CONFIG, {}))
+    vendor = any(tool.vendor is not None for tool in request.tools)
+    return Post(
+        model=request.model,
+        path=path,
+        body={
+            "contents": _contents(messages, nested=vendor),
+            **({"systemInstruction": {"parts": [{"text": system}]}} if system else {}),
+            **({"tools": list(_tools(request.tools))} if request.tools else {}),
+            **({_CONFIG: given} if given else {}),
+            **extra,
+        },
+        headers={"x-goog-api-key": key} if key else {},
+        optional={f"{_CONFIG}.{place}": name for place, name in _FIELDS.items()},
+    )
+
+
+def _tools(tools: tuple[Tool, ...]) -> Iterator[dict[str, Any]]:
+    yield from (dict(tool.vendor) for tool in tools if tool.vendor is not None)
+    declared = [
+        {
+            "name": tool.name,
+            "description": tool.about,
+            **({"parametersJsonSchema": dict(tool.schema_)} if tool.schema_ else {}),
+        }
+        for tool in tools
+        if tool.vendor is None
+    ]
+    if declared:
+        yield {"functionDeclarations": declared}
+
+
+def _contents(messages: Any, *, nested: bool) -> list[dict[str, Any]]:
+    """All turns. This API knows calls by their function's name, so results look it up in the turns before."""
+    names: dict[str, str] = {}
+    contents: list[dict[str, Any]] = []
+    for message in messages:
+        names |= {part.call.id: part.call.name for part in message.parts if part.call is not None}
+        raw = _forms.given_back(message, Gemini.api)
+        parts = raw or list(_parts(message, names, nested=nested))
+        role = "model" if message.role == "assistant" else "user"
+        if parts and contents and contents[-1]["role"] == role:
+            contents[-1]["parts"] += parts
+        elif parts:
+            contents.append({"role": role, "parts": parts})
+    return contents
+
+
+def _parts(message: Message, names: Mapping[str, str], *, nested: bool) -> Iterator[dict[str, Any]]:
+    for part, pictures in _forms.with_pictures(message.parts):
+        if part.text is not None:
+            yield {"text": part.text}
+        elif part.image is not None:
+            yield _picture(part.image)
+        elif part.call is not None:
+            own = {} if "#" in part.call.id else {"id": part.call.id}
+            yield {"functionCall": {**own, "name": part.call.name, "args": dict(part.call.arguments)}}
+        elif part.result is not None:
+            yield _result(part, names, pictures if nested else [])
+            yield from (_picture(each) for each in pictures if not nested)
+
+
+def _result(part: Part, names: Mapping[str, str], pictures: list[Frame]) -> dict[str, Any]:
+    """The computer tool wants its screen inside the result; where the text is a JSON object it is the response."""
+    call, text = part.result or ("", "")
+    response = _forms.decoded(text) if text.lstrip().startswith("{") else {"output": text}
+    told: dict[str, Any] = {"name": names.get(call, call.partition("#")[0])}
+    told["response"] = {"output": text} if "" in response else dict(response)
+    if "#" not in call:
+        told["id"] = call  # Its own, not one of ours.
+    return {"functionResponse": {**told, "parts": [_picture(each) for each in pictures]} if pictures else told}
+
+
+def _picture(frame: Frame) -> dict[str, Any]:
+    return {"inlineData": {"mimeType": frame.media_type, "data": _forms.picture_text(frame)}}
+
+
+def _read(answer: Answer) -> Said:
+    told = answer.json()
+    if told.get("error"):
+        raise fault_within(told["error"])
+    return _said(told, _found(told)[0], _found(told)[1])
+
+
+def _read_stream(on_text: Callable[[str], None], answer: Answer) -> Said:
+    parts: list[dict[str, Any]] = []
+    finish: Any = None
+    last: dict[str, Any] = {}
+    for _, data in answer.events():
+        last = {**last, **json_object(data)}
+        if last.get("error"):
+            raise fault_within(last["error"])
+        more, ended = _found(last)
+        for part in more:
+            if part.get("text") and not part.get("thought"):
+                on_text(part["text"])
+            _join(parts, part)
+        finish = ended or finish
+    _forms.whole(finish is not None)
+    return _said(last, parts, finish)
+
+
+def _join(parts: list[dict[str, Any]], part: dict[str, Any]) -> None:
+    """Pieces of one text become one part again; what is signed stays as it came."""
+    plain = {"text", "thought"}
+    before = parts[-1] if parts else {}
+    if (
+        part.keys() <= plain
+        and "text" in before
+        and before.keys() <= plain
+        and before.get("thought") == part.get("thought")
+    ):
+        before["text"] += part["text"]
+    elif part.get("text") or part.keys() - plain:
+        parts.append(dict(part))
+
+
+def _found(told: dict[str, Any]) -> tuple[list[dict[str, Any]], Any]:
+    """The first candidate's parts and why it ended; a prompt that was refused has no candidate."""
+    candidates = told.get("candidates")
+    if not candidates:
+        blocked = told["promptFeedback"]["blockReason"]
+        return [], blocked and "SAFETY"
+    first = candidates[0]
+    return list((first.get("content") or {}).get("parts") or ()), first.get("finishReason")
+
+
+def _said(told: dict[str, Any], parts: list[dict[str, Any]], finish: Any) -> Said:
+    calls = [part["functionCall"] for part in parts if "functionCall" in part]
+    return _forms.reply(
+        text="".join(str(part["text"]) for part in parts if "text" in part and not part.get("thought")),
+        calls=[(_id(call, place), call["name"], call.get("args") or {}) for place, call in enumerate(calls)],
+        thinking="".join(str(part["text"]) for part in parts if part.get("thought") and "text" in part),
+        stop=_STOPS.get(str(finish), "other"),
+        model=told.get("modelVersion"),
+        api=Gemini.api,
+        content=json.loads(json.dumps(parts)) if any("thoughtSignature" in part for part in parts) else [],
+        tokens=_tokens(told.get("usageMetadata")),
+    )
+
+
+def _id(call: Mapping[str, Any], place: int) -> str:
+    """Its own id if it has one; else the name, so that a result finds it even without the turn before."""
+    return str(call.get("id") or f"{call['name']}#{place}")
+
+
+def _tokens(usage: Any) -> Tokens | None:
+    if not isinstance(usage, dict) or "promptTokenCount" not in usage:
+        return None
+    thought = _forms.number(usage.get("thoughtsTokenCount"))
+    return Tokens(
+        sent=_forms.number(usage["promptTokenCount"]) + _forms.number(usage.get("toolUsePromptTokenCount")),
+        answered=_forms.number(usage.get("candidatesTokenCount")) + thought,
+        cached=_forms.number(usage.get("cachedContentTokenCount")),
+    )

@@ -1,0 +1,208 @@
+"""`openai_chat`: OpenAI's chat completions, which vLLM, Ollama, OpenRouter, Azure and many more speak too."""
+
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+from backend.domain.ports_model import Message, ModelReply, ModelRequest, Part, Tool
+from backend.domain.prices import Tokens
+from backend.domain.registry import Kind, register
+from worker.models import _forms
+from worker.models._caller import Caller, Post, Said
+from worker.models._faults import fault_within
+from worker.models._wire import Answer, json_object
+
+_NEWER = re.compile(r"^(o\d|gpt-([5-9]|\d\d))")
+_STOPS = {
+    "stop": "end",
+    "length": "length",
+    "tool_calls": "tool",
+    "function_call": "tool",
+    "content_filter": "refusal",
+}
+
+
+@register(Kind.MODEL, "openai_chat")
+class OpenAIChat:
+    """Asks `/chat/completions`."""
+
+    api = "openai_chat"
+    about = "OpenAI's chat completions and everything compatible with them."
+    base_url = "https://api.openai.com/v1"
+
+    def __init__(self, caller: Caller) -> None:
+        """Args: caller: asks the endpoint."""
+        self._caller = caller
+
+    def complete(self, request: ModelRequest, *, on_text: Callable[[str], None] | None = None) -> ModelReply:
+        """See the port."""
+        post = _post(request, self._caller.key, streamed=on_text is not None)
+        return self._caller.ask(post, _read if on_text is None else partial(_read_stream, on_text))
+
+
+def _post(request: ModelRequest, key: str, *, streamed: bool) -> Post:
+    newer = _NEWER.match(request.model) is not None
+    longest = "max_completion_tokens" if newer else "max_tokens"
+    fields: dict[str, Any] = {
+        "tools": [_tool(tool) for tool in request.tools] or None,
+        "temperature": request.temperature,
+        "top_p": request.top_p,
+        longest: request.max_tokens,
+        "seed": request.seed,
+        "stop": list(request.stop) or None,
+    }
+    if streamed:
+        fields |= {"stream": True, "stream_options": {"include_usage": True}}
+    return Post(
+        model=request.model,
+        path="/chat/completions",
+        body={
+            "model": request.model,
+            "messages": [made for message in request.messages for made in _messages(message)],
+            **{name: value for name, value in fields.items() if value is not None},
+            **request.extra,
+        },
+        headers={"Authorization": f"Bearer {key}"} if key else {},
+        optional={name: name for name in ("seed", "stop", "top_p", "temperature")},
+        renamed={longest: "max_tokens" if newer else "max_completion_tokens"},
+    )
+
+
+def _tool(tool: Tool) -> dict[str, Any]:
+    if tool.vendor is not None:
+        return dict(tool.vendor)
+    schema = dict(tool.schema_) or {"type": "object", "properties": {}}
+    return {"type": "function", "function": {"name": tool.name, "description": tool.about, "parameters": schema}}
+
+
+def _messages(message: Message) -> Iterator[dict[str, Any]]:
+    """A message as this API has it: results are messages of their own, and pictures of results the user's."""
+    if message.role == "assistant":
+        yield _assistant(message)
+        return
+    results = [part.result for part in message.parts if part.result is not None]
+    for call, text in results:
+        yield {"role": "tool", "tool_call_id": call, "content": text}
+    rest = [part for part in message.parts if part.text is not None or part.image is not None]
+    if rest:
+        yield {"role": message.role, "content": _content(rest)}
+
+
+def _content(parts: list[Part]) -> str | list[dict[str, Any]]:
+    if len(parts) == 1 and parts[0].text is not None:
+        return parts[0].text  # Some servers know no other form for text alone.
+    return [
+        {"type": "text", "text": part.text}
+        if part.image is None
+        else {"type": "image_url", "image_url": {"url": _forms.picture_url(part.image)}}
+        for part in parts
+    ]
+
+
+def _assistant(message: Message) -> dict[str, Any]:
+    if raw := _forms.given_back(message, OpenAIChat.api):
+        return dict(raw[0])
+    calls = [
+        {
+            "id": part.call.id,
+            "type": "function",
+            "function": {"name": part.call.name, "arguments": _forms.encoded(part.call)},
+        }
+        for part in message.parts
+        if part.call is not None
+    ]
+    text = "\n\n".join(part.text for part in message.parts if part.text is not None)
+    # An empty text is refused by some servers, a missing one by others.
+    made: dict[str, Any] = {"role": "assistant", "content": text or (None if calls else "")}
+    return {**made, "tool_calls": calls} if calls else made
+
+
+def _read(answer: Answer) -> Said:
+    told = answer.json()
+    if "choices" not in told and "error" in told:
+        raise fault_within(told["error"])
+    choice = told["choices"][0]
+    return _said(choice["message"], choice.get("finish_reason"), told.get("model"), told.get("usage"))
+
+
+def _read_stream(on_text: Callable[[str], None], answer: Answer) -> Said:
+    message: dict[str, Any] = {"role": "assistant", "content": ""}
+    finish, model, usage, ended = None, "", None, False
+    for _, data in answer.events():
+        if data.strip() == "[DONE]":
+            ended = True
+            break
+        chunk = json_object(data)
+        if chunk.get("error"):
+            raise fault_within(chunk["error"])
+        model, usage = chunk.get("model") or model, chunk.get("usage") or usage
+        for choice in chunk.get("choices") or ():
+            _add(message, choice.get("delta") or {}, on_text)
+            finish = choice.get("finish_reason") or finish
+    _forms.whole(ended or finish is not None)
+    return _said(message, finish, model, usage)
+
+
+def _add(message: dict[str, Any], delta: dict[str, Any], on_text: Callable[[str], None]) -> None:
+    if words := delta.get("content"):
+        message["content"] += words
+        on_text(words)
+    for name in ("reasoning_content", "reasoning", "refusal"):
+        if isinstance(delta.get(name), str):
+            message[name] = message.get(name, "") + delta[name]
+    for piece in delta.get("tool_calls") or ():
+        _add_call(message.setdefault("tool_calls", []), piece)
+
+
+def _add_call(calls: list[dict[str, Any]], piece: dict[str, Any]) -> None:
+    """Servers number the pieces of a call, or give a new id with each call; some give all of it at once."""
+    place = piece.get("index")
+    if not isinstance(place, int):
+        place = len(calls) if piece.get("id") else max(0, len(calls) - 1)
+    if place >= _forms.MOST_CALLS:
+        return
+    while len(calls) <= place:
+        calls.append({"id": "", "type": "function", "function": {"name": "", "arguments": ""}})
+    call, told = calls[place], piece.get("function") or {}
+    call["id"] = piece.get("id") or call["id"]
+    call["function"]["name"] += told.get("name") or ""
+    call["function"]["arguments"] += told.get("arguments") or ""
+
+
+def _said(message: dict[str, Any], finish: Any, model: Any, usage: Any) -> Said:
+    calls = message.get("tool_calls") or []
+    thinking = message.get("reasoning_content") or message.get("reasoning") or ""
+    refusal = message.get("refusal") or ""
+    return _forms.reply(
+        text=_text(message.get("content")) or refusal,
+        calls=[
+            (str(call.get("id") or ""), call["function"]["name"], call["function"].get("arguments")) for call in calls
+        ],
+        thinking=thinking if isinstance(thinking, str) else "",
+        stop="refusal" if refusal else _STOPS.get(str(finish), "other"),
+        model=model,
+        api=OpenAIChat.api,
+        # Models that think between calls want to read their thoughts again.
+        content=[message] if thinking and calls else [],
+        tokens=_tokens(usage),
+    )
+
+
+def _text(content: Any) -> str:
+    """A text, or the texts of a list of parts."""
+    if isinstance(content, list):
+        return "".join(str(part.get("text") or "") for part in content)
+    return "" if content is None else str(content)
+
+
+def _tokens(usage: Any) -> Tokens | None:
+    if not isinstance(usage, dict) or "prompt_tokens" not in usage:
+        return None
+    details = usage.get("prompt_tokens_details") or {}
+    return Tokens(
+        sent=_forms.number(usage["prompt_tokens"]),
+        answered=_forms.number(usage.get("completion_tokens")),
+        cached=_forms.number(details.get("cached_tokens")),
+        written=_forms.number(details.get("cache_write_tokens")),
+    )

@@ -1,0 +1,198 @@
+"""`openai_responses`: OpenAI's responses, with its computer tool. Nothing is stored there: requests carry it all."""
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from backend.domain.ports_model import Message, ModelReply, ModelRequest, Tool
+from backend.domain.prices import Tokens
+from backend.domain.registry import Kind, register
+from backend.domain.trajectory import Frame
+from worker.models import _forms
+from worker.models._caller import Caller, Post, Said
+from worker.models._faults import fault_within, nonsense
+from worker.models._wire import Answer, json_object
+
+COMPUTER = "computer_call"
+"""Name of a call of the computer tool; its arguments are `action` or `actions`, and `pending_safety_checks`."""
+_LAST = frozenset({"response.completed", "response.incomplete", "response.failed"})
+_KNOWN_CALLS = ("action", "actions", "pending_safety_checks")
+
+
+@register(Kind.MODEL, "openai_responses")
+class OpenAIResponses:
+    """Asks `/responses`."""
+
+    api = "openai_responses"
+    about = "OpenAI's responses, with its computer tool."
+    base_url = "https://api.openai.com/v1"
+
+    def __init__(self, caller: Caller) -> None:
+        """Args: caller: asks the endpoint."""
+        self._caller = caller
+
+    def complete(self, request: ModelRequest, *, on_text: Callable[[str], None] | None = None) -> ModelReply:
+        """See the port."""
+        post = _post(request, self._caller.key, streamed=on_text is not None)
+        return self._caller.ask(post, _read if on_text is None else partial(_read_stream, on_text))
+
+
+def _post(request: ModelRequest, key: str, *, streamed: bool) -> Post:
+    system, messages = _forms.told(request.messages)
+    fields = {
+        "instructions": system or None,
+        "tools": [_tool(tool) for tool in request.tools] or None,
+        "temperature": request.temperature,
+        "top_p": request.top_p,
+        "max_output_tokens": request.max_tokens,
+        "stream": streamed or None,
+    }
+    unknown = {"seed": request.seed is not None, "stop": bool(request.stop)}
+    return Post(
+        model=request.model,
+        path="/responses",
+        body={
+            "model": request.model,
+            "input": list(_input(messages)),
+            "store": False,
+            # Without storage a model's reasoning is kept only if it comes back to it, closed.
+            "include": ["reasoning.encrypted_content"],
+            **{name: value for name, value in fields.items() if value is not None},
+            **request.extra,
+        },
+        headers={"Authorization": f"Bearer {key}"} if key else {},
+        optional={"include": "include", "top_p": "top_p", "temperature": "temperature"},
+        dropped=tuple(name for name, given in unknown.items() if given),
+    )
+
+
+def _tool(tool: Tool) -> dict[str, Any]:
+    if tool.vendor is not None:
+        return dict(tool.vendor)
+    schema = dict(tool.schema_) or {"type": "object", "properties": {}}
+    return {"type": "function", "name": tool.name, "description": tool.about, "parameters": schema, "strict": False}
+
+
+def _input(messages: Any) -> Iterator[dict[str, Any]]:
+    """All items, in order; results find out from earlier turns which kind of call they answer."""
+    computers: dict[str, Mapping[str, Any]] = {}
+    for message in messages:
+        if message.role == "assistant":
+            for item in _turn(message):
+                if item.get("type") == COMPUTER:
+                    computers[str(item.get("call_id"))] = item
+                yield item
+        else:
+            yield from _user(message, computers)
+
+
+def _turn(message: Message) -> Iterator[dict[str, Any]]:
+    raw = _forms.given_back(message, OpenAIResponses.api)
+    if raw:
+        yield from (dict(item) for item in raw)
+        return
+    text = "\n\n".join(part.text for part in message.parts if part.text is not None)
+    if text:
+        yield {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]}
+    for part in message.parts:
+        if part.call is not None and part.call.name == COMPUTER:
+            yield {"type": COMPUTER, "call_id": part.call.id, "status": "completed", **part.call.arguments}
+        elif part.call is not None:
+            told = {"call_id": part.call.id, "name": part.call.name, "arguments": _forms.encoded(part.call)}
+            yield {"type": "function_call", **told}
+
+
+def _user(message: Message, computers: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Results first, then one message of all else. A picture goes into the computer's result, which must have one."""
+    latest = next((part.image for part in reversed(message.parts) if part.image is not None), None)
+    shown: Frame | None = None
+    content: list[dict[str, Any]] = []
+    for part, pictures in _forms.with_pictures(message.parts):
+        if part.result is not None and part.result[0] in computers:
+            shown = latest
+            yield _screenshot(computers[part.result[0]], pictures[-1] if pictures else latest)
+        elif part.result is not None:
+            yield {"type": "function_call_output", "call_id": part.result[0], "output": part.result[1]}
+            content += [_picture(each) for each in pictures if each is not shown]
+        elif part.text is not None:
+            content.append({"type": "input_text", "text": part.text})
+        elif part.image is not None and part.image is not shown:
+            content.append(_picture(part.image))
+    if content:
+        yield {"type": "message", "role": message.role, "content": content}
+
+
+def _screenshot(call: Mapping[str, Any], frame: Frame | None) -> dict[str, Any]:
+    url = _forms.BLANK if frame is None else _forms.picture_url(frame)
+    output = {"type": "computer_screenshot", "image_url": url}
+    made = {"type": "computer_call_output", "call_id": call["call_id"], "output": output}
+    # The desktop is a contained one that is thrown away: nothing that the model does there needs a person's consent.
+    checks = call.get("pending_safety_checks")
+    return {**made, "acknowledged_safety_checks": checks} if checks else made
+
+
+def _picture(frame: Frame) -> dict[str, Any]:
+    return {"type": "input_image", "image_url": _forms.picture_url(frame)}
+
+
+def _read(answer: Answer) -> Said:
+    return _said(answer.json())
+
+
+def _read_stream(on_text: Callable[[str], None], answer: Answer) -> Said:
+    for _, data in answer.events():
+        event = json_object(data)
+        kind = event.get("type")
+        if kind == "response.output_text.delta":
+            on_text(str(event["delta"]))
+        elif kind == "error":
+            raise fault_within(event.get("error") or event)
+        elif kind in _LAST:
+            return _said(event["response"])
+    raise nonsense("its answer ends in the middle")
+
+
+def _said(told: dict[str, Any]) -> Said:
+    if told.get("status") == "failed" or ("output" not in told and told.get("error")):
+        raise fault_within(told.get("error") or "it failed and does not say why")
+    output = [item for item in told["output"] if isinstance(item, dict)]
+    parts = [part for item in output if item.get("type") == "message" for part in item.get("content") or ()]
+    refused = any(part.get("type") == "refusal" for part in parts)
+    summaries = [part for item in output if item.get("type") == "reasoning" for part in item.get("summary") or ()]
+    return _forms.reply(
+        text="".join(str(part.get("text") or part.get("refusal") or "") for part in parts),
+        calls=[call for item in output for call in _calls(item)],
+        thinking="\n\n".join(str(part.get("text") or "") for part in summaries),
+        stop="refusal" if refused else _stop(told),
+        model=told.get("model"),
+        api=OpenAIResponses.api,
+        # Reasoning must come back together with the items that followed it.
+        content=output if any(item.get("type") in {"reasoning", COMPUTER} for item in output) else [],
+        tokens=_tokens(told.get("usage")),
+    )
+
+
+def _calls(item: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
+    if item.get("type") == "function_call":
+        yield str(item["call_id"]), item["name"], item.get("arguments")
+    elif item.get("type") == COMPUTER:
+        yield str(item["call_id"]), COMPUTER, {name: item[name] for name in _KNOWN_CALLS if item.get(name)}
+
+
+def _stop(told: Mapping[str, Any]) -> str:
+    if told.get("status") == "completed":
+        return "end"
+    reason = (told.get("incomplete_details") or {}).get("reason")
+    return {"max_output_tokens": "length", "content_filter": "refusal"}.get(str(reason), "other")
+
+
+def _tokens(usage: Any) -> Tokens | None:
+    if not isinstance(usage, dict) or "input_tokens" not in usage:
+        return None
+    details = usage.get("input_tokens_details") or {}
+    return Tokens(
+        sent=_forms.number(usage["input_tokens"]),
+        answered=_forms.number(usage.get("output_tokens")),
+        cached=_forms.number(details.get("cached_tokens")),
+        written=_forms.number(details.get("cache_write_tokens")),
+    )

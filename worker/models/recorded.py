@@ -1,0 +1,48 @@
+"""`recorded`: replays a cassette, so that agents run without a model: for tests, demonstrations and bug reports."""
+
+from collections.abc import Callable
+from functools import cached_property
+from threading import Lock
+
+from backend.domain.errors import ModelApiFailed
+from backend.domain.ports_model import ModelReply, ModelRequest
+from backend.domain.registry import Kind, register
+from worker.models._caller import Caller
+from worker.models._cassette import Line, lines_of, request_key, words_of
+
+
+@register(Kind.MODEL, "recorded")
+class Recorded:
+    """Gives the first line of the endpoint's cassette that fits and was not given yet in this attempt."""
+
+    api = "recorded"
+    about = "Replays replies from a file."
+    base_url = ""
+
+    def __init__(self, caller: Caller) -> None:
+        """Args: caller: knows the endpoint."""
+        self._endpoint = caller.endpoint
+        self._lock = Lock()
+
+    def complete(self, request: ModelRequest, *, on_text: Callable[[str], None] | None = None) -> ModelReply:
+        """See the port."""
+        key, words = request_key(request), words_of(request)
+        with self._lock:
+            place = next((at for at, line in enumerate(self._left) if _fits(line, key, words)), None)
+            if place is None:
+                hint = f'Record it, or add a line with "request": "{key}".'
+                raise ModelApiFailed(f"the cassette {self._endpoint.cassette} has no reply to this request", hint=hint)
+            reply = self._left.pop(place).reply
+        if on_text is not None and reply.text:
+            on_text(reply.text)
+        return reply.model_copy(update={"model": reply.model or request.model})
+
+    @cached_property
+    def _left(self) -> list[Line]:
+        if self._endpoint.cassette is None:
+            raise ModelApiFailed(f"the endpoint {self._endpoint.name!r} names no cassette", hint="See docs/models.md.")
+        return list(lines_of(self._endpoint.cassette))
+
+
+def _fits(line: Line, key: str, words: str) -> bool:
+    return line.request in {"", key} and line.when in words
