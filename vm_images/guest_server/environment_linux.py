@@ -9,6 +9,7 @@ from .limits import Limits, limits_from
 
 PACKAGE = Path(__file__).resolve().parent
 DATA = PACKAGE / "data"
+LIBRARY = DATA / "python"
 _LIBREOFFICE_GTK = Path("/usr/lib/libreoffice/program/libvclplug_gtk3lo.so")
 _SMALLEST, _LARGEST = 100, 16_384
 
@@ -83,7 +84,7 @@ def _ports(text: str) -> frozenset[int]:
 
 
 def _python_path(text: str) -> str:
-    """PYTHONPATH without the folder of this package: programs of the desktop get pyautogui, but not us."""
+    """PYTHONPATH without the folder of this package: programs of the desktop get pyautogui, but not the server."""
     return os.pathsep.join(part for part in text.split(os.pathsep) if part and Path(part).resolve() != PACKAGE.parent)
 
 
@@ -114,8 +115,9 @@ def children_environment(config: SessionConfig, display: str) -> dict[str, str]:
         "GNOME_ACCESSIBILITY": "1",
         "ACCESSIBILITY_ENABLED": "1",
     }
-    if config.python_path:
-        environment["PYTHONPATH"] = config.python_path
+    # The library `deskarena_computer` is for agents' code; it comes last, behind whatever bears the same name.
+    parts = [*filter(None, [config.python_path]), str(LIBRARY)]
+    environment["PYTHONPATH"] = os.pathsep.join(parts)
     if _LIBREOFFICE_GTK.exists():
         environment["SAL_USE_VCLPLUGIN"] = "gtk3"  # The only one of its interfaces with a whole tree.
     return environment

@@ -47,10 +47,15 @@ def menu(entries: Iterable[Entry]) -> str:
     return tostring(root, encoding="unicode")
 
 
+def installed() -> list[Entry]:
+    """Every application that the menu shows."""
+    files = [file for folder in _FOLDERS for file in sorted(folder.glob("*.desktop"))]
+    return [entry for file in files if (entry := read_entry(file))]
+
+
 def main() -> None:
     """Prints the menu of all installed applications."""
-    files = [file for folder in _FOLDERS for file in sorted(folder.glob("*.desktop"))]
-    print(menu(entry for file in files if (entry := read_entry(file))))
+    print(menu(installed()))
 
 
 if __name__ == "__main__":

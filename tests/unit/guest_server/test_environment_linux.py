@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from guest_server.environment_linux import PACKAGE, children_environment, own_environment, read_config
+from guest_server.environment_linux import LIBRARY, PACKAGE, children_environment, own_environment, read_config
 
 
 @pytest.fixture
@@ -47,9 +47,9 @@ class TestChildrenEnvironment:
 
     def test_python_finds_the_site_folder_but_not_this_package(self, given: dict[str, str]) -> None:
         config = read_config({**given, "PYTHONPATH": f"{PACKAGE.parent}:/opt/guest/site"})
-        assert children_environment(config, ":0")["PYTHONPATH"] == "/opt/guest/site"
+        assert children_environment(config, ":0")["PYTHONPATH"] == f"/opt/guest/site:{LIBRARY}"
         assert own_environment(config, ":0")["PYTHONPATH"] == f"{PACKAGE.parent}:/opt/guest/site"
 
-    def test_without_a_site_folder_there_is_no_python_path(self, given: dict[str, str]) -> None:
+    def test_without_a_site_folder_there_is_only_the_library_for_agents_code(self, given: dict[str, str]) -> None:
         config = read_config({**given, "PYTHONPATH": str(PACKAGE.parent)})
-        assert "PYTHONPATH" not in children_environment(config, ":0")
+        assert children_environment(config, ":0")["PYTHONPATH"] == str(LIBRARY)

@@ -1,0 +1,110 @@
+"""The Linux part of the library `computer`: xclip, EWMH windows, desktop entries."""
+
+import io
+import os
+import shlex
+import shutil
+import subprocess
+from collections.abc import Sequence
+
+from PIL import Image
+from Xlib import X
+
+from .computer import Box
+from .machine import Placement, WindowInfo
+from .menu_linux import installed
+from .windows_linux import XWindows
+from .x11_linux import XClient
+
+_CLIPBOARD_SECONDS = 5.0
+_XCLIP = ("xclip", "-selection", "clipboard")
+
+# Programs as WAA's prompts name them, and what a Linux desktop has in their place, the first that is installed.
+_PROGRAMS = {
+    "msedge": ("google-chrome", "chromium"),
+    "edge": ("google-chrome", "chromium"),
+    "chrome": ("google-chrome", "chromium"),
+    "notepad": ("mousepad", "gedit"),
+    "winword": ("libreoffice --writer",),
+    "word": ("libreoffice --writer",),
+    "excel": ("libreoffice --calc",),
+    "powerpnt": ("libreoffice --impress",),
+    "powerpoint": ("libreoffice --impress",),
+    "explorer": ("pcmanfm", "thunar", "nautilus"),
+    "calc": ("galculator", "gnome-calculator"),
+    "mspaint": ("drawing", "gimp"),
+    "cmd": ("xfce4-terminal", "xterm"),
+    "powershell": ("xfce4-terminal", "xterm"),
+    "wt": ("xfce4-terminal", "xterm"),
+    "outlook": ("thunderbird",),
+}
+
+
+class LinuxPrograms:
+    """See `computer.Shell`."""
+
+    def __init__(self) -> None:
+        self._x = XClient(os.environ["DISPLAY"])
+        self._windows = XWindows(self._x)
+
+    def clipboard(self) -> str:
+        """The clipboard's text."""
+        done = subprocess.run(
+            [*_XCLIP, "-o", "-t", "UTF8_STRING"], capture_output=True, timeout=_CLIPBOARD_SECONDS, check=False
+        )
+        return done.stdout.decode("utf-8", "replace")
+
+    def copy(self, text: str) -> None:
+        """Text to the clipboard; xclip stays behind to give it."""
+        self._give(text.encode(), "UTF8_STRING")
+
+    def copy_picture(self, box: Box) -> None:
+        """A part of the screen to the clipboard."""
+        geometry = self._x.root.get_geometry()
+        left, top = max(0, box[0]), max(0, box[1])
+        size = min(box[2], geometry.width) - left, min(box[3], geometry.height) - top
+        if min(size) <= 0:
+            raise LookupError(f"the element at {box} is not on the screen")
+        raw = self._x.root.get_image(left, top, *size, X.ZPixmap, 0xFFFFFFFF)
+        picture = io.BytesIO()
+        Image.frombytes("RGB", size, raw.data, "raw", "BGRX").save(picture, "PNG")
+        self._give(picture.getvalue(), "image/png")
+
+    def _give(self, data: bytes, target: str) -> None:
+        subprocess.run(
+            [*_XCLIP, "-i", "-t", target],
+            input=data,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=_CLIPBOARD_SECONDS,
+            check=True,
+        )
+
+    def windows(self) -> Sequence[WindowInfo]:
+        """The application windows."""
+        return self._windows.all()
+
+    def show(self, window: WindowInfo) -> None:
+        """Raises and maximises."""
+        self._windows.activate(window)
+        self._windows.place(window, Placement(maximized=True))
+
+    def find_program(self, name: str) -> Sequence[str]:
+        """By command, by WAA's name for it, or by its name in the menu."""
+        plain = name.strip().lower().removesuffix(".exe")
+        named = [shlex.split(entry.command) for entry in installed() if entry.name.lower() == plain]
+        usual = [shlex.split(command) for command in _PROGRAMS.get(plain, ())]
+        for command in ([name.strip()], *usual, [plain], *named):
+            if command[0] and shutil.which(command[0]):
+                return command
+        return []
+
+    def start(self, command: Sequence[str]) -> None:
+        """In a session of its own."""
+        subprocess.Popen(
+            list(command),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )

@@ -1,0 +1,13 @@
+"""For code that runs on the desktop: `from deskarena_computer import Computer`.
+
+Only this folder is on such code's path; the package itself stays out of its way.
+"""
+
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[3]))
+
+from guest_server.computer import Computer  # noqa: E402 - the path must be there first.
+
+__all__ = ["Computer"]
