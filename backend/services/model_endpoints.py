@@ -82,6 +82,19 @@ BUILT_IN: Mapping[str, tuple[str, str, str]] = {
 """Name: API, variable of its key, variable of another address."""
 
 
+def key_variables(file: Path) -> tuple[str, ...]:
+    """The variables that endpoints read: for whoever starts a worker with a cleared environment.
+
+    A file that is wrong adds none: the worker itself says what is wrong with it.
+    """
+    ours = [name for _, key, base in BUILT_IN.values() for name in (key, base)]
+    try:
+        named = [endpoint.key_env for endpoint in Endpoints(file, TaskSecrets(file.parent), {}).all().values()]
+    except Invalid:
+        named = []
+    return tuple(sorted({name for name in (*ours, *named) if name}))
+
+
 class Endpoints:
     """All endpoints of this installation. Read anew for each attempt, so that changes count for the next one."""
 

@@ -37,6 +37,17 @@ class AgentView:
 
 
 @dataclass(frozen=True)
+class ModelView:
+    """Where models are asked. `ok` when at least one online worker has its key; `reason` says why not, or the place."""
+
+    name: str
+    api: str
+    ok: bool
+    reason: str
+    workers: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Abilities:
     """Everything that can be chosen for a run."""
 
@@ -44,7 +55,7 @@ class Abilities:
     agents: list[AgentView]
     observations: list[str]
     action_spaces: list[str]
-    models: Mapping[str, Any]
+    models: list[ModelView]
     workers: int
     can: Capabilities | None
 
@@ -71,7 +82,7 @@ def abilities(session: Session) -> Abilities:
         agents=_agents(said),
         observations=_names(said, "observations"),
         action_spaces=_names(said, "action_spaces"),
-        models={name: model for _, able in said for name, model in (able.get("models") or {}).items()},
+        models=_models(said),
         workers=len(rows),
         can=_capabilities(session),
     )
@@ -105,6 +116,26 @@ def _provider(name: str, offers: Sequence[tuple[str, Mapping[str, Any]]]) -> Pro
         ok=bool(good),
         reason=next((reason for reason in reasons if reason), ""),
         programs=frozenset(str(program) for _, offer in good for program in offer.get("programs") or ()),
+        workers=tuple(worker for worker, _ in good),
+    )
+
+
+def _models(said: Sequence[tuple[str, Mapping[str, Any]]]) -> list[ModelView]:
+    offers: dict[str, list[tuple[str, Mapping[str, Any]]]] = {}
+    for worker, able in said:
+        for name, offer in (able.get("models") or {}).items():
+            offers.setdefault(name, []).append((worker, offer))
+    return sorted((_model(name, found) for name, found in offers.items()), key=lambda view: (not view.ok, view.name))
+
+
+def _model(name: str, offers: Sequence[tuple[str, Mapping[str, Any]]]) -> ModelView:
+    good = [(worker, offer) for worker, offer in offers if offer.get("ok")]
+    _, first = (good or offers)[0]
+    return ModelView(
+        name=name,
+        api=str(first.get("api") or ""),
+        ok=bool(good),
+        reason=str(first.get("reason") or ""),
         workers=tuple(worker for worker, _ in good),
     )
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import backend
 from backend.cli.embedded.spawn import ChildSpec
+from backend.services.model_endpoints import key_variables
 
 ROOT = Path(backend.__file__).resolve().parent.parent
 # Of the caller's environment only these, and our own settings, reach a child.
@@ -57,6 +58,7 @@ def environment(settings: Settings, outer: Mapping[str, str]) -> dict[str, str]:
         "DESKARENA_DATA": str(settings.data),
         "DESKARENA_HOST": settings.host,
         "DESKARENA_PORT": str(settings.port),
+        "DESKARENA_API_ADDRESS": f"http://127.0.0.1:{settings.port}",
         "DESKARENA_SLOTS": str(settings.slots),
     }
 
@@ -102,12 +104,24 @@ def api(settings: Settings, env: Mapping[str, str], listener: int) -> ChildSpec:
     )
 
 
-def worker(settings: Settings, env: Mapping[str, str]) -> ChildSpec:
-    """Run attempts on this machine's slots; its keeper may need a moment to take desktops down."""
+def model_keys(settings: Settings, outer: Mapping[str, str]) -> dict[str, str]:
+    """The caller's variables that hold keys and addresses of models: for the worker, and nobody else."""
+    file = Path(outer.get("DESKARENA_MODELS") or settings.data / "models.toml")
+    return {name: outer[name] for name in key_variables(file) if name in outer}
+
+
+def worker(settings: Settings, env: Mapping[str, str], keys: Mapping[str, str]) -> ChildSpec:
+    """Run attempts on this machine's slots; its keeper may need a moment to take desktops down.
+
+    Args:
+        settings: What this stack decides itself.
+        env: What all children get.
+        keys: What only it gets: the keys of models.
+    """
     return ChildSpec(
         name="worker",
         argv=_celery("worker", "--pool", "threads", "--concurrency", str(settings.slots + 2)),
-        env=without(env, API_ONLY),
+        env={**keys, **without(env, API_ONLY)},
         cwd=settings.data,
         log=settings.data / "logs" / "worker.log",
         stop=((signal.SIGTERM, 25.0),),

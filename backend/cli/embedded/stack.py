@@ -132,7 +132,8 @@ class Stack:
         run_to_end(_held(children.prepare(settings, env), folder), PREPARE_SECONDS)
         specs = [children.api(settings, env, listener.fileno())]
         if settings.slots:
-            specs += [children.worker(settings, env), children.beat(settings, env)]
+            keys = children.model_keys(settings, self.plan.outer)
+            specs += [children.worker(settings, env, keys), children.beat(settings, env)]
         for spec in specs:
             self.supervisor.add(Service(name=spec.name, start=partial(spawn, _held(spec, folder)), stage=USERS))
         self._wait_until_healthy()

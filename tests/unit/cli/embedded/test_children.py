@@ -36,6 +36,7 @@ class TestEnvironment:
             "DESKARENA_DATA": "/data",
             "DESKARENA_HOST": "127.0.0.1",
             "DESKARENA_PORT": "8001",
+            "DESKARENA_API_ADDRESS": "http://127.0.0.1:8001",
             "DESKARENA_SLOTS": "3",
             "DESKARENA_TOKEN": "token",
             "DESKARENA_LEASE_SECONDS": "5",
@@ -49,7 +50,7 @@ class TestSpecs:
     SPECS = (
         children.prepare(SETTINGS, ENV),
         children.api(SETTINGS, ENV, 7),
-        children.worker(SETTINGS, ENV),
+        children.worker(SETTINGS, ENV, {}),
         children.beat(SETTINGS, ENV),
     )
 

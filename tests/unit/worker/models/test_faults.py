@@ -1,0 +1,85 @@
+import json
+from typing import Any
+
+import pytest
+
+from worker.models._faults import Kind, fault_of, fault_within, retry_after
+
+
+def body(**error: Any) -> bytes:
+    return json.dumps({"error": error}).encode()
+
+
+class TestRetryAfter:
+    @pytest.mark.parametrize(
+        ("told", "seconds"),
+        [
+            ("20", 20.0),
+            ("0.5", 0.5),
+            ("-3", 0.0),
+            ("nan", None),
+            ("inf", None),
+            ("soon", None),
+            ("", None),
+            ("Sun, 22 Nov 2026 06:00:30 GMT", 30.0),
+            ("Sun, 22 Nov 2026 05:00:00 GMT", 0.0),
+            ("Sun, 99 Nov 2026 05:00:00 GMT", None),
+        ],
+    )
+    def test_seconds_or_a_date(self, told: str, seconds: float | None) -> None:
+        assert retry_after({"retry-after": told}, now=1_795_327_200.0) == seconds
+
+    def test_milliseconds_are_more_exact(self) -> None:
+        assert retry_after({"retry-after-ms": "1500", "retry-after": "2"}) == 1.5
+
+
+class TestFaultOf:
+    @pytest.mark.parametrize("status", [402, 408, 409, 425, 429, 500, 502, 503, 504, 529])
+    def test_what_passes_is_waited_for(self, status: int) -> None:
+        assert fault_of(status, {}, b"busy").kind is Kind.HOLD
+
+    @pytest.mark.parametrize("status", [301, 302, 307, 401, 403, 404, 405])
+    def test_what_does_not_is_not(self, status: int) -> None:
+        assert fault_of(status, {"location": "http://elsewhere"}, b"no").kind is Kind.REFUSED
+
+    @pytest.mark.parametrize("status", [400, 413, 422])
+    def test_a_wrong_request(self, status: int) -> None:
+        assert fault_of(status, {}, body(message="messages: too long")).kind is Kind.WRONG
+
+    def test_gemini_s_wrong_key_is_a_400(self) -> None:
+        words = "API key not valid. Please pass a valid API key."
+        assert fault_of(400, {}, body(message=words, status="INVALID_ARGUMENT")).kind is Kind.REFUSED
+
+    def test_anthropic_s_empty_account_is_a_400(self) -> None:
+        assert fault_of(400, {}, body(message="Your credit balance is too low")).kind is Kind.HOLD
+
+    def test_gemini_says_in_the_body_when_to_come_back(self) -> None:
+        details = [{"@type": "x"}, {"retryDelay": "34.5s"}]
+        assert fault_of(429, {}, body(message="slow", details=details)).after == 34.5
+
+    @pytest.mark.parametrize("told", [b'{"error": {"details": [3, {"retryDelay": 4}]}}', b"[]", b"3", b'{"error": 3}'])
+    def test_odd_bodies_say_nothing(self, told: bytes) -> None:
+        assert fault_of(429, {}, told).after is None
+
+    def test_words_are_one_bounded_line_without_control_characters(self) -> None:
+        words = fault_of(400, {}, body(message="a\x1b[31m\n\n b" + "c" * 9000)).words
+        assert words.startswith("HTTP 400: a[31m bc")
+        assert len(words) < 600
+
+
+class TestFaultWithin:
+    @pytest.mark.parametrize(
+        ("error", "kind"),
+        [
+            ({"type": "overloaded_error", "message": "Overloaded"}, Kind.HOLD),
+            ({"code": "rate_limit_exceeded", "message": "Slow down"}, Kind.HOLD),
+            ({"code": "server_error", "message": "Sorry"}, Kind.HOLD),
+            ({"code": 503, "message": "away", "status": "UNAVAILABLE"}, Kind.HOLD),
+            ({"code": 400, "message": "too long"}, Kind.WRONG),
+            ({"type": "invalid_request_error", "message": "too long"}, Kind.WRONG),
+            ("the context is too long", Kind.WRONG),
+            (None, Kind.WRONG),
+        ],
+    )
+    def test_by_what_it_says(self, error: Any, kind: Kind) -> None:
+        assert fault_within(error).kind is kind

@@ -1,0 +1,119 @@
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from worker.models._gate import Gate, Waited
+
+
+class Clock:
+    """A clock that moves when somebody waits."""
+
+    def __init__(self) -> None:
+        self.at = 100.0
+
+    def __call__(self) -> float:
+        return self.at
+
+    def pause(self, seconds: float) -> None:
+        self.at += seconds
+
+
+def times(gate: Gate, clock: Clock, number: int, tokens: int = 0) -> list[int]:
+    """When that many requests were let through, in whole seconds from the first."""
+    found = []
+    for _ in range(number):
+        with gate.turn(clock.pause) as turn:
+            turn.tokens = tokens
+            found.append(int(clock.at - 100 + 0.01))
+    return found
+
+
+class TestTurn:
+    def test_without_limits_nobody_waits(self) -> None:
+        clock = Clock()
+        assert times(Gate(1, now=clock), clock, 5) == [0] * 5
+
+    def test_requests_per_minute(self) -> None:
+        clock = Clock()
+        assert times(Gate(9, requests=2, now=clock), clock, 5) == [0, 0, 60, 60, 120]
+
+    def test_tokens_per_minute(self) -> None:
+        clock = Clock()
+        assert times(Gate(9, tokens=1000, now=clock), clock, 4, tokens=600) == [0, 0, 60, 60]
+
+    def test_a_request_under_way_is_reckoned_like_the_one_before(self) -> None:
+        clock = Clock()
+        gate = Gate(9, tokens=1000, now=clock)
+        times(gate, clock, 1, tokens=600)
+        with gate.turn(clock.pause) as second:
+            assert second.tokens == 600
+
+    def test_never_more_at_once_than_allowed(self) -> None:
+        gate, most, lock, under_way = Gate(2), 0, threading.Lock(), 0
+        wait = threading.Event().wait
+
+        def ask() -> None:
+            nonlocal most, under_way
+            with gate.turn(lambda _: (wait(0.001), None)[1]):
+                with lock:
+                    under_way += 1
+                    most = max(most, under_way)
+                wait(0.005)
+                with lock:
+                    under_way -= 1
+
+        threads = [threading.Thread(target=ask) for _ in range(8)]
+        _ = [thread.start() for thread in threads]
+        _ = [thread.join() for thread in threads]
+        assert most == 2
+
+    def test_a_place_is_given_back_when_the_request_fails(self) -> None:
+        clock = Clock()
+        gate = Gate(1, now=clock)
+        with pytest.raises(KeyError), gate.turn(clock.pause):
+            raise KeyError
+        assert times(gate, clock, 1) == [0]
+
+    def test_what_must_stop_does_not_wait(self) -> None:
+        def pause(_: float) -> None:
+            raise InterruptedError
+
+        gate = Gate(1)
+        with gate.turn(pause), pytest.raises(InterruptedError), gate.turn(pause):
+            pass
+
+    def test_all_rest_when_told_to_but_not_longer_than_a_minute(self) -> None:
+        clock = Clock()
+        gate = Gate(9, now=clock)
+        gate.rest(5)
+        assert times(gate, clock, 1) == [5]
+        gate.rest(3600)
+        assert times(gate, clock, 1) == [65]
+
+
+class TestWaited:
+    def test_what_is_under_way_counts_until_its_answer_is_there(self) -> None:
+        clock = Clock()
+        waited = Waited(clock)
+        call = waited.begin()
+        clock.at += 10
+        assert waited.seconds() == 10
+        assert waited.end(call, 7) == 3
+        clock.at += 10
+        assert waited.seconds() == 3
+
+    def test_a_call_without_an_answer_counts_in_full(self) -> None:
+        clock = Clock()
+        waited = Waited(clock)
+        call = waited.begin()
+        clock.at += 10
+        assert waited.end(call, 0) == 10
+
+    def test_many_threads(self) -> None:
+        waited = Waited(lambda: 0.0)
+        calls: list[Callable[[], float]] = [lambda: waited.end(waited.begin(), 0.0) for _ in range(20)]
+        threads = [threading.Thread(target=call) for call in calls]
+        _ = [thread.start() for thread in threads]
+        _ = [thread.join() for thread in threads]
+        assert waited.seconds() == 0
