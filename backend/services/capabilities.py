@@ -79,10 +79,13 @@ def _join(said: Iterable[Mapping[str, Any]], online: int) -> Capabilities:
         for name, offer in able.get("providers", {}).items():
             providers[name] = _both(providers.get(name), offer)
         for name, offer in able.get("agents", {}).items():
-            agents.setdefault(name, offer)
+            if name not in agents or (agents[name].get("reason") and not offer.get("reason")):
+                agents[name] = offer
         observations.update(able.get("observations", ()))
         action_spaces.update(able.get("action_spaces", ()))
-        models = {**able.get("models", {}), **models}
+        for name, offer in able.get("models", {}).items():
+            if not models.get(name, {}).get("ok"):
+                models[name] = offer
     return Capabilities(providers, agents, frozenset(observations), frozenset(action_spaces), online, models)
 
 
@@ -112,11 +115,13 @@ def checked_config(can: Capabilities, config: RunConfig) -> RunConfig:
     Raises:
         UnknownPlugin: agent, provider, observation or action space does not exist; says which are near.
         Invalid: a parameter is wrong; `path` names it.
-        Unavailable: the provider does not work here; says why.
+        Unavailable: the agent or the provider does not work here; says why.
     """
     offer = can.agents.get(config.agent)
     if offer is None:
         raise _unknown("agent", config.agent, can.agents, path="agent")
+    if offer.get("reason"):
+        raise Unavailable(f"the agent {config.agent!r} does not work here: {offer['reason']}")
     _check_provider(can, config.provider)
     chosen: dict[str, Any] = {
         "observation": config.observation or offer.get("observation") or None,

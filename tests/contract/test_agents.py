@@ -6,22 +6,32 @@ import pytest
 from pydantic import BaseModel
 
 from backend.domain import registry
+from backend.domain.errors import AgentFailed, ModelApiFailed
 from backend.domain.loop_actions import complaint
 from backend.domain.ports_agent import AgentContext
 from backend.domain.registry import Kind
 from backend.domain.run import Screen
 from backend.domain.trajectory import Action, ActionType, Decision, Observation
 from tests.factories.starter_tasks import make_task
+from tests.fakes.line import FakeLine
+from tests.fakes.models import COST, FakeModels
 
 registry.load()
 AGENTS = registry.names(Kind.AGENT)
 SCREEN = Screen(width=640, height=480)
 EMPTY = Observation(index=0, a11y_tree="<desktop-frame/>", windows=())
+# What comes over the line from outside, twice: a program's answer and a person's read alike.
+ANSWERS = ({"index": 0, "words": "All is done.", "reply": "DONE", "actions": [{"type": "DONE"}]},) * 2
+
+
+def asks(name: str) -> bool:
+    """Whether it asks a model."""
+    return "model" in registry.lookup(Kind.AGENT, name).Params.model_fields
 
 
 def made(name: str) -> Any:
     plugin = registry.lookup(Kind.AGENT, name)
-    return plugin(plugin.Params())
+    return plugin(plugin.Params.model_validate({"model": "m"} if asks(name) else {}))
 
 
 def context(plugin: Any) -> AgentContext:
@@ -32,6 +42,9 @@ def context(plugin: Any) -> AgentContext:
         seed=3,
         task=make_task(oracle=[{"press": "enter"}]) if plugin.privileged else None,
         trajectory=(Decision(actions=(Action(type=ActionType.DONE),), words="recorded"),),
+        action_space=plugin.action_space,
+        models=FakeModels(always="DONE"),
+        line=FakeLine(*ANSWERS),
     )
 
 
@@ -75,6 +88,42 @@ class TestAgents:
             agent.act(EMPTY)
             agent.close()
         agent.close()
+
+
+@pytest.mark.parametrize("name", [name for name in AGENTS if asks(name)])
+class TestAgentsThatAskModels:
+    def test_tell_what_they_asked_what_was_answered_and_what_it_cost(self, name: str) -> None:
+        agent = made(name)
+        agent.reset(context(agent))
+        decision = agent.act(EMPTY)
+        assert decision.usage == COST
+        assert decision.reply == "DONE"
+        assert decision.model
+        assert "Write done." in decision.prompt
+        assert [action.type for action in decision.actions] == [ActionType.DONE]
+
+    def test_an_answer_that_is_none_is_told_not_raised(self, name: str) -> None:
+        agent = made(name)
+        agent.reset(context(agent).model_copy(update={"models": FakeModels("```python\n(((\n```")}))
+        decision = agent.act(EMPTY)
+        assert decision.invalid
+        assert decision.actions == ()
+
+    def test_an_api_that_fails_is_not_the_agents_failure(self, name: str) -> None:
+        agent = made(name)
+        agent.reset(context(agent).model_copy(update={"models": FakeModels(ModelApiFailed("down"))}))
+        with pytest.raises(ModelApiFailed):
+            agent.act(EMPTY)
+
+    def test_say_whose_model_is_missing(self, name: str) -> None:
+        plugin = registry.lookup(Kind.AGENT, name)
+        with pytest.raises(AgentFailed, match="model"):
+            plugin(plugin.Params()).reset(context(plugin))
+
+    def test_prompts_have_hashes(self, name: str) -> None:
+        hashes = registry.lookup(Kind.AGENT, name).prompts()
+        assert f"{name}/system" in hashes
+        assert all(len(value) == 64 for value in hashes.values())
 
 
 class TestPrivileges:

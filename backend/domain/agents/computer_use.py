@@ -1,10 +1,9 @@
 """`computer_use`: models with a computer tool of their own, used as their vendors mean it.
 
 One conversation for the whole episode: the model calls its tool, each call gets its result, the newest screen comes
-with it, and what an API wants back unchanged (signed reasoning) is given back. Old screens and turns are left out first.
+with it, and what an API wants back (signed reasoning) is given back unchanged. Old screens and turns go first.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,12 +12,12 @@ from pydantic import Field
 from backend.domain.agents._messages import message, reply_message
 from backend.domain.agents._model_agent import ModelAgent
 from backend.domain.agents._model_params import ModelParams
+from backend.domain.errors import InvalidAction
 from backend.domain.ports_agent import Sight
 from backend.domain.ports_model import Message, ModelReply, Part
 from backend.domain.registry import Kind, register
 from backend.domain.trajectory import Action, ActionType, Decision, Frame, Observation
 
-_LAST_WORD = re.compile(r"\b(DONE|FAIL|INFEASIBLE)\b[^A-Za-z0-9]*\Z")
 _OLD = "(an older screen, left out)"
 
 
@@ -68,7 +67,6 @@ class ComputerUse(ModelAgent):
         """See ModelAgent."""
         self._turns: list[_Turn] = []
         self._silent = False
-        self._said = ""
 
     def messages(self, observation: Observation, sight: Sight, left_out: int) -> Sequence[Message] | None:
         """The conversation; its oldest turns are left out first. The task always stands at its beginning."""
@@ -84,30 +82,21 @@ class ComputerUse(ModelAgent):
             picture = turn.picture if len(shown) - number < self.params.images else None
             found += [self._user(calls, turn.words, picture), reply_message(turn.reply)]
             calls = turn.reply
-        self._said = self._words(observation)
-        return [*found, self._user(calls, self._said, observation.picture)]
+        return [*found, self._user(calls, observation.note, observation.picture)]
 
     def actions(self, reply: ModelReply, sight: Sight) -> tuple[Action, ...]:
-        """The calls' actions; without a call, the ending that the model's last word says, or none the first time."""
-        if reply.calls:
-            self._silent = False
+        """The calls' actions, or the ending that its last word names. Silence is told once, then it is DONE."""
+        silent, self._silent = self._silent, not reply.calls
+        try:
             return super().actions(reply, sight)
-        said = _LAST_WORD.search(reply.text.strip())
-        if said:
-            return (Action(type=ActionType.DONE if said.group(1) == "DONE" else ActionType.FAIL),)
-        if self._silent:
+        except InvalidAction:
+            if reply.calls or not silent:
+                raise
             return (Action(type=ActionType.DONE, note="the model stopped using the computer"),)
-        self._silent = True
-        return ()
 
     def keep(self, observation: Observation, reply: ModelReply, decision: Decision) -> None:  # noqa: ARG002
         """See ModelAgent."""
-        self._turns.append(_Turn(observation.picture, self._said, reply))
-
-    def _words(self, observation: Observation) -> str:
-        """What is said beside the screen: what went wrong, or that the model should go on."""
-        unasked = "" if not self._silent else self.prompt("go_on")
-        return observation.note or unasked
+        self._turns.append(_Turn(observation.picture, observation.note, reply))
 
     def _user(self, answered: ModelReply | None, words: str, picture: Frame | None) -> Message:
         """The task with the first screen, or the results of the calls before with the screen that they led to."""

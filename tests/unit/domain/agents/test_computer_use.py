@@ -1,0 +1,105 @@
+"""`computer_use`: one conversation, calls and their results, raw parts, what is left out, how it ends."""
+
+from typing import Any
+
+from backend.domain.ports_model import Message, ModelReply, Part, ToolCall
+from backend.domain.trajectory import ActionType
+from tests.fakes.models import COST, FakeModels
+from tests.unit.domain.agents.cases import begun, pictures, roles, seen, texts
+
+
+def calls(*given: dict[str, Any], text: str = "", raw: Any = ()) -> ModelReply:
+    made = tuple(ToolCall(id=f"c{number}", name="computer", arguments=one) for number, one in enumerate(given))
+    return ModelReply(text=text, calls=made, raw=raw, stop="tool", usage=COST, model="m-1")
+
+
+CLICK = {"action": "left_click", "coordinate": [30, 30]}
+TYPE = {"action": "type", "text": "hello"}
+
+
+def results(message: Message) -> list[tuple[str, str]]:
+    return [part.result for part in message.parts if part.result is not None]
+
+
+class TestConversation:
+    def test_the_tool_is_offered_with_the_pictures_size(self) -> None:
+        models = FakeModels(calls(CLICK))
+        begun("computer_use", models).act(seen())
+        (tool,) = models.asked[0].tools
+        assert tool.vendor is not None
+        assert (tool.vendor["display_width_px"], tool.vendor["display_height_px"]) == (640, 480)
+        assert roles(models.asked[0]) == ["system", "user"]
+        assert "Save the file." in texts(models.asked[0])
+
+    def test_all_calls_of_a_reply_are_one_step(self) -> None:
+        decision = begun("computer_use", FakeModels(calls(CLICK, TYPE))).act(seen())
+        assert [one.type for one in decision.actions] == [ActionType.CLICK, ActionType.TYPING]
+        assert '"text": "hello"' in decision.reply
+        assert decision.words == "calls computer, computer"
+
+    def test_each_call_gets_its_result_and_the_last_the_screen(self) -> None:
+        models = FakeModels(calls(CLICK, TYPE), "DONE")
+        agent = begun("computer_use", models)
+        agent.act(seen())
+        agent.act(seen(1))
+        last = models.asked[1].messages[-1]
+        assert results(last) == [("c0", "done"), ("c1", "done")]
+        assert last.parts[-1].image is not None
+
+    def test_what_was_wrong_is_the_result(self) -> None:
+        models = FakeModels(calls({"action": "fly"}), "DONE")
+        agent = begun("computer_use", models)
+        assert "fly" in agent.act(seen()).invalid
+        agent.act(seen(1, note="Your last answer could not be carried out: fly"))
+        assert results(models.asked[1].messages[-1]) == [("c0", "Your last answer could not be carried out: fly")]
+
+    def test_raw_parts_go_back_unchanged(self) -> None:
+        raw = ({"api": "anthropic", "content": [{"type": "thinking", "signature": "s"}]},)
+        models = FakeModels(calls(CLICK, raw=raw), "DONE")
+        agent = begun("computer_use", models)
+        agent.act(seen())
+        agent.act(seen(1))
+        turn = models.asked[1].messages[2]
+        assert turn.role == "assistant"
+        assert turn.parts[0] == Part(raw=raw[0])
+        assert turn.parts[-1].call is not None
+
+
+class TestLeftOut:
+    def test_old_screens(self) -> None:
+        models = FakeModels(*[calls(CLICK)] * 5)
+        agent = begun("computer_use", models, images=2)
+        for index in range(5):
+            agent.act(seen(index))
+        assert len(pictures(models.asked[4])) == 2
+        assert texts(models.asked[4]).count("left out") == 3
+
+    def test_old_turns_with_their_results(self) -> None:
+        models = FakeModels(*[calls(CLICK)] * 5)
+        agent = begun("computer_use", models, history=2)
+        for index in range(5):
+            agent.act(seen(index))
+        asked = models.asked[4]
+        assert roles(asked) == ["system", "user", "assistant", "user", "assistant", "user"]
+        assert results(asked.messages[1]) == []
+        assert "Save the file." in texts(asked.messages[1:2])
+
+
+class TestEnds:
+    def acted(self, *answers: Any) -> list[Any]:
+        agent = begun("computer_use", FakeModels(*answers))
+        return [agent.act(seen(index)) for index in range(len(answers))]
+
+    def test_done_and_fail_by_the_last_word(self) -> None:
+        assert self.acted("It is saved.\nDONE")[0].actions[0].type is ActionType.DONE
+        assert self.acted("There is no such file.\nFAIL")[0].actions[0].type is ActionType.FAIL
+
+    def test_silence_is_told_once_and_then_is_the_end(self) -> None:
+        first, second = self.acted("Shall I go on?", "I have asked.")
+        assert first.invalid
+        assert first.actions == ()
+        assert second.actions[0].type is ActionType.DONE
+
+    def test_a_call_in_between_breaks_the_silence(self) -> None:
+        decisions = self.acted("Shall I?", calls(CLICK), "Shall I?")
+        assert decisions[2].invalid

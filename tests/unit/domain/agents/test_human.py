@@ -1,0 +1,55 @@
+import pytest
+
+from backend.domain.agents.human import Human, HumanParams
+from backend.domain.episode import EndedBy
+from backend.domain.errors import AgentFailed, ClusterLost
+from backend.domain.ports_agent import AgentContext
+from backend.domain.run import Screen
+from backend.domain.trajectory import ActionType, Frame, Observation
+from tests.fakes.line import FakeLine
+
+CLICK = {"type": "CLICK", "x": 5, "y": 6, "clicks": 2}
+SEEN = Observation(index=3, frame=Frame(data=b"picture", media_type="image/png", width=640, height=480))
+
+
+def begun(line: FakeLine | None, seconds: float = 60.0) -> Human:
+    agent = Human(HumanParams())
+    context = AgentContext(
+        instruction="do it", screen=Screen(width=640, height=480), max_steps=9, seed=1, line=line, max_seconds=seconds
+    )
+    agent.reset(context)
+    return agent
+
+
+class TestAct:
+    def test_one_message_is_one_step(self) -> None:
+        agent = begun(FakeLine({"actions": [CLICK]}, {"actions": [{"type": "DONE"}]}))
+        first = agent.act(SEEN)
+        assert (first.actions[0].type, first.actions[0].clicks, first.by) == (ActionType.CLICK, 2, "agent")
+        assert agent.act(SEEN).actions[0].type is ActionType.DONE
+
+    def test_the_picture_does_not_travel_twice(self) -> None:
+        line = FakeLine({"actions": [CLICK]})
+        begun(line).act(SEEN)
+        shown, told = line.shown[0]
+        assert (shown.index, shown.frame, told) == (3, None, {"max_steps": 9})
+
+    def test_nonsense_is_told_and_not_carried_out(self) -> None:
+        decision = begun(FakeLine({"actions": [{"type": "PYTHON", "text": "1"}]})).act(SEEN)
+        assert decision.actions == ()
+        assert "nothing that a person may do" in decision.invalid
+
+    def test_nobody_there_is_out_of_time(self) -> None:
+        assert begun(FakeLine(), seconds=0.02).act(SEEN).stop is EndedBy.TIME
+
+    def test_a_closed_line_ends_the_wait(self) -> None:
+        line = FakeLine()
+        line.close()
+        with pytest.raises(ClusterLost):
+            begun(line).act(SEEN)
+
+
+class TestReset:
+    def test_without_a_line_nobody_can_act(self) -> None:
+        with pytest.raises(AgentFailed, match="no line"):
+            begun(None)

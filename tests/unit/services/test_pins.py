@@ -1,0 +1,73 @@
+"""What is pinned of a run's agent."""
+
+from datetime import date
+from typing import Any
+
+from backend.domain.run import RunConfig
+from backend.services.pins import answered, code_version, pins_of
+
+TODAY = date(2026, 11, 22)
+
+
+def pins(**more: Any) -> dict[str, Any]:
+    params = {"model": "gpt-4o", "endpoint": "openai", "temperature": 1.0}
+    given = {"agent": "prompt", "params": params, "observation": "a11y_tree", "action_space": "pyautogui", **more}
+    return pins_of(RunConfig.model_validate(given), {}, TODAY)
+
+
+class TestPinsOf:
+    def test_the_model_and_its_price_of_today(self) -> None:
+        model = pins()["model"]
+        assert (model["asked"], model["endpoint"], model["api"], model["answered"]) == (
+            "gpt-4o", "openai", "openai_chat", [],
+        )  # fmt: skip
+        assert model["price"]["input"] == 2.5
+
+    def test_what_the_workers_say_of_an_endpoint_counts(self) -> None:
+        params = {"model": "mine", "endpoint": "local"}
+        said = {
+            "local": {
+                "api": "openai_chat",
+                "prices": [{"model": "mine", "since": "2026-01-01", "input": 1, "output": 2}],
+            }
+        }
+        config = RunConfig(agent="prompt", params=params, observation="screenshot", action_space="pyautogui")
+        model = pins_of(config, said, TODAY)["model"]
+        assert (model["api"], model["price"]["output"]) == ("openai_chat", 2)
+
+    def test_an_unknown_price_is_none(self) -> None:
+        assert pins(params={"model": "nobody-knows", "endpoint": "openai"})["model"]["price"] is None
+
+    def test_hashes_of_prompts_and_of_what_the_action_space_says(self) -> None:
+        first, second = pins(), pins(action_space="computer_13")
+        assert set(first["prompts"]) == {"prompt/system", "prompt/step", "action_space"}
+        assert first["prompts"]["prompt/system"] == second["prompts"]["prompt/system"]
+        assert first["prompts"]["action_space"] != second["prompts"]["action_space"]
+
+    def test_spaces_with_all_their_options(self) -> None:
+        found = pins(observation_params={"clipboard": True})["observation"]
+        assert found["name"] == "a11y_tree"
+        assert (found["params"]["clipboard"], found["params"]["terminal"]) == (True, False)
+
+    def test_an_agent_without_a_model(self) -> None:
+        found = pins_of(RunConfig(agent="noop", observation="screenshot"), {}, TODAY)
+        assert "model" not in found
+        assert found["prompts"] == {}
+
+    def test_code_and_budgets(self) -> None:
+        found = pins(budget={"max_tokens": 7})
+        assert found["code"] == code_version()
+        assert found["code"]["version"]
+        assert found["budget"]["max_tokens"] == 7
+
+
+class TestAnswered:
+    def test_a_model_is_noted_once(self) -> None:
+        first = answered(pins(), "gpt-4o-2024-08-06")
+        assert first is not None
+        assert first["model"]["answered"] == ["gpt-4o-2024-08-06"]
+        assert answered(first, "gpt-4o-2024-08-06") is None
+
+    def test_nothing_to_note(self) -> None:
+        assert answered(pins(), "") is None
+        assert answered({"prompts": {}}, "m") is None
