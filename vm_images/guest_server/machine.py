@@ -46,6 +46,20 @@ class WindowInfo:
 
 
 @dataclass(frozen=True)
+class Placement:
+    """Where a window is wanted, in screen pixels with its frame; None leaves that as it is.
+
+    `maximized` fills the screen and leaves the rest aside; else a window that fills it is given its own size first.
+    """
+
+    x: int | None = None
+    y: int | None = None
+    width: int | None = None
+    height: int | None = None
+    maximized: bool = False
+
+
+@dataclass(frozen=True)
 class Finished:
     """A command that has ended; `truncated` if it said more than the limit."""
 
@@ -140,6 +154,13 @@ class Windows(Protocol):
 
     def activate(self, window: WindowInfo) -> bool:
         """Raises and focuses it and waits for that; False if the window manager did not."""
+        ...
+
+    def place(self, window: WindowInfo, wanted: Placement) -> WindowInfo | None:
+        """Moves and sizes it and waits for that; gives it as it is then, None if it has closed.
+
+        A program may refuse a size: it is then as near to it as the program allows.
+        """
         ...
 
     def close(self, window: WindowInfo) -> None:

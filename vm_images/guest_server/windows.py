@@ -1,4 +1,4 @@
-"""Lists, activates, measures and closes windows."""
+"""Lists, activates, places, measures and closes windows."""
 
 import asyncio
 import time
@@ -8,7 +8,7 @@ from dataclasses import asdict
 from aiohttp import web
 
 from .errors import GuestError
-from .machine import Machine, WindowInfo
+from .machine import Machine, Placement, WindowInfo
 from .matching import find_window
 from .params import Params, form_params, json_params
 
@@ -16,10 +16,11 @@ _CLOSE_SECONDS = 3.0
 _KILL_SECONDS = 3.0
 _END_SECONDS = 2.0
 _LOOK_SECONDS = 0.02
+_FARTHEST = 32767  # pixels; X11 has no more
 
 
 def routes(machine: Machine) -> list[web.RouteDef]:
-    """GET /windows, POST /window_size, POST /setup/{activate_window,close_window,close_all}."""
+    """GET /windows, POST /window_size, POST /setup/{activate_window,place_window,close_window,close_all}."""
 
     async def listing(_: web.Request) -> web.Response:
         found = await machine.blocking(machine.windows.all)
@@ -38,6 +39,14 @@ def routes(machine: Machine) -> list[web.RouteDef]:
             raise GuestError("failed", f"the window manager did not activate '{window.title}'")
         return web.Response(text=f"window '{window.title}' activated")
 
+    async def place(request: web.Request) -> web.Response:
+        params = await json_params(request)
+        window, wanted = await _named(machine, params), _placement(params)
+        placed = await machine.blocking(machine.windows.place, window, wanted)
+        if placed is None:
+            raise GuestError("failed", f"the window '{window.title}' closed when it was moved")
+        return web.json_response({"status": "success", "window": asdict(placed)})
+
     async def close(request: web.Request) -> web.Response:
         window = await _named(machine, await json_params(request))
         await machine.blocking(machine.windows.close, window)
@@ -50,6 +59,7 @@ def routes(machine: Machine) -> list[web.RouteDef]:
         web.get("/windows", listing),
         web.post("/window_size", size),
         web.post("/setup/activate_window", activate),
+        web.post("/setup/place_window", place),
         web.post("/setup/close_window", close),
         web.post("/setup/close_all", close_all),
     ]
@@ -64,6 +74,20 @@ async def _named(machine: Machine, params: Params) -> WindowInfo:
         titles = ", ".join(f"'{window.title}'" for window in windows[:20]) or "none"
         raise GuestError("not_found", f"no window matches '{name}'; open windows: {titles}")
     return window
+
+
+def _placement(params: Params) -> Placement:
+    def whole(name: str, low: int) -> int | None:
+        given = params.values.get(name) is not None
+        return params.integer(name, low=low, high=_FARTHEST) if given else None
+
+    return Placement(
+        x=whole("x", -_FARTHEST),
+        y=whole("y", -_FARTHEST),
+        width=whole("width", 1),
+        height=whole("height", 1),
+        maximized=params.flag("maximized"),
+    )
 
 
 async def _close_all(machine: Machine) -> str:

@@ -8,13 +8,18 @@ from typing import Any
 from Xlib import X
 from Xlib.protocol import event as events
 
-from .machine import WindowInfo
+from .machine import Placement, WindowInfo
 from .x11_linux import GONE, XClient
 
 _CHANGE_SECONDS = 2.0
 _ASKS, _ASK_SECONDS = 5, 1.0
 _LOOK_SECONDS = 0.005
+_STILL_SECONDS = 0.1
 _PAGER = 2  # EWMH source indication: a tool that acts for the user.
+_REMOVE, _ADD = 0, 1  # Actions of _NET_WM_STATE.
+_FILLING = ("_NET_WM_STATE_MAXIMIZED_HORZ", "_NET_WM_STATE_MAXIMIZED_VERT", "_NET_WM_STATE_FULLSCREEN")
+_FIELDS = ("x", "y", "width", "height")  # In the order of _NET_MOVERESIZE_WINDOW and of its bits from 8 on.
+_NORTH_WEST = 1
 _HIDDEN_TYPES = tuple(f"_NET_WM_WINDOW_TYPE_{kind}" for kind in ("DESKTOP", "DOCK", "SPLASH"))
 
 
@@ -96,10 +101,15 @@ class XWindows:
     def _rectangle(self, window: Any) -> tuple[int, int, int, int]:
         geometry = window.get_geometry()
         place = window.translate_coords(self._x.root, 0, 0)  # Gives the negative of what is wanted.
-        borders = self._x.window_property(window, "_NET_FRAME_EXTENTS")
-        left, right, top, bottom = borders[:4] if borders else (0, 0, 0, 0)
+        left, right, top, bottom = self._borders(window)
         size = (geometry.width + left + right, geometry.height + top + bottom)
         return int(-place.x - left), int(-place.y - top), int(size[0]), int(size[1])
+
+    def _borders(self, window: Any) -> tuple[int, int, int, int]:
+        """Widths of the frame: left, right, top, bottom."""
+        found = self._x.window_property(window, "_NET_FRAME_EXTENTS")
+        left, right, top, bottom = found[:4] if found else (0, 0, 0, 0)
+        return int(left), int(right), int(top), int(bottom)
 
     def _message(self, window: WindowInfo, name: str, data: list[int]) -> None:
         self._tell(self._object(window.id), name, data)
@@ -118,6 +128,41 @@ class XWindows:
             self._message(window, "_NET_ACTIVE_WINDOW", [_PAGER, X.CurrentTime, 0])
             return _until(lambda: self._active() == window.id)
 
+    def place(self, window: WindowInfo, wanted: Placement) -> WindowInfo | None:
+        """Fills the screen with it, or gives it a place and size of its own."""
+        with self._x:
+            self._fill(window, _FILLING[:2] if wanted.maximized else _FILLING, _ADD if wanted.maximized else _REMOVE)
+            self._wait_manager()
+            if not wanted.maximized:
+                self._move(window, wanted)
+            return self._settled(window)
+
+    def _fill(self, window: WindowInfo, states: tuple[str, ...], action: int) -> None:
+        for state in states:
+            self._message(window, "_NET_WM_STATE", [action, self._x.atom(state), 0, _PAGER])
+
+    def _move(self, window: WindowInfo, wanted: Placement) -> None:
+        """Asks for the place of the frame and for the size of what is in it, as EWMH has it."""
+        values = {name: getattr(wanted, name) for name in _FIELDS}
+        left, right, top, bottom = self._borders(self._object(window.id))
+        for name, border in (("width", left + right), ("height", top + bottom)):
+            if values[name] is not None:
+                values[name] = max(1, values[name] - border)
+        given = sum(1 << (8 + bit) for bit, name in enumerate(_FIELDS) if values[name] is not None)
+        flags = _NORTH_WEST | given | _PAGER << 12
+        self._message(window, "_NET_MOVERESIZE_WINDOW", [flags, *(_unsigned(values[name]) for name in _FIELDS)])
+
+    def _settled(self, window: WindowInfo) -> WindowInfo | None:
+        """The window once it stays as it is: a program answers a new size with its own wishes."""
+        deadline, before = time.monotonic() + _CHANGE_SECONDS, None
+        while True:
+            self._wait_manager()
+            now = self._describe(window.id, self._active())
+            if now is None or (now == before) or time.monotonic() >= deadline:
+                return now
+            before = now
+            time.sleep(_STILL_SECONDS)
+
     def close(self, window: WindowInfo) -> None:
         """Asks the window to close; it may ask the user back."""
         with self._x:
@@ -128,6 +173,11 @@ class XWindows:
         with self._x:
             self._object(window.id).kill_client()
             self._x.sync()
+
+
+def _unsigned(value: int | None) -> int:
+    """A coordinate as the 32 bits of a message."""
+    return (value or 0) & 0xFFFFFFFF
 
 
 def _is_answer(event: Any) -> bool:

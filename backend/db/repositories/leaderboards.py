@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
 from backend.db.models import Agent, ReportedResult, Rollup, Run, Task
@@ -22,9 +22,14 @@ class Condition:
     others: Sequence[UUID]
 
 
+def _ranked() -> ColumnElement[bool]:
+    """What enters a board. The cells of a study do not: each is made to be compared with its base cell only."""
+    return Run.purpose.in_(RANKED) & Run.study_id.is_(None)
+
+
 def stale_runs(session: Session, task_set_id: UUID) -> list[UUID]:
     """Runs on the board whose cube is out of date."""
-    query = select(Run.id).where(Run.task_set_id == task_set_id, Run.rollup_stale, Run.purpose.in_(RANKED))
+    query = select(Run.id).where(Run.task_set_id == task_set_id, Run.rollup_stale, _ranked())
     return list(session.scalars(query.order_by(Run.id)))
 
 
@@ -33,7 +38,7 @@ def conditions(session: Session, task_set_id: UUID) -> list[Condition]:
     query = (
         select(Run.id, Run.condition_hash)
         .outerjoin(Rollup, (Rollup.run_id == Run.id) & (Rollup.dimension == Dimension.ALL.value))
-        .where(Run.task_set_id == task_set_id, Run.purpose.in_(RANKED))
+        .where(Run.task_set_id == task_set_id, _ranked())
         .order_by(Run.condition_hash, func.coalesce(Rollup.scored_tasks, 0).desc(), Run.id.desc())
     )
     groups: dict[str, list[UUID]] = {}

@@ -83,6 +83,18 @@ def cluster_bootstrap_mean(
         return wilson(0, len(counted), level)
     if all(cluster.total >= cluster.n for cluster in counted):
         return wilson(len(counted), len(counted), level)
+    return ratio_interval(counted, level, resamples, seed)
+
+
+def ratio_interval(counted: Sequence[Cluster], level: float, resamples: int, seed: int) -> Interval:
+    """The percentile bootstrap itself: of sum of totals by sum of n, over draws of whole clusters.
+
+    Args:
+        counted: at least one, each with n > 0, sorted: the order decides what is drawn.
+        level: confidence, in (0, 1).
+        resamples: draws.
+        seed: of the draws.
+    """
     import numpy as np
 
     numbers = np.array([cluster.n for cluster in counted], dtype=float)

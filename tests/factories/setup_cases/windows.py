@@ -1,5 +1,8 @@
 """Cases of the steps about windows and what the desktop shows."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from tests.factories.setup_cases import SetupCase
 from tests.factories.starter_tasks import FakeContext
 from tests.fakes.desktop import FakeDesktop
@@ -19,6 +22,22 @@ def place() -> FakeContext:
     return FakeContext(desktop)
 
 
+def placed(context: FakeContext) -> FakeContext:
+    """The same, where windows can be placed."""
+    desktop = context.desktop
+
+    def place_window(told: Mapping[str, Any]) -> Mapping[str, Any]:
+        window = next(each for each in desktop.open_windows if each.title == told["window_name"])
+        if told.get("maximized"):
+            told = {"x": 0, "y": 0, "width": desktop.screen.width, "height": desktop.screen.height}
+        for name in ("x", "y", "width", "height"):
+            setattr(window, name, told.get(name, getattr(window, name)))
+        return {"window": vars(window)}
+
+    desktop.routes["POST", "/setup/place_window"] = place_window
+    return context
+
+
 def closed(context: FakeContext) -> bool:
     """No window is left."""
     return not context.desktop.open_windows
@@ -35,6 +54,11 @@ CASES = {
     ),
     "open": SetupCase(
         {"path": "/home/user/old.txt"}, place, lambda context: context.desktop.open_windows[-1].text == "old"
+    ),
+    "perturb_windows": SetupCase(
+        {"how": "shrunk", "seed": 1},
+        lambda: placed(place()),
+        lambda context: context.desktop.open_windows[-1].width == 136,
     ),
     "recycle_file": SetupCase(
         {"path": "/home/user/old.txt"}, place, lambda context: "/home/user/old.txt" not in context.desktop.files

@@ -128,3 +128,51 @@ class TestCloseAll:
         for number in range(3):
             clean.edit(f"again{number}.txt")
             clean.post("/setup/close_all", {})
+
+
+class TestPlaceWindow:
+    def place(self, session: Session, **wanted: object) -> dict[str, int]:
+        said = session.desktop.call("POST", "/setup/place_window", {"window_name": "one.txt", **wanted})
+        window: dict[str, int] = said["window"]
+        return {name: window[name] for name in ("x", "y", "width", "height")}
+
+    def test_a_place_and_a_size_with_the_frame(self, clean: Session) -> None:
+        clean.edit("one.txt")
+        wanted = {"x": 120, "y": 90, "width": 600, "height": 400}
+        assert self.place(clean, **wanted) == wanted
+        window = clean.desktop.windows()[0]
+        assert (window.x, window.y, window.width, window.height) == (120, 90, 600, 400)
+
+    def test_what_is_not_said_stays(self, clean: Session) -> None:
+        clean.edit("one.txt")
+        self.place(clean, x=100, y=100, width=500, height=300)
+        assert self.place(clean, x=-40) == {"x": -40, "y": 100, "width": 500, "height": 300}
+        assert self.place(clean, height=350) == {"x": -40, "y": 100, "width": 500, "height": 350}
+
+    def test_a_size_that_the_program_refuses(self, clean: Session) -> None:
+        clean.edit("one.txt")
+        before = self.place(clean, width=700, height=500)
+        smallest = self.place(clean, width=1, height=1)
+        assert 100 < smallest["width"] < before["width"]
+        assert 30 < smallest["height"] < before["height"]
+        assert self.place(clean, width=1, height=1) == smallest
+
+    def test_filling_the_screen_and_back(self, clean: Session) -> None:
+        clean.edit("one.txt")
+        before = self.place(clean, x=100, y=100, width=500, height=300)
+        filled = self.place(clean, maximized=True)
+        assert (filled["x"], filled["width"]) == (0, 1280)
+        assert filled["height"] > 700
+        assert self.place(clean, x=100) == before
+
+    @pytest.mark.parametrize("wrong", [{"x": "left"}, {"width": 0}, {"y": 1.5}, {"height": 40_000}])
+    def test_a_wrong_number_is_named(self, clean: Session, wrong: dict[str, object]) -> None:
+        clean.edit("one.txt")
+        with pytest.raises(GuestRefused, match=next(iter(wrong))) as caught:
+            self.place(clean, **wrong)
+        assert caught.value.kind in {"bad_request", "too_large"}
+
+    def test_none_matches(self, clean: Session) -> None:
+        with pytest.raises(GuestRefused, match="no window matches") as caught:
+            self.place(clean, x=1)
+        assert caught.value.kind == "not_found"

@@ -1,0 +1,111 @@
+"""How studies and their results look as tables."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from backend.cli.output import Columns, print_facts, print_table, rate
+from backend.cli.show import moment
+
+Row = Mapping[str, Any]
+
+
+def level(value: Any) -> str:
+    """A level in words."""
+    if value is None:
+        return "none"
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+
+
+def levels(values: Mapping[str, Any]) -> str:
+    """A cell in words."""
+    return ", ".join(f"{name}={level(value)}" for name, value in values.items())
+
+
+def counts(found: Mapping[str, int]) -> str:
+    """`done 4, steps 1`."""
+    return ", ".join(f"{name} {number}" for name, number in found.items())
+
+
+def difference(found: Row | None) -> str:
+    """A difference in points with its interval, such as `-40.0 (-80.0 to 0.0)`."""
+    if found is None:
+        return "-"
+    low, high = found["interval"]
+    return f"{found['difference'] * 100:+.1f} ({low * 100:+.1f} to {high * 100:+.1f})"
+
+
+def drop(found: Row | None) -> str:
+    """The relative drop in percent."""
+    return "-" if found is None or found["relative_drop"] is None else f"{found['relative_drop'] * 100:.1f} %"
+
+
+STUDIES: Columns = {
+    "study": lambda study: study["id"],
+    "name": lambda study: study["name"],
+    "benchmark": lambda study: study["benchmark"],
+    "agents": lambda study: ", ".join(study["agents"]),
+    "cells": lambda study: study["cells"],
+    "ended": lambda study: f"{study['ended']}/{study['episodes']}",
+    "created": lambda study: moment(study["created_at"]),
+}
+COMPARISONS: Columns = {
+    "level": lambda row: f"{row['factor']}={level(row['level'])}",
+    "against": lambda row: level(row["base"]),
+    "success rate, points": lambda row: difference(row["success_rate"]),
+    "relative drop": lambda row: drop(row["success_rate"]),
+    "mean score, points": lambda row: difference(row["mean_score"]),
+    "pairs": lambda row: row["pairs"],
+    "tasks": lambda row: row["tasks"],
+    "first:this only": lambda row: f"{row['only_base']}:{row['only_level']}",
+    "p adjusted": lambda row: row["p_adjusted"],
+    "left out": lambda row: counts(row["left_out"]) or "none",
+}
+CELLS: Columns = {
+    "cell": lambda cell: levels(cell["levels"]),
+    "success rate": lambda cell: rate(cell["summary"]["success_rate"], cell["summary"]["success_interval"]),
+    "mean score": lambda cell: rate(cell["summary"]["mean_score"], cell["summary"]["mean_interval"]),
+    "steps (median)": lambda cell: cell["steps"]["median"] if cell["steps"] else None,
+    "ended by": lambda cell: counts(cell["ended_by"]),
+    "of": lambda cell: cell["summary"]["denominator_words"],
+    "run": lambda cell: cell["run"],
+}
+
+
+def study_facts(study: Row) -> dict[str, Any]:
+    """The facts of a study."""
+    factors: Sequence[Row] = study["factors"]
+    return {
+        "study": study["id"],
+        "name": study["name"],
+        "benchmark": study["benchmark"],
+        "agents": ", ".join(study["agents"]),
+        "design": study["design"],
+        **{f"factor {each['name']}": ", ".join(map(level, each["levels"])) for each in factors},
+        "cells": study["cells"],
+        "ended": f"{study['ended']} of {study['episodes']} episodes",
+    }
+
+
+def show_results(results: Row) -> None:
+    """The sentence, the paired table, the cells."""
+    print_facts({"study": results["study"]["id"], "in short": results["sentence"]})
+    print()
+    print_table(results["comparisons"], COMPARISONS)
+    print()
+    print_table(results["cells"], CELLS)
+    print()
+    print(results["methods"])
+
+
+def flat(row: Row) -> dict[str, Any]:
+    """A comparison as one row of a CSV."""
+    found: dict[str, Any] = {name: level(row[name]) for name in ("base", "level")}
+    found = {"factor": row["factor"], **found, "pairs": row["pairs"], "tasks": row["tasks"]}
+    for name in ("success_rate", "mean_score"):
+        rates = row[name] or {}
+        low, high = rates.get("interval", (None, None))
+        found |= {f"{name}_{key}": rates.get(key) for key in ("base", "level", "difference", "relative_drop")}
+        found |= {f"{name}_low": low, f"{name}_high": high}
+    more = ("only_base", "only_level", "test", "p_value", "p_adjusted")
+    return found | {key: row[key] for key in more} | {"left_out": counts(row["left_out"])}

@@ -1,0 +1,79 @@
+"""Studies, their runs and what their episodes came to."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from backend.db.models import Actor, Agent, Episode, Run, Study, Task
+from backend.db.repositories.pages import Page, page
+from backend.db.repositories.pages_common import AnyRow
+
+
+def get(session: Session, study_id: UUID) -> Study | None:
+    """The study, not locked."""
+    return session.get(Study, study_id)
+
+
+def by_key(session: Session, project_id: UUID, key: str) -> Study | None:
+    """The study of this idempotency key, after waiting for anybody who is submitting it now."""
+    session.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(f"study/{project_id}/{key}", 0))))
+    return session.scalar(select(Study).where(Study.project_id == project_id, Study.idempotency_key == key))
+
+
+def listing(session: Session, project_id: UUID, *, cursor: str | None, limit: int) -> Page[Study]:
+    """Studies, newest first."""
+    query = select(Study).where(Study.project_id == project_id)
+    return page(session, query, Study.id, cursor=cursor, limit=limit, newest_first=True)
+
+
+def runs(session: Session, study_id: UUID) -> list[Run]:
+    """The study's runs in the order of its cells, the base cell first."""
+    return list(session.scalars(select(Run).where(Run.study_id == study_id).order_by(Run.id)))
+
+
+def actor(session: Session, study: Study) -> str:
+    """Who submitted it."""
+    return session.scalars(select(Actor.name).where(Actor.id == study.actor_id)).one()
+
+
+def progress(session: Session, study_ids: Sequence[UUID]) -> Sequence[AnyRow]:
+    """(study, state, episodes): where the studies' episodes are."""
+    query = (
+        select(Run.study_id.label("study"), Episode.state, func.count().label("n"))
+        .join(Episode, Episode.run_id == Run.id)
+        .where(Run.study_id.in_(study_ids))
+        .group_by(Run.study_id, Episode.state)
+    )
+    return session.execute(query).all()
+
+
+def agents(session: Session, study_ids: Sequence[UUID]) -> Sequence[AnyRow]:
+    """(study, agent, cells): the agents of the studies' runs."""
+    query = (
+        select(Run.study_id.label("study"), Agent.name, func.count().label("n"))
+        .join(Agent, Agent.id == Run.agent_id)
+        .where(Run.study_id.in_(study_ids))
+        .group_by(Run.study_id, Agent.name)
+        .order_by(Agent.name)
+    )
+    return session.execute(query).all()
+
+
+def facts(session: Session, study_id: UUID) -> Sequence[AnyRow]:
+    """(run, task, repeat, state, failure class, ended by, score, steps, mixed) of every episode of a study."""
+    columns: tuple[Any, ...] = (
+        Episode.run_id,
+        (Task.domain + "/" + Task.name).label("task"),
+        Episode.repeat,
+        Episode.state,
+        Episode.failure_class,
+        Episode.ended_by,
+        Episode.score,
+        Episode.steps,
+        Episode.mixed,
+    )
+    query = select(*columns).join(Run, Run.id == Episode.run_id).join(Task, Task.id == Episode.task_id)
+    return session.execute(query.where(Run.study_id == study_id)).all()

@@ -1,0 +1,244 @@
+"""Studies: a grid of conditions over one base configuration, read as paired differences (protocols §9)."""
+
+import json
+import math
+import random
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
+from itertools import product
+from typing import NamedTuple
+
+from pydantic import Field, ValidationError
+
+from backend.domain.errors import Invalid
+from backend.domain.run import RunConfig
+from backend.domain.statistics.intervals import LEVEL, RESAMPLES
+from backend.domain.task import JSON, Frozen
+
+MOST_CELLS = 200
+MOST_FACTORS = 20
+NOTHING = "none"
+"""What the level `null` is called: the field as it is without a request for it."""
+_SAME = frozenset({"tasks", "repeats", "seed"})
+"""What pairs share, so that no factor may change it."""
+_SIZES = frozenset({"screen", "image.fit"})
+_NAME = re.compile(r"\w[\w-]*(\.\w[\w-]*)*", re.ASCII)
+_SIZE = re.compile(r"(\d{1,5})x(\d{1,5})")
+
+
+class Design(StrEnum):
+    """Which cells a study has."""
+
+    ONE_AT_A_TIME = "one_at_a_time"
+    FULL = "full"
+
+
+class Factor(Frozen):
+    """What differs between cells.
+
+    Attributes:
+        name: a field of `RunConfig`, with dots into it: `image.scale`, `params.history`, `perturbation`, `variant`.
+        levels: values of the field, the first one being the base cell's. A size may be written `1280x800`; null
+            leaves the field out.
+    """
+
+    name: str = Field(min_length=1, max_length=100)
+    levels: tuple[JSON, ...] = Field(max_length=MOST_CELLS)
+
+
+class StudyConfig(Frozen):
+    """What a study is asked to do.
+
+    Attributes:
+        name: for people.
+        benchmark: its name; the newest task set counts.
+        base: what all cells share: agent, provider, tasks, repeats, seed and whatever no factor changes.
+        factors: what differs between cells.
+        design: `one_at_a_time`: the base cell, and one cell for each further level of each factor. `full`: every
+            combination; a level is then compared with the first one under each combination of the others.
+        sample: a share of the chosen tasks, drawn from `base.seed`; None = all of them.
+        level: confidence of intervals.
+        resamples: draws of the bootstrap.
+    """
+
+    name: str = Field(default="", max_length=200)
+    benchmark: str = Field(min_length=1, max_length=100)
+    base: RunConfig
+    factors: tuple[Factor, ...] = Field(min_length=1, max_length=MOST_FACTORS)
+    design: Design = Design.ONE_AT_A_TIME
+    sample: float | None = Field(default=None, gt=0, le=1)
+    level: float = Field(default=LEVEL, ge=0.5, le=0.999)
+    resamples: int = Field(default=RESAMPLES, ge=100, le=20_000)
+
+    @property
+    def cells_wanted(self) -> int:
+        """How many cells the design has."""
+        numbers = [len(factor.levels) for factor in self.factors]
+        return math.prod(numbers) if self.design is Design.FULL else 1 + sum(number - 1 for number in numbers)
+
+    def in_order(self, levels: Mapping[str, JSON]) -> dict[str, JSON]:
+        """A cell's levels in the order of the factors, which a database does not keep."""
+        return {factor.name: levels[factor.name] for factor in self.factors}
+
+
+def check(study: StudyConfig) -> None:
+    """Raises Invalid with the path of the first factor that is none, or of a design that is too large."""
+    names = [factor.name for factor in study.factors]
+    for factor in study.factors:
+        _check_factor(factor)
+        clash = [name for name in names if name.startswith(f"{factor.name}.")]
+        if names.count(factor.name) > 1 or clash:
+            other = clash[0] if clash else factor.name
+            raise Invalid("two factors set the same field", path=f"factors.{factor.name}", hint=f"The other: {other}.")
+    if study.cells_wanted > MOST_CELLS:
+        hint = "Take fewer factors or levels, or one factor at a time."
+        raise Invalid(f"{study.cells_wanted} cells are more than {MOST_CELLS}", path="factors", hint=hint)
+
+
+def _check_factor(factor: Factor) -> None:
+    path, field = f"factors.{factor.name}", factor.name.split(".")[0]
+    if not _NAME.fullmatch(factor.name):
+        raise Invalid("a factor is a field of a run, with dots into it", path=path, hint="For example image.scale.")
+    if field in _SAME:
+        raise Invalid(f"pairs share {field}, so it is no factor", path=path, hint="Set it in the base.")
+    if field not in RunConfig.model_fields:
+        known = ", ".join(sorted(set(RunConfig.model_fields) - _SAME))
+        raise Invalid(f"a run has no field {field!r}", path=path, hint=f"It has {known}.")
+    if len(factor.levels) < 2:  # noqa: PLR2004 - with one level there is nothing to compare
+        raise Invalid("a factor has two levels or more", path=path, hint="The first one is the base cell's.")
+    words = [level_words(level) for level in factor.levels]
+    twice = sorted({word for word in words if words.count(word) > 1})
+    if twice:
+        raise Invalid(f"the level {twice[0]} is there twice", path=path)
+
+
+class Cell(NamedTuple):
+    """One condition of a study.
+
+    Attributes:
+        levels: the level of every factor.
+        config: the run that measures it.
+    """
+
+    levels: Mapping[str, JSON]
+    config: RunConfig
+
+    @property
+    def words(self) -> str:
+        """`image.scale = 0.5, observation = screenshot`."""
+        return cell_words(self.levels)
+
+
+def cell_words(levels: Mapping[str, JSON]) -> str:
+    """A cell in words."""
+    return ", ".join(f"{factor} = {level_words(level)}" for factor, level in levels.items())
+
+
+def level_words(level: JSON) -> str:
+    """A level in words: text as it is, anything else as JSON."""
+    if level is None:
+        return NOTHING
+    return level if isinstance(level, str) else json.dumps(level, sort_keys=True)
+
+
+def cells(study: StudyConfig, tasks: Sequence[str] | None = None) -> list[Cell]:
+    """All cells, the base cell first.
+
+    Args:
+        study: the design.
+        tasks: patterns of the chosen tasks, the same for all cells; None = those of the base.
+
+    Raises:
+        Invalid: see `check`; or a level does not fit its field: `path` says which, as `factors.image.scale.1`.
+    """
+    check(study)
+    # What the request left open stays open, so that a preset may fill it in.
+    base = study.base.model_dump(mode="json", exclude_unset=True)
+    if tasks is not None:
+        base["tasks"] = list(tasks)
+    return [_cell(study, base, levels) for levels in _combinations(study)]
+
+
+def _combinations(study: StudyConfig) -> Iterator[dict[str, JSON]]:
+    if study.design is Design.FULL:
+        for levels in product(*(factor.levels for factor in study.factors)):
+            yield dict(zip((factor.name for factor in study.factors), levels, strict=True))
+        return
+    first = {factor.name: factor.levels[0] for factor in study.factors}
+    yield first
+    for factor in study.factors:
+        for level in factor.levels[1:]:
+            yield {**first, factor.name: level}
+
+
+def _cell(study: StudyConfig, base: Mapping[str, JSON], levels: Mapping[str, JSON]) -> Cell:
+    asked: dict[str, JSON] = json.loads(json.dumps(base))
+    for factor, level in levels.items():
+        _set(asked, factor, level, study)
+    try:
+        return Cell(levels, RunConfig.model_validate(asked))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise _misfit(study, levels, ".".join(map(str, first["loc"])), first["msg"]) from error
+
+
+def _set(asked: dict[str, JSON], factor: str, level: JSON, study: StudyConfig) -> None:
+    """Puts a level into its field; on the way objects that are not there yet are made."""
+    *folders, last = factor.split(".")
+    place = asked
+    for name in folders:
+        if place.get(name) is None:
+            place[name] = {}
+        if not isinstance(place[name], dict):
+            raise Invalid(f"a run's {name} has no fields in it", path=f"factors.{factor}")
+        place = place[name]
+    if level is None:
+        place.pop(last, None)
+    else:
+        place[last] = _value(factor, level, study)
+
+
+def _value(factor: str, level: JSON, study: StudyConfig) -> JSON:
+    """The field's value; a size as text becomes what the field takes."""
+    if factor not in _SIZES or not isinstance(level, str):
+        return level
+    found = _SIZE.fullmatch(level)
+    if found is None:
+        raise Invalid(f"{level!r} is no size such as 1280x800", path=_path(study, factor, level))
+    width, height = int(found[1]), int(found[2])
+    return {"width": width, "height": height} if factor == "screen" else [width, height]
+
+
+def _misfit(study: StudyConfig, levels: Mapping[str, JSON], where: str, words: str) -> Invalid:
+    """The error of the factor that set the field, or of the base where none did."""
+    for factor, level in levels.items():
+        if where == factor or where.startswith(f"{factor}.") or factor.startswith(f"{where}."):
+            path, hint = _path(study, factor, level), f"Given: {level_words(level)[:80]}."
+            return Invalid(words, path=path, hint=hint)
+    return Invalid(words, path=f"base.{where}")
+
+
+def _path(study: StudyConfig, factor: str, level: JSON) -> str:
+    levels = next(each.levels for each in study.factors if each.name == factor)
+    return f"factors.{factor}.{[level_words(each) for each in levels].index(level_words(level))}"
+
+
+def sampled(keys: Sequence[str], share: float, seed: int) -> list[str]:
+    """A seeded share of the tasks, one at least, in their own order; the same for the same tasks and seed."""
+    size = max(1, round(len(keys) * share))
+    chosen = set(random.Random(f"{seed}\n{share}").sample(sorted(keys), size))  # noqa: S311 - no secret.
+    return [key for key in keys if key in chosen]
+
+
+def matched(found: Sequence[Mapping[str, JSON]], factor: str, level: JSON, base: JSON) -> list[tuple[int, int]]:
+    """Which cells differ in that factor only, as (index of the one with `base`, index of the one with `level`)."""
+
+    def rest(levels: Mapping[str, JSON]) -> str:
+        return json.dumps({name: value for name, value in levels.items() if name != factor}, sort_keys=True)
+
+    first = {rest(levels): at for at, levels in enumerate(found) if level_words(levels[factor]) == level_words(base)}
+    others = [
+        (at, rest(levels)) for at, levels in enumerate(found) if level_words(levels[factor]) == level_words(level)
+    ]
+    return [(first[key], at) for at, key in others if key in first]

@@ -1,0 +1,145 @@
+"""What a study comes to: paired comparisons of levels, and how steps and ways of ending are spread in each cell."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from backend.domain.statistics.distributions import Bar, Spread, bars, counted, spread
+from backend.domain.statistics.paired import Comparison, Pair, compare, holm
+from backend.domain.study import StudyConfig, matched
+from backend.domain.task import JSON
+
+SCORED = "scored"
+_WORDS = {"not_runnable": "not runnable here"}
+
+
+class Fact(NamedTuple):
+    """One episode of a cell, as far as a study looks at it.
+
+    Attributes:
+        task: its key.
+        state: of the episode, `scored` or why it does not count.
+        mixed: a person helped, so that the score is not the agent's.
+    """
+
+    task: str
+    repeat: int
+    state: str
+    failure_class: str | None = None
+    ended_by: str | None = None
+    score: float | None = None
+    steps: int = 0
+    mixed: bool = False
+
+    @property
+    def why_not(self) -> str:
+        """Why it does not count, in words; empty where it does."""
+        if self.state == SCORED and self.score is not None:
+            return "a person helped" if self.mixed else ""
+        if self.state == "lost":
+            return f"lost ({self.failure_class})"
+        return _WORDS.get(self.state, self.state)
+
+
+class CellResult(NamedTuple):
+    """One cell's episodes that count.
+
+    Attributes:
+        steps: of steps taken; None without an episode that counts.
+        by_steps: how many episodes lie in each of the study's bars.
+        ended_by: how many ended each way.
+        left_out: episodes that do not count, by reason.
+    """
+
+    levels: Mapping[str, JSON]
+    steps: Spread | None
+    by_steps: Sequence[int]
+    ended_by: Mapping[str, int]
+    left_out: Mapping[str, int]
+
+
+class LevelResult(NamedTuple):
+    """One level against the first one of its factor.
+
+    Attributes:
+        comparison: level minus base level, over the pairs of which both episodes count.
+        adjusted_p: by Holm over all levels of the study; None without a pair.
+        left_out: pairs that do not count, by reason; `base: ` where the reason lies with the base level's episode.
+    """
+
+    factor: str
+    base: JSON
+    level: JSON
+    comparison: Comparison
+    adjusted_p: float | None
+    left_out: Mapping[str, int]
+
+
+class StudyResult(NamedTuple):
+    """All of it. Equal episodes give equal numbers: the bootstrap draws from the study's seed."""
+
+    cells: Sequence[CellResult]
+    levels: Sequence[LevelResult]
+    bars: Sequence[Bar]
+
+
+def study_result(study: StudyConfig, found: Sequence[tuple[Mapping[str, JSON], Sequence[Fact]]]) -> StudyResult:
+    """The result of a study from its cells: levels and episodes of each, in any order of episodes."""
+    highest = max((fact.steps for _, facts in found for fact in facts if not fact.why_not), default=0)
+    into = bars(highest)
+    return StudyResult([_cell(levels, facts, into) for levels, facts in found], _levels(study, found), into)
+
+
+def _cell(levels: Mapping[str, JSON], facts: Sequence[Fact], into: Sequence[Bar]) -> CellResult:
+    steps = [fact.steps for fact in facts if not fact.why_not]
+    return CellResult(
+        levels=levels,
+        steps=spread(steps),
+        by_steps=counted(steps, into),
+        ended_by=_counts(fact.ended_by or "unknown" for fact in facts if not fact.why_not),
+        left_out=_counts(fact.why_not for fact in facts if fact.why_not),
+    )
+
+
+def _counts(words: Iterable[str]) -> dict[str, int]:
+    return dict(sorted(Counter(words).items()))
+
+
+def _levels(study: StudyConfig, found: Sequence[tuple[Mapping[str, JSON], Sequence[Fact]]]) -> list[LevelResult]:
+    by_key = [{(fact.task, fact.repeat): fact for fact in facts} for _, facts in found]
+    results = []
+    for factor in study.factors:
+        for level in factor.levels[1:]:
+            sides = matched([levels for levels, _ in found], factor.name, level, factor.levels[0])
+            pairs, left_out = _pairs([(by_key[one], by_key[other]) for one, other in sides])
+            comparison = compare(pairs, level=study.level, resamples=study.resamples, seed=study.base.seed)
+            results.append(LevelResult(factor.name, factor.levels[0], level, comparison, None, left_out))
+    return _adjusted(results)
+
+
+Side = Mapping[tuple[str, int], Fact]
+
+
+def _pairs(sides: Sequence[tuple[Side, Side]]) -> tuple[list[Pair], dict[str, int]]:
+    """The pairs that count, and those that do not, by reason."""
+    pairs: list[Pair] = []
+    left_out: list[str] = []
+    for base, other in sides:
+        for key in base.keys() | other.keys():
+            one, two = base.get(key, _absent(key)), other.get(key, _absent(key))
+            if one.why_not or two.why_not:
+                left_out.append(f"base: {one.why_not}" if one.why_not else two.why_not)
+            else:
+                pairs.append(Pair(key[0], one.score or 0.0, two.score or 0.0))
+    return pairs, _counts(left_out)
+
+
+def _absent(key: tuple[str, int]) -> Fact:
+    return Fact(*key, state="no such episode")
+
+
+def _adjusted(results: Sequence[LevelResult]) -> list[LevelResult]:
+    tested = [at for at, result in enumerate(results) if result.comparison.p_value is not None]
+    values = holm([results[at].comparison.p_value or 0.0 for at in tested])
+    adjusted = dict(zip(tested, values, strict=True))
+    return [result._replace(adjusted_p=adjusted.get(at)) for at, result in enumerate(results)]

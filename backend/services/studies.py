@@ -1,0 +1,233 @@
+"""Studies: submit, list, how they are doing, what they come to."""
+
+import glob
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+from uuid_utils.compat import uuid7
+
+from backend.db.models import Actor, Project, Run, Study
+from backend.db.repositories import benchmark_parts as parts
+from backend.db.repositories import studies as repository
+from backend.db.repositories import tasks
+from backend.db.repositories.pages import Page
+from backend.domain.errors import Conflict, Invalid, NotFound
+from backend.domain.study import Cell, StudyConfig, cell_words, cells, sampled
+from backend.domain.study_results import Fact, StudyResult, study_result
+from backend.domain.task import digest
+from backend.services.benchmarks import latest_task_set
+from backend.services.pages_common import summaries
+from backend.services.requests import RunRequest, selected
+from backend.services.runs import submit_run
+from backend.services.summary import Summary
+
+MOST_EPISODES = 200_000
+_UNDER_WAY = ("waiting", "running")
+
+
+@dataclass(frozen=True)
+class StudyView:
+    """A study and how it is doing.
+
+    Attributes:
+        agents: of its cells.
+        cells: how many.
+        states: episodes by state.
+    """
+
+    study: Study
+    config: StudyConfig
+    actor: str
+    agents: Sequence[str]
+    cells: int
+    states: Mapping[str, int]
+
+    @property
+    def episodes(self) -> int:
+        """All of them."""
+        return sum(self.states.values())
+
+    @property
+    def ended(self) -> int:
+        """Those that neither wait nor run."""
+        return self.episodes - sum(self.states.get(state, 0) for state in _UNDER_WAY)
+
+
+@dataclass(frozen=True)
+class StudyCell:
+    """One cell with its run."""
+
+    run: Run
+    levels: Mapping[str, Any]
+    summary: Summary
+
+
+@dataclass(frozen=True)
+class Results:
+    """What a study comes to now; `cells` and `found.cells` are in the same order, the base cell first."""
+
+    view: StudyView
+    cells: Sequence[StudyCell]
+    found: StudyResult
+
+
+def submit_study(
+    session: Session, study: StudyConfig, *, project: Project, actor: Actor, key: str | None = None
+) -> Study:
+    """Starts a study, one run per cell; nothing is written unless all cells can be.
+
+    Args:
+        session: the transaction.
+        study: what is asked for.
+        project: that it belongs to.
+        actor: who asks.
+        key: idempotency key: with the same request it gives the same study, however often it is sent.
+
+    Returns:
+        The new study, or the one that the same request made before.
+
+    Raises:
+        NotFound: no such benchmark.
+        Invalid, UnknownPlugin: a factor, a level, or a cell as a whole is wrong; `path` says which.
+        Conflict: the idempotency key was used for another request.
+        Unavailable: it is unknown what can run, or the provider does not work here.
+    """
+    asked = digest(study.model_dump(mode="json", exclude_unset=True))
+    if key:
+        known = repository.by_key(session, project.id, key)
+        if known is not None:
+            return _same(known, asked, key)
+    drawn = _drawn(session, study)
+    wanted = cells(drawn)
+    _check_size(session, drawn, len(wanted))
+    row = Study(
+        id=uuid7(),
+        project_id=project.id,
+        actor_id=actor.id,
+        name=study.name,
+        config=drawn.model_dump(mode="json", exclude_unset=True),
+        idempotency_key=key,
+        request_hash=asked,
+    )
+    session.add(row)
+    session.flush()  # Its runs refer to it.
+    for cell in wanted:
+        run = _submit_cell(session, study, cell, project, actor)
+        run.study_id, run.cell = row.id, dict(cell.levels)
+    return row
+
+
+def _same(study: Study, asked: str, key: str) -> Study:
+    if study.request_hash != asked:
+        raise Conflict(
+            f"the idempotency key {key!r} was used for another request (study {study.id})",
+            hint="Use a new key for a new request.",
+        )
+    return study
+
+
+def _drawn(session: Session, study: StudyConfig) -> StudyConfig:
+    """The study with its sample's tasks by name, so that the record says which they are."""
+    if study.sample is None:
+        return study
+    keys = sampled(_chosen(session, study), study.sample, study.base.seed)
+    base = study.base.model_copy(update={"tasks": tuple(glob.escape(key) for key in keys)})
+    return study.model_copy(update={"base": base})
+
+
+def _chosen(session: Session, study: StudyConfig) -> list[str]:
+    task_set = latest_task_set(session, study.benchmark)
+    found = selected(tasks.all_of(session, task_set.id), study.base.tasks, parts.selections(session, task_set.id))
+    return [task.key for task in found]
+
+
+def _check_size(session: Session, study: StudyConfig, number: int) -> None:
+    episodes = number * len(_chosen(session, study)) * study.base.repeats
+    if episodes > MOST_EPISODES:
+        hint = "Take a sample of the tasks, fewer factors or fewer repeats."
+        raise Invalid(f"{episodes} episodes are more than {MOST_EPISODES}", path="factors", hint=hint)
+
+
+def _submit_cell(session: Session, study: StudyConfig, cell: Cell, project: Project, actor: Actor) -> Run:
+    """Starts a cell's run. What is wrong with it is said with the cell's levels."""
+    asked = cell.config.model_dump(mode="json", exclude_unset=True)
+    name = f"{study.name}: {cell.words}" if study.name else cell.words
+    try:
+        request = RunRequest.model_validate({**asked, "benchmark": study.benchmark, "name": name[:200]})
+        return submit_run(session, request, project=project, actor=actor)
+    except Invalid as error:
+        error.hint = f"{error.hint} In the cell {cell.words[:300]}.".strip()
+        raise
+
+
+def get_study(session: Session, study_id: UUID) -> StudyView:
+    """The study and how it is doing. Raises NotFound."""
+    found = repository.get(session, study_id)
+    if found is None:
+        raise NotFound(f"there is no study {study_id}", hint="`deskarena study list` shows them.")
+    return _views(session, [found])[0]
+
+
+def list_studies(session: Session, project: Project, *, cursor: str | None = None, limit: int = 50) -> Page[StudyView]:
+    """Studies, newest first."""
+    found = repository.listing(session, project.id, cursor=cursor, limit=limit)
+    return Page(items=_views(session, found.items), next=found.next)
+
+
+def _views(session: Session, rows: Sequence[Study]) -> list[StudyView]:
+    states: dict[UUID, dict[str, int]] = defaultdict(dict)
+    for row in repository.progress(session, [study.id for study in rows]):
+        states[row.study][row.state] = row.n
+    names: dict[UUID, list[str]] = defaultdict(list)
+    numbers: dict[UUID, int] = defaultdict(int)
+    for row in repository.agents(session, [study.id for study in rows]):
+        names[row.study].append(row.name)
+        numbers[row.study] += row.n
+    return [
+        StudyView(
+            study=study,
+            config=StudyConfig.model_validate(study.config),
+            actor=repository.actor(session, study),
+            agents=names[study.id],
+            cells=numbers[study.id],
+            states=states[study.id],
+        )
+        for study in rows
+    ]
+
+
+def study_cells(session: Session, view: StudyView) -> list[StudyCell]:
+    """The cells with their runs and rates, the base cell first."""
+    runs = repository.runs(session, view.study.id)
+    rates = summaries(session, runs)
+    return [StudyCell(run, view.config.in_order(run.cell or {}), rates[run.id]) for run in runs]
+
+
+def study_results(session: Session, study_id: UUID) -> Results:
+    """What the study comes to now, computed from its episodes. Raises NotFound."""
+    view = get_study(session, study_id)
+    found = study_cells(session, view)
+    facts: dict[UUID, list[Fact]] = {cell.run.id: [] for cell in found}
+    for row in repository.facts(session, study_id):
+        facts[row.run_id].append(Fact(*row[1:]))
+    result = study_result(view.config, [(cell.levels, facts[cell.run.id]) for cell in found])
+    return Results(view, found, result)
+
+
+def sentence(results: Results) -> str:
+    """The study in one sentence: what was compared, and which differences hold after correction."""
+    config = results.view.config
+    tested = [found for found in results.found.levels if found.adjusted_p is not None]
+    clear = [found for found in tested if (found.adjusted_p or 0.0) <= 1 - config.level]
+    base = cell_words(results.cells[0].levels) if results.cells else ""
+    if not tested:
+        return f"No pair of episodes counts yet against the base cell ({base})."
+    told = "; ".join(cell_words({found.factor: found.level}) for found in clear)
+    number = f"{len(clear)} of {len(tested)} levels"
+    verb = "differs" if len(clear) == 1 else "differ"
+    words = f"{number} {verb} in success rate from the first level of the factor beyond what chance explains"
+    return f"{words}: {told}." if clear else f"{words}. The base cell is {base}."

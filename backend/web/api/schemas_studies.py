@@ -1,0 +1,125 @@
+"""What the REST API takes and gives of studies."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from pydantic import Field
+
+from backend.domain.statistics.intervals import LEVEL, RESAMPLES
+from backend.domain.study import MOST_CELLS, MOST_FACTORS, Design
+from backend.web.api.schemas import Body, Interval, RunSubmit, Summary, View
+
+EXAMPLE = {"image.scale": [1, 0.5], "perturbation": [None, "moved"]}
+
+
+class StudySubmit(Body):
+    """A study to start: a base run, and what differs between its cells."""
+
+    name: str = Field(default="", max_length=200, examples=["scale"])
+    base: RunSubmit = Field(description="What all cells share. Its name is not used.")
+    factors: dict[str, list[Any]] = Field(
+        min_length=1,
+        max_length=MOST_FACTORS,
+        description=f"Levels by field of a run, the first one being the base cell's; {MOST_CELLS} cells at the most.",
+        examples=[EXAMPLE],
+    )
+    design: Design = Field(default=Design.ONE_AT_A_TIME, description="One factor at a time, or every combination.")
+    sample: float | None = Field(
+        default=None, gt=0, le=1, description="A share of the chosen tasks, drawn from the base's seed.", examples=[0.1]
+    )
+    level: float = Field(default=LEVEL, ge=0.5, le=0.999, description="Confidence of intervals.")
+    resamples: int = Field(default=RESAMPLES, ge=100, le=20_000, description="Draws of the bootstrap.")
+
+
+class FactorView(View):
+    """What differs between cells."""
+
+    name: str = Field(examples=["image.scale"])
+    levels: list[Any] = Field(examples=[[1, 0.5]])
+
+
+class Study(View):
+    """A study and how it is doing."""
+
+    id: UUID
+    name: str
+    benchmark: str = Field(examples=["starter"])
+    design: Design
+    factors: list[FactorView]
+    base: dict[str, Any] = Field(description="What all cells share, as it was asked for.")
+    sample: float | None
+    level: float
+    resamples: int
+    agents: list[str] = Field(examples=[["oracle"]])
+    cells: int = Field(examples=[4])
+    episodes: int
+    ended: int = Field(description="Episodes that neither wait nor run.")
+    states: dict[str, int] = Field(description="Episodes by state.")
+    actor: str
+    created_at: datetime
+    url: str = Field(examples=["/studies/018f0000-0000-7000-8000-000000000000"])
+
+
+class Difference(View):
+    """How a rate differs over the pairs that count: the level minus the base level."""
+
+    base: float = Field(examples=[0.8])
+    level: float = Field(examples=[0.4])
+    difference: float = Field(examples=[-0.4])
+    interval: Interval = Field(examples=[[-0.6, 0.0]])
+    relative_drop: float | None = Field(description="Of the base's rate; null where that is 0.", examples=[0.5])
+
+
+class LevelComparison(View):
+    """One level against the first one of its factor."""
+
+    factor: str = Field(examples=["image.scale"])
+    base: Any = Field(description="The first level.", examples=[1])
+    level: Any = Field(examples=[0.5])
+    pairs: int = Field(description="Pairs of episodes with the same task, repeat and seed of which both count.")
+    tasks: int
+    success_rate: Difference | None
+    mean_score: Difference | None
+    only_base: int = Field(description="Pairs solved under the base level only.")
+    only_level: int = Field(description="Pairs solved under this level only.")
+    test: str = Field(examples=["exact McNemar test"])
+    p_value: float | None
+    p_adjusted: float | None = Field(description="By Holm, over all levels of the study.")
+    left_out: dict[str, int] = Field(description="Pairs that do not count, by reason.", examples=[{"lost (guest)": 1}])
+
+
+class Spread(View):
+    """How steps are spread."""
+
+    n: int
+    lowest: float
+    lower: float
+    median: float
+    upper: float
+    highest: float
+    mean: float
+
+
+class StudyCell(View):
+    """One cell: its levels, its run and what that came to."""
+
+    levels: dict[str, Any]
+    run: UUID
+    status: str
+    summary: Summary
+    steps: Spread | None = Field(description="Steps taken in the episodes that count.")
+    by_steps: list[int] = Field(description="Episodes in each of the bars.")
+    ended_by: dict[str, int] = Field(examples=[{"done": 4, "steps": 1}])
+    left_out: dict[str, int]
+
+
+class StudyResults(View):
+    """What a study comes to now. Equal episodes give equal numbers: the bootstrap draws from the base's seed."""
+
+    study: Study
+    sentence: str
+    methods: str
+    cells: list[StudyCell] = Field(description="The base cell first.")
+    comparisons: list[LevelComparison]
+    bars: list[tuple[int, int]] = Field(description="First and last number of steps of each bar.")

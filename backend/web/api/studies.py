@@ -1,0 +1,54 @@
+"""Studies: submit, list, show, results."""
+
+from typing import Annotated
+
+from fastapi import Header, Request, Response
+
+from backend.services import studies as service
+from backend.web.api import schemas, views_studies
+from backend.web.api import schemas_studies as own
+from backend.web.api.common import Cursor, Id, Limit, api_router, following
+from backend.web.edge import ActorDep, ProjectDep, SessionDep
+
+router = api_router("studies")
+
+
+@router.post("/studies", status_code=201)
+def submit(  # noqa: PLR0913 - what the edge gives, the body, the key
+    session: SessionDep,
+    project: ProjectDep,
+    actor: ActorDep,
+    body: own.StudySubmit,
+    response: Response,
+    *,
+    idempotency_key: Annotated[
+        str | None, Header(min_length=1, max_length=200, description="The same key gives the same study.")
+    ] = None,
+) -> own.Study:
+    """Start a study, one run per cell. Nothing is started unless all cells can be."""
+    config = views_studies.config_of(body)
+    study = service.submit_study(session, config, project=project, actor=actor, key=idempotency_key)
+    response.headers["Location"] = f"/api/v1/studies/{study.id}"
+    return views_studies.study(service.get_study(session, study.id))
+
+
+@router.get("/studies")
+def list_studies(
+    request: Request, session: SessionDep, project: ProjectDep, cursor: Cursor = None, limit: Limit = 50
+) -> schemas.Page[own.Study]:
+    """List studies, newest first."""
+    found = service.list_studies(session, project, cursor=cursor, limit=limit)
+    items = [views_studies.study(view) for view in found.items]
+    return schemas.Page[own.Study](items=items, next=following(request, found.next))
+
+
+@router.get("/studies/{study_id}")
+def show(session: SessionDep, study_id: Id) -> own.Study:
+    """Show a study and how it is doing."""
+    return views_studies.study(service.get_study(session, study_id))
+
+
+@router.get("/studies/{study_id}/results")
+def results(session: SessionDep, study_id: Id) -> own.StudyResults:
+    """What the study comes to now: paired differences, and how steps and ways of ending are spread."""
+    return views_studies.results(service.study_results(session, study_id))

@@ -1,0 +1,117 @@
+"""Studies as the API gives them."""
+
+from pydantic import ValidationError
+
+from backend.domain.errors import Invalid
+from backend.domain.run import RunConfig
+from backend.domain.statistics import paired
+from backend.domain.statistics.distributions import Spread
+from backend.domain.study import Factor, StudyConfig
+from backend.domain.study_results import CellResult, LevelResult
+from backend.services.pages_studies import methods
+from backend.services.studies import Results, StudyCell, StudyView, sentence
+from backend.web.api import schemas_studies as schemas
+from backend.web.api import views_runs
+
+
+def config_of(body: schemas.StudySubmit) -> StudyConfig:
+    """The study that is asked for. Raises Invalid."""
+    asked = body.base.model_dump(mode="json", exclude_unset=True, exclude={"name", "benchmark", "open"})
+    try:
+        return StudyConfig(
+            name=body.name,
+            benchmark=body.base.benchmark,
+            base=RunConfig.model_validate(asked),
+            factors=tuple(Factor(name=name, levels=tuple(levels)) for name, levels in body.factors.items()),
+            design=body.design,
+            sample=body.sample,
+            level=body.level,
+            resamples=body.resamples,
+        )
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise Invalid(first["msg"], path=".".join(map(str, first["loc"]))) from error
+
+
+def study(view: StudyView) -> schemas.Study:
+    """A study."""
+    config = view.config
+    return schemas.Study(
+        id=view.study.id,
+        name=view.study.name,
+        benchmark=config.benchmark,
+        design=config.design,
+        factors=[schemas.FactorView(name=factor.name, levels=list(factor.levels)) for factor in config.factors],
+        base=config.base.model_dump(mode="json", exclude_unset=True),
+        sample=config.sample,
+        level=config.level,
+        resamples=config.resamples,
+        agents=list(view.agents),
+        cells=view.cells,
+        episodes=view.episodes,
+        ended=view.ended,
+        states=dict(view.states),
+        actor=view.actor,
+        created_at=view.study.created_at,
+        url=f"/studies/{view.study.id}",
+    )
+
+
+def results(found: Results) -> schemas.StudyResults:
+    """What it comes to."""
+    return schemas.StudyResults(
+        study=study(found.view),
+        sentence=sentence(found),
+        methods=methods(found),
+        cells=[_cell(*both) for both in zip(found.cells, found.found.cells, strict=True)],
+        comparisons=[_level(level) for level in found.found.levels],
+        bars=[(bar.first, bar.last) for bar in found.found.bars],
+    )
+
+
+def _cell(cell: StudyCell, result: CellResult) -> schemas.StudyCell:
+    return schemas.StudyCell(
+        levels=dict(cell.levels),
+        run=cell.run.id,
+        status=cell.run.state,
+        summary=views_runs.summary(cell.summary),
+        steps=_spread(result.steps),
+        by_steps=list(result.by_steps),
+        ended_by=dict(result.ended_by),
+        left_out=dict(result.left_out),
+    )
+
+
+def _spread(found: Spread | None) -> schemas.Spread | None:
+    return None if found is None else schemas.Spread(**found._asdict())
+
+
+def _difference(found: paired.Difference | None) -> schemas.Difference | None:
+    if found is None:
+        return None
+    return schemas.Difference(
+        base=found.base,
+        level=found.other,
+        difference=found.value,
+        interval=tuple(found.interval),
+        relative_drop=found.relative_drop,
+    )
+
+
+def _level(found: LevelResult) -> schemas.LevelComparison:
+    compared = found.comparison
+    return schemas.LevelComparison(
+        factor=found.factor,
+        base=found.base,
+        level=found.level,
+        pairs=compared.pairs,
+        tasks=compared.tasks,
+        success_rate=_difference(compared.success),
+        mean_score=_difference(compared.score),
+        only_base=compared.only_base,
+        only_level=compared.only_other,
+        test=compared.test,
+        p_value=compared.p_value,
+        p_adjusted=found.adjusted_p,
+        left_out=dict(found.left_out),
+    )

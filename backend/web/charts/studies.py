@@ -1,0 +1,64 @@
+"""Charts of a study: how many steps episodes took in each cell, and how they ended."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from backend.domain.study import cell_words
+from backend.services.studies import Results
+from backend.web.charts import DARK, INK, LIGHT, PAPER, SHAPES
+
+CHARTS = ("steps", "ended")
+
+
+def figure(found: Results, chart: str, theme: str) -> dict[str, Any]:
+    """A grouped bar chart of shares of episodes, one group of bars per cell, as plotly takes it."""
+    keys, rows = _steps(found) if chart == "steps" else _ended(found)
+    title = "steps taken" if chart == "steps" else "way of ending"
+    cells = [cell_words(cell.levels) for cell in found.cells]
+    series = [_bars(at, *both, keys, theme) for at, both in enumerate(zip(cells, rows, strict=True))]
+    return {"data": series, "layout": _layout(title, theme), "config": {"displayModeBar": False, "responsive": True}}
+
+
+def _steps(found: Results) -> tuple[list[str], list[Sequence[int]]]:
+    return [bar.words for bar in found.found.bars], [cell.by_steps for cell in found.found.cells]
+
+
+def _ended(found: Results) -> tuple[list[str], list[Sequence[int]]]:
+    ways = ended_ways(found)
+    return ways, [[cell.ended_by.get(way, 0) for way in ways] for cell in found.found.cells]
+
+
+def ended_ways(found: Results) -> list[str]:
+    """Every way in which an episode of the study ended."""
+    return sorted({way for cell in found.found.cells for way in cell.ended_by})
+
+
+def _bars(index: int, label: str, counts: Sequence[int], keys: Sequence[str], theme: str) -> Mapping[str, Any]:
+    palette, whole = DARK if theme == "dark" else LIGHT, sum(counts)
+    shape = SHAPES[index % len(SHAPES)]
+    pattern = {"shape": shape, "solidity": 0.3, "fillmode": "overlay", "fgcolor": PAPER[theme]}
+    return {
+        "type": "bar",
+        "name": label,
+        "x": list(keys),
+        "y": [count / whole if whole else None for count in counts],
+        "customdata": [f"{count} of {whole} episodes" for count in counts],
+        "hovertemplate": "%{x}: %{y:.0%}<br>%{customdata}",
+        "marker": {"color": palette[index % len(palette)], "pattern": pattern},
+    }
+
+
+def _layout(title: str, theme: str) -> dict[str, Any]:
+    ink, line = INK[theme]
+    axis = {"gridcolor": line, "linecolor": line, "zerolinecolor": line, "fixedrange": True}
+    return {
+        "barmode": "group",
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"color": ink, "size": 13, "family": "Plex Sans, system-ui, sans-serif"},
+        "margin": {"l": 48, "r": 8, "t": 8, "b": 40},
+        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
+        "xaxis": {**axis, "automargin": True, "type": "category", "title": {"text": title}},
+        "yaxis": {**axis, "range": [0, 1.02], "tickformat": ".0%", "dtick": 0.25},
+        "hoverlabel": {"align": "left"},
+    }

@@ -1,0 +1,86 @@
+"""`/studies` and `/studies/{id}`: does a condition make a difference, and how large is it?"""
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Literal
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse, JSONResponse, Response
+
+from backend.domain.study import cell_words, level_words
+from backend.services import pages_studies as tables
+from backend.services import studies as service
+from backend.services.pages_looks import ENDED_WORDS
+from backend.services.studies import Results
+from backend.web import charts
+from backend.web.charts import studies as figures
+from backend.web.edge import ProjectDep, SessionDep
+from backend.web.pages.common import Cursor, Id, page_router
+from backend.web.templating import render
+
+router = page_router()
+ROWS: Mapping[str, Callable[[Results], Iterator[dict[str, Any]]]] = {
+    "differences": tables.comparison_rows,
+    "cells": tables.cell_rows,
+    "steps": tables.step_rows,
+}
+
+
+@router.get("/studies")
+def studies(request: Request, session: SessionDep, project: ProjectDep, before: Cursor = None) -> HTMLResponse:
+    """The list, newest first."""
+    found = service.list_studies(session, project, cursor=before.hex if before else None)
+    values = {"list": found, "before": before, "level_words": level_words}
+    return render(request, "studies.html", values)
+
+
+@router.get("/studies/{study_id}")
+def study(request: Request, session: SessionDep, study_id: Id) -> HTMLResponse:
+    """One study: the paired table, and how steps and ways of ending are spread."""
+    found = service.study_results(session, study_id)
+    values = {
+        "results": found,
+        "view": found.view,
+        "config": found.view.config,
+        "sentence": service.sentence(found),
+        "methods": tables.methods(found),
+        "words": tables.words,
+        "cell_words": cell_words,
+        "level_words": level_words,
+        "ways": figures.ended_ways(found),
+        "ended_words": ENDED_WORDS,
+        "library": charts.library_url(),
+    }
+    return render(request, "study.html", values)
+
+
+@router.get("/studies/{study_id}/{chart}.json")
+def chart(
+    session: SessionDep, study_id: Id, chart: Literal["steps", "ended"], theme: Literal["light", "dark"] = "light"
+) -> JSONResponse:
+    """One chart, as plotly takes it."""
+    found = service.study_results(session, study_id)
+    return JSONResponse(figures.figure(found, chart, theme), headers={"Cache-Control": "no-store"})
+
+
+@router.get("/studies/{study_id}/{table}.csv")
+def table(session: SessionDep, study_id: Id, table: Literal["differences", "cells", "steps"]) -> Response:
+    """The numbers of the page."""
+    text = _csv(list(ROWS[table](service.study_results(session, study_id))))
+    headers = {"Content-Disposition": f'attachment; filename="study-{study_id}-{table}.csv"'}
+    return Response(text, media_type="text/csv; charset=utf-8", headers=headers)
+
+
+def _csv(rows: list[dict[str, Any]]) -> str:
+    out = io.StringIO()
+    if rows:
+        writer = csv.DictWriter(out, list(rows[0]))
+        writer.writeheader()
+        writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
+    return out.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    """Text that no spreadsheet takes for a formula."""
+    return f"'{value}" if isinstance(value, str) and value[:1] in {"=", "+", "-", "@", "\t", "\r"} else value

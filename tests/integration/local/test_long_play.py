@@ -1,0 +1,151 @@
+"""The random agent plays on one desktop for a long time: nothing leaks, nothing hangs.
+
+`make test` plays 60 steps, `make test-all` 1,000. The figures are printed with `pytest -s`.
+"""
+
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+import pytest
+
+from backend.config import Settings
+from backend.domain import registry
+from backend.domain.episode import EndedBy
+from backend.domain.loop import Parts, Progress, Rules, run_episode
+from backend.domain.ports import Desktop, DesktopSpec
+from backend.domain.ports_agent import AgentContext
+from backend.domain.registry import Kind
+from backend.domain.run import Budget, RunConfig, Screen
+from backend.domain.trajectory import StepRecord
+from tests.factories.tasks import make_task
+from tests.sampling import runs_everything, seed
+from worker.providers.local import LocalProvider
+
+pytestmark = [pytest.mark.desktop, pytest.mark.timeout(3600)]
+STEPS = 1000 if runs_everything() else 60
+WARM_UP = 100 if runs_everything() else 20
+STEP_SECONDS = 15.0
+"""A step's deadline: that of one request to a desktop. The loop waits 2 s at most for the screen to be still."""
+GUEST_GROWTH = 24 * 2**20
+WORKER_GROWTH = 48 * 2**20
+"""Bytes of resident memory; a leak of one frame per step would be 1,000 times 4 MB."""
+CLIENTS = "from Xlib import display; d = display.Display(); print(len(d.res_query_clients().clients))"
+PROGRAMS = ("mousepad", "galculator", "thunar")
+
+
+@pytest.fixture(scope="module")
+def desktop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desktop]:
+    """One desktop for the whole play."""
+    registry.load()
+    provider = LocalProvider(Settings(data=tmp_path_factory.mktemp("play")))
+    offer = provider.availability()
+    if not offer.ok:
+        pytest.skip(f"needs local desktops: {offer.reason}")
+    yield provider.open(0, DesktopSpec(screen=Screen(width=1280, height=800))).desktop
+    provider.close()
+
+
+@dataclass
+class Stopwatch:
+    """A recorder that keeps when each step was, and no picture."""
+
+    at: list[float] = field(default_factory=list)
+
+    def step(self, _: StepRecord) -> None:
+        self.at.append(time.monotonic())
+
+    def flush(self) -> None:
+        """Nothing is written."""
+
+    def cancelled(self) -> bool:
+        return False
+
+
+class Monotonic:
+    """The real clock."""
+
+    def now(self) -> float:
+        return time.monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        # The loop waits on the screen; nothing here may wait a fixed time.
+        raise AssertionError(f"the loop slept {seconds} s")
+
+
+@dataclass(frozen=True)
+class Held:
+    """What is held at one moment."""
+
+    x_clients: int
+    guest_handles: int
+    guest_memory: int
+    worker_handles: int
+    worker_memory: int
+    x_memory: int
+
+
+def play(desktop: Desktop, steps: int, episode_seed: int) -> Stopwatch:
+    """The random agent for so many steps."""
+    plugin = registry.lookup(Kind.AGENT, "random")
+    space = registry.lookup(Kind.OBSERVATION, plugin.observation)()
+    config = RunConfig(agent="random", budget=Budget(max_steps=steps, max_seconds=86_400.0))
+    rules = Rules.of(config, make_task())
+    watch = Stopwatch()
+    told = AgentContext(instruction="", screen=desktop.screen, max_steps=steps, seed=episode_seed)
+    parts = Parts(plugin(plugin.Params()), desktop, space, watch, Monotonic())
+    assert run_episode(parts, told, rules, Progress()) is EndedBy.STEPS
+    return watch
+
+
+def one(words: str) -> psutil.Process:
+    """The process below this one whose command line has these words, and whose parent's has not."""
+    below = psutil.Process().children(recursive=True)
+    return next(each for each in reversed(below) if words in " ".join(each.cmdline()) and "bwrap" not in each.name())
+
+
+def held(desktop: Desktop) -> Held:
+    """Counted with no window open, so that what is left belongs to the desktop itself."""
+    desktop.call("POST", "/setup/close_all", {})
+    said = desktop.run_python(CLIENTS)
+    assert said.returncode == 0, said.error
+    guest, server, own = one("guest_server.session"), one("Xvfb"), psutil.Process()
+    return Held(
+        x_clients=int(said.output),
+        guest_handles=guest.num_fds(),
+        guest_memory=guest.memory_info().rss,
+        worker_handles=len(os.listdir("/proc/self/fd")),  # noqa: PTH208 - names are enough
+        worker_memory=own.memory_info().rss,
+        x_memory=server.memory_info().rss,
+    )
+
+
+def opened(desktop: Desktop) -> None:
+    """Something to click at."""
+    for program in PROGRAMS:
+        desktop.launch([program])
+    desktop.wait_stable(quiet=1.0, timeout=30.0)
+
+
+class TestLongPlay:
+    def test_nothing_leaks_and_nothing_hangs(self, desktop: Desktop, capsys: pytest.CaptureFixture[str]) -> None:
+        opened(desktop)
+        play(desktop, WARM_UP, seed() + 1)
+        before = held(desktop)
+        opened(desktop)
+        began = time.monotonic()
+        watch = play(desktop, STEPS, seed() + 2)
+        after = held(desktop)
+        took = [late - early for early, late in zip([began, *watch.at], watch.at, strict=False)]
+        with capsys.disabled():
+            print(f"\n{STEPS} steps in {watch.at[-1] - began:.0f} s, longest {max(took):.2f} s\n{before}\n{after}")
+        assert len(watch.at) >= STEPS
+        assert max(took) < STEP_SECONDS
+        assert after.x_clients <= before.x_clients
+        assert after.guest_handles <= before.guest_handles
+        assert after.worker_handles <= before.worker_handles
+        assert after.guest_memory - before.guest_memory < GUEST_GROWTH
+        assert after.worker_memory - before.worker_memory < WORKER_GROWTH

@@ -1,0 +1,139 @@
+"""Studies over HTTP: the API and the pages."""
+
+import csv
+import io
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from tests.factories.records import World
+
+API = "/api/v1/studies"
+BODY: dict[str, Any] = {
+    "name": "scale",
+    "base": {"benchmark": "starter", "agent": "random", "seed": 3},
+    "factors": {"image.scale": [1, 0.5], "perturbation": [None, "moved"]},
+}
+
+
+@pytest.fixture
+def submitted(fresh: TestClient) -> dict[str, Any]:
+    """A study of three cells with three tasks each."""
+    answer = fresh.post(API, json=BODY)
+    assert answer.status_code == 201, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+@pytest.fixture
+def scored(installation: World, submitted: dict[str, Any]) -> dict[str, Any]:
+    """With every episode scored."""
+    worker = installation.worker(slots=9)
+    for number in range(9):
+        installation.score(installation.must_claim(worker), float(number % 2), steps=number % 4 + 1)
+    return submitted
+
+
+class TestApi:
+    def test_submitting(self, fresh: TestClient, submitted: dict[str, Any]) -> None:
+        assert submitted["factors"] == [
+            {"name": "image.scale", "levels": [1, 0.5]},
+            {"name": "perturbation", "levels": [None, "moved"]},
+        ]
+        assert (submitted["cells"], submitted["episodes"], submitted["ended"]) == (3, 9, 0)
+        assert (submitted["agents"], submitted["design"]) == (["random"], "one_at_a_time")
+        assert fresh.get(f"{API}/{submitted['id']}").json() == submitted
+
+    def test_the_same_key_gives_the_same_study(self, fresh: TestClient) -> None:
+        both = [fresh.post(API, json=BODY, headers={"Idempotency-Key": "k"}) for _ in range(2)]
+        assert both[0].json()["id"] == both[1].json()["id"]
+        other = fresh.post(API, json={**BODY, "name": "x"}, headers={"Idempotency-Key": "k"})
+        assert other.status_code == 409
+
+    @pytest.mark.parametrize(
+        ("change", "path"),
+        [
+            ({"factors": {"image.scale": [1, 5]}}, "factors.image.scale.1"),
+            ({"factors": {"colour": [1, 2]}}, "factors.colour"),
+            ({"factors": {"agent": ["random", "nobody"]}}, "agent"),
+            ({"factors": {}}, "factors"),
+            ({"design": "round"}, "design"),
+            ({"sample": 0}, "sample"),
+            ({"base": {"benchmark": "starter", "agent": "random", "colour": 1}}, "base.colour"),
+        ],
+    )
+    def test_what_is_wrong_is_named(self, fresh: TestClient, change: dict[str, Any], path: str) -> None:
+        answer = fresh.post(API, json={**BODY, **change})
+        assert answer.status_code == 422
+        said = answer.json()
+        assert path in {said["path"], *(field["path"] for field in said["errors"])}
+        assert fresh.get(API).json()["items"] == []
+
+    def test_the_list_goes_part_by_part(self, fresh: TestClient) -> None:
+        for number in range(3):
+            assert fresh.post(API, json={**BODY, "name": str(number)}).status_code == 201
+        first = fresh.get(API, params={"limit": 2}).json()
+        second = fresh.get(first["next"]).json()
+        assert [item["name"] for item in [*first["items"], *second["items"]]] == ["2", "1", "0"]
+        assert second["next"] is None
+
+    def test_results(self, fresh: TestClient, scored: dict[str, Any]) -> None:
+        found = fresh.get(f"{API}/{scored['id']}/results").json()
+        assert len(found["cells"]) == 3
+        assert [row["level"] for row in found["comparisons"]] == [0.5, "moved"]
+        for row in found["comparisons"]:
+            assert (row["pairs"], row["left_out"]) == (3, {})
+            low, high = row["success_rate"]["interval"]
+            assert low <= row["success_rate"]["difference"] <= high
+            assert 0 <= row["p_value"] <= row["p_adjusted"] <= 1
+        assert sum(sum(cell["by_steps"]) for cell in found["cells"]) == 9
+        assert "Holm over 2 levels" in found["methods"]
+        assert fresh.get(f"{API}/{scored['id']}/results").json() == found
+
+    def test_no_such_study(self, fresh: TestClient) -> None:
+        address = f"{API}/018f0000-0000-7000-8000-000000000000"
+        assert [fresh.get(address).status_code, fresh.get(f"{address}/results").status_code] == [404, 404]
+
+
+class TestPages:
+    def test_an_empty_list_says_how_to_begin(self, fresh: TestClient) -> None:
+        assert "deskarena study submit" in fresh.get("/studies").text
+
+    def test_the_list_leads_to_the_study(self, fresh: TestClient, submitted: dict[str, Any]) -> None:
+        page = fresh.get("/studies").text
+        assert f'href="/studies/{submitted["id"]}"' in page
+        assert "0 of 9 episodes ended" in page
+
+    def test_one_that_has_not_begun(self, fresh: TestClient, submitted: dict[str, Any]) -> None:
+        page = fresh.get(f"/studies/{submitted['id']}")
+        assert page.status_code == 200
+        assert "No pair of episodes counts yet" in page.text
+        assert "base: waiting 3" in page.text
+
+    def test_the_paired_table(self, fresh: TestClient, scored: dict[str, Any]) -> None:
+        page = fresh.get(f"/studies/{scored['id']}").text
+        assert "of 2 levels" in page
+        assert "exact McNemar test" in page
+        assert page.count("points</b>") == 4
+        assert page.count('data-controller="chart"') == 2
+
+    @pytest.mark.parametrize("chart", ["steps", "ended"])
+    @pytest.mark.parametrize("theme", ["light", "dark"])
+    def test_charts_have_the_tables_numbers(
+        self, fresh: TestClient, scored: dict[str, Any], chart: str, theme: str
+    ) -> None:
+        figure = fresh.get(f"/studies/{scored['id']}/{chart}.json", params={"theme": theme}).json()
+        assert len(figure["data"]) == 3
+        assert all(sum(bars["y"]) == pytest.approx(1) for bars in figure["data"])
+
+    @pytest.mark.parametrize(("table", "rows"), [("differences", 2), ("cells", 3), ("steps", 15)])
+    def test_tables(self, fresh: TestClient, scored: dict[str, Any], table: str, rows: int) -> None:
+        answer = fresh.get(f"/studies/{scored['id']}/{table}.csv")
+        assert answer.headers["content-type"].startswith("text/csv")
+        assert len(list(csv.DictReader(io.StringIO(answer.text)))) == rows
+
+    def test_a_name_is_shown_as_text(self, fresh: TestClient) -> None:
+        made = fresh.post(API, json={**BODY, "name": "<script>alert(1)</script>"}).json()
+        for address in ("/studies", f"/studies/{made['id']}"):
+            assert "<script>alert" not in fresh.get(address).text

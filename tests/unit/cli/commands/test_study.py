@@ -1,0 +1,89 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backend.cli.commands.study import factors, given, read
+from backend.cli.errors import UsageError
+from backend.cli.show_study import difference, drop, flat, level, show_results
+
+RATE = {"base": 0.8, "level": 0.4, "difference": -0.4, "interval": [-0.6, 0.0], "relative_drop": 0.5}
+ROW: dict[str, Any] = {
+    "factor": "image.scale",
+    "base": 1,
+    "level": 0.5,
+    "pairs": 5,
+    "tasks": 5,
+    "success_rate": RATE,
+    "mean_score": None,
+    "only_base": 2,
+    "only_level": 0,
+    "test": "exact McNemar test",
+    "p_value": 0.5,
+    "p_adjusted": 1.0,
+    "left_out": {"lost (guest)": 1},
+}
+
+
+class TestFactors:
+    def test_levels_are_json_where_they_can_be(self) -> None:
+        words = ["image.scale=1,0.5", "perturbation=none, moved", "screen=1920x1080,1280x800", 'params.a=[{"b": [1]}, "x,y"]']
+        assert factors(words) == {
+            "image.scale": [1, 0.5],
+            "perturbation": [None, "moved"],
+            "screen": ["1920x1080", "1280x800"],
+            "params.a": [{"b": [1]}, "x,y"],
+        }
+
+    @pytest.mark.parametrize("word", ["scale", "=1,2", "scale=", "scale=[1,"])
+    def test_anything_else_is_refused(self, word: str) -> None:
+        with pytest.raises(UsageError, match="FIELD=A,B|JSON list"):
+            factors([word])
+
+    def test_a_factor_twice_is_refused(self) -> None:
+        with pytest.raises(UsageError, match="there twice"):
+            factors(["a=1,2", "a=3,4"])
+
+
+class TestRead:
+    def test_a_file(self, tmp_path: Path) -> None:
+        (tmp_path / "study.json").write_text(json.dumps({"name": "n"}))
+        assert read(tmp_path / "study.json") == {"name": "n"}
+
+    @pytest.mark.parametrize("text", ["[]", "{", ""])
+    def test_no_object(self, tmp_path: Path, text: str) -> None:
+        (tmp_path / "study.json").write_text(text)
+        with pytest.raises(UsageError, match="JSON"):
+            read(tmp_path / "study.json")
+
+    def test_no_file(self, tmp_path: Path) -> None:
+        with pytest.raises(UsageError, match="cannot be read"):
+            read(tmp_path / "study.json")
+
+
+class TestGiven:
+    def test_leaves_out_what_was_not_said(self) -> None:
+        assert given({"a": 0, "b": None, "c": ""}) == {"a": 0, "c": ""}
+
+
+class TestWords:
+    def test_of_rates(self) -> None:
+        assert difference(RATE) == "-40.0 (-60.0 to +0.0)"
+        assert (drop(RATE), drop(None), drop({**RATE, "relative_drop": None})) == ("50.0 %", "-", "-")
+        assert (difference(None), level(None), level("a"), level({"b": 1})) == ("-", "none", "a", '{"b": 1}')
+
+    def test_a_row_of_a_csv(self) -> None:
+        row = flat(ROW)
+        assert row["success_rate_low"] == -0.6
+        assert row["mean_score_difference"] is None
+        assert row["left_out"] == "lost (guest) 1"
+
+    def test_results_as_tables(self, capsys: pytest.CaptureFixture[str]) -> None:
+        show_results(
+            {"study": {"id": "s"}, "sentence": "It differs.", "methods": "By hand.", "comparisons": [ROW], "cells": []}
+        )
+        said = capsys.readouterr().out
+        assert "It differs." in said
+        assert "image.scale=0.5" in said
+        assert "-40.0 (-60.0 to +0.0)" in said

@@ -1,0 +1,176 @@
+import math
+from itertools import combinations
+from random import Random
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from backend.domain.statistics.intervals import Cluster
+from backend.domain.statistics.paired import MCNEMAR, SIGN, Pair, compare, holm, paired_interval, sign_test
+
+SCORES = st.one_of(st.sampled_from([0.0, 1.0]), st.floats(0, 1))
+
+
+@st.composite
+def pairs(draw: st.DrawFn, *, once: bool = False) -> list[Pair]:
+    tasks = draw(st.integers(1, 15))
+    repeats = 1 if once else draw(st.integers(1, 3))
+    return [Pair(f"t{task}", draw(SCORES), draw(SCORES)) for task in range(tasks) for _ in range(repeats)]
+
+
+class TestCompare:
+    def test_a_worked_example(self) -> None:
+        # Ten tasks; the base solves 6, the other 3: 4 are solved by the base only, 1 by the other only.
+        base = [1, 1, 1, 1, 1, 1, 0, 0, 0, 0]
+        other = [0, 0, 0, 0, 1, 1, 1, 0, 0, 0]
+        found = compare([Pair(f"t{at}", *both) for at, both in enumerate(zip(base, other, strict=True))])
+        assert (found.pairs, found.tasks, found.only_base, found.only_other) == (10, 10, 4, 1)
+        assert found.success is not None
+        assert found.success[:3] == pytest.approx((0.6, 0.3, -0.3))
+        assert found.success.relative_drop == pytest.approx(0.5)
+        assert (found.p_value, found.test) == (0.375, MCNEMAR)
+        # Each difference is -1 (4 of 10), 0 or 1: the bootstrap's ends lie on tenths.
+        assert found.success.interval == pytest.approx((-0.7, 0.1))
+
+    def test_partial_scores_count_for_the_mean_only(self) -> None:
+        found = compare([Pair("a", 0.5, 0.9), Pair("b", 0.2, 0.4)])
+        assert found.success is not None
+        assert found.score is not None
+        assert (found.success.value, found.score.value) == (0.0, pytest.approx(0.3))
+        assert (found.only_base, found.only_other, found.p_value) == (0, 0, 1.0)
+
+    def test_repeats_of_a_task_are_one_trial(self) -> None:
+        # Three tasks with four repeats each, all lost: 12 discordant pairs, but three trials.
+        found = compare([Pair(f"t{task}", 1.0, 0.0) for task in range(3) for _ in range(4)])
+        assert (found.only_base, found.test, found.p_value) == (12, SIGN, 0.25)
+
+    def test_without_a_pair_nothing_is_said(self) -> None:
+        found = compare([])
+        assert (found.pairs, found.success, found.score, found.p_value) == (0, None, None, None)
+
+    def test_no_drop_from_nothing(self) -> None:
+        found = compare([Pair("a", 0.0, 1.0), Pair("b", 0.0, 0.0)])
+        assert found.success is not None
+        assert found.success.relative_drop is None
+
+    def test_a_gain_is_a_negative_drop(self) -> None:
+        found = compare([Pair("a", 1.0, 1.0), Pair("b", 0.0, 1.0)])
+        assert found.success is not None
+        assert found.success.relative_drop == pytest.approx(-1.0)
+
+    @settings(max_examples=40, deadline=None)
+    @given(pairs())
+    def test_identical_conditions_differ_by_nothing(self, given_pairs: list[Pair]) -> None:
+        found = compare([pair._replace(other=pair.base) for pair in given_pairs], resamples=200)
+        for rate in (found.success, found.score):
+            assert rate is not None
+            assert rate.value == 0.0
+            assert rate.interval.low < 0.0 < rate.interval.high
+        assert found.p_value == 1.0
+
+    @settings(max_examples=40, deadline=None)
+    @given(pairs(), st.randoms(use_true_random=False))
+    def test_order_does_not_matter(self, given_pairs: list[Pair], random: Random) -> None:
+        mixed = list(given_pairs)
+        random.shuffle(mixed)
+        assert compare(mixed, resamples=200, seed=3) == compare(given_pairs, resamples=200, seed=3)
+
+    @settings(max_examples=40, deadline=None)
+    @given(pairs())
+    def test_names_of_tasks_do_not_matter(self, given_pairs: list[Pair]) -> None:
+        renamed = [pair._replace(task=f"z{pair.task[::-1]}") for pair in given_pairs]
+        assert compare(renamed, resamples=200) == compare(given_pairs, resamples=200)
+
+    @settings(max_examples=40, deadline=None)
+    @given(pairs())
+    def test_holds_the_difference_and_lies_within_one(self, given_pairs: list[Pair]) -> None:
+        found = compare(given_pairs, resamples=200)
+        for rate in (found.success, found.score):
+            assert rate is not None
+            assert -1.0 <= rate.interval.low <= rate.value <= rate.interval.high <= 1.0
+            assert rate.value == pytest.approx(rate.other - rate.base)
+
+    @settings(max_examples=40, deadline=None)
+    @given(pairs(once=True))
+    def test_swapping_both_sides_turns_the_sign(self, given_pairs: list[Pair]) -> None:
+        there = compare(given_pairs, resamples=200)
+        back = compare([Pair(pair.task, pair.other, pair.base) for pair in given_pairs], resamples=200)
+        assert there.success is not None
+        assert back.success is not None
+        assert back.success.value == pytest.approx(-there.success.value)
+        assert back.p_value == there.p_value
+        assert (back.only_base, back.only_other) == (there.only_other, there.only_base)
+
+    def test_the_seed_decides_the_draws(self) -> None:
+        given_pairs = [Pair(f"t{at}", at / 20, (at * 7 % 20) / 20) for at in range(20)]
+        one = compare(given_pairs, seed=1)
+        assert one == compare(given_pairs, seed=1)
+        assert one != compare(given_pairs, seed=2)
+
+
+class TestPairedInterval:
+    def test_agrees_with_scipys_bootstrap(self) -> None:
+        values = [-1, 0, 0, 1, -0.5, 0.25, 0, -1, -1, 0.5, 0, 0, -0.25, 1, -1, 0, 0, 0, 0.75, -0.5]
+        ours = paired_interval([Cluster(1, value) for value in values], resamples=20_000)
+        theirs = stats.bootstrap(
+            (values,), lambda sample, axis: sample.mean(axis=axis), n_resamples=20_000, method="percentile", rng=1
+        ).confidence_interval
+        assert ours == pytest.approx((theirs.low, theirs.high), abs=0.02)
+
+    @pytest.mark.parametrize(
+        ("difference", "n", "low", "high"),
+        [
+            # Wilson's upper end for 0 of 10 is 0.2775328.
+            (0.0, 10, -0.2775328, 0.2775328),
+            (1.0, 10, 1 - 2 * 0.2775328, 1.0),
+            (-1.0, 10, -1.0, -1 + 2 * 0.2775328),
+            (0.5, 10, 0.5 - 1.5 * 0.2775328, 0.5 + 0.5 * 0.2775328),
+        ],
+    )
+    def test_tasks_that_differ_alike_do_not_pretend_to_certainty(
+        self, difference: float, n: int, low: float, high: float
+    ) -> None:
+        found = paired_interval([Cluster(1, difference)] * n)
+        assert found == pytest.approx((low, high), abs=1e-6)
+
+    def test_more_tasks_say_more(self) -> None:
+        few, many = (paired_interval([Cluster(1, 0.0)] * n) for n in (5, 50))
+        assert few.low < many.low < many.high < few.high
+
+
+class TestSignTest:
+    @pytest.mark.parametrize(
+        ("one", "other", "p_value"),
+        [(0, 0, 1.0), (1, 0, 1.0), (5, 0, 0.0625), (6, 0, 0.03125), (4, 1, 0.375), (3, 3, 1.0), (10, 2, 0.03857421875)],
+    )
+    def test_worked_values(self, one: int, other: int, p_value: float) -> None:
+        assert sign_test(one, other) == p_value
+
+    @given(st.integers(0, 60), st.integers(0, 60))
+    def test_agrees_with_the_binomial_test(self, one: int, other: int) -> None:
+        assume(one + other > 0)
+        assert sign_test(one, other) == pytest.approx(stats.binomtest(one, one + other).pvalue)
+
+    def test_many_pairs(self) -> None:
+        assert 0.0 <= sign_test(3000, 2000) < 1e-40
+        assert math.isclose(sign_test(2500, 2500), 1.0)
+
+
+class TestHolm:
+    def test_a_worked_example(self) -> None:
+        assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+
+    def test_nothing(self) -> None:
+        assert holm([]) == []
+
+    @given(st.lists(st.floats(0, 1), min_size=1, max_size=7))
+    def test_is_bonferroni_over_every_group_that_a_test_is_in(self, p_values: list[float]) -> None:
+        everyone = range(len(p_values))
+        groups = [group for size in everyone for group in combinations(everyone, size + 1)]
+
+        def adjusted(at: int) -> float:
+            return max(min(1.0, len(group) * min(p_values[i] for i in group)) for group in groups if at in group)
+
+        assert holm(p_values) == pytest.approx([adjusted(at) for at in everyone])

@@ -1,0 +1,168 @@
+import json
+from typing import Any
+
+import pytest
+
+from backend.domain.errors import Invalid
+from backend.domain.run import ImageView, RunConfig, Screen
+from backend.domain.study import (
+    Design,
+    Factor,
+    StudyConfig,
+    cell_words,
+    cells,
+    level_words,
+    matched,
+    sampled,
+)
+
+
+def study(*factors: tuple[str, tuple[Any, ...]], base: RunConfig | None = None, **more: Any) -> StudyConfig:
+    return StudyConfig(
+        benchmark="starter",
+        base=base or RunConfig(agent="random", seed=3),
+        factors=tuple(Factor(name=name, levels=levels) for name, levels in factors),
+        **more,
+    )
+
+
+SCALE = ("image.scale", (1.0, 0.5, 0.2))
+WINDOWS = ("perturbation", (None, "moved"))
+
+
+class TestCells:
+    def test_one_factor_at_a_time(self) -> None:
+        found = cells(study(SCALE, WINDOWS))
+        assert [dict(cell.levels) for cell in found] == [
+            {"image.scale": 1.0, "perturbation": None},
+            {"image.scale": 0.5, "perturbation": None},
+            {"image.scale": 0.2, "perturbation": None},
+            {"image.scale": 1.0, "perturbation": "moved"},
+        ]
+        assert [cell.config.image for cell in found] == [ImageView(scale=scale) for scale in (1.0, 0.5, 0.2, 1.0)]
+        assert [cell.config.perturbation for cell in found] == [None, None, None, "moved"]
+
+    def test_every_combination(self) -> None:
+        found = cells(study(SCALE, WINDOWS, design=Design.FULL))
+        assert len(found) == 6
+        assert found[0].words == "image.scale = 1.0, perturbation = none"
+        assert len({cell.words for cell in found}) == 6
+
+    def test_all_share_tasks_repeats_and_seed(self) -> None:
+        base = RunConfig(agent="random", seed=9, repeats=2, tasks=("a/*",))
+        assert {(c.config.seed, c.config.repeats, c.config.tasks) for c in cells(study(SCALE, base=base))} == {
+            (9, 2, ("a/*",))
+        }
+
+    def test_tasks_of_a_sample(self) -> None:
+        assert {cell.config.tasks for cell in cells(study(SCALE), ["a/b", "c/d"])} == {("a/b", "c/d")}
+
+    @pytest.mark.parametrize(
+        ("factor", "levels", "field", "value"),
+        [
+            ("screen", ("1920x1080", "1280x800"), "screen", Screen(width=1280, height=800)),
+            ("screen", ("1920x1080", {"width": 640, "height": 480}), "screen", Screen(width=640, height=480)),
+            ("image.fit", (None, "1024x1024"), "image", ImageView(fit=(1024, 1024))),
+            ("params.history", (1, "all"), "params", {"history": "all", "model": "m"}),
+            ("params", ({}, {"history": 2}), "params", {"history": 2}),
+            ("observation_params.sources", (["tree"], ["tree", "ocr"]), "observation_params", {"sources": ["tree", "ocr"]}),
+            ("variant", (None, "language=cn"), "variant", "language=cn"),
+            ("agent", ("random", "noop"), "agent", "noop"),
+            ("settle.quiet", (0.2, 1), "settle", RunConfig(agent="a").settle.model_copy(update={"quiet": 1.0})),
+        ],
+    )
+    def test_a_level_goes_into_its_field(self, factor: str, levels: tuple[Any, ...], field: str, value: Any) -> None:
+        base = RunConfig(agent="random", params={"model": "m"})
+        assert getattr(cells(study((factor, levels), base=base))[1].config, field) == value
+
+    def test_what_was_left_open_stays_open_for_a_preset(self) -> None:
+        base = RunConfig(agent="prompt", preset="osworld")
+        for cell in cells(study(SCALE, base=base)):
+            assert cell.config.model_fields_set == {"agent", "preset", "image"}
+
+    def test_null_leaves_the_field_out(self) -> None:
+        base = RunConfig(agent="random", perturbation="shrunk")
+        assert [cell.config.perturbation for cell in cells(study(WINDOWS, base=base))] == [None, "moved"]
+
+    @pytest.mark.parametrize(
+        ("factors", "path", "words"),
+        [
+            ([("image.scale", (1.0, 7))], "factors.image.scale.1", "less than or equal"),
+            ([("image.scale", (1.0, "big"))], "factors.image.scale.1", "valid number"),
+            ([("image.size", (1, 2))], "factors.image.size.0", "Extra inputs"),
+            ([("perturbation", (None, "spun"))], "factors.perturbation.1", "match pattern"),
+            ([("screen", ("1920x1080", "wide"))], "factors.screen.1", "no size such as"),
+            ([("screen", ("1920x1080", "10x10"))], "factors.screen.1", "greater than or equal"),
+            ([("agent.name", ("a", "b"))], "factors.agent.name", "has no fields"),
+            ([("colour", (1, 2))], "factors.colour", "no field 'colour'"),
+            ([("seed", (1, 2))], "factors.seed", "share seed"),
+            ([("tasks", (["a"], ["b"]))], "factors.tasks", "share tasks"),
+            ([("image.scale", (1.0,))], "factors.image.scale", "two levels or more"),
+            ([("image.scale", (0.5, 0.5))], "factors.image.scale", "there twice"),
+            ([("bad name", (1, 2))], "factors.bad name", "with dots into it"),
+            ([("image", (None, {})), ("image.scale", (1.0, 0.5))], "factors.image", "same field"),
+            ([SCALE, SCALE], "factors.image.scale", "same field"),
+        ],
+    )
+    def test_what_is_wrong_is_named(self, factors: list[tuple[str, tuple[Any, ...]]], path: str, words: str) -> None:
+        with pytest.raises(Invalid, match=words) as wrong:
+            cells(study(*factors))
+        assert wrong.value.path == path
+
+    def test_too_many_cells(self) -> None:
+        many = tuple((f"params.p{at}", tuple(range(8))) for at in range(3))
+        with pytest.raises(Invalid, match="512 cells are more than 200"):
+            cells(study(*many, design=Design.FULL))
+        assert len(cells(study(*many))) == 22
+
+
+class TestConfig:
+    def test_survives_a_database(self) -> None:
+        given = study(SCALE, WINDOWS, base=RunConfig(agent="random", preset="waa"), sample=0.1)
+        stored = json.loads(json.dumps(given.model_dump(mode="json", exclude_unset=True)))
+        again = StudyConfig.model_validate(stored)
+        assert again == given
+        assert cells(again) == cells(given)
+
+    def test_levels_in_the_order_of_the_factors(self) -> None:
+        given = study(WINDOWS, SCALE)
+        assert list(given.in_order({"image.scale": 1.0, "perturbation": None})) == ["perturbation", "image.scale"]
+
+
+class TestWords:
+    @pytest.mark.parametrize(
+        ("level", "words"), [(None, "none"), ("moved", "moved"), (0.5, "0.5"), ({"b": 1, "a": [2]}, '{"a": [2], "b": 1}')]
+    )
+    def test_of_levels(self, level: Any, words: str) -> None:
+        assert level_words(level) == words
+
+    def test_of_cells(self) -> None:
+        assert cell_words({"image.scale": 0.5, "perturbation": None}) == "image.scale = 0.5, perturbation = none"
+
+
+class TestSampled:
+    KEYS = tuple(f"d/{number}" for number in range(40))
+
+    def test_a_share_in_the_tasks_own_order(self) -> None:
+        found = sampled(self.KEYS, 0.1, 7)
+        assert len(found) == 4
+        assert found == [key for key in self.KEYS if key in found]
+
+    def test_the_seed_decides(self) -> None:
+        assert sampled(self.KEYS, 0.1, 7) == sampled(self.KEYS, 0.1, 7) != sampled(self.KEYS, 0.1, 8)
+
+    def test_one_at_least_and_all_at_most(self) -> None:
+        assert len(sampled(self.KEYS, 0.001, 1)) == 1
+        assert sampled(self.KEYS, 1.0, 1) == list(self.KEYS)
+
+
+class TestMatched:
+    def test_one_at_a_time_pairs_with_the_base_cell(self) -> None:
+        found = [dict(cell.levels) for cell in cells(study(SCALE, WINDOWS))]
+        assert matched(found, "image.scale", 0.2, 1.0) == [(0, 2)]
+        assert matched(found, "perturbation", "moved", None) == [(0, 3)]
+
+    def test_a_full_design_pairs_under_each_combination(self) -> None:
+        found = [dict(cell.levels) for cell in cells(study(SCALE, WINDOWS, design=Design.FULL))]
+        assert matched(found, "perturbation", "moved", None) == [(0, 1), (2, 3), (4, 5)]
+        assert matched(found, "image.scale", 0.2, 1.0) == [(0, 4), (1, 5)]
