@@ -34,6 +34,9 @@ class Settings(BaseSettings):
     data: Path = Field(default_factory=default_data_dir, description="Data folder: artifacts, logs, embedded servers.")
     host: str = Field(default="127.0.0.1", description="Listening address; anything but loopback needs a token.")
     port: int = Field(default=8000, ge=1, le=65535, description="Port the API listens on.")
+    api_address: str = Field(
+        default="", description="Address of the API as workers reach it, for `container` agents; else DESKARENA_PORT here."
+    )
     token: SecretStr | None = Field(default=None, description="Bearer token that every request must carry, if set.")
     allowed_hosts: tuple[str, ...] = Field(
         default=(), description="Further Host names (JSON list) that requests may name, for a reverse proxy."
@@ -52,6 +55,13 @@ class Settings(BaseSettings):
     )
     egress_hosts: tuple[str, ...] = Field(
         default=(), description="Hosts (JSON list) that every desktop may reach; `*.example.org` names all below one."
+    )
+    detectors: dict[str, str] = Field(
+        default={}, description="Element detectors (JSON, name to address) for set-of-marks, as OmniParser's server."
+    )
+    models: Path | None = Field(
+        default=None,
+        description="File with further model endpoints and prices; default: models.toml of the data folder.",
     )
     log_level: str = Field(default="INFO", description="Log level of API and workers.")
 

@@ -51,6 +51,7 @@ class Work:
 
     Attributes:
         results: one per action, in order: what the guest says, `{"error": ...}`, or `{"skipped": ...}`.
+        done: the actions that were carried out.
         invalid: why an action could not be carried out; the ones after it are skipped, as they were meant to follow it.
         ended_by: set by DONE and FAIL; what comes after them in the same decision is not carried out.
         carried_out: an action has been handed to the desktop.
@@ -65,6 +66,7 @@ class Work:
         self._wait = wait
         self.moving = False
         self.results: list[Mapping[str, Any]] = []
+        self.done: list[Action] = []
         self.invalid = ""
         self.ended_by: EndedBy | None = None
         self.carried_out = False
@@ -90,6 +92,7 @@ class Work:
                 continue
             self.results.append(self._one(action, on_first))
             if not self.invalid and not self.ended_by:
+                self.done.append(action)
                 self.moving = action.type is not ActionType.WAIT
 
     def _one(self, action: Action, on_first: Callable[[], None]) -> Mapping[str, Any]:

@@ -1,11 +1,19 @@
-"""What observation spaces share: how they are made."""
+"""What observation spaces share: how they are made, and the parts of the desktop that any of them can add."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
+from backend.domain.errors import ClusterLost, GuestLost, GuestRefused
 from backend.domain.parameters import Parameters
+from backend.domain.ports import Desktop
 from backend.domain.ports_agent import Eyes
+from backend.domain.trajectory import Action, Frame, Observation
+
+MOST_TERMINAL = 20_000
+"""Characters of a terminal's text, the last ones, that an agent is given."""
+MOST_TABS, MOST_TITLE = 50, 300
 
 
 class Space:
@@ -17,3 +25,91 @@ class Space:
         """Args: params: as `Params`, None = its defaults; eyes: what it may use beside the desktop."""
         self.params: Any = self.Params() if params is None else params
         self.eyes = eyes
+
+    def acted(self, actions: Sequence[Action]) -> None:
+        """See the port. Most spaces do not ask what was done."""
+
+    def looking(self) -> Eyes:
+        """What it may use beside the desktop.
+
+        Raises:
+            ClusterLost: it was given nothing.
+        """
+        if self.eyes is None:
+            raise ClusterLost("this worker lets observation spaces look at the desktop only")
+        return self.eyes
+
+
+class Extras(Parameters):
+    """What any space adds to its observation if it is asked to."""
+
+    windows: bool = Field(default=False, description="Titles and rectangles of the windows, and which is in front.")
+    tabs: bool = Field(default=False, description="Titles of the browser's pages.")
+    clipboard: bool = Field(default=False, description="The clipboard's text.")
+    previous: bool = Field(default=False, description="The screen of the step before.")
+    terminal: bool = Field(default=False, description="The text of the topmost terminal window.")
+
+
+class ExtraSpace(Space):
+    """A space whose `look` sees the main thing; what `Extras` ask for is added to it."""
+
+    Params: type[BaseModel] = Extras
+
+    def __init__(self, params: Any = None, eyes: Eyes | None = None) -> None:
+        """See `Space`."""
+        super().__init__(params, eyes)
+        self._before: Frame | None = None
+
+    def look(self, desktop: Desktop, index: int) -> Observation:
+        """The observation without its extras, always with a frame."""
+        raise NotImplementedError
+
+    def observe(self, desktop: Desktop, index: int) -> Observation:
+        """See the port."""
+        seen = self.look(desktop, index)
+        extras = self._extras(desktop, seen)
+        self._before = seen.frame
+        return seen.model_copy(update=extras) if extras else seen
+
+    def _extras(self, desktop: Desktop, seen: Observation) -> Mapping[str, Any]:
+        wanted, found = self.params, dict[str, Any]()
+        if wanted.windows and seen.windows is None:
+            found["windows"] = tuple(desktop.windows())
+        if wanted.tabs:
+            found["tabs"] = titles_of_tabs(self.looking())
+        if wanted.clipboard:
+            found["clipboard"] = desktop.clipboard()
+        if wanted.terminal:
+            found["terminal"] = terminal_text(desktop)
+        if wanted.previous and self._before is not None:
+            found["previous"] = self._before
+        return found
+
+
+def titles_of_tabs(eyes: Eyes) -> tuple[str, ...]:
+    """Titles of the browser's pages, the one used last first; none where no browser answers over DevTools."""
+    try:
+        tabs = eyes.browser().tabs()
+    except GuestRefused:
+        return ()  # Most desktops run no browser that listens; that is no failure of theirs.
+    return tuple((tab.title or tab.url)[:MOST_TITLE] for tab in tabs[:MOST_TABS])
+
+
+def terminal_text(desktop: Desktop) -> str | None:
+    """Text of the terminal with the focus, else of one that shows; None where no terminal tells its text.
+
+    Terminals on VTE do (xfce4-terminal, GNOME Terminal), xterm does not.
+
+    Raises:
+        GuestLost: the guest's answer has no text in it.
+    """
+    try:
+        answer = desktop.call("GET", "/terminal")
+    except GuestRefused as error:
+        if error.kind == "not_available":
+            return None  # A guest without accessibility, which cannot see into any terminal.
+        raise
+    text = answer.get("output") if isinstance(answer, Mapping) else answer
+    if text is not None and not isinstance(text, str):
+        raise GuestLost("the guest's answer about the terminal has no text in `output`")
+    return None if text is None else text[-MOST_TERMINAL:]

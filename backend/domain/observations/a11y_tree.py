@@ -1,21 +1,19 @@
 """`a11y_tree`: the accessibility tree and the windows, without a picture."""
 
-from backend.domain.observations._space import Space
+from backend.domain.observations._space import ExtraSpace
+from backend.domain.observations._tree import look_with_tree
 from backend.domain.ports import Desktop
 from backend.domain.registry import Kind, register
 from backend.domain.trajectory import Observation
 
 
 @register(Kind.OBSERVATION, "a11y_tree")
-class A11yTree(Space):
+class A11yTree(ExtraSpace):
     """The raw tree in OSWorld's XML. A picture is taken for the trajectory; the agent does not see it."""
 
     about = "The accessibility tree as XML and the windows, without a picture."
     shows_frame = False
 
-    def observe(self, desktop: Desktop, index: int) -> Observation:
+    def look(self, desktop: Desktop, index: int) -> Observation:
         """One frame, then the tree and the windows that belong to it."""
-        frame = desktop.frame()
-        return Observation(
-            index=index, frame=frame, a11y_tree=desktop.accessibility_tree(), windows=tuple(desktop.windows())
-        )
+        return look_with_tree(desktop, index)

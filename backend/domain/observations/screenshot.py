@@ -1,18 +1,18 @@
-"""`screenshot`: the picture of the screen and nothing else."""
+"""`screenshot`: the picture of the screen."""
 
-from backend.domain.observations._space import Space
+from backend.domain.observations._space import ExtraSpace
 from backend.domain.ports import Desktop
 from backend.domain.registry import Kind, register
 from backend.domain.trajectory import Observation
 
 
 @register(Kind.OBSERVATION, "screenshot")
-class Screenshot(Space):
+class Screenshot(ExtraSpace):
     """The screen as JPEG, with the pointer."""
 
-    about = "The picture of the screen and nothing else."
+    about = "The picture of the screen and nothing else, unless options ask for more."
     shows_frame = True
 
-    def observe(self, desktop: Desktop, index: int) -> Observation:
+    def look(self, desktop: Desktop, index: int) -> Observation:
         """One frame; about 10 ms at 1920x1080."""
         return Observation(index=index, frame=desktop.frame())

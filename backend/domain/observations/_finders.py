@@ -1,0 +1,71 @@
+"""Who finds elements for set-of-marks: the accessibility tree, the browser's pages, OCR, a detector."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from backend.domain.errors import ModelApiFailed
+from backend.domain.observations._marks import MOST_PER_SOURCE, Element
+from backend.domain.observations._tree import nodes
+from backend.domain.run import Screen
+
+_TEXTS = ("label", "heading", "paragraph", "static", "text", "section")
+_PICTURES = ("image", "icon")
+_INPUTS = frozenset({"entry", "password-text", "textbox", "textarea", "searchbox"})
+_MOST_TEXT = 1000
+_KINDS = frozenset({"text", "icon", "image", "control"})
+
+
+def from_tree(xml: str, platform: str = "") -> list[Element]:
+    """What protocols §4's filter keeps of the tree. Raises Invalid."""
+    return [
+        Element(
+            _kind(node.tag),
+            (node.text or node.name)[:_MOST_TEXT],
+            node.x,
+            node.y,
+            node.width,
+            node.height,
+            "tree",
+            node.tag,
+            node.name,
+        )
+        for node in nodes(xml, platform)
+    ]
+
+
+def _kind(tag: str) -> str:
+    if tag.endswith(_PICTURES):
+        return "icon" if tag.endswith("icon") else "image"
+    return "text" if tag.endswith(_TEXTS) and tag not in _INPUTS else "control"
+
+
+def from_ocr(read: Sequence[Mapping[str, Any]]) -> list[Element]:
+    """Lines of text as `Eyes.read` gives them."""
+    return [
+        Element("text", str(each["text"])[:_MOST_TEXT], left, top, right - left, bottom - top, "ocr")
+        for each in read
+        for left, top, right, bottom in (each["bbox"],)
+        if right > left and bottom > top
+    ]
+
+
+def from_detector(seen: Sequence[Mapping[str, Any]], screen: Screen) -> list[Element]:
+    """What a detector says, as `Eyes.detect` gives it.
+
+    Raises:
+        ModelApiFailed: it is no list of boxes.
+    """
+    try:
+        made = [_detected(each, screen) for each in seen[:MOST_PER_SOURCE]]
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise ModelApiFailed(f"the element detector's answer is no list of boxes: {error!r}"[:300]) from error
+    return [each for each in made if each.width > 0 and each.height > 0]
+
+
+def _detected(told: Mapping[str, Any], screen: Screen) -> Element:
+    x1, y1, x2, y2 = (min(1.0, max(0.0, float(part))) for part in told["bbox"])
+    left, top = round(x1 * screen.width), round(y1 * screen.height)
+    right, bottom = round(x2 * screen.width), round(y2 * screen.height)
+    kind = told.get("type")
+    text = " ".join(str(told.get("content") or "").split())[:_MOST_TEXT]
+    return Element(kind if kind in _KINDS else "icon", text, left, top, right - left, bottom - top, "detector")

@@ -1,0 +1,161 @@
+"""Makes the picture ready for the agent (`RunConfig.image`): scaled, fitted, beside the one before (protocols §3, §9).
+
+The trajectory keeps the screen as it is; what the agent is shown is kept beside it. How points of the picture map back
+is in `View`: the middle of every pixel of the screen maps to a point of the picture and back to the same pixel, and the
+middle of every pixel of a smaller picture maps to a pixel of the screen that lies under it.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel
+
+from backend.domain.observations._pictures import decoded, encoded
+from backend.domain.ports import Desktop
+from backend.domain.ports_agent import ObservationSpace
+from backend.domain.run import ImageView
+from backend.domain.trajectory import Action, ActionType, Frame, Mark, Observation, View
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+Box = tuple[int, int, int, int]
+_AROUND = 20
+"""Pixels of the screen to each side of a click that hit no marked element."""
+_RED = (255, 0, 0)
+
+
+def changes(image: ImageView | None) -> bool:
+    """Whether the picture is to be made another one at all."""
+    return image is not None and (image.fit is not None or image.beside_previous or image.scale < 1.0)
+
+
+def view_of(image: ImageView, width: int, height: int, *, beside: bool = False) -> View:
+    """Where a screen of that size lies in the picture.
+
+    Args:
+        image: how it is made ready. Pictures are never enlarged.
+        width: of the screen in pixels.
+        height: likewise.
+        beside: whether the screen before is to its left.
+    """
+    if image.fit is None:
+        inner = max(1, round(width * image.scale)), max(1, round(height * image.scale))
+        outer = inner
+    else:
+        factor = min(1.0, image.fit[0] / width, image.fit[1] / height)
+        inner = max(1, round(width * factor)), max(1, round(height * factor))
+        outer = image.fit
+    left = (outer[0] - inner[0]) // 2 + (outer[0] if beside else 0)
+    top = (outer[1] - inner[1]) // 2
+    return View(
+        width=outer[0] * (2 if beside else 1),
+        height=outer[1],
+        left=left,
+        top=top,
+        right=left + inner[0],
+        bottom=top + inner[1],
+        screen_width=width,
+        screen_height=height,
+    )
+
+
+def in_view(frame: Frame, view: View | None) -> Frame:
+    """A picture of the screen where the view has the screen, on black: an unmarked one as large as the marked one."""
+    if view is None:
+        return frame
+    return encoded(_rendered(decoded(frame), view))
+
+
+def clicked_box(actions: Sequence[Action], marks: Sequence[Mark] | None) -> Box | None:
+    """What the last click of a decision hit: the smallest marked element there, else a square around it.
+
+    Returns:
+        Left, top, right, bottom in pixels of the screen; None where nothing was clicked, or where is not known.
+    """
+    place: tuple[int, int] | None = None
+    box: Box | None = None
+    for action in actions:
+        if action.x is not None and action.y is not None:
+            place = action.x, action.y
+        if action.type in {ActionType.CLICK, ActionType.MOUSE_DOWN} and place is not None:
+            box = _around(*place, marks or ())
+    return box
+
+
+def _around(x: int, y: int, marks: Sequence[Mark]) -> Box:
+    hit = [each for each in marks if each.x <= x < each.x + each.width and each.y <= y < each.y + each.height]
+    if not hit:
+        return x - _AROUND, y - _AROUND, x + _AROUND, y + _AROUND
+    least = min(hit, key=lambda each: each.width * each.height)
+    return least.x, least.y, least.x + least.width - 1, least.y + least.height - 1
+
+
+class Pictured:
+    """Another space, whose pictures are made ready."""
+
+    def __init__(self, inner: ObservationSpace, image: ImageView) -> None:
+        """Args: inner: what sees; image: how its pictures are made ready."""
+        self._inner = inner
+        self._image = image
+        self._before: Observation | None = None
+        self._clicked: Box | None = None
+        self.Params: type[BaseModel] = inner.Params
+        self.about = inner.about
+        self.shows_frame = inner.shows_frame
+
+    def acted(self, actions: Sequence[Action]) -> None:
+        """See the port. Remembers what was clicked."""
+        self._clicked = clicked_box(actions, self._before.marks if self._before is not None else None)
+        self._inner.acted(actions)
+
+    def observe(self, desktop: Desktop, index: int) -> Observation:
+        """See the port."""
+        seen = self._inner.observe(desktop, index)
+        if not self.shows_frame or seen.picture is None:
+            return seen
+        made = self._ready(seen, seen.picture)
+        self._before = seen
+        return made
+
+    def _ready(self, seen: Observation, picture: Frame) -> Observation:
+        before = self._before.frame if self._before is not None and self._image.beside_previous else None
+        view = view_of(self._image, picture.width, picture.height, beside=before is not None)
+        canvas = _rendered(decoded(picture), view)
+        if before is not None:
+            self._put_before(canvas, before)
+        previous = seen.previous
+        if previous is not None:
+            alone = view_of(self._image, previous.width, previous.height)
+            previous = in_view(previous, alone)
+        return seen.model_copy(update={"shown": encoded(canvas), "view": view, "previous": previous})
+
+    def _put_before(self, canvas: "Image", before: Frame) -> None:
+        """The screen before with a red box, in the left half."""
+        picture = decoded(before)
+        view = view_of(self._image, before.width, before.height)
+        half = _rendered(picture, view)
+        if self._clicked is not None:
+            _box(half, view, self._clicked)
+        canvas.paste(half, (0, 0))
+
+
+def _rendered(picture: "Image", view: View) -> "Image":
+    from PIL import Image
+
+    size = round(view.right - view.left), round(view.bottom - view.top)
+    scaled = picture if size == picture.size else picture.resize(size, Image.Resampling.BICUBIC)
+    if (view.width, view.height) == size:
+        return scaled
+    canvas = Image.new("RGB", (view.width, view.height))
+    canvas.paste(scaled, (round(view.left), round(view.top)))
+    return canvas
+
+
+def _box(picture: "Image", view: View, box: Box) -> None:
+    """Two pixels of red, after scaling, so that they are seen at any scale."""
+    from PIL import ImageDraw
+
+    left, top = view.from_screen(box[0], box[1])
+    right, bottom = view.from_screen(box[2], box[3])
+    ImageDraw.Draw(picture).rectangle((left, top, max(left, right), max(top, bottom)), outline=_RED, width=2)

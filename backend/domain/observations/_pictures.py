@@ -1,0 +1,37 @@
+"""Encoded pictures in and out (PIL, imported when it is needed)."""
+
+import io
+from typing import TYPE_CHECKING
+
+from backend.domain.errors import GuestLost
+from backend.domain.trajectory import Frame
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+QUALITY = 90
+"""Of the JPEG that agents are shown: letters of 12 pixels stay sharp; encoding 1920x1080 takes about 15 ms."""
+
+
+def decoded(frame: Frame) -> "Image":
+    """The picture as RGB.
+
+    Raises:
+        GuestLost: it is damaged, or of another size than it was said to be.
+    """
+    from PIL import Image
+
+    try:
+        picture = Image.open(io.BytesIO(frame.data), formats=("JPEG", "PNG"))
+        if picture.size != (frame.width, frame.height):
+            raise GuestLost(f"the desktop's picture is {picture.size}, not {frame.width}x{frame.height}")
+        return picture.convert("RGB")
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        raise GuestLost(f"the desktop's picture is damaged: {error}") from error
+
+
+def encoded(picture: "Image") -> Frame:
+    """The picture as JPEG."""
+    out = io.BytesIO()
+    picture.save(out, "JPEG", quality=QUALITY)
+    return Frame(data=out.getvalue(), media_type="image/jpeg", width=picture.width, height=picture.height)

@@ -1,0 +1,305 @@
+"""The accessibility tree as agents read it: filtered and in lines (protocols §4, OSWorld's Table 13).
+
+The tree comes from a guest: it is read by expat, which is told to refuse documents with definitions of their own, never
+looks anything up and does not recurse. 10,000 nodes take well under 100 ms (docs/performance-observe.md).
+"""
+
+import itertools
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Literal, NamedTuple
+from xml.parsers import expat
+
+from backend.domain.errors import GuestLost, Invalid
+from backend.domain.ports import Desktop
+from backend.domain.trajectory import Observation
+
+Form = Literal["suites", "paper"]
+MOST_BYTES = 64 * 2**20
+MOST_FIELD = 2000
+"""Characters of one field of a line: a whole book in a text box must not push everything else out."""
+
+_BEGINS = "document"
+_ENDS = (
+    "item", "button", "heading", "label", "scrollbar", "searchbox", "textbox", "link", "tabelement", "textfield",
+    "textarea", "menu",
+)  # fmt: skip
+_TAGS = frozenset({
+    "alert", "canvas", "check-box", "combo-box", "entry", "icon", "image", "paragraph", "scroll-bar", "section",
+    "slider", "static", "table-cell", "terminal", "text", "netuiribbontab", "start", "trayclockwclass",
+    "traydummysearchcontrol", "uiimage", "uiproperty", "uiribboncommandbar",
+})  # fmt: skip
+_PAIR = re.compile(r"\(\s*(\d{1,7})\s*,\s*(\d{1,7})\s*\)")
+"""Not negative: what begins beside the screen is left out."""
+_BLANKS = re.compile(r"[\t\r\n\x0b\x0c\x85\u2028\u2029]+")
+_PIECE = re.compile(r"[A-Za-z]{1,8}|\d{1,3}|[^\x00-\x7f]|[!-/:-@\[-`{-~]{1,2}|[\t\n]")
+
+
+class Node(NamedTuple):
+    """One element that the filter keeps; its box in pixels of the screen."""
+
+    tag: str
+    name: str
+    text: str
+    kind: str
+    description: str
+    x: int
+    y: int
+    width: int
+    height: int
+
+
+class _Names:
+    """How a document writes the attributes that count, whichever project's namespaces it uses."""
+
+    def __init__(self, families: Mapping[str, str]) -> None:
+        """Args: families: `state`, `component`, ... to how names of that namespace begin in the document."""
+        state, component = families.get("state", _NEVER), families.get("component", _NEVER)
+        self.showing, self.visible = f"{state}showing", f"{state}visible"
+        self.enabled, self.editable = f"{state}enabled", f"{state}editable"
+        self.expandable, self.checkable = f"{state}expandable", f"{state}checkable"
+        self.place, self.size = f"{component}screencoord", f"{component}size"
+        attributes = families.get("attributes", _NEVER)
+        self.description = f"{attributes}description"
+        self.kind, self.windows_kind = f"{attributes}class", f"{families.get('class', _NEVER)}class"
+        self.value = f"{families.get('value', _NEVER)}value"
+
+
+_NEVER = " "
+"""Begins no name."""
+_FAMILY = re.compile(
+    r"https://accessibility\.(?:ubuntu|windows)\.example\.org/ns/(?P<new>[a-z]+)|"
+    r"uri:deskat:(?:(?P<old>[a-z]+)\.at-spi\.gnome\.org|(?P<uia>uia\.windows\.microsoft\.org))"
+)
+
+
+def _family(uri: str) -> str:
+    """Which namespace that is, in OSWorld's words; empty for others."""
+    found = _FAMILY.fullmatch(uri)
+    if found is None:
+        return ""
+    return "class" if found["uia"] else found["new"] or found["old"]
+
+
+def nodes(xml: str, platform: str = "") -> list[Node]:
+    """The elements that the filter keeps, in the tree's order.
+
+    Args:
+        xml: the tree in OSWorld's, OSWorld's Windows or WindowsAgentArena's namespaces.
+        platform: `Linux` or `Windows`; empty = as its namespaces say. On Windows nothing says `showing`.
+
+    Raises:
+        Invalid: it is no XML, defines entities, or is too large.
+    """
+    reader = _Reader(platform)
+    _parse(xml, reader)
+    return reader.found
+
+
+def linear(
+    xml: str,
+    *,
+    platform: str = "",
+    form: Form = "suites",
+    most_tokens: int | None = None,
+    count: Callable[[str], int] | None = None,
+) -> str:
+    """The filtered tree as a table with tabs, one element a line, a line of headings first.
+
+    Args:
+        xml: the tree.
+        platform: as `nodes`.
+        form: `suites`: tag, name, text, class, description, position, size, as OSWorld's code and ProSoftArena have it;
+            `paper`: without class and description, as OSWorld's paper.
+        most_tokens: None = all; else whole lines, as many as fit, and a last one that says how many are left out.
+        count: tokens of a text for the model at hand; None = `estimated_tokens`.
+
+    Raises:
+        Invalid: as `nodes`.
+    """
+    found = nodes(xml, platform)
+    write = _suites_line if form == "suites" else _paper_line
+    lines = itertools.chain((_HEADS[form],), map(write, found))
+    if most_tokens is None:
+        return "\n".join(lines)
+    return "\n".join(cut(lines, most_tokens, count or estimated_tokens, of=len(found) + 1))
+
+
+def cut(lines: Iterable[str], most_tokens: int, count: Callable[[str], int], *, of: int | None = None) -> Iterator[str]:
+    """As many whole lines as fit, and one that tells how many do not.
+
+    Args:
+        lines: asked for only as long as they fit.
+        most_tokens: of all together; each line's end counts as one.
+        count: tokens of a line.
+        of: how many lines there are; None = as many as the list has.
+    """
+    used = 0
+    total = of if of is not None else len(list(lines))
+    for number, line in enumerate(lines):
+        used += count(line) + 1
+        if used > most_tokens:
+            yield f"[... {total - number} more]"
+            return
+        yield line
+
+
+def estimated_tokens(text: str) -> int:
+    """About as many tokens as the large models' tokenisers make of a text: a word, three digits, two signs are one."""
+    return len(_PIECE.findall(text))
+
+
+def read_tree(desktop: Desktop) -> str:
+    """The desktop's tree, known to be XML that agents can read.
+
+    Raises:
+        GuestLost: it is none; an agent is not to blame for what it cannot read.
+    """
+    xml = desktop.accessibility_tree()
+    try:
+        _parse(xml, None)
+    except Invalid as error:
+        raise GuestLost(f"the desktop's accessibility tree is damaged: {error.message}") from error
+    return xml
+
+
+def look_with_tree(desktop: Desktop, index: int) -> Observation:
+    """One frame, then the tree and the windows that belong to it as nearly as can be."""
+    frame = desktop.frame()
+    return Observation(index=index, frame=frame, a11y_tree=read_tree(desktop), windows=tuple(desktop.windows()))
+
+
+_HEADS = {
+    "suites": "tag\tname\ttext\tclass\tdescription\tposition (top-left x&y)\tsize (w&h)",
+    "paper": "tag\tname\ttext\tposition (top-left x&y)\tsize (w&h)",
+}
+
+
+def _suites_line(node: Node) -> str:
+    tag, name, text, kind, description, x, y, width, height = node
+    return (
+        f"{tag}\t{_plain(name)}\t{quoted(text)}\t{_plain(kind)}\t{_plain(description)}\t({x}, {y})\t({width}, {height})"
+    )
+
+
+def _paper_line(node: Node) -> str:
+    place, size = f"({node.x}, {node.y})", f"({node.width}, {node.height})"
+    return f"{node.tag}\t{_plain(node.name)}\t{quoted(node.text)}\t{place}\t{size}"
+
+
+def quoted(text: str) -> str:
+    """A text as a field of a line: in quotes if it has some or is empty."""
+    plain = _plain(text)
+    return '"' + plain.replace('"', '""') + '"' if not plain or '"' in plain else plain
+
+
+def _plain(text: str) -> str:
+    if len(text) > MOST_FIELD:
+        text = text[: MOST_FIELD - 1] + "…"
+    return text if text.isprintable() else _BLANKS.sub(" ", text)
+
+
+@lru_cache(maxsize=1024)
+def _is_wanted(tag: str) -> bool:
+    return tag in _TAGS or tag.startswith(_BEGINS) or tag.endswith(_ENDS)
+
+
+class _Reader:
+    """Takes what expat reads and keeps what the filter lets through. Called for every node, so it is terse."""
+
+    def __init__(self, platform: str) -> None:
+        self.found: list[Node] = []
+        self.texts: list[str] = []
+        self._names = _Names({})
+        self._families: dict[str, str] = {}
+        self._platform = platform
+        self._windows = platform == "Windows"
+        self._open: tuple[str, dict[str, str], re.Match[str], re.Match[str]] | None = None
+
+    def declared(self, uri: str | None, beginning: str) -> None:
+        """A namespace, and how names in it begin."""
+        family = _family(uri or "")
+        if family:
+            self._families[family] = beginning
+            self._names = _Names(self._families)
+        if not self._platform and uri and "windows" in uri:
+            self._windows = True
+
+    def root(self, tag: str, values: dict[str, str]) -> None:
+        """The first element, where names are given as they are written: it declares what its prefixes mean."""
+        for name, uri in values.items():
+            if name.startswith("xmlns:"):
+                self.declared(uri, f"{name[6:]}:")
+        self.start(tag, values)
+
+    def start(self, tag: str, values: dict[str, str]) -> None:
+        """An element begins. It counts if a person could see and use it."""
+        if self._open is not None:
+            self._close()
+        self.texts.clear()
+        names, get = self._names, values.get
+        if not _is_wanted(tag) or get(names.visible) != "true" or not (self._windows or get(names.showing) == "true"):
+            return
+        if get(names.enabled) != "true" and "true" not in {
+            get(names.editable),
+            get(names.expandable),
+            get(names.checkable),
+        }:
+            return
+        place, size = _PAIR.match(get(names.place, "")), _PAIR.match(get(names.size, ""))
+        if place is not None and size is not None:
+            self._open = (tag, values, place, size)
+
+    def end(self, _tag: str) -> None:
+        """An element ends. What comes after is not its text."""
+        if self._open is not None:
+            self._close()
+        self.texts.clear()
+
+    def _close(self) -> None:
+        """Its text is what came before its first child."""
+        assert self._open is not None  # noqa: S101 - the callers have looked.
+        tag, values, place, size = self._open
+        self._open = None
+        text, names, get = "".join(self.texts), self._names, values.get
+        name, kind = get("name", ""), get(names.kind, "") or get(names.windows_kind, "")
+        if not name and not text and get("image") != "true":
+            return
+        if not text and kind.endswith("EditWrapper"):
+            text = get(names.value, "")
+        x, y, width, height = int(place[1]), int(place[2]), int(size[1]), int(size[2])
+        if width and height:
+            self.found.append(Node(tag, name, text, kind, get(names.description, ""), x, y, width, height))
+
+
+def _parse(xml: str, reader: _Reader | None) -> None:
+    if len(xml) > MOST_BYTES:
+        raise Invalid(f"the accessibility tree has {len(xml)} characters, more than {MOST_BYTES}")
+    # Having expat resolve every name costs half as much again; guests declare all their namespaces at the root.
+    resolving = xml.find("xmlns", xml.find(">", xml.find("?>") + 2)) >= 0
+    parser = expat.ParserCreate(namespace_separator="}" if resolving else None)
+    parser.StartDoctypeDeclHandler = _refuse
+    if reader is not None:
+        _connect(parser, reader, resolving=resolving)
+    try:
+        parser.Parse(xml.encode(errors="replace"), True)
+    except expat.ExpatError as error:
+        raise Invalid(f"the accessibility tree is no XML: {error}") from error
+
+
+def _connect(parser: expat.XMLParserType, reader: _Reader, *, resolving: bool) -> None:
+    def root(tag: str, values: dict[str, str]) -> None:
+        parser.StartElementHandler = reader.start
+        reader.root(tag, values)
+
+    parser.buffer_text = True
+    parser.StartElementHandler = reader.start if resolving else root
+    parser.EndElementHandler = reader.end
+    parser.CharacterDataHandler = reader.texts.append
+    if resolving:
+        parser.StartNamespaceDeclHandler = lambda _, uri: reader.declared(uri, f"{uri}}}")
+
+
+def _refuse(*_: object) -> None:
+    raise Invalid("the accessibility tree has a document type, which none needs")

@@ -1,0 +1,19 @@
+"""`screenshot_a11y_tree`: the picture of the screen, the accessibility tree and the windows."""
+
+from backend.domain.observations._space import ExtraSpace
+from backend.domain.observations._tree import look_with_tree
+from backend.domain.ports import Desktop
+from backend.domain.registry import Kind, register
+from backend.domain.trajectory import Observation
+
+
+@register(Kind.OBSERVATION, "screenshot_a11y_tree")
+class ScreenshotA11yTree(ExtraSpace):
+    """The screen as JPEG with the pointer, and the raw tree in OSWorld's XML."""
+
+    about = "`screenshot_a11y` under the name that OSWorld's agents know it by."
+    shows_frame = True
+
+    def look(self, desktop: Desktop, index: int) -> Observation:
+        """One frame, then the tree and the windows that belong to it."""
+        return look_with_tree(desktop, index)

@@ -1,0 +1,11 @@
+"""`set_of_marks`: the screen with its elements numbered."""
+
+from backend.domain.observations._som import MarkedSpace
+from backend.domain.registry import Kind, register
+
+
+@register(Kind.OBSERVATION, "set_of_marks")
+class SetOfMarks(MarkedSpace):
+    """Elements of the accessibility tree, of pages, of OCR, of a detector, or of a mixture."""
+
+    about = "The screen with its elements numbered, and the list of them."

@@ -1,0 +1,26 @@
+"""`waa`: all that WindowsAgentArena gives its agents."""
+
+from pydantic import BaseModel, Field
+
+from backend.domain.observations._som import MarkedSpace, MarkOptions, Source
+from backend.domain.registry import Kind, register
+
+
+class WaaOptions(MarkOptions):
+    """As for set-of-marks, with everything else switched on."""
+
+    sources: tuple[Source, ...] = Field(
+        default=("tree", "dom"), min_length=1, description=MarkOptions.model_fields["sources"].description
+    )
+    windows: bool = Field(default=True, description=MarkOptions.model_fields["windows"].description)
+    tabs: bool = Field(default=True, description=MarkOptions.model_fields["tabs"].description)
+    clipboard: bool = Field(default=True, description=MarkOptions.model_fields["clipboard"].description)
+    previous: bool = Field(default=True, description=MarkOptions.model_fields["previous"].description)
+
+
+@register(Kind.OBSERVATION, "waa")
+class Waa(MarkedSpace):
+    """The screen as it is and with marks, the screen before, titles of windows and pages, the clipboard's text."""
+
+    Params: type[BaseModel] = WaaOptions
+    about = "Marked, raw and previous screen, titles of windows and pages, clipboard: all that WAA's agents get."

@@ -1,0 +1,104 @@
+"""What observation spaces may use beside the desktop: its browser, OCR here, element detectors of the operator."""
+# ruff: noqa: D102 - the port says it.
+
+import base64
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from backend.domain.errors import Invalid, ModelApiFailed, WebFailed
+from backend.domain.ports_web import Browser, WebReply
+from backend.domain.trajectory import Frame
+from backend.services.addresses import Reach, checked_url
+from backend.services.web_client import GuardedWeb
+from worker.ocr import read
+from worker.reach import PUBLISHED, Servers
+
+DETECTOR_SECONDS = 60.0
+MOST_FOUND = 2000
+_MOST_BYTES = 48 * 2**20
+_MOST_TEXT = 1000
+_OK = 200
+
+
+class Detectors:
+    """The element detectors that the operator configured, by name. Nobody else can name an address.
+
+    They speak as OmniParser's server does: a POST of `{"base64_image": ...}`, answered by
+    `{"parsed_content_list": [...]}`, whose entries have `type`, `bbox` (left, top, right, bottom, 0 to 1), `content`
+    and `interactivity`.
+    """
+
+    def __init__(self, addresses: Mapping[str, str], *, seconds: float = DETECTOR_SECONDS) -> None:
+        """Asks nothing yet.
+
+        Raises:
+            Invalid: an address is none.
+        """
+        hosts = [str(checked_url(address).hostname) for address in addresses.values()]
+        # They mostly stand in the operator's own network, often on this machine.
+        self._web = GuardedWeb(Reach(private_hosts=tuple(hosts)))
+        self._addresses = dict(addresses)
+        self._seconds = seconds
+
+    def detect(self, name: str, picture: Frame) -> Sequence[Mapping[str, Any]]:
+        """See `Eyes.detect`."""
+        address = self._addresses.get(name)
+        if address is None:
+            known = ", ".join(sorted(self._addresses)) or "none"
+            hint = f"Name it in DESKARENA_DETECTORS where the worker runs; configured: {known}."
+            raise ModelApiFailed(f"there is no element detector {name!r} here", hint=hint)
+        return _elements(name, self._asked(name, address, picture))
+
+    def _asked(self, name: str, address: str, picture: Frame) -> WebReply:
+        body = json.dumps({"base64_image": base64.b64encode(picture.data).decode()}).encode()
+        headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        try:
+            reply = self._web.send(
+                "POST", address, headers=headers, body=body, max_bytes=_MOST_BYTES, timeout=self._seconds
+            )
+        except (WebFailed, Invalid) as error:
+            raise ModelApiFailed(f"the element detector {name!r} does not answer: {error.message}") from error
+        if reply.status != _OK:
+            raise ModelApiFailed(f"the element detector {name!r} answers {reply.status}: {reply.body[:200]!r}")
+        return reply
+
+
+def _elements(name: str, reply: WebReply) -> list[Mapping[str, Any]]:
+    try:
+        told = json.loads(reply.body)
+        return [_element(entry) for entry in told["parsed_content_list"][:MOST_FOUND]]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ModelApiFailed(f"the element detector {name!r} answers nonsense: {error!r}"[:400]) from error
+
+
+def _element(entry: Any) -> Mapping[str, Any]:
+    box = [float(part) for part in entry["bbox"]]
+    if len(box) != 4 or not all(map(math.isfinite, box)):  # noqa: PLR2004 - a box has four sides.
+        raise ValueError(f"{box} is no box")
+    content = entry.get("content")
+    return {
+        "type": str(entry.get("type", ""))[:50],
+        "bbox": box,
+        "content": str(content)[:_MOST_TEXT] if content is not None else "",
+        "interactivity": entry.get("interactivity") is True,
+    }
+
+
+class WorkerEyes:
+    """The Eyes port for one attempt. The port's docstrings are the specification."""
+
+    def __init__(self, servers: Servers, detectors: Detectors) -> None:
+        """Args: servers: inside the attempt's desktop; detectors: the worker's."""
+        self._servers = servers
+        self._detectors = detectors
+
+    def browser(self, port: int = PUBLISHED) -> Browser:
+        return self._servers.browser(port)
+
+    def read(self, picture: Frame, language: str = "eng") -> Sequence[Mapping[str, Any]] | None:
+        return read(picture, language)
+
+    def detect(self, endpoint: str, picture: Frame) -> Sequence[Mapping[str, Any]]:
+        return self._detectors.detect(endpoint, picture)

@@ -1,0 +1,90 @@
+"""Reads the text of a screen with Tesseract, in a process of its own that is given so many seconds and no more."""
+
+import io
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from backend.domain.errors import ClusterLost
+from backend.domain.observations._pictures import decoded
+from backend.domain.trajectory import Frame
+
+SECONDS = 20.0
+"""A screen of 1920x1080 full of text takes 3 to 6."""
+MOST_LINES, MOST_TEXT = 2000, 1000
+_LARGE = 4 * 10**6
+"""Pixels from which on a picture is not enlarged: the letters of a screen are small for Tesseract."""
+_LEAST_SURE = 30.0
+_HINT = "Install Tesseract (the package tesseract-ocr) where workers run; `make setup APPS=full` does."
+_COLUMNS = 12
+
+
+@dataclass
+class _Line:
+    words: list[str] = field(default_factory=list)
+    left: int = 10**9
+    top: int = 10**9
+    right: int = 0
+    bottom: int = 0
+
+    def add(self, word: str, box: Sequence[int]) -> None:
+        self.words.append(word)
+        self.left, self.top = min(self.left, box[0]), min(self.top, box[1])
+        self.right, self.bottom = max(self.right, box[0] + box[2]), max(self.bottom, box[1] + box[3])
+
+
+def tesseract() -> str | None:
+    """Where the program is; None where it is not installed."""
+    return shutil.which("tesseract")
+
+
+def read(picture: Frame, language: str = "eng", *, seconds: float = SECONDS) -> Sequence[Mapping[str, Any]] | None:
+    """See `Eyes.read`. Blocks for at most about `seconds`."""
+    program = tesseract()
+    if program is None:
+        raise ClusterLost("marking text needs Tesseract, which is not installed", hint=_HINT)
+    data, scale = _prepared(picture)
+    # Sparse text: a screen is no page, its words stand anywhere.
+    command = [program, "stdin", "stdout", "--psm", "11", "-l", language, "tsv"]
+    variables = {"OMP_THREAD_LIMIT": "1", "PATH": os.defpath, "LC_ALL": "C.UTF-8"}
+    try:
+        done = subprocess.run(command, input=data, capture_output=True, timeout=seconds, check=False, env=variables)
+    except subprocess.TimeoutExpired:
+        return None
+    if done.returncode != 0:
+        words = " ".join(done.stderr.decode(errors="replace").split())[:300]
+        raise ClusterLost(f"Tesseract cannot read {language}: {words}", hint=f"Is tesseract-ocr-{language} installed?")
+    return _lines(done.stdout.decode(errors="replace").splitlines(), scale)
+
+
+def _prepared(frame: Frame) -> tuple[bytes, float]:
+    """The picture in gray, as large as it is read best, and how much larger than the screen that is."""
+    from PIL import Image
+
+    gray = decoded(frame).convert("L")
+    scale = 2.0 if gray.width * gray.height <= _LARGE else 1.0
+    if scale > 1.0:
+        gray = gray.resize((round(gray.width * scale), round(gray.height * scale)), Image.Resampling.BICUBIC)
+    data = io.BytesIO()
+    gray.save(data, "PNG", compress_level=1)
+    return data.getvalue(), scale
+
+
+def _lines(rows: Iterable[str], scale: float) -> list[Mapping[str, Any]]:
+    """Words of one line together. Columns: level, page, block, paragraph, line, word, box (4), confidence, text."""
+    lines: dict[tuple[str, ...], _Line] = {}
+    for row in rows:
+        parts = row.split("\t")
+        if len(parts) != _COLUMNS or parts[0] != "5" or not parts[11].strip() or float(parts[10]) < _LEAST_SURE:
+            continue
+        lines.setdefault(tuple(parts[1:5]), _Line()).add(parts[11].strip(), [int(part) for part in parts[6:10]])
+    return [
+        {
+            "text": " ".join(line.words)[:MOST_TEXT],
+            "bbox": [round(side / scale) for side in (line.left, line.top, line.right, line.bottom)],
+        }
+        for line in list(lines.values())[:MOST_LINES]
+    ]
