@@ -24,7 +24,11 @@ from backend.domain.run import Screen
 from backend.domain.task import EvaluatorSpec, Task, TaskKey
 from backend.domain.trajectory import ActionType, Observation
 from tests.architecture.tree import ROOT
+from tests.factories.models import CLICK, asked, endpoint, never
 from tests.fakes.desktop import FakeDesktop
+from tests.fakes.origin import origin
+from worker.models._caller import Caller
+from worker.models._gate import Gate, Waited
 
 ADDING = ROOT / "docs" / "adding"
 EXAMPLE = re.compile(r"^```python\n(# (\S+\.py)\n.*?)^```", re.MULTILINE | re.DOTALL)
@@ -33,6 +37,7 @@ KINDS = {
     "agent": Kind.AGENT,
     "benchmark": Kind.BENCHMARK,
     "metric": Kind.METRIC,
+    "model": Kind.MODEL,
     "observation": Kind.OBSERVATION,
     "provider": Kind.PROVIDER,
     "setup": Kind.SETUP,
@@ -189,6 +194,19 @@ class TestExamples:
         (tmp_path / "files.txt").write_text("one: make a file\n")
         with pytest.raises(Invalid, match=r"files\.txt, line 1"):
             plugin().load(tmp_path)
+
+    @pytest.mark.parametrize("plugin", ["model"], indirect=True)
+    def test_model_client(self, plugin: Any) -> None:
+        told = {"message": {"content": "Hello."}, "model": "m:1", "prompt_eval_count": 7, "eval_count": 2}
+        with origin() as server:
+            server.pages["/api/chat"] = json.dumps(told).encode()
+            caller = Caller(endpoint("ollama", server.address), Gate(1), Waited(), never)
+            reply = plugin(caller).complete(asked("Hi", tools=(CLICK,), seed=3))
+            caller.close()
+        sent = json.loads(server.asked[0][3])
+        assert sent["messages"] == [{"role": "user", "content": "Hi", "images": []}]
+        assert sent["options"] == {"seed": 3}
+        assert (reply.text, reply.model, reply.usage.input_tokens, reply.dropped) == ("Hello.", "m:1", 7, ("tools",))
 
     @pytest.mark.parametrize("plugin", ["provider"], indirect=True)
     def test_provider(self, plugin: Any, guest: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
