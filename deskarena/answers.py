@@ -31,8 +31,10 @@ def answer(action: Any, action_space: str) -> dict[str, Any]:
         if isinstance(action, str):
             return {"reply": action}
     code = action.get("command") if isinstance(action, dict) else action
+    if isinstance(code, str) and "```" not in code:
+        return {"reply": f"```python\n{code}\n```"}
     if isinstance(code, str):
-        return {"actions": [{"type": "PYTHON", "text": code}]}
+        return {"actions": [{"type": "PYTHON", "text": f"import pyautogui; import time\n{code}"}]}
     raise TypeError(f"expected an action of {action_space}, got {type(action).__name__}")
 
 

@@ -12,6 +12,7 @@ from deskarena.errors import ServiceError
 
 DEFAULT_SERVER = "http://127.0.0.1:8000"
 BASE = "/api/v1"
+UNIX = "unix:"
 PATIENCE = 30.0
 """Seconds for which a request that may be repeated is repeated while the service is away."""
 PAUSE = 0.5
@@ -21,7 +22,7 @@ class Client:
     """Requests below /api/v1 with one token.
 
     Args:
-        server: address of the service; default DESKARENA_SERVER, else this machine.
+        server: address of the service, or `unix:` and a socket's path; default DESKARENA_SERVER, else this machine.
         token: bearer token; default DESKARENA_TOKEN, if set.
         transport: how requests travel; None = by HTTP.
     """
@@ -30,20 +31,22 @@ class Client:
         self, server: str | None = None, token: str | None = None, *, transport: httpx.BaseTransport | None = None
     ) -> None:
         self.server = (server or os.environ.get("DESKARENA_SERVER") or DEFAULT_SERVER).rstrip("/")
-        self._transport = transport
+        self._given_transport = transport
+        socket = self.server.removeprefix(UNIX) if self.server.startswith(UNIX) else None
+        travels = httpx.HTTPTransport(uds=socket) if socket and transport is None else transport
         given = token if token is not None else os.environ.get("DESKARENA_TOKEN", "")
         self._http = httpx.Client(
-            base_url=self.server,
+            base_url="http://deskarena" if socket else self.server,
             headers={"Authorization": f"Bearer {given}"} if given else {},
             timeout=httpx.Timeout(90.0, connect=5.0),
             # The service is addressed as it is named: proxies of the environment are for the world outside.
             trust_env=False,
-            transport=transport,
+            transport=travels,
         )
 
     def with_token(self, token: str) -> "Client":
         """Another client of the same service."""
-        return Client(self.server, token, transport=self._transport)
+        return Client(self.server, token, transport=self._given_transport)
 
     def get(self, path: str, **params: Any) -> Any:
         """GET as JSON; parameters that are None are left out."""

@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = ROOT / ".venv" / "bin"
-TYPED = ("backend", "worker", "tests", "migrations", "scripts")
+TYPED = ("backend", "deskarena", "worker", "tests", "migrations", "scripts")
 
 
 @dataclass(frozen=True)

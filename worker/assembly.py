@@ -12,16 +12,20 @@ from backend.config import Settings
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.ports import OpenDesktop, Provider
+from backend.domain.ports_agent import Line
 from backend.domain.ports_kept import ArtifactStore
 from backend.domain.registry import Kind
 from backend.domain.task import Task
 from backend.domain.way_out import WayOut, wants_proxy, way_out_of
 from backend.services import events
 from backend.services.addresses import Reach
+from backend.services.agent_tokens import issue
 from backend.services.claims import Claim
 from backend.services.task_secrets import TaskSecrets
 from backend.services.web_client import GuardedWeb
 from backend.services.workers import WorkerInfo
+from worker.beside import ContainerLine
+from worker.containers import Engine
 from worker.database import Database
 from worker.dispatcher import Works
 from worker.evaluation.code import compiled_folder
@@ -31,6 +35,7 @@ from worker.line import RedisLine
 from worker.live import LivePump
 from worker.runner import Tools
 
+CONTAINER = "container"
 PLUGINS = ("worker.providers", "worker.models")
 logger = logging.getLogger(__name__)
 
@@ -61,8 +66,20 @@ def works_of(
         proxy = secrets.find("upstream_proxy") if wants_proxy(task) else ""
         return way_out_of(task, assets, egress=settings.egress, hosts=settings.egress_hosts, proxy=proxy)
 
-    def line(claim: Claim) -> RedisLine:
-        return RedisLine(claim.attempt_id, patience=settings.lease_seconds)
+    engine = Engine()
+
+    def line(claim: Claim) -> Line:
+        made = RedisLine(claim.attempt_id, patience=settings.lease_seconds)
+        if claim.config.agent != CONTAINER:
+            return made
+        return ContainerLine(
+            made,
+            engine,
+            attempt_id=claim.attempt_id,
+            params=claim.config.params,
+            api=settings.api_address or f"http://127.0.0.1:{settings.port}",
+            token=lambda: database.once(partial(issue, episode_id=claim.episode_id, agents=frozenset({CONTAINER}))),
+        )
 
     tools = {
         name: Tools(
@@ -83,6 +100,9 @@ def works_of(
 def describe(settings: Settings, providers: Mapping[str, Provider], judge: Judge) -> WorkerInfo:
     """What this worker can do, as it stands in its row. May take a while: it tries the machine out."""
     offers = {name: provider.availability() for name, provider in providers.items()}
+    engine = Engine()
+    engine.sweep()  # A worker that died may have left containers behind.
+    unable = {CONTAINER: engine.why_not()}
     capabilities: dict[str, Any] = {
         "providers": {
             name: {
@@ -93,7 +113,10 @@ def describe(settings: Settings, providers: Mapping[str, Provider], judge: Judge
             }
             for name, offer in offers.items()
         },
-        "agents": {name: _about(registry.lookup(Kind.AGENT, name)) for name in registry.names(Kind.AGENT)},
+        "agents": {
+            name: {**_about(registry.lookup(Kind.AGENT, name)), "reason": unable.get(name, "")}
+            for name in registry.names(Kind.AGENT)
+        },
         "observations": registry.names(Kind.OBSERVATION),
         "action_spaces": registry.names(Kind.ACTION_SPACE),
         "models": {name: {} for name in registry.names(Kind.MODEL)},

@@ -61,6 +61,11 @@ class Pass:
         """The agent's part of the newest attempt is under way or ahead."""
         return not self.over and self.attempt_state is not AttemptState.EVALUATING
 
+    @property
+    def running(self) -> bool:
+        """The agent's part of the newest attempt is under way."""
+        return self.state is EpisodeState.RUNNING and self.attempt_state is AttemptState.RUNNING
+
 
 def issue(session: Session, episode_id: UUID, *, agents: frozenset[str] = REMOTE) -> str:
     """A new token for the episode; the one before no longer opens it. Only its hash is kept.

@@ -202,4 +202,5 @@ def _claim(session: Session, run: Run, episode: Episode, attempt: Attempt, slot:
 def _wanted(worker: Worker, provider: str) -> Wanted:
     can = worker.capabilities.get("providers", {}).get(provider, {})
     agents = worker.capabilities.get("agents", {})
-    return Wanted(provider=provider, programs=tuple(can.get("programs", ())), agents=tuple(agents))
+    able = tuple(name for name, offer in agents.items() if not offer.get("reason"))
+    return Wanted(provider=provider, programs=tuple(can.get("programs", ())), agents=able)

@@ -28,8 +28,8 @@ async def newer(found: Pass, after: int, attempt: int | None, *, tree: bool) -> 
         attempt: number of the attempt that `after` counts in; None = that of `found`.
         tree: with the accessibility tree.
     """
-    if found.attempt_id is None or not found.acting:
-        return None
+    if found.attempt_id is None or not found.running:
+        return None  # What a dead worker has shown may still lie in the broker.
     index = await events.latest_index(found.attempt_id)
     if index is None or (index <= after and attempt in {None, found.attempt}):
         return None
@@ -51,10 +51,14 @@ async def next_observation(
     Raises:
         Unavailable: there is no broker.
     """
-    if events.broker_state() == "none":
+    if not events.has_broker():
         raise Unavailable("there is no broker, so nobody outside can act", hint="Set REDIS_URL, or use `deskarena up`.")
     found = await look()
+    if found.attempt_id is not None:
+        await events.mark_heard(found.attempt_id)
     seen = await newer(found, after, attempt, tree=tree)
+    if seen is not None or seconds <= 0:
+        return found, seen
     try:
         async with asyncio.timeout(seconds):
             while seen is None and found.acting:
@@ -73,6 +77,8 @@ async def _until_change(
         async for run_too in signs:
             if known is not None:
                 await events.mark_heard(known)
+                if not found.running and await events.latest_index(known) is not None:
+                    found, looked_at = await look(), time.monotonic()
             seen = await newer(found, after, attempt, tree=tree)
             if seen is not None:
                 return found, seen
@@ -99,12 +105,12 @@ async def give(found: Pass, index: int, attempt: int | None, message: Mapping[st
         Conflict: no such observation waits for an answer, or another answer was given to it.
         Unavailable: the broker is away.
     """
-    if found.attempt_id is None or attempt not in {None, found.attempt} or not found.acting:
+    if found.attempt_id is None or attempt not in {None, found.attempt}:
         raise Conflict(f"nothing waits for an answer: the episode is {found.state}", hint="Ask for an observation.")
     waiting = await events.latest_index(found.attempt_id)
     await events.mark_heard(found.attempt_id)
     # An answer to another step than the one that waits can only be one that was given before.
-    fresh = waiting is not None and index == waiting
+    fresh = found.running and index == waiting
     said = await events.say(found.attempt_id, str(index), message, fresh=fresh)
     if said is Said.AWAY:
         raise Unavailable("the broker is away", hint="Post the same answer again: it is carried out once.")

@@ -8,7 +8,7 @@ import pytest
 
 from tests.architecture.tree import ROOT, imported, parsed, python_files
 
-OURS = {"backend", "worker", "tests", "scripts", "migrations"}
+OURS = {"backend", "deskarena", "worker", "tests", "scripts", "migrations"}
 
 
 class TestContracts:

@@ -51,7 +51,7 @@ def percentile(values: Sequence[float], share: float) -> float:
     return ordered[max(0, -(-len(ordered) * round(share * 100) // 100) - 1)]
 
 
-def page(figures: Sequence[Figure], load: float) -> str:
+def page(figures: Sequence[Figure], load: float, head: str = HEAD) -> str:
     """The whole page."""
     about = (
         f"Machine: {machine()}. Measured {datetime.now(UTC):%Y-%m-%d %H:%M} UTC; the load average when it began was "
@@ -64,7 +64,7 @@ def page(figures: Sequence[Figure], load: float) -> str:
         "|---|---|---|---|---|",
         *(figure.row() for figure in figures),
     ]
-    return HEAD + "\n".join(lines) + "\n"
+    return head + "\n".join(lines) + "\n"
 
 
 def machine() -> str:

@@ -77,6 +77,11 @@ def line_channel(attempt_id: UUID) -> str:
     return _key(attempt_id, "new")
 
 
+def has_broker() -> bool:
+    """Whether one is configured; it may be away. Asks nobody."""
+    return bool(broker.current().url)
+
+
 def put_seen(attempt_id: UUID, index: int, head: Mapping[str, Any], picture: bytes, tree: str) -> bool:
     """Makes this the newest observation and tells who waits. False while the broker is away."""
     fields: dict[str, Any] = {"index": index, "head": json.dumps(dict(head)), "picture": picture, "tree": tree}
@@ -101,8 +106,8 @@ def keep_seen(attempt_id: UUID) -> bool:
 
 
 def forget_seen(attempt_id: UUID) -> None:
-    """Nothing can be done on the attempt's desktop any more."""
-    keys = [_key(attempt_id, part) for part in ("seen", "said", "once")]
+    """Nothing can be done on the attempt's desktop any more. What was given stays known: it may be sent again."""
+    keys = [_key(attempt_id, part) for part in ("seen", "said")]
     broker.current().call(lambda client: client.delete(*keys), None)
 
 

@@ -92,5 +92,5 @@ class TestAct:
             asked(FakeLine(), max_seconds=0.01).act(SEEN)
 
     def test_needs_a_line(self) -> None:
-        with pytest.raises(AgentFailed, match="REDIS_URL"):
+        with pytest.raises(AgentFailed, match="no line"):
             asked(None)

@@ -1,0 +1,73 @@
+"""A service on loopback with a worker whose desktops are in memory; database, broker and HTTP are real."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from socket import create_server
+from threading import Thread
+
+import pytest
+import uvicorn
+
+from backend.config import Settings
+from backend.domain import registry
+from backend.services import events
+from backend.web.app import create_app
+from deskarena.client import Client
+from tests.factories.claims import infeasible_task, note_task
+from tests.factories.records import World, world
+from tests.integration.worker.in_process import InProcessWorker, benchmark_of
+from tests.waiting import until
+
+
+@dataclass
+class Service:
+    """What the tests of one file share."""
+
+    url: str
+    world: World
+    worker: InProcessWorker
+
+    def client(self, token: str = "") -> Client:
+        """A client of it."""
+        return Client(self.url, token)
+
+
+class Server:
+    """The product's API in a thread."""
+
+    def __init__(self, settings: Settings, made: World) -> None:
+        app = create_app(settings, made.factory, made.store)
+        self._server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=3))
+        self._socket = create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
+        self._thread = Thread(target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True)
+        self._thread.start()
+        until(lambda: self._server.started, 60.0, what="the API answers")
+
+    def stop(self) -> None:
+        """In good order."""
+        self._server.should_exit = True
+        self._thread.join(20.0)
+        self._socket.close()
+
+
+@pytest.fixture(scope="module")
+def service(postgres_server: str, redis_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """With the benchmark `notes`: a task that is solved by typing, and an infeasible one."""
+    from tests import databases
+
+    folder: Path = tmp_path_factory.mktemp("outside")
+    registry.load()
+    events.configure(redis_url)
+    settings = Settings(data=folder, slots=2, poll_seconds=0.2, heartbeat_seconds=0.1, lease_seconds=10.0)
+    with databases.copied(postgres_server) as url, world(url) as made:
+        made.benchmark(benchmark_of(note_task(), infeasible_task()), name="notes")
+        worker = InProcessWorker(settings, made)
+        server = Server(settings, made)
+        try:
+            yield Service(server.url, made, worker)
+        finally:
+            server.stop()
+            worker.stop()
+            events.configure("")

@@ -1,0 +1,173 @@
+"""One episode acted in over REST: its token, what it opens, what is carried out and how often."""
+
+from threading import Thread
+from typing import Any
+
+import httpx
+import pytest
+
+from deskarena.client import Client
+from deskarena.errors import ServiceError
+from tests.integration.outside.conftest import Service
+from tests.integration.worker.in_process import attempts, episodes, finished, steps, submit
+from tests.waiting import until
+
+TASK = ("notes/say-hello",)
+
+
+class Line:
+    """An episode of a `remote` run and its line."""
+
+    def __init__(self, service: Service, *tasks: str, **more: Any) -> None:
+        self.service = service
+        self.run = submit(service.world, "remote", tasks=tasks or TASK, benchmark="notes", **more)
+        self.episode = episodes(service.world, self.run.id)[0]
+        self.token = service.client().post(f"/episodes/{self.episode.id}/agent-token")["token"]
+        self.client: Client = service.client(self.token)
+
+    def look(self, after: int = -1, wait: float = 30) -> dict[str, Any]:
+        found: dict[str, Any] = self.client.get("/agent/observation", after=after, wait=wait)
+        return found
+
+    def answer(self, index: int, **more: Any) -> dict[str, Any]:
+        found: dict[str, Any] = self.client.post("/agent/actions", {"index": index, **more})
+        return found
+
+    def verdict(self) -> dict[str, Any]:
+        until(lambda: self.client.get("/agent", wait=30)["state"] == "scored", 60.0)
+        found: dict[str, Any] = self.client.get("/agent")
+        return found
+
+    def kept(self) -> list[Any]:
+        (attempt,) = attempts(self.service.world, self.episode.id)
+        return steps(self.service.world, attempt.id)
+
+
+@pytest.fixture
+def line(service: Service) -> Any:
+    made = Line(service)
+    yield made
+    made.client.close()
+    service.client().post(f"/runs/{made.run.id}/cancel")
+    finished(service.world, made.run.id)
+
+
+class TestActing:
+    def test_solves_a_task(self, line: Line) -> None:
+        seen = line.look()["observation"]
+        assert (seen["index"], seen["instruction"]) == (0, "Write hello into the note and save it.")
+        assert (seen["action_space"], seen["screen"]) == ("computer_13", {"width": 640, "height": 480})
+        data, media_type = line.client.data(seen["picture"]["url"])
+        assert (data[:2], media_type) == (b"\xff\xd8", "image/jpeg")
+        line.answer(0, actions=[{"type": "TYPING", "text": "hello"}], words="I type.")
+        assert line.look(0)["observation"]["index"] == 1
+        line.answer(1, reply='{"action_type": "HOTKEY", "keys": ["ctrl", "s"]}')
+        assert line.look(1)["observation"]["index"] == 2
+        line.answer(2, reply="DONE")
+        found = line.verdict()
+        assert (found["score"], found["ended_by"], found["steps"]) == (1.0, "done", 3)
+        assert [step.words for step in line.kept()][:2] == ["I type.", ""]
+
+    def test_the_same_answer_twice_is_carried_out_once(self, line: Line) -> None:
+        line.look()
+        assert not line.answer(0, actions=[{"type": "TYPING", "text": "a"}])["repeated"]
+        assert line.answer(0, actions=[{"type": "TYPING", "text": "a"}])["repeated"]
+        line.look(0)
+        assert line.answer(0, actions=[{"type": "TYPING", "text": "a"}])["repeated"]
+        with pytest.raises(ServiceError) as other:
+            line.answer(0, actions=[{"type": "TYPING", "text": "b"}])
+        assert other.value.status == 409
+        line.answer(1, stop="steps")
+        assert line.verdict()["ended_by"] == "steps"
+        assert [len(step.actions) for step in line.kept()] == [1, 0, 0]
+
+    def test_an_answer_to_no_observation_is_refused(self, line: Line) -> None:
+        line.look()
+        with pytest.raises(ServiceError, match="step 0 does"):
+            line.answer(5, reply="WAIT")
+
+    def test_what_is_no_action_is_told_back(self, line: Line) -> None:
+        line.look()
+        line.answer(0, reply="perhaps a click somewhere")
+        assert "could not be carried out" in line.look(0)["observation"]["note"]
+        line.answer(1, actions=[{"type": "PYTHON", "text": "import os"}])
+        assert "computer_13 has no code" in line.look(1)["observation"]["note"]
+
+    @pytest.mark.parametrize(
+        "body",
+        [
+            {"index": 0},
+            {"index": 0, "actions": [{"type": "EXPLODE"}]},
+            {"index": 0, "actions": [], "reply": "DONE"},
+            {"index": 0, "stop": "agent_error"},
+            {"index": -1, "reply": "DONE"},
+            {"index": 0, "reply": "DONE", "extra": 1},
+        ],
+    )
+    def test_a_wrong_answer_reaches_nobody(self, line: Line, body: dict[str, Any]) -> None:
+        with pytest.raises(ServiceError) as refused:
+            line.client.post("/agent/actions", body)
+        assert refused.value.status == 422
+
+    def test_nobody_there_means_waiting(self, line: Line) -> None:
+        until(lambda: line.look(wait=0)["observation"] is not None, 60.0)
+        assert line.look(0, wait=0.2)["observation"] is None
+        assert line.client.get("/agent")["acting"]
+
+    def test_a_waiting_look_is_answered_when_there_is_something_new(self, line: Line) -> None:
+        line.look()
+        found: list[Any] = []
+        waiting = Thread(target=lambda: found.append(line.service.client(line.token).get(
+            "/agent/observation", after=0, wait=50)))  # fmt: skip
+        waiting.start()
+        line.answer(0, reply="WAIT")
+        waiting.join(60.0)
+        assert found[0]["observation"]["index"] == 1
+
+    def test_the_end_answers_a_waiting_look(self, line: Line) -> None:
+        line.look()
+        line.answer(0, reply="DONE")
+        found = line.look(0, wait=50)
+        assert found["observation"] is None
+        assert not found["episode"]["acting"]
+
+    def test_time_that_is_used_up_ends_it(self, service: Service) -> None:
+        from backend.domain.run import Budget
+
+        made = Line(service, budget=Budget(max_seconds=1.5))
+        assert made.verdict()["ended_by"] == "time"
+        made.client.close()
+
+
+class TestToken:
+    def test_opens_nothing_but_its_episode(self, line: Line) -> None:
+        foreign = line.service.client("dka_nonsense")
+        for path in ("/agent", "/agent/observation", "/agent/observation/frame"):
+            with pytest.raises(ServiceError) as refused:
+                foreign.get(path)
+            assert (refused.value.status, refused.value.code) == (401, "agent_token_wrong")
+        foreign.close()
+
+    def test_a_new_one_replaces_it(self, line: Line) -> None:
+        token = line.service.client().post(f"/episodes/{line.episode.id}/agent-token")["token"]
+        with pytest.raises(ServiceError):
+            line.client.get("/agent")
+        line.client = line.service.client(token)
+        assert line.client.get("/agent")["episode_id"] == str(line.episode.id)
+
+    def test_only_its_hash_is_kept(self, line: Line) -> None:
+        (kept,) = episodes(line.service.world, line.run.id)
+        assert kept.token_sha256
+        assert line.token not in str(vars(kept))
+
+    def test_other_agents_have_none(self, service: Service) -> None:
+        run = submit(service.world, "noop", tasks=TASK, benchmark="notes")
+        (episode,) = finished(service.world, run.id)
+        with pytest.raises(ServiceError) as refused:
+            service.client().post(f"/episodes/{episode.id}/agent-token")
+        assert refused.value.status == 409
+
+    def test_errors_are_problems(self, service: Service) -> None:
+        answer = httpx.get(f"{service.url}/api/v1/agent", trust_env=False)
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert answer.json()["hint"]

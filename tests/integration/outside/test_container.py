@@ -1,0 +1,163 @@
+"""A `container` agent from the run to the score, with an engine that runs its image as a process of this machine."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from backend.config import Settings
+from backend.domain import registry
+from backend.domain.errors import Unavailable
+from backend.services import events
+from tests.factories.claims import note_task
+from tests.factories.records import World
+from tests.integration.outside.conftest import Server
+from tests.integration.worker.in_process import InProcessWorker, attempts, benchmark_of, finished, submit
+from tests.waiting import until
+from worker.containers import Engine
+
+ROOT = Path(__file__).resolve().parents[3]
+ENGINE = '''#!{python}
+"""A container engine for tests: a container is a process, its image names a program beside this one."""
+import json, os, pathlib, signal, subprocess, sys
+folder = pathlib.Path(__file__).parent
+verb, rest = sys.argv[1], sys.argv[2:]
+def value(name):
+    return rest[rest.index(name) + 1]
+if verb == "run":
+    image = next(word for word in rest if word.startswith("agent-"))
+    (folder / "line.json").write_text(json.dumps(sys.argv))
+    inside = dict(word.split("=", 1) for word in rest if word.startswith("DESKARENA_SERVER="))
+    source, target = value("--volume").rsplit(":", 1)
+    inside["DESKARENA_SERVER"] = inside["DESKARENA_SERVER"].replace(target, source)
+    inside["DESKARENA_AGENT_TOKEN"] = os.environ["DESKARENA_AGENT_TOKEN"]
+    inside["PATH"] = os.environ["PATH"]
+    inside["PYTHONPATH"] = {root!r}
+    child = subprocess.Popen([sys.executable, folder / (image + ".py")], env=inside, start_new_session=True)
+    kept = folder / (value("--name") + ".container")
+    kept.write_text(json.dumps([child.pid, value("--label").split("=", 1)[1]]))
+    code = child.wait()
+    kept.unlink(missing_ok=True)
+    sys.exit(code)
+if verb == "rm":
+    for name in rest[1:]:
+        kept = folder / (name + ".container")
+        if kept.exists():
+            try:
+                os.kill(json.loads(kept.read_text())[0], signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            kept.unlink(missing_ok=True)
+if verb == "ps":
+    for kept in folder.glob("*.container"):
+        print(kept.stem, json.loads(kept.read_text())[1])
+'''
+AGENT = """
+import os
+from deskarena.client import Client
+line = Client(os.environ["DESKARENA_SERVER"], os.environ["DESKARENA_AGENT_TOKEN"])
+after = -1
+for body in {answers!r}:
+    found = line.get("/agent/observation", after=after, wait=30)
+    after = found["observation"]["index"]
+    line.data(found["observation"]["picture"]["url"])
+    line.post("/agent/actions", {{**body, "index": after}})
+"""
+SOLVES = [
+    {"actions": [{"type": "TYPING", "text": "hello"}]},
+    {"actions": [{"type": "HOTKEY", "keys": ["ctrl", "s"]}]},
+    {"reply": "DONE"},
+]
+
+
+@pytest.fixture
+def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of an engine that is first in PATH."""
+    folder = tmp_path / "engine"
+    folder.mkdir()
+    program = folder / "docker"
+    program.write_text(ENGINE.replace("{python}", sys.executable).replace("{root!r}", repr(str(ROOT))))
+    program.chmod(0o755)
+    (folder / "agent-good.py").write_text(AGENT.format(answers=SOLVES))
+    (folder / "agent-crash.py").write_text("raise SystemExit('no weights here')")
+    (folder / "agent-idle.py").write_text("import time\nwhile True: time.sleep(0.1)")
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    return folder
+
+
+@pytest.fixture
+def running(engine: Path, world: World, redis_url: str, tmp_path: Path) -> Iterator[World]:
+    """A worker and the API on an installation of one task."""
+    registry.load()
+    events.configure(redis_url)
+    server = Server(Settings(data=tmp_path), world)
+    settings = Settings(data=tmp_path, slots=2, poll_seconds=0.2, heartbeat_seconds=0.1, api_address=server.url)
+    world.benchmark(benchmark_of(note_task()), name="notes")
+    worker = InProcessWorker(settings, world)
+    yield world
+    worker.stop()
+    server.stop()
+    events.configure("")
+
+
+@pytest.fixture
+def world(fresh_database: str) -> Iterator[World]:
+    from tests.factories.records import world as made
+
+    with made(fresh_database) as found:
+        yield found
+
+
+class TestContainer:
+    def test_solves_a_task_and_leaves_nothing(self, running: World, engine: Path) -> None:
+        run = submit(running, "container", benchmark="notes", params={"image": "agent-good"})
+        (episode,) = finished(running, run.id, 120.0)
+        assert (episode.outcome, episode.score, episode.ended_by) == ("scored", 1.0, "done")
+        line = json.loads((engine / "line.json").read_text())
+        assert line[line.index("--network") + 1] == "none"
+        assert not any("dka_" in word for word in line)
+        until(lambda: not list(engine.glob("*.container")), 30.0, what="the container is gone")
+
+    def test_one_that_ends_is_the_agents_failure(self, running: World) -> None:
+        run = submit(running, "container", benchmark="notes", params={"image": "agent-crash"})
+        (episode,) = finished(running, run.id, 120.0)
+        assert (episode.outcome, episode.ended_by) == ("scored", "agent_error")
+
+    def test_is_removed_when_the_run_is_cancelled(self, running: World, engine: Path) -> None:
+        from backend.services.runs import cancel_run
+
+        run = submit(running, "container", benchmark="notes", params={"image": "agent-idle"})
+        until(lambda: list(engine.glob("*.container")), 60.0, what="the container runs")
+        running.do(cancel_run, run.id)
+        (episode,) = finished(running, run.id, 60.0)
+        assert [attempt.state for attempt in attempts(running, episode.id)] == ["cancelled"]
+        until(lambda: not list(engine.glob("*.container")), 30.0, what="the container is gone")
+
+
+class TestSweep:
+    def test_removes_what_a_dead_worker_left(self, engine: Path) -> None:
+        import socket
+
+        with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as left:
+            (engine / "old.container").write_text(json.dumps([left.pid, f"{socket.gethostname()}:999999999:1"]))
+            (engine / "other.container").write_text(json.dumps([left.pid, "elsewhere:1:1"]))
+            assert Engine("docker").sweep() == 1
+            assert left.wait(30) == -9
+        assert [path.stem for path in engine.glob("*.container")] == ["other"]
+
+
+class TestAvailability:
+    def test_says_why_not(self, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        registry.load()
+        monkeypatch.setattr("worker.containers.ENGINES", ())
+        world.benchmark(benchmark_of(note_task()), name="notes")
+        worker = InProcessWorker(Settings(data=tmp_path, slots=1), world)
+        try:
+            with pytest.raises(Unavailable, match="is installed here"):
+                submit(world, "container", benchmark="notes")
+        finally:
+            worker.stop()

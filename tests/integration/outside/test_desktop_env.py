@@ -1,0 +1,108 @@
+"""`DesktopEnv` as an agent for OSWorld uses it, against a real service."""
+
+import io
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from deskarena.desktop_env import DesktopEnv
+from deskarena.errors import NotRunnable
+from tests.integration.outside.conftest import Service
+from tests.integration.worker.in_process import episodes
+
+NOTE = {"id": "say-hello", "instruction": "Write hello into the note and save it.", "config": [], "evaluator": {}}
+FLY = {"id": "fly", "instruction": "Write hello into the note and save it.", "evaluator": {"func": "infeasible"}}
+
+
+@pytest.fixture
+def env(service: Service) -> Iterator[DesktopEnv]:
+    made = DesktopEnv(
+        action_space="computer_13", screen_size=(640, 480), client=service.client(), benchmark="notes", provider="fake",
+        patience=120.0,
+    )  # fmt: skip
+    yield made
+    made.close()
+
+
+def keys(action_type: str, **parameters: Any) -> dict[str, Any]:
+    return {"action_type": action_type, "parameters": parameters}
+
+
+class TestDesktopEnv:
+    def test_several_tasks_in_a_row(self, env: DesktopEnv, service: Service) -> None:
+        seen = env.reset(task_config=NOTE)
+        assert set(seen) == {"screenshot", "accessibility_tree", "terminal", "instruction"}
+        with Image.open(io.BytesIO(seen["screenshot"])) as picture:
+            assert (picture.format, picture.size) == ("PNG", (640, 480))
+        assert "<desktop-frame" in seen["accessibility_tree"]
+        assert seen["instruction"] == NOTE["instruction"]
+        for action in (keys("TYPING", text="hello"), keys("HOTKEY", keys=["ctrl", "s"])):
+            seen, reward, done, info = env.step(action, 0)
+            assert (reward, done, info) == (0, False, {})
+        assert env.step("DONE")[1:] == (0, True, {"done": True})
+        assert env.evaluate() == 1.0
+
+        env.reset(task_config=FLY)
+        assert env.step("FAIL")[2:] == (True, {"fail": True})
+        assert env.evaluate() == 1.0
+
+        env.reset(task_config=NOTE)
+        env.step(keys("TYPING", text="good bye"))
+        assert env.evaluate() == 0.0
+        assert env.result["ended_by"] == "steps"
+
+        run_id = env._run.id
+        env.close()
+        client = service.client()
+        run = client.get(f"/runs/{run_id}", include="episodes")
+        assert (run["open"], run["status"], len(run["episodes"])) == (False, "completed", 3)
+        client.close()
+
+    def test_an_episode_that_is_left_is_ended(self, env: DesktopEnv, service: Service) -> None:
+        env.reset(task_config=NOTE)
+        env.reset(task_config=NOTE)
+        env.step("DONE")
+        env.evaluate()
+        assert env._run.id is not None
+        client = service.client()
+        found = client.get(f"/runs/{env._run.id}/episodes")["items"]
+        assert [one["ended_by"] for one in found] == ["steps", "done"]
+        client.close()
+
+    def test_what_is_no_action_is_told(self, env: DesktopEnv) -> None:
+        env.reset(task_config=NOTE)
+        assert "could not be carried out" in env.step(keys("CLICK", x=9000, y=1))[3]["note"]
+
+    def test_what_agents_look_at(self, env: DesktopEnv) -> None:
+        seen = env.reset(task_config=NOTE)
+        assert env.controller.get_screenshot() == seen["screenshot"] == env.render()
+        assert env._get_obs() == seen
+        assert (env.vm_platform, env.vm_screen_size) == ("Linux", {"width": 640, "height": 480})
+        env.controller.start_recording()
+        env.controller.end_recording("film.mp4")
+        with pytest.raises(AttributeError, match="not to be had"):
+            env.controller.get_file("/etc/passwd")
+
+    def test_a_task_that_is_not_there(self, env: DesktopEnv) -> None:
+        with pytest.raises(NotRunnable, match="import its files"):
+            env.reset(task_config={"id": "nothing", "instruction": "Do nothing at all."})
+
+    def test_a_lost_desktop_goes_on_in_the_same_episode(self, env: DesktopEnv, service: Service) -> None:
+        from deskarena.errors import AttemptLost
+
+        env.reset(task_config=NOTE)
+        service.worker.provider.opened[-1].fake.die("killed by the test")
+        with pytest.raises(AttemptLost):
+            env.step(keys("TYPING", text="hello"))
+        env.reset(task_config=NOTE)
+        env.step(keys("TYPING", text="hello"))
+        env.step(keys("HOTKEY", keys=["ctrl", "s"]))
+        env.step("DONE")
+        assert env.evaluate() == 1.0
+        assert env._run.id is not None
+        from uuid import UUID
+
+        (episode,) = episodes(service.world, UUID(env._run.id))
+        assert episode.attempts_count == 2

@@ -1,0 +1,51 @@
+"""The Gymnasium environment passes Gymnasium's own check, and its reward is the task's score."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+from deskarena.gym import TYPES, DeskarenaEnv
+from tests.integration.outside.conftest import Service
+
+
+@pytest.fixture
+def env(service: Service) -> Iterator[DeskarenaEnv]:
+    made = DeskarenaEnv(
+        "notes", ["notes/say-hello"], client=service.client(), provider="fake", screen_size=(640, 480), patience=120.0
+    )
+    yield made
+    made.close()
+
+
+class TestDeskarenaEnv:
+    # It recommends what no desktop has: few and small spaces, equal screens after equal seeds.
+    @pytest.mark.filterwarnings("ignore:.*:UserWarning:gymnasium")
+    def test_passes_the_check(self, env: DeskarenaEnv) -> None:
+        check_env(env, skip_render_check=False)
+
+    def test_the_reward_is_the_score(self, env: DeskarenaEnv) -> None:
+        seen, info = env.reset(seed=1)
+        assert env.observation_space.contains(seen)
+        assert info["instruction"] == "Write hello into the note and save it."
+        action = env.action_space.sample() | {"type": TYPES.index("TYPING"), "text": "hello"}
+        seen, reward, terminated, truncated, info = env.step(action)
+        assert (reward, terminated, truncated, int(seen["step"])) == (0.0, False, False, 1)
+        env.step({"action_type": "HOTKEY", "keys": ["ctrl", "s"]})
+        *_, reward, terminated, truncated, info = env.step("DONE")
+        assert (reward, terminated, truncated) == (1.0, True, False)
+        assert info["result"]["solved"]
+
+    def test_a_used_up_budget_truncates(self, service: Service) -> None:
+        env = DeskarenaEnv("notes", ["notes/say-hello"], client=service.client(), provider="fake",
+                           screen_size=(640, 480), max_steps=1)  # fmt: skip
+        env.reset()
+        _, reward, terminated, truncated, _ = env.step("WAIT")
+        assert (reward, terminated, truncated) == (0.0, False, True)
+        env.close()
+
+    def test_renders_the_screen(self, env: DeskarenaEnv) -> None:
+        env.reset()
+        picture = env.render()
+        assert (picture.shape, picture.dtype) == ((480, 640, 3), np.uint8)

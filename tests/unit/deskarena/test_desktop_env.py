@@ -1,0 +1,69 @@
+import ast
+import warnings
+from pathlib import Path
+
+import httpx
+import pytest
+
+import deskarena
+from deskarena.client import Client
+from deskarena.desktop_env import DesktopEnv
+
+
+def silent() -> Client:
+    """A client of a service that must not be asked."""
+
+    def refuse(request: httpx.Request) -> httpx.Response:
+        raise AssertionError(f"{request.url} was asked")
+
+    return Client("http://127.0.0.1:9", transport=httpx.MockTransport(refuse))
+
+
+class TestConstructor:
+    def test_takes_what_osworld_takes_and_says_what_it_ignores(self) -> None:
+        with pytest.warns(UserWarning, match="path_to_vm, headless, colour"):
+            env = DesktopEnv("vmware", None, "vm.vmx", headless=True, client=silent(), colour="blue")
+        assert (env.action_space, env.screen_width, env.os_type) == ("pyautogui", 1920, "Ubuntu")
+
+    def test_defaults_need_no_warning_and_no_service(self) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            DesktopEnv(client=silent()).close()
+
+    def test_an_unknown_action_space_is_a_mistake(self) -> None:
+        with pytest.raises(ValueError, match="computer_13"):
+            DesktopEnv(action_space="telepathy", client=silent())
+
+    def test_the_screen_comes_from_the_environment_as_there(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("SCREEN_WIDTH", "1280")
+        monkeypatch.setenv("SCREEN_HEIGHT", "800")
+        assert DesktopEnv(client=silent()).screen_width == 1280
+
+
+class TestOrder:
+    def test_reset_comes_first(self) -> None:
+        env = DesktopEnv(client=silent())
+        with pytest.raises(RuntimeError):
+            env.step("WAIT")
+        with pytest.raises(RuntimeError):
+            env.evaluate()
+        with pytest.raises(ValueError, match="task_config"):
+            env.reset()
+
+
+class TestPackage:
+    def test_needs_nothing_of_the_service(self) -> None:
+        folder = Path(deskarena.__file__).parent
+        imported = {
+            name.split(".")[0]
+            for file in folder.glob("*.py")
+            for node in ast.walk(ast.parse(file.read_text()))
+            for name in (
+                [node.module or ""]
+                if isinstance(node, ast.ImportFrom)
+                else [alias.name for alias in node.names]
+                if isinstance(node, ast.Import)
+                else []
+            )
+        }
+        assert not imported & {"backend", "worker", "fastapi", "sqlalchemy", "pydantic"}

@@ -1,0 +1,71 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.integration.cli.service import Service
+from worker.agent_door import AgentDoor, lets_through
+
+
+class TestLetsThrough:
+    @pytest.mark.parametrize("path", ["/api/v1/agent", "/api/v1/agent/actions", "/api/v1/agent/observation?after=1"])
+    def test_the_paths_for_agents(self, path: str) -> None:
+        assert lets_through(path)
+
+    @pytest.mark.parametrize(
+        "path",
+        [
+            "/", "/api/v1/runs", "/api/v1/agents", "/api/v1/agent/../runs", "/api/v1/agent/%2e%2e/runs",
+            "//elsewhere/api/v1/agent", "http://elsewhere/api/v1/agent", "/api/v1/agent\\..\\runs",
+        ],
+    )  # fmt: skip
+    def test_nothing_else(self, path: str) -> None:
+        assert not lets_through(path)
+
+
+@pytest.fixture
+def service() -> Iterator[Service]:
+    made = Service(
+        {"GET /api/v1/agent": {"state": "running"}, "POST /api/v1/agent/actions": (202, {"repeated": False})}
+    )
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def inside(service: Service, tmp_path: Path) -> Iterator[httpx.Client]:
+    """As a container sees it."""
+    door = AgentDoor(tmp_path / "s", service.url)
+    with httpx.Client(transport=httpx.HTTPTransport(uds=str(door.path)), base_url="http://deskarena") as client:
+        yield client
+    door.close()
+    assert not door.path.exists()
+    door_again = AgentDoor(tmp_path / "s", service.url)
+    door_again.close()
+
+
+class TestAgentDoor:
+    def test_passes_on_with_the_token(self, service: Service, inside: httpx.Client) -> None:
+        headers = {"Authorization": "Bearer dka_1", "X-Other": "no"}
+        assert inside.get("/api/v1/agent", headers=headers).json() == {"state": "running"}
+        answer = inside.post("/api/v1/agent/actions", json={"index": 0}, headers=headers)
+        assert (answer.status_code, answer.json()) == (202, {"repeated": False})
+        asked, given, body = service.asked[-1]
+        assert (asked, body, given["Authorization"]) == ("POST /api/v1/agent/actions", {"index": 0}, "Bearer dka_1")
+        assert "X-Other" not in given
+
+    def test_refuses_everything_else(self, service: Service, inside: httpx.Client) -> None:
+        assert inside.get("/api/v1/runs").status_code == 403
+        assert inside.post("/api/v1/runs/1/cancel").status_code == 403
+        assert service.asked == []
+
+    def test_refuses_what_is_too_large(self, service: Service, inside: httpx.Client) -> None:
+        assert inside.post("/api/v1/agent/actions", content=b"x" * (2**20 + 1)).status_code == 413
+        assert service.asked == []
+
+    def test_says_that_the_api_is_away(self, tmp_path: Path) -> None:
+        door = AgentDoor(tmp_path / "s", "http://127.0.0.1:9")
+        with httpx.Client(transport=httpx.HTTPTransport(uds=str(door.path)), base_url="http://d") as client:
+            assert client.get("/api/v1/agent").status_code == 503
+        door.close()

@@ -1,0 +1,100 @@
+"""A socket through which a container reaches the API's paths for agents, and nothing else of the network or the API."""
+
+import logging
+import socketserver
+import threading
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+
+import httpx
+
+logger = logging.getLogger(__name__)
+PATH = "/api/v1/agent"
+MOST_BODY = 2**20
+LONGEST = 90.0
+_KEPT = ("content-type", "cache-control", "www-authenticate", "retry-after")
+
+
+def lets_through(path: str) -> bool:
+    """Whether an address is one of those for agents. What could be read in two ways is not."""
+    plain = path.partition("?")[0]
+    if any(part in plain for part in ("..", "//", "\\", "%")):
+        return False
+    return plain == PATH or plain.startswith(f"{PATH}/")
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: "_Server"
+    protocol_version = "HTTP/1.1"
+    timeout = LONGEST * 2
+
+    def address_string(self) -> str:
+        """A socket file has no address."""
+        return "container"
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base's name.
+        """Every request of an agent is too many words for a log."""
+
+    def _pass_on(self) -> None:
+        length = self.headers.get("Content-Length", "0")
+        if not lets_through(self.path):
+            self._answer(HTTPStatus.FORBIDDEN, b'{"detail": "only the paths for agents"}', {})
+        elif not length.isdigit() or int(length) > MOST_BODY or "Transfer-Encoding" in self.headers:
+            self._answer(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, b'{"detail": "at most 1 MiB"}', {})
+        else:
+            self._forward(self.rfile.read(int(length)))
+
+    do_GET = do_POST = _pass_on  # noqa: N815 - names that http.server looks for.
+
+    def _forward(self, body: bytes) -> None:
+        headers = {name: self.headers[name] for name in ("Authorization", "Content-Type") if name in self.headers}
+        try:
+            got = self.server.client.request(self.command, self.path, content=body, headers=headers)
+        except httpx.TransportError as error:
+            self._answer(HTTPStatus.SERVICE_UNAVAILABLE, b'{"detail": "the API is away"}', {"retry-after": "1"})
+            logger.info("a container's request was not answered: %s", error)
+            return
+        self._answer(got.status_code, got.content, {name: got.headers[name] for name in _KEPT if name in got.headers})
+
+    def _answer(self, status: int, body: bytes, headers: dict[str, str]) -> None:
+        self.close_connection = self.close_connection or status >= HTTPStatus.BAD_REQUEST
+        self.send_response(status)
+        for name, value in {"content-type": "application/json", **headers, "content-length": str(len(body))}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+
+class _Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, path: Path, api: str) -> None:
+        self.client = httpx.Client(base_url=api, timeout=httpx.Timeout(LONGEST, connect=5.0), trust_env=False)
+        super().__init__(str(path), _Handler)
+
+
+class AgentDoor:
+    """Listens until it is closed."""
+
+    def __init__(self, path: Path, api: str) -> None:
+        """Opens it.
+
+        Args:
+            path: of the socket; anybody who can see the file may use it, so its folder is ours alone.
+            api: address of the API.
+        """
+        self.path = path
+        self._server = _Server(path, api)
+        path.chmod(0o666)  # The container's user is nobody; it sees the socket, not its folder.
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.1,), name="agent-door", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Takes no more requests and removes the socket. Safe to call twice."""
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+        self._server.client.close()
+        self.path.unlink(missing_ok=True)
