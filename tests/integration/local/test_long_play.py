@@ -1,13 +1,13 @@
 """The random agent plays on one desktop for a long time: nothing leaks, nothing hangs.
 
-`make test` plays 60 steps, `make test-all` 1,000. The figures are printed with `pytest -s`.
+`make test` plays 60 steps, `make test-all` 1,000. `pytest --log-cli-level=INFO` shows the figures.
 """
 
+import logging
 import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import psutil
 import pytest
@@ -25,6 +25,7 @@ from tests.factories.tasks import make_task
 from tests.sampling import runs_everything, seed
 from worker.providers.local import LocalProvider
 
+logger = logging.getLogger(__name__)
 pytestmark = [pytest.mark.desktop, pytest.mark.timeout(3600)]
 STEPS = 1000 if runs_everything() else 60
 WARM_UP = 100 if runs_everything() else 20
@@ -131,7 +132,7 @@ def opened(desktop: Desktop) -> None:
 
 
 class TestLongPlay:
-    def test_nothing_leaks_and_nothing_hangs(self, desktop: Desktop, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_nothing_leaks_and_nothing_hangs(self, desktop: Desktop) -> None:
         opened(desktop)
         play(desktop, WARM_UP, seed() + 1)
         before = held(desktop)
@@ -140,8 +141,9 @@ class TestLongPlay:
         watch = play(desktop, STEPS, seed() + 2)
         after = held(desktop)
         took = [late - early for early, late in zip([began, *watch.at], watch.at, strict=False)]
-        with capsys.disabled():
-            print(f"\n{STEPS} steps in {watch.at[-1] - began:.0f} s, longest {max(took):.2f} s\n{before}\n{after}")
+        logger.info("%d steps in %.0f s, longest %.2f s", STEPS, watch.at[-1] - began, max(took))
+        logger.info("before: %s", before)
+        logger.info("after: %s", after)
         assert len(watch.at) >= STEPS
         assert max(took) < STEP_SECONDS
         assert after.x_clients <= before.x_clients

@@ -1,7 +1,6 @@
 """What a study does to windows, on a real desktop, after a task's own set-up."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 

@@ -13,7 +13,13 @@ from tests.sampling import sample
 from tests.waiting import until
 
 pytestmark = [pytest.mark.desktop, pytest.mark.stack, pytest.mark.timeout(3600)]
-TASKS = ("editor/add_milk", "files/rename_report", "calculator/product", "terminal/count_lines", "settings/calm_keyboard")
+TASKS = (
+    "editor/add_milk",
+    "files/rename_report",
+    "calculator/product",
+    "terminal/count_lines",
+    "settings/calm_keyboard",
+)
 LEVELS = {
     "image.scale": (1.0, 0.5),
     "observation": ("screenshot_a11y", "a11y_tree"),

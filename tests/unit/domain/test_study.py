@@ -65,7 +65,7 @@ class TestCells:
             ("image.fit", (None, "1024x1024"), "image", ImageView(fit=(1024, 1024))),
             ("params.history", (1, "all"), "params", {"history": "all", "model": "m"}),
             ("params", ({}, {"history": 2}), "params", {"history": 2}),
-            ("observation_params.sources", (["tree"], ["tree", "ocr"]), "observation_params", {"sources": ["tree", "ocr"]}),
+            ("observation_params.sources", (["tree"], ["ocr"]), "observation_params", {"sources": ["ocr"]}),
             ("variant", (None, "language=cn"), "variant", "language=cn"),
             ("agent", ("random", "noop"), "agent", "noop"),
             ("settle.quiet", (0.2, 1), "settle", RunConfig(agent="a").settle.model_copy(update={"quiet": 1.0})),
@@ -131,7 +131,7 @@ class TestConfig:
 
 class TestWords:
     @pytest.mark.parametrize(
-        ("level", "words"), [(None, "none"), ("moved", "moved"), (0.5, "0.5"), ({"b": 1, "a": [2]}, '{"a": [2], "b": 1}')]
+        ("level", "words"), [(None, "none"), ("moved", "moved"), (0.5, "0.5"), ({"b": 1, "a": 2}, '{"a": 2, "b": 1}')]
     )
     def test_of_levels(self, level: Any, words: str) -> None:
         assert level_words(level) == words

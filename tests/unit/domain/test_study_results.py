@@ -24,7 +24,8 @@ def lost(task: str, failure_class: str) -> Fact:
 
 class TestStudyResult:
     def test_each_level_against_the_first(self) -> None:
-        found = study_result(STUDY, [(BASE, scored(1, 1, 0, 1)), (SMALL, scored(1, 0, 0, 0)), (MOVED, scored(1, 1, 0, 1))])
+        cells = [(BASE, scored(1, 1, 0, 1)), (SMALL, scored(1, 0, 0, 0)), (MOVED, scored(1, 1, 0, 1))]
+        found = study_result(STUDY, cells)
         small, moved = found.levels
         assert (small.factor, small.base, small.level) == ("image.scale", 1.0, 0.5)
         assert small.comparison.success is not None
