@@ -66,6 +66,10 @@ bench-loop: setup ## Measure lease to first observation, what we add to a step, 
 bench-metrics: setup ## Measure every metric on 1 MB and 20 MB and write docs/performance-metrics.md
 	@$(BIN)/python -m tests.bench.metrics $(ARGS)
 
+.PHONY: bench-observe
+bench-observe: setup ## Measure set-of-marks and trees in lines and write docs/performance-observe.md
+	@$(BIN)/python -m tests.bench.observe $(ARGS)
+
 .PHONY: bench-remote
 bench-remote: setup ## Measure what a remote agent's step costs and write docs/performance-remote.md
 	@$(BIN)/python -m tests.bench.remote $(ARGS)

@@ -42,7 +42,8 @@ def node(  # noqa: PLR0913 - as many things as a node can say
 def tree(*nodes: str, names: Mapping[str, str] = UBUNTU) -> str:
     """A desktop with these nodes."""
     declared = " ".join(f"xmlns:{prefix}={quoteattr(uri)}" for prefix, uri in names.items())
-    return f'<desktop-frame {declared} name="main"><application name="app">{"".join(nodes)}</application></desktop-frame>'
+    inner = f'<application name="app">{"".join(nodes)}</application>'
+    return f'<desktop-frame {declared} name="main">{inner}</desktop-frame>'
 
 
 def large_tree(count: int) -> str:
@@ -50,8 +51,9 @@ def large_tree(count: int) -> str:
     states = ("enabled", "focusable", "multi-line", "selectable", "sensitive", "showing", "transient", "visible")
     cells = (
         node(
-            "table-cell", f"Cell {number}", f"value {number}", at=(number * 37 % 1800, number * 17 % 1000), size=(84, 17),
-            states=states, **{"cp_windowcoord": "(12, 34)", "cp_parentcoord": "(5, 6)", "attr_toolkit": "calc"},
+            "table-cell", f"Cell {number}", f"value {number}",
+            at=(number * 37 % 1800, number * 17 % 1000), size=(84, 17),
+            states=states, cp_windowcoord="(12, 34)", cp_parentcoord="(5, 6)", attr_toolkit="calc",
         )
         for number in range(count - 2)
     )  # fmt: skip

@@ -9,7 +9,8 @@ from backend.domain.trajectory import Mark
 GROUND = (230, 230, 230)
 
 
-def mark(number: int, x: int, y: int, width: int, height: int, origin: str = "tree") -> Mark:
+def mark(number: int, *box: int, origin: str = "tree") -> Mark:
+    x, y, width, height = box
     return Mark(id=number, kind="control", x=x, y=y, width=width, height=height, origin=origin)
 
 
@@ -22,7 +23,7 @@ def drawn(*marks: Mark) -> Image.Image:
 class TestDraw:
     @pytest.mark.parametrize("origin", COLOURS)
     def test_a_box_in_the_colour_of_its_origin(self, origin: str) -> None:
-        picture = drawn(mark(1, 20, 10, 100, 60, origin))
+        picture = drawn(mark(1, 20, 10, 100, 60, origin=origin))
         corners = [(20, 10), (119, 10), (20, 69), (119, 69)]
         assert [picture.getpixel(corner) for corner in corners] == [COLOURS[origin]] * 4
         assert picture.getpixel((60, 30)) == GROUND

@@ -3,7 +3,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageDraw
 
@@ -72,11 +72,16 @@ class TestMappingBack:
         assert [view.to_screen(*view.from_screen(x, 0))[0] for x in range(1920)] == list(range(1920))
         assert [view.to_screen(*view.from_screen(0, y))[1] for y in range(1080)] == list(range(1080))
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(images(), st.integers(320, 4000), st.integers(240, 3000), st.booleans(), st.data())
     @example(ImageView(fit=(1024, 1024)), 1919, 1079, True, None)
     def test_for_any_size_and_way(
-        self, image: ImageView, width: int, height: int, beside: bool, data: st.DataObject | None  # noqa: FBT001
+        self,
+        image: ImageView,
+        width: int,
+        height: int,
+        beside: bool,  # noqa: FBT001
+        data: st.DataObject | None,
     ) -> None:
         view = view_of(image, width, height, beside=beside)
         x = data.draw(st.integers(0, width - 1)) if data else width - 1
@@ -90,7 +95,7 @@ class TestMappingBack:
         assert abs(found[0] - x) <= math.ceil(across / 2)
         assert abs(found[1] - y) <= math.ceil(down / 2)
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(images(), st.integers(320, 4000), st.integers(240, 3000), st.data())
     def test_every_pixel_of_the_picture_comes_back(
         self, image: ImageView, width: int, height: int, data: st.DataObject
@@ -209,7 +214,9 @@ class TestBesidePrevious:
         assert abs(both[100, 100] - (30, 60, 90)).max() < 12  # the desktop's ground
         assert abs(both[100, 740] - (240, 240, 240)).max() < 12  # the window
 
-    @pytest.mark.parametrize("image", [ImageView(beside_previous=True), ImageView(beside_previous=True, fit=(512, 512))])
+    @pytest.mark.parametrize(
+        "image", [ImageView(beside_previous=True), ImageView(beside_previous=True, fit=(512, 512))]
+    )
     def test_the_last_click_is_boxed_in_red(self, image: ImageView) -> None:
         seen = self.seen(Pictured(Screenshot(), image), FakeDesktop(SCREEN), CLICK)
         both = pixels(seen.shown).astype(int)

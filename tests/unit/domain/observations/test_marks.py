@@ -75,7 +75,9 @@ class TestMerged:
     def test_what_stays_does_not_overlap(self, rule: Any) -> None:
         """Of two kept elements of different sources none shows what the other does."""
         grid = [element(f"{x},{y}", x * 35, y * 14, 40, 16) for x in range(12) for y in range(12)]
-        read = [element(f"r{x},{y}", x * 31 + 3, y * 13 + 2, 38, 15, origin="ocr") for x in range(12) for y in range(12)]
+        read = [
+            element(f"r{x},{y}", x * 31 + 3, y * 13 + 2, 38, 15, origin="ocr") for x in range(12) for y in range(12)
+        ]
         found = merged([grid, read], rule, 0.5)
         kept = [each for each in found if each.origin == "ocr"]
         assert 0 < len(kept) < len(read)
@@ -90,5 +92,11 @@ class TestMerged:
 class TestNumbered:
     def test_counts_from_one_and_cuts(self) -> None:
         first, second = numbered([SAVE, element("w" * 300, 1, 2), FAR], 2, 200)
-        assert (first.id, first.text, first.tag, first.name, first.centre) == (1, "Save", "push-button", "Save", (60, 20))
+        assert (first.id, first.text, first.tag, first.name, first.centre) == (
+            1,
+            "Save",
+            "push-button",
+            "Save",
+            (60, 20),
+        )
         assert (second.id, len(second.text)) == (2, 200)

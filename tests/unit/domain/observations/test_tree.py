@@ -95,7 +95,8 @@ class TestNodes:
 
     @pytest.mark.parametrize(
         "wrong",
-        ["", "no tree", "<a>", "<a></b>", "<a/><b/>", "<a>\x01</a>", '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', "<a>&b;</a>",
+        ["", "no tree", "<a>", "<a></b>", "<a/><b/>", "<a>\x01</a>", "<a>&b;</a>",
+         '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>',
          '<!DOCTYPE a SYSTEM "file:///etc/passwd"><a/>', "\ud800"],
     )  # fmt: skip
     def test_what_is_no_tree_is_refused(self, wrong: str) -> None:
@@ -137,7 +138,10 @@ class TestLinear:
 
     def test_the_callers_own_tokens_count(self) -> None:
         xml = tree(node("label", "one"), node("label", "two"))
-        assert linear(xml, most_tokens=4, count=lambda _: 1).split("\n") == [*linear(xml).split("\n")[:2], "[... 1 more]"]
+        assert linear(xml, most_tokens=4, count=lambda _: 1).split("\n") == [
+            *linear(xml).split("\n")[:2],
+            "[... 1 more]",
+        ]
 
     def test_all_of_it_where_it_fits(self) -> None:
         xml = tree(node("label", "one"))
@@ -153,7 +157,15 @@ class TestLinear:
 class TestEstimatedTokens:
     @pytest.mark.parametrize(
         ("text", "count"),
-        [("", 0), ("button", 1), ("push-button", 3), ("(10, 200)", 5), ("internationalisation", 3), ("中文", 2), ("a\tb", 3)],
+        [
+            ("", 0),
+            ("button", 1),
+            ("push-button", 3),
+            ("(10, 200)", 5),
+            ("internationalisation", 3),
+            ("中文", 2),
+            ("a\tb", 3),
+        ],
     )
     def test_about_as_tokenisers_do(self, text: str, count: int) -> None:
         assert estimated_tokens(text) == count
