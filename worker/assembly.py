@@ -26,13 +26,17 @@ from backend.services.web_client import GuardedWeb
 from backend.services.workers import WorkerInfo
 from worker.beside import ContainerLine
 from worker.containers import Engine
+from worker.control import HandControl
 from worker.database import Database
 from worker.dispatcher import Works
 from worker.evaluation.code import compiled_folder
 from worker.evaluation.judge import Judge
 from worker.evaluation.sandbox import here
+from worker.eyes import Detectors, WorkerEyes
 from worker.line import RedisLine
 from worker.live import LivePump
+from worker.model_room import ModelRoom
+from worker.ocr import tesseract
 from worker.runner import Tools
 
 CONTAINER = "container"
@@ -60,6 +64,8 @@ def works_of(
         return LivePump(claim.attempt_id, opened.stream_address(), events, fps=settings.live_fps, step=step)
 
     web = GuardedWeb(Reach(private_hosts=settings.web_private_hosts))
+    detectors = Detectors(settings.detectors)
+    room = ModelRoom.of(settings)
     secrets = TaskSecrets(settings.data / "secrets")
 
     def way_out(task: Task, assets: Mapping[str, str]) -> WayOut:
@@ -90,7 +96,10 @@ def works_of(
             web=web,
             secret=secrets,
             way_out=way_out,
+            models=room.attempt,
             line=line,
+            eyes=partial(WorkerEyes, detectors=detectors),
+            control=lambda claim, screen: HandControl(claim.attempt_id, screen),
         )
         for name, provider in providers.items()
     }
@@ -119,7 +128,8 @@ def describe(settings: Settings, providers: Mapping[str, Provider], judge: Judge
         },
         "observations": registry.names(Kind.OBSERVATION),
         "action_spaces": registry.names(Kind.ACTION_SPACE),
-        "models": {name: {} for name in registry.names(Kind.MODEL)},
+        "models": ModelRoom.of(settings).offers(),
+        "eyes": {"ocr": tesseract() is not None, "detectors": sorted(settings.detectors)},
         "evaluators": _fence(judge),
     }
     host = socket.gethostname()
@@ -139,6 +149,7 @@ def _about(agent: Any) -> dict[str, Any]:
         "observation": agent.observation,
         "action_space": agent.action_space,
         "privileged": agent.privileged,
+        "human": getattr(agent, "human", False),
     }
 
 

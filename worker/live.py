@@ -18,6 +18,8 @@ from websockets.sync.client import ClientConnection, connect, unix_connect
 
 LOOK_SECONDS = 0.5
 RENEW_SECONDS = 4.0
+HURRY_FPS = 20.0
+"""While a person acts on the picture: what they do must show at once."""
 MAX_FRAME = 16 * 2**20
 logger = logging.getLogger(__name__)
 
@@ -27,6 +29,10 @@ class Viewers(Protocol):
 
     def watchers(self, attempt_id: UUID) -> int:
         """How many look at the attempt now."""
+        ...
+
+    def hurried(self, attempt_id: UUID) -> bool:
+        """Whether a person acts on the picture."""
         ...
 
     def put_frame(self, attempt_id: UUID, seq: int, jpeg: bytes, meta: Mapping[str, Any]) -> bool:
@@ -63,6 +69,7 @@ class LivePump:
         self._ask = {"fps": fps, "quality": quality}
         self._step = step
         self._seq = 0
+        self._again = False
         self._closed = Event()
         self._thread = Thread(target=self._run, name="live", daemon=True)
         self._thread.start()
@@ -76,25 +83,29 @@ class LivePump:
         self._thread.join(seconds)
 
     def _run(self) -> None:
-        while not self._closed.wait(LOOK_SECONDS):
+        while not self._closed.wait(0.0 if self._again else LOOK_SECONDS):
+            self._again = False
             if not self._viewers.watchers(self._attempt_id):
                 continue
             try:
                 self._stream()
+                self._again = True  # It only wants another rate, or nobody watches.
             except (OSError, WebSocketException, ValueError, TypeError, KeyError) as error:
                 logger.info("live view of %s interrupted: %s", self._attempt_id, error)
 
     def _stream(self) -> None:
         address, secret = self._address
-        with connect_stream(address, secret, self._ask) as socket:
-            self._pump(socket)
+        hurried = self._viewers.hurried(self._attempt_id)
+        ask = {**self._ask, "fps": max(self._ask["fps"], HURRY_FPS)} if hurried else self._ask
+        with connect_stream(address, secret, ask) as socket:
+            self._pump(socket, hurried=hurried)
 
-    def _pump(self, socket: ClientConnection) -> None:
+    def _pump(self, socket: ClientConnection, *, hurried: bool) -> None:
         look_at, newest, sent_at = time.monotonic() + LOOK_SECONDS, None, 0.0
         while not self._closed.is_set():
             if time.monotonic() >= look_at:
                 look_at = time.monotonic() + LOOK_SECONDS
-                if not self._viewers.watchers(self._attempt_id):
+                if not self._viewers.watchers(self._attempt_id) or self._viewers.hurried(self._attempt_id) != hurried:
                     return
                 if newest is not None and time.monotonic() - sent_at > RENEW_SECONDS:
                     # The screen stands still: the same picture again, before its key runs out.

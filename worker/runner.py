@@ -26,14 +26,15 @@ from backend.domain.evaluators.evaluate import CallEvidence, collect
 from backend.domain.loop import Parts, Progress, Rules, run_episode
 from backend.domain.observations._image import Pictured, changes
 from backend.domain.ports import DesktopSpec, OpenDesktop, Provider
-from backend.domain.ports_agent import Agent, AgentContext, Eyes, Line, ObservationSpace
+from backend.domain.ports_agent import Agent, AgentContext, Control, Eyes, Line, ObservationSpace
 from backend.domain.ports_kept import Recorder
 from backend.domain.ports_model import Models
 from backend.domain.ports_web import Browser, Web
 from backend.domain.registry import Kind
+from backend.domain.run import Screen
 from backend.domain.score import Evaluation, score_by_rule
 from backend.domain.setup import run_steps
-from backend.domain.task import Task
+from backend.domain.task import SetupStep, Task
 from backend.domain.way_out import WayOut
 from backend.services.claims import Claim
 from worker.agent import LateAgent
@@ -95,6 +96,11 @@ def no_eyes(_servers: Servers) -> Eyes | None:
     return None
 
 
+def no_control(_claim: Claim, _screen: Screen) -> Control | None:
+    """For tests in which nobody takes over."""
+    return None
+
+
 @dataclass(frozen=True)
 class Tools:
     """What attempts of one worker share.
@@ -111,6 +117,7 @@ class Tools:
         models: language models for an attempt; they stop waiting when the hold says that the attempt must stop.
         line: to a program or a person outside, for an attempt.
         eyes: what observation spaces may use, for an opened desktop.
+        control: by which a person can take over from an agent, on a screen of that size.
     """
 
     provider: Provider
@@ -124,6 +131,7 @@ class Tools:
     models: Callable[[Claim, Hold], Models | None] = no_models
     line: Callable[[Claim], Line | None] = no_line
     eyes: Callable[[Servers], Eyes | None] = no_eyes
+    control: Callable[[Claim, Screen], Control | None] = no_control
 
 
 def run_attempt(claim: Claim, hold: Hold, book: Book, tools: Tools) -> bool:
@@ -223,12 +231,17 @@ class _Attempt:
 
     def _set_up(self, context: TaskContext) -> None:
         try:
-            run_steps(context, self._task.setup)
+            run_steps(context, [*self._task.setup, *self._perturbation()])
         except DeskarenaError:
             raise
         except Exception as error:
             logger.exception("a set-up step of %s broke", self._task.key)
             raise TaskSetupFailed(f"a set-up step broke: {type(error).__name__}: {error}") from error
+
+    def _perturbation(self) -> Sequence[SetupStep]:
+        """What the run does to the windows once the task has set them up; the same for the same episode seed."""
+        how = self._claim.config.perturbation
+        return [SetupStep(type="perturb_windows", parameters={"how": how, "seed": self._claim.seed})] if how else []
 
     def _loop(self, opened: OpenDesktop) -> EndedBy:
         claim, config = self._claim, self._claim.config
@@ -248,16 +261,22 @@ class _Attempt:
             action_params=config.action_params,
             observation=config.observation or plugin.observation,
             max_seconds=rules.budget.max_seconds,
+            platform=opened.desktop.probe().platform,
             models=models,
             line=self._line,
         )
+        # Where a person is the agent, there is nobody to take over from.
+        human = getattr(plugin, "human", False)
+        control = None if human else self._tools.control(claim, opened.desktop.screen)
         thinking = AgentThread(self._hold.check, held)
         agent = LateAgent(plugin, config.params)
-        parts = Parts(agent, opened.desktop, self._space(plugin), self._book, _Monotonic(), thinking, held)
+        parts = Parts(agent, opened.desktop, self._space(plugin), self._book, _Monotonic(), thinking, held, control)
         try:
             return run_episode(parts, context, rules, self._progress)
         finally:
             thinking.close()
+            if models is not None:
+                models.close()
             self._phases.add(self._progress.spent)
 
     def _space(self, plugin: type[Agent]) -> ObservationSpace:

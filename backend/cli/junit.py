@@ -39,6 +39,8 @@ def _name(episode: Episode) -> str:
 
 
 def _verdict(episode: Episode) -> tuple[str, str] | None:
+    if episode["outcome"] == "scored" and episode.get("mixed"):
+        return "skipped", "a person helped: not counted as the agent's"
     if episode["outcome"] == "scored":
         if episode["solved"]:
             return None

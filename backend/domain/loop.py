@@ -12,14 +12,16 @@ from backend.domain.episode import EndedBy
 from backend.domain.errors import AgentFailed, Cancelled, GuestLost, GuestRefused, Lost
 from backend.domain.loop_actions import Work, settle
 from backend.domain.ports import Desktop
-from backend.domain.ports_agent import Agent, AgentContext, ObservationSpace
+from backend.domain.ports_agent import Agent, AgentContext, Control, ObservationSpace
 from backend.domain.ports_kept import Clock, Recorder
 from backend.domain.run import Budget, RunConfig, Settle
 from backend.domain.task import Task
 from backend.domain.trajectory import Decision, Observation, StepRecord, StepTiming, Usage
 
 DEFAULT_MAX_STEPS = 30
-PHASES = ("observe", "agent", "held", "action", "settle", "record")
+PHASES = ("observe", "agent", "held", "action", "settle", "record", "person")
+CONTROL_SECONDS = 0.4
+"""How long one look waits for a person who has taken over; in between, a cancelled run is noticed."""
 Thinking = Callable[[Callable[[], Any], float], Any]
 """Calls the agent's code and gives it so many seconds; raises OutOfTime when they are over."""
 
@@ -39,6 +41,7 @@ class Progress:
 
     Attributes:
         steps: decisions taken.
+        by_person: of them, those of a person who had taken over; they use up none of the agent's budget.
         usage: tokens and money used.
         timings: of the steps, as kept.
         spent: seconds by phase, of the step under way, too.
@@ -48,6 +51,7 @@ class Progress:
     """
 
     steps: int = 0
+    by_person: int = 0
     usage: Usage = field(default_factory=Usage)
     timings: list[StepTiming] = field(default_factory=list)
     spent: dict[str, float] = field(default_factory=lambda: dict.fromkeys(PHASES, 0.0))
@@ -78,7 +82,7 @@ class Rules:
     @classmethod
     def of(cls, config: RunConfig, task: Task) -> "Rules":
         """The rules of a run for one of its tasks."""
-        steps = config.budget.max_steps or task.max_steps or DEFAULT_MAX_STEPS
+        steps = config.budget.steps_of(task.labels.level, task.max_steps) or DEFAULT_MAX_STEPS
         return cls(max_steps=steps, budget=config.budget, settle=config.settle, wait=config.wait)
 
 
@@ -88,6 +92,7 @@ class Parts:
 
     Attributes:
         held: seconds waited so far for a model's API because of its limits or failures: not the agent's time.
+        control: by which a person can take over; None where nobody can.
     """
 
     agent: Agent
@@ -97,6 +102,7 @@ class Parts:
     clock: Clock
     thinking: Thinking = at_once
     held: Callable[[], float] = float
+    control: Control | None = None
 
 
 def run_episode(parts: Parts, context: AgentContext, rules: Rules, progress: Progress) -> EndedBy:
@@ -139,7 +145,7 @@ class _Loop:
         self._progress = progress
         self._note = ""  # told to the agent with its next observation
         self._invalid = 0  # in a row
-        self._moving = False  # the page may still be busy with the last action
+        self._moving = ""  # the phase that settling counts for, if the page may still be busy with the last action
         self._seen: Observation | None = None  # an observation that no step has taken yet
         self._open = False  # a step is under way that has not been kept
         self._begun = self._now()
@@ -163,15 +169,17 @@ class _Loop:
         if self._p.recorder.cancelled():
             raise Cancelled("the run was cancelled")
         self._check_budget()
-        observation = self._observe()
-        decision = self._decide(observation)
-        late = self._progress.agent_seconds > self._rules.budget.max_seconds
+        observation, decision = self._next()
+        helped = decision.by == "person"
+        late = not helped and self._progress.agent_seconds > self._rules.budget.max_seconds
+        self._progress.by_person += helped
         work = Work(self._p.desktop, self._p.clock, self._rules.wait)
         if not late:
             work.carry_out(decision, self._mark_acted)
-            self._spend("action", work.action_seconds)
-            self._spend("settle", work.wait_seconds)
-            self._moving = work.moving
+            self._spend("person" if helped else "action", work.action_seconds)
+            self._spend("person" if helped else "settle", work.wait_seconds)
+            self._moving = ("person" if helped else "settle") if work.moving else ""
+        self._p.space.acted(work.done)
         self._keep(observation, decision, work.results)
         self._progress.acted = work.carried_out
         if late:
@@ -184,11 +192,37 @@ class _Loop:
             return
         self._open, self._begun, self._step_spent = True, self._now(), {}
         if self._moving:
-            self._moving = False
-            self._spend("settle", settle(self._p.desktop, self._p.clock, self._rules.settle))
+            phase, self._moving = self._moving, ""
+            self._spend(phase, settle(self._p.desktop, self._p.clock, self._rules.settle))
         before = self._now()
         self._p.recorder.flush()
         self._spend("record", self._now() - before)
+
+    def _next(self) -> tuple[Observation, Decision]:
+        """What is seen, and what the person in control says to it, else the agent."""
+        observation = self._observe()
+        control = self._p.control
+        if control is None or not control.taken():
+            return observation, self._decide(observation)
+        decision = self._of_person(control, observation)
+        if decision is not None:
+            return observation, decision
+        observation = self._observe()  # The screen need not have stood still until the hand-back.
+        return observation, self._decide(observation)
+
+    def _of_person(self, control: Control, observation: Observation) -> Decision | None:
+        """Waits for the person as long as they keep control; the agent's time stands still. None: handed back."""
+        before = self._now()
+        try:
+            while control.taken():
+                decision = control.decide(observation, CONTROL_SECONDS)
+                if decision is not None:
+                    return decision
+                if self._p.recorder.cancelled():
+                    raise Cancelled("the run was cancelled")
+            return None
+        finally:
+            self._spend("person", self._now() - before)
 
     def _decide(self, observation: Observation) -> Decision:
         shown = observation
@@ -220,7 +254,7 @@ class _Loop:
 
     def _check_budget(self) -> None:
         budget, used = self._rules.budget, self._progress.usage
-        if self._progress.steps >= self._rules.max_steps:
+        if self._progress.steps - self._progress.by_person >= self._rules.max_steps:
             raise _Stop(EndedBy.STEPS, f"{self._rules.max_steps} steps were used up")
         if self._progress.agent_seconds >= budget.max_seconds:
             raise _Stop(EndedBy.TIME, f"{budget.max_seconds:g} s were used up")
@@ -237,7 +271,8 @@ class _Loop:
             # A screen that cannot be captured is the machine's failure: the agent asked for nothing.
             raise GuestLost(f"the desktop gave no observation: {error.message}", hint=error.hint) from error
         self._spend("observe", self._now() - before)
-        self._seen = seen.model_copy(update={"note": self._note}) if self._note else seen
+        note = " ".join(filter(None, (self._note, seen.note)))
+        self._seen = seen.model_copy(update={"note": note}) if self._note else seen
         return self._seen
 
     def _think(self, call: Callable[[], Any]) -> Any:

@@ -7,8 +7,8 @@ from uuid import UUID
 from sqlalchemy import func
 from sqlalchemy.orm import Session
 
-from backend.db.models import Attempt, Episode, Lease, Run, Slot, Worker
-from backend.db.models.words import WorkerState
+from backend.db.models import Agent, Attempt, Episode, Lease, Run, Slot, Worker
+from backend.db.models.words import Controller, WorkerState
 from backend.db.repositories import benchmarks, episodes, external_assets, leases, runs, tasks, workers
 from backend.db.repositories.episodes import Wanted
 from backend.domain import benchmarks as domain_benchmarks
@@ -165,12 +165,19 @@ def _begin(session: Session, run: Run, episode: Episode, lease: Lease, slot: Slo
         slot_id=lease.slot_id,
         lease_id=lease.id,
         fencing_token=lease.fencing_token,
+        controller=_controller(session, run),
+        person=dict(episode.person) if episode.person else None,
     )
     session.add(attempt)
     session.flush()  # The event below refers to it.
     told = {"number": number, "state": AttemptState.PREPARING.value, "worker": str(lease.worker_id)}
     events.append(session, run, Kind.ATTEMPT_STARTED, told, episode_id=episode.id, attempt_id=attempt.id)
     return _claim(session, run, episode, attempt, slot)
+
+
+def _controller(session: Session, run: Run) -> str:
+    agent = session.get(Agent, run.agent_id)
+    return (Controller.PERSON if agent is not None and agent.human else Controller.AGENT).value
 
 
 def _claim(session: Session, run: Run, episode: Episode, attempt: Attempt, slot: Slot) -> Claim:

@@ -9,12 +9,14 @@ from sqlalchemy.orm import Session
 from backend.db.models import Agent, Benchmark, ReportedResult, Run, TaskSet
 from backend.db.models.words import Dimension
 from backend.db.repositories import leaderboards as repository
+from backend.db.repositories import people as people_repository
 from backend.db.repositories import rollups as rollup_repository
 from backend.domain.errors import NotFound
 from backend.domain.statistics.intervals import Interval
 from backend.domain.statistics.ranks import Standing, standings
-from backend.services import rollups
+from backend.services import people_results, rollups
 from backend.services.benchmarks import get_benchmark, list_task_sets
+from backend.services.people_results import DomainRow, Means
 from backend.services.summary import Counts, Summary, Totals, describe
 
 FLOORS = frozenset({"noop", "always_fail", "random"})
@@ -31,10 +33,12 @@ class Row:
         run: the run that stands for it: of its runs the one that covers most tasks, then the newest. Never the one
             with the best result.
         others: its other runs on this task set, newest first.
-        mark: `floor`, `privileged` (it sees the task) or empty. Marked rows have no standing.
+        mark: `floor`, `privileged` (it sees the task), `human` or empty. Marked rows have no standing.
         missing_tasks: tasks of the task set without a scored episode.
         by: summaries by dimension, then by key.
         standing: by mean score, among the unmarked rows with a scored episode.
+        people: of a human row: means of steps, time and rating.
+        efficiency: steps of solved episodes over a person's median steps, as (mean ratio, episodes).
     """
 
     run: Run
@@ -45,6 +49,8 @@ class Row:
     missing_tasks: int
     by: Mapping[Dimension, Mapping[str, Summary]]
     standing: Standing | None = None
+    people: Means | None = None
+    efficiency: tuple[float, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -56,6 +62,7 @@ class Board:
     tasks: int
     rows: Sequence[Row]
     reported: Sequence[ReportedResult]
+    people: Sequence[DomainRow] = ()
 
 
 def leaderboard(
@@ -80,7 +87,16 @@ def leaderboard(
     tasks = repository.number_of_tasks(session, task_set.id)
     cubes = _cubes(session, [condition.run.id for condition in candidates], {Dimension.ALL, *dimensions})
     rows = [_row(condition, cubes.get(condition.run.id, {}), tasks) for condition in candidates]
-    return Board(found, task_set, tasks, _ranked(rows), repository.reported(session, found.id))
+    done = people_results.trials(session, task_set.id)
+    rows = _with_people(session, rows, people_results.by_run(done))
+    reported = repository.reported(session, found.id)
+    return Board(found, task_set, tasks, _ranked(rows), reported, people_results.by_domain(done))
+
+
+def _with_people(session: Session, rows: Sequence[Row], people: Mapping[UUID, Means]) -> list[Row]:
+    """Human rows with what people needed, others with their steps in units of a person's."""
+    ratios = people_repository.efficiency(session, [row.run.id for row in rows])
+    return [replace(row, people=people.get(row.run.id), efficiency=ratios.get(row.run.id)) for row in rows]
 
 
 def _task_set(session: Session, benchmark: str, version: int | None) -> TaskSet:
@@ -106,7 +122,7 @@ def _cubes(
 
 def _row(condition: repository.Condition, cube: Cube, tasks: int) -> Row:
     agent = condition.agent
-    mark = "privileged" if agent.privileged else "floor" if agent.name in FLOORS else ""
+    mark = "human" if agent.human else "privileged" if agent.privileged else "floor" if agent.name in FLOORS else ""
     whole = cube.get(Dimension.ALL, {}).get("") or describe(_NOTHING, None, None, "")
     missing = tasks - whole.scored_tasks
     return Row(condition.run, agent, condition.others, mark, whole, missing, cube)

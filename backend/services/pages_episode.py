@@ -8,15 +8,18 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from backend.db.models import Attempt, Step
+from backend.db.models import Attempt, Episode, Run, Step
+from backend.db.models.words import Purpose
 from backend.db.repositories import pages_episode as repository
 from backend.db.repositories.pages_common import AnyRow
 from backend.domain.episode import EpisodeState
 from backend.domain.errors import NotFound
+from backend.domain.run import Screen
+from backend.domain.trajectory import Usage
 from backend.services import rescore
 from backend.services.pages_actions import action_words, pointer_path
 from backend.services.pages_common import max_steps_of
-from backend.services.pages_looks import ENDED_WORDS, State, state_of
+from backend.services.pages_looks import ENDED_WORDS, Look, State, state_of
 from backend.services.pages_runs import PHASES, UNLABELLED, Phase
 from backend.services.rescore import RescoreRow
 
@@ -46,6 +49,7 @@ class StepView:
     model: str = ""
     dropped: tuple[str, ...] = ()
     elements: int | None = None
+    by: str = ""
 
 
 @dataclass(frozen=True)
@@ -143,11 +147,21 @@ class EpisodePage:
     rescores: list[RescoreRow]
     can_rescore: bool
     newer: bool
+    human: bool
+    screen: Screen
+    unrated: bool
+    first_run: str
+    mixed: bool
 
     @property
     def acted(self) -> int:
         """Steps of the agent, without the picture of the state that it left."""
         return sum(not step.final for step in self.steps)
+
+    @property
+    def spent(self) -> Usage:
+        """Tokens and money of the attempt that is shown; not priced as soon as one of its steps is not."""
+        return sum((Usage.model_validate(step.usage) for step in self.steps if step.usage), Usage())
 
 
 def episode_page(session: Session, episode_id: UUID, number: int | None) -> EpisodePage:
@@ -160,6 +174,7 @@ def episode_page(session: Session, episode_id: UUID, number: int | None) -> Epis
     shown = _chosen(attempts, number)
     before, after = repository.neighbours(session, row.Run.id, episode_id)
     episode, task, run = row.Episode, row.Task, row.Run
+    unrated = row.human and _unrated(run, episode, rows[-1].Attempt if rows else None)
     return EpisodePage(
         id=episode.id,
         run_id=run.id,
@@ -176,11 +191,13 @@ def episode_page(session: Session, episode_id: UUID, number: int | None) -> Epis
         repeat=episode.repeat,
         repeats=int(run.config.get("repeats", 1)),
         seed=episode.seed,
-        state=state_of(episode.state, episode.score, episode.ended_by, episode.failure_class, mixed=episode.mixed),
+        state=State(Look.WAITING, "done; rate it to see the result")
+        if unrated
+        else state_of(episode.state, episode.score, episode.ended_by, episode.failure_class, mixed=episode.mixed),
         reason=episode.reason,
         failure_message=episode.failure_message,
         ended_words=ENDED_WORDS.get(episode.ended_by or "", ""),
-        score=episode.score,
+        score=None if unrated else episode.score,
         steps_used=episode.steps,
         max_steps=max_steps_of(run.config, task.spec),
         flagged=episode.flagged,
@@ -190,11 +207,23 @@ def episode_page(session: Session, episode_id: UUID, number: int | None) -> Epis
         attempts=attempts,
         shown=shown,
         steps=[_step(step) for step in repository.steps(session, shown.id)] if shown else [],
-        evaluations=_evaluations(session, shown.id) if shown else [],
+        evaluations=_evaluations(session, shown.id) if shown and not unrated else [],
         rescores=rescore.listing(session, episode_id=episode_id)[::-1],
-        can_rescore=episode.state == EpisodeState.SCORED,
+        can_rescore=episode.state == EpisodeState.SCORED and not unrated,
         newer=repository.has_newer_task(session, task),
+        human=row.human,
+        screen=Screen.model_validate(run.config.get("screen") or {}),
+        unrated=unrated,
+        first_run=str((episode.person or {}).get("first_run", "")),
+        mixed=episode.mixed,
     )
+
+
+def _unrated(run: Run, episode: Episode, attempt: Attempt | None) -> bool:
+    """A person's task that has ended, but not been rated: nobody is told yet whether it was solved."""
+    if episode.state != EpisodeState.SCORED or run.purpose == Purpose.PRACTICE:
+        return False
+    return attempt is None or (attempt.person or {}).get("rating") is None
 
 
 def _chosen(attempts: list[AttemptView], number: int | None) -> AttemptView | None:
@@ -259,6 +288,7 @@ def _step(step: Step) -> StepView:
         model=str(step.extras.get("model") or ""),
         dropped=tuple(step.extras.get("dropped") or ()),
         elements=len(step.extras["marks"]) if "marks" in step.extras else None,
+        by=str(step.extras.get("by") or ""),
     )
 
 

@@ -1,4 +1,4 @@
-"""How an episode's end looks on a page: nine kinds, each with one word, one shape and one colour everywhere."""
+"""How an episode's end looks on a page: ten kinds, each with one word, one shape and one colour everywhere."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,6 +15,7 @@ class Look(StrEnum):
     PARTIAL = "partial"
     FAIL = "fail"
     AGENT = "agent"
+    HELPED = "helped"
     LOST = "lost"
     RUNNING = "running"
     WAITING = "waiting"
@@ -27,6 +28,7 @@ WORDS: Mapping[Look, str] = {
     Look.PARTIAL: "partly solved",
     Look.FAIL: "not solved",
     Look.AGENT: "stopped by budget or agent error",
+    Look.HELPED: "with a person's help, not counted",
     Look.LOST: "lost",
     Look.RUNNING: "running",
     Look.WAITING: "waiting",
@@ -62,8 +64,8 @@ class State:
     words: str
 
 
-def look_of(state: str, score: float | None, ended_by: str | None) -> Look:
-    """The look of an episode from its three facts."""
+def look_of(state: str, score: float | None, ended_by: str | None, *, mixed: bool = False) -> Look:
+    """The look of an episode from its facts."""
     plain = {
         EpisodeState.LOST: Look.LOST,
         EpisodeState.RUNNING: Look.RUNNING,
@@ -74,6 +76,8 @@ def look_of(state: str, score: float | None, ended_by: str | None) -> Look:
     kind = EpisodeState(state)
     if kind in plain:
         return plain[kind]
+    if mixed:
+        return Look.HELPED
     if score is not None and is_solved(score):
         return Look.PASS
     if score:
@@ -81,9 +85,11 @@ def look_of(state: str, score: float | None, ended_by: str | None) -> Look:
     return Look.AGENT if ended_by in STOPPED else Look.FAIL
 
 
-def state_of(state: str, score: float | None, ended_by: str | None, failure_class: str | None = None) -> State:
+def state_of(
+    state: str, score: float | None, ended_by: str | None, failure_class: str | None = None, *, mixed: bool = False
+) -> State:
     """Look and words of one episode: `out of steps`, `partly solved, 0.50`, `lost (guest)`."""
-    look = look_of(state, score, ended_by)
+    look = look_of(state, score, ended_by, mixed=mixed)
     if look is Look.AGENT:
         return State(look, STOPPED[str(ended_by)])
     if look is Look.PARTIAL:

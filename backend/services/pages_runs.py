@@ -158,6 +158,7 @@ class RunPage:
     not_runnable: list[tuple[str, int]]
     episodes: EpisodeList
     events: list[EventRow]
+    human: bool = False
 
 
 def run_page(session: Session, run_id: UUID, filters: dict[str, Any], after: UUID | None) -> RunPage:
@@ -182,6 +183,7 @@ def run_page(session: Session, run_id: UUID, filters: dict[str, Any], after: UUI
             EventRow(event.seq, event.kind, event.created_at, event.episode_id, event_words(event.kind, event.data))
             for event in repository.events(session, run_id, EVENTS)
         ],
+        human=row.Agent.human,
     )
 
 

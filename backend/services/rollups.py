@@ -92,6 +92,7 @@ def cell(tasks: list[TaskTotals]) -> Mapping[str, Any]:
         "score_sum": totals.score_sum,
         "score_sq_sum": totals.score_sq_sum,
         "lost": dict(totals.lost),
+        "mixed": totals.counts.mixed,
         "cancelled": totals.counts.cancelled,
         "not_runnable": totals.counts.not_runnable,
         "waiting": totals.counts.waiting,
@@ -114,6 +115,7 @@ def summary_of(row: Rollup | Row[Any]) -> Summary:
         not_runnable=row.not_runnable,
         waiting=row.waiting,
         running=row.running,
+        mixed=row.mixed,
     )
     totals = Totals(
         counts=counts,

@@ -16,7 +16,7 @@ BOOTSTRAP = "bootstrap over tasks (Wilson over tasks where all are 0 or all are 
 
 @dataclass(frozen=True)
 class Counts:
-    """Episodes by where they are; the six add up to all."""
+    """Episodes by where they are; the seven add up to all. `mixed` ones have a score that is not the agent's."""
 
     scored: int = 0
     lost: int = 0
@@ -24,6 +24,7 @@ class Counts:
     not_runnable: int = 0
     waiting: int = 0
     running: int = 0
+    mixed: int = 0
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ class Totals:
     def episodes(self) -> int:
         """All episodes."""
         c = self.counts
-        return c.scored + c.lost + c.cancelled + c.not_runnable + c.waiting + c.running
+        return c.scored + c.lost + c.cancelled + c.not_runnable + c.waiting + c.running + c.mixed
 
 
 def run_summary(session: Session, run_id: UUID) -> Summary:
@@ -108,6 +109,7 @@ def added(rows: Iterable[TaskTotals]) -> Totals:
             not_runnable=sum(row.not_runnable for row in rows),
             waiting=sum(row.waiting for row in rows),
             running=sum(row.running for row in rows),
+            mixed=sum(row.mixed for row in rows),
         ),
         lost=dict(sorted(lost.items())),
         tasks=len(rows),
@@ -164,6 +166,7 @@ def denominator_words(episodes: int, counts: Counts, lost: Mapping[str, int]) ->
     classes = ", ".join(f"{name} {number}" for name, number in by_class)
     rest = [
         (counts.lost, f"lost ({classes})" if classes else "lost"),
+        (counts.mixed, "with a person's help and not counted"),
         (counts.cancelled, "cancelled"),
         (counts.not_runnable, "not runnable here"),
         (counts.running, "running"),

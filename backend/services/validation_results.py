@@ -10,5 +10,5 @@ from backend.db.repositories import validations as repository
 def note(session: Session, run: Run, episode: Episode, evaluator_version: str | None) -> None:
     """Stores what a validation run's ended episode came to; of any other run, nothing."""
     agent = str(run.config.get("agent"))
-    if run.purpose == Purpose.VALIDATE and agent in VALIDATION_AGENTS and episode.outcome is not None:
+    if run.purpose == Purpose.VALIDATE and agent in VALIDATION_AGENTS and episode.outcome and not episode.mixed:
         repository.store(session, episode, agent, evaluator_version)

@@ -14,6 +14,7 @@ depends_on: str | Sequence[str] | None = None
 JSON = postgresql.JSONB(astext_type=sa.Text())
 EMPTY = sa.text("'{}'")
 CONTROLLERS = ("agent", "person")
+PURPOSES = ("measure", "validate", "demo")
 # The picture that the agent was shown where it is not the screen itself, and what it was asked.
 KEPT = ("shown_sha256", "prompt_sha256")
 
@@ -31,6 +32,8 @@ def upgrade() -> None:
         sa.Column("actor_id", sa.Uuid(), nullable=False),
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("config", JSON, nullable=False),
+        sa.Column("idempotency_key", sa.Text(), nullable=True),
+        sa.Column("request_hash", sa.Text(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
         *(
             sa.ForeignKeyConstraint(
@@ -39,6 +42,7 @@ def upgrade() -> None:
             for target in ("project", "actor")
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_study")),
+        sa.UniqueConstraint("project_id", "idempotency_key", name=op.f("uq_study_project_id_idempotency_key")),
     )
     op.add_column("run", sa.Column("pins", JSON, server_default=EMPTY, nullable=False))
     op.add_column("run", sa.Column("study_id", sa.Uuid(), nullable=True))
@@ -48,12 +52,24 @@ def upgrade() -> None:
     op.add_column("episode", sa.Column("token_sha256", sa.Text(), nullable=True))
     op.create_index("uq_episode_token_sha256", "episode", ["token_sha256"], unique=True)
     op.add_column("attempt", sa.Column("person", JSON, nullable=True))
-    _controllers((*CONTROLLERS, "mixed"))
+    _one_of("attempt", "controller", (*CONTROLLERS, "mixed"))
+    # What a person said before there was an attempt; whether a person helped the agent, so that it is not its own.
+    op.add_column("episode", sa.Column("person", JSON, nullable=True))
+    op.add_column("episode", sa.Column("mixed", sa.Boolean(), server_default=sa.false(), nullable=False))
+    op.add_column("rollup", sa.Column("mixed", sa.Integer(), server_default=sa.text("0"), nullable=False))
+    op.add_column("agent", sa.Column("human", sa.Boolean(), server_default=sa.false(), nullable=False))
+    _one_of("run", "purpose", (*PURPOSES, "practice"))
 
 
 def downgrade() -> None:
     op.execute("UPDATE attempt SET controller = 'person' WHERE controller = 'mixed'")
-    _controllers(CONTROLLERS)
+    _one_of("attempt", "controller", CONTROLLERS)
+    op.execute("UPDATE run SET purpose = 'demo' WHERE purpose = 'practice'")
+    _one_of("run", "purpose", PURPOSES)
+    op.drop_column("agent", "human")
+    op.drop_column("rollup", "mixed")
+    for column in ("mixed", "person"):
+        op.drop_column("episode", column)
     op.drop_column("attempt", "person")
     op.drop_index("uq_episode_token_sha256", "episode")
     op.drop_column("episode", "token_sha256")
@@ -69,7 +85,8 @@ def downgrade() -> None:
         op.drop_column("step", column)
 
 
-def _controllers(words: Sequence[str]) -> None:
-    op.drop_constraint(op.f("ck_attempt_controller"), "attempt", type_="check")
+def _one_of(table: str, column: str, words: Sequence[str]) -> None:
+    name = op.f(f"ck_{table}_{column}")
+    op.drop_constraint(name, table, type_="check")
     listed = ", ".join(f"'{word}'" for word in words)
-    op.create_check_constraint(op.f("ck_attempt_controller"), "attempt", f"controller IN ({listed})")
+    op.create_check_constraint(name, table, f"{column} IN ({listed})")

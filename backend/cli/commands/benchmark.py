@@ -6,7 +6,7 @@ import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -137,6 +137,21 @@ def label(
         raise UsageError(f"{file} is no file")
     with Api(server) as api:
         result = api.upload(f"/benchmarks/{name}/labels", {}, file.name, file)
+    print_object(result, output, lambda done: print(f"{done['rows']} rows, {done['tasks']} tasks changed"))
+
+
+@app.command("label-from-people")
+def label_from_people(
+    name: Name,
+    by: Annotated[
+        Literal["time", "rating"], typer.Option(help="Difficulty by people's median time, or by their median rating.")
+    ] = "time",
+    output: OutputForm = Output.TABLE,
+    server: Server = None,
+) -> None:
+    """Write what people measured here as labels: median steps and seconds, and a difficulty."""
+    with Api(server) as api:
+        result = api.post(f"/benchmarks/{name}/labels/people?by={by}")
     print_object(result, output, lambda done: print(f"{done['rows']} rows, {done['tasks']} tasks changed"))
 
 

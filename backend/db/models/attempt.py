@@ -17,7 +17,8 @@ from backend.domain.errors import FailureClass
 class Attempt(Base):
     """One try at an episode on one desktop. `live` until it has ended; an episode and a lease have one live at most.
 
-    `person` is what a person said of the task: `feasible`, `rating`, `second_try`.
+    `person` is what a person said of the task: `feasible` before it, `rating` (1 to 3) after it, and the
+    `second_try` after a failure: its `episode`, and when that has ended `steps`, `seconds`, `solved`.
     """
 
     __tablename__ = "attempt"

@@ -4,9 +4,10 @@ from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy import CheckConstraint, Index, UniqueConstraint, text
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from backend.db.models.base import Base, Created, Id, ref
+from backend.db.models.base import Base, Created, Id, Json, ref
 from backend.db.types import one_of
 from backend.domain.episode import EndedBy, EpisodeState, Outcome
 from backend.domain.errors import FailureClass
@@ -16,7 +17,8 @@ class Episode(Base):
     """One (task, repeat) of a run: what leaderboards count.
 
     `retries_from` is the number of attempts at the last `run retry`: losses before it are forgiven. `token_sha256` is
-    of the token by which a program from outside acts in it.
+    of the token by which a program from outside acts in it. `person` is what a person said of the task before it
+    began; each attempt begins with a copy of it. `mixed`: a person helped the agent, so the score is not the agent's.
     """
 
     __tablename__ = "episode"
@@ -57,6 +59,8 @@ class Episode(Base):
     solved: Mapped[bool | None]
     steps: Mapped[int] = mapped_column(default=0)
     token_sha256: Mapped[str | None]
+    person: Mapped[Json | None] = mapped_column(JSONB(none_as_null=True))
+    mixed: Mapped[bool] = mapped_column(default=False, server_default=text("false"))
     flagged: Mapped[bool] = mapped_column(default=False)
     flag_reason: Mapped[str] = mapped_column(default="")
     attempts_count: Mapped[int] = mapped_column(default=0)

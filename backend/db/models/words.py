@@ -4,11 +4,12 @@ from enum import StrEnum
 
 
 class Purpose(StrEnum):
-    """Why a run was made. Only `measure` and `demo` runs enter leaderboards."""
+    """Why a run was made. Only `measure` and `demo` runs enter leaderboards; `practice` is a person's second try."""
 
     MEASURE = "measure"
     VALIDATE = "validate"
     DEMO = "demo"
+    PRACTICE = "practice"
 
 
 class Controller(StrEnum):

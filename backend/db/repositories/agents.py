@@ -13,7 +13,14 @@ from backend.db.models import Agent
 
 
 def get_or_make(  # noqa: PLR0913 - one keyword per thing to ask by
-    session: Session, project_id: UUID, name: str, params: Mapping[str, Any], params_hash: str, *, privileged: bool
+    session: Session,
+    project_id: UUID,
+    name: str,
+    params: Mapping[str, Any],
+    params_hash: str,
+    *,
+    privileged: bool,
+    human: bool = False,
 ) -> Agent:
     """The configuration with these parameters; two callers at once get the same one."""
     query = select(Agent).where(Agent.project_id == project_id, Agent.name == name, Agent.params_hash == params_hash)
@@ -26,6 +33,7 @@ def get_or_make(  # noqa: PLR0913 - one keyword per thing to ask by
             "params": dict(params),
             "params_hash": params_hash,
             "privileged": privileged,
+            "human": human,
         }
         session.execute(insert(Agent).values(row).on_conflict_do_nothing())
         found = session.scalars(query).one()

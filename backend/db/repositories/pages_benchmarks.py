@@ -68,7 +68,7 @@ def _results() -> Select[UUID, int, int, int]:
         )
         .join(Run, Run.id == Episode.run_id)
         .join(Agent, Agent.id == Run.agent_id)
-        .where(Run.purpose.in_(MEASURED), ~Agent.privileged)
+        .where(Run.purpose.in_(MEASURED), ~Agent.privileged, ~Agent.human, ~Episode.mixed)
         .group_by(Episode.task_id)
     )
 

@@ -19,6 +19,7 @@ def look() -> ColumnElement[str]:
     return case(
         (Episode.state == "not_runnable", literal("notrunnable")),
         (Episode.state != "scored", Episode.state),
+        (Episode.mixed, literal("helped")),
         (Episode.score >= 1.0 - SOLVED_TOLERANCE, literal("pass")),
         (Episode.score > 0, literal("partial")),
         (stopped, literal("agent")),

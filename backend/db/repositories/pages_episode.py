@@ -29,7 +29,15 @@ from backend.db.repositories.pages_common import AnyRow
 def episode(session: Session, episode_id: UUID) -> AnyRow | None:
     """An episode with its task, run and names."""
     query = (
-        select(Episode, Task, Run, Agent.name.label("agent"), Benchmark.name.label("benchmark"), TaskSet.version)
+        select(
+            Episode,
+            Task,
+            Run,
+            Agent.name.label("agent"),
+            Agent.human,
+            Benchmark.name.label("benchmark"),
+            TaskSet.version,
+        )
         .join(Task, Task.id == Episode.task_id)
         .join(Run, Run.id == Episode.run_id)
         .join(Agent, Agent.id == Run.agent_id)

@@ -18,6 +18,7 @@ class TaskTotals:
     Attributes:
         steps: over scored episodes.
         lost: by failure class.
+        mixed: scored, but a person helped: not counted as the agent's.
     """
 
     task_id: UUID
@@ -35,30 +36,32 @@ class TaskTotals:
     waiting: int
     running: int
     steps: int
+    mixed: int = 0
 
     @property
     def episodes(self) -> int:
         """All of them."""
-        ended = self.scored + sum(self.lost.values()) + self.cancelled
+        ended = self.scored + self.mixed + sum(self.lost.values()) + self.cancelled
         return ended + self.not_runnable + self.waiting + self.running
 
 
 _TOTALS = text("""
     SELECT t.id, t.domain, t.difficulty, t.level, t.apps,
         s.scored, s.solved, s.score_sum, s.score_sq_sum, s.lost, s.cancelled, s.not_runnable, s.waiting, s.running,
-        s.steps
+        s.steps, s.mixed
     FROM (
         SELECT task_id,
-            count(*) FILTER (WHERE state = 'scored') AS scored,
-            count(*) FILTER (WHERE solved) AS solved,
-            coalesce(sum(score), 0) AS score_sum,
-            coalesce(sum(score * score), 0) AS score_sq_sum,
+            count(*) FILTER (WHERE state = 'scored' AND NOT mixed) AS scored,
+            count(*) FILTER (WHERE state = 'scored' AND mixed) AS mixed,
+            count(*) FILTER (WHERE solved AND NOT mixed) AS solved,
+            coalesce(sum(score) FILTER (WHERE NOT mixed), 0) AS score_sum,
+            coalesce(sum(score * score) FILTER (WHERE NOT mixed), 0) AS score_sq_sum,
             array_agg(failure_class) FILTER (WHERE state = 'lost') AS lost,
             count(*) FILTER (WHERE state = 'cancelled') AS cancelled,
             count(*) FILTER (WHERE state = 'not_runnable') AS not_runnable,
             count(*) FILTER (WHERE state = 'waiting') AS waiting,
             count(*) FILTER (WHERE state = 'running') AS running,
-            coalesce(sum(steps) FILTER (WHERE state = 'scored'), 0)::bigint AS steps
+            coalesce(sum(steps) FILTER (WHERE state = 'scored' AND NOT mixed), 0)::bigint AS steps
         FROM episode WHERE run_id = :run GROUP BY task_id
     ) s
     JOIN task t ON t.id = s.task_id
@@ -85,6 +88,7 @@ def task_totals(session: Session, run_id: UUID) -> list[TaskTotals]:
             waiting=row.waiting,
             running=row.running,
             steps=row.steps,
+            mixed=row.mixed,
         )
         for row in session.execute(_TOTALS, {"run": run_id})
     ]

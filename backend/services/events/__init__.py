@@ -5,6 +5,15 @@ when the broker is away: whoever listens also reads Postgres now and then.
 """
 
 from backend.services.events.broker import broker_state, configure
+from backend.services.events.hand import (
+    give_hand,
+    hand_line,
+    hand_of,
+    holder,
+    hurried,
+    mark_hurry,
+    take_hand,
+)
 from backend.services.events.line import (
     Said,
     Seen,
@@ -41,8 +50,13 @@ __all__ = [
     "close_listeners",
     "configure",
     "forget_seen",
+    "give_hand",
+    "hand_line",
+    "hand_of",
     "has_broker",
     "heard",
+    "holder",
+    "hurried",
     "keep_seen",
     "latest_frame",
     "latest_index",
@@ -50,6 +64,7 @@ __all__ = [
     "latest_seen",
     "list_after",
     "mark_heard",
+    "mark_hurry",
     "mark_watching",
     "next_said",
     "put_frame",
@@ -58,5 +73,6 @@ __all__ = [
     "subscribe_attempt",
     "subscribe_line",
     "subscribe_run",
+    "take_hand",
     "watchers",
 ]

@@ -15,8 +15,10 @@ from backend.domain.task import Difficulty, LoadedBenchmark, Task
 from backend.services import benchmark_labels as label_service
 from backend.services import benchmark_versions as version_service
 from backend.services import benchmarks as service
+from backend.services import people_results
 from backend.services.benchmark_lint import lint_task_set
 from backend.services.leaderboards import leaderboard
+from backend.services.people_results import By
 from backend.services.validation import start_validation, validation_report
 from backend.web.api import schemas, schemas_catalog, views_catalog
 from backend.web.api.common import Cursor, Id, Limit, Name, Word, api_router, following
@@ -183,6 +185,17 @@ def import_labels(
     except UnicodeDecodeError as error:
         raise Invalid(f"it is no UTF-8 text: {error}", path="file") from error
     rows, tasks = label_service.import_labels(session, name, text)
+    return schemas_catalog.LabelResult(rows=rows, tasks=tasks)
+
+
+@router.post("/benchmarks/{name}/labels/people")
+def label_by_people(
+    session: SessionDep,
+    name: Name,
+    by: Annotated[By, Query(description="Difficulty by people's median time, or by their median rating.")] = By.TIME,
+) -> schemas_catalog.LabelResult:
+    """Write what people measured here as labels: median steps and seconds of those who solved a task, difficulty."""
+    rows, tasks = people_results.label_tasks(session, name, by)
     return schemas_catalog.LabelResult(rows=rows, tasks=tasks)
 
 

@@ -1,5 +1,5 @@
 """All websocket routers."""
 
-from backend.web.ws import events, live
+from backend.web.ws import control, events, live
 
-ROUTERS = (events.router, live.router)
+ROUTERS = (events.router, live.router, control.router)

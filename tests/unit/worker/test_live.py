@@ -65,11 +65,15 @@ class FakeViewers:
     def __init__(self) -> None:
         self.number = 0
         self.asked = 0
+        self.hurry = False
         self.frames: list[tuple[int, bytes, Mapping[str, Any]]] = []
 
     def watchers(self, attempt_id: UUID) -> int:
         self.asked += 1
         return self.number
+
+    def hurried(self, attempt_id: UUID) -> bool:
+        return self.hurry
 
     def put_frame(self, attempt_id: UUID, seq: int, jpeg: bytes, meta: Mapping[str, Any]) -> bool:
         self.frames.append((seq, jpeg, meta))

@@ -8,7 +8,9 @@ export default class Keys extends Controller {
   }
 
   press(event) {
-    const typing = event.target.closest("input:not([type=range], [type=checkbox]), textarea, select, dialog");
+    const typing = event.target.closest(
+      "input:not([type=range], [type=checkbox]), textarea, select, dialog, [role=application]",
+    );
     if (typing || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     const act = {
       j: () => this.move(1),

@@ -42,7 +42,7 @@ export default class Replay extends Controller {
 
   press(event) {
     if (
-      event.target.closest("input:not([type=range]), textarea, select, dialog, summary") ||
+      event.target.closest("input:not([type=range]), textarea, select, dialog, summary, [role=application]") ||
       event.ctrlKey ||
       event.metaKey
     )

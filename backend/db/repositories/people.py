@@ -1,0 +1,83 @@
+"""What people did as agents: their episodes, with what they said of them."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Float, Select, cast, func, select
+from sqlalchemy.dialects.postgresql import distinct_on
+from sqlalchemy.orm import Session
+
+from backend.db.models import Agent, Attempt, Episode, Run, Task
+from backend.db.models.words import Purpose
+from backend.db.repositories.pages_common import AnyRow
+from backend.domain.episode import EpisodeState
+
+RANKED = (Purpose.MEASURE.value, Purpose.DEMO.value)
+
+
+def agent_of(session: Session, run_id: UUID) -> Agent | None:
+    """The run's agent."""
+    return session.scalar(select(Agent).join(Run, Run.agent_id == Agent.id).where(Run.id == run_id))
+
+
+def newest(session: Session, run_id: UUID) -> Sequence[AnyRow]:
+    """Rows (Episode, Task, newest Attempt or None) of a run in the order in which they are done."""
+    attempt = (
+        select(Attempt.id, Attempt.episode_id)
+        .join(Episode, Episode.id == Attempt.episode_id)
+        .where(Episode.run_id == run_id)
+        .ext(distinct_on(Attempt.episode_id))
+        .order_by(Attempt.episode_id, Attempt.number.desc())
+        .subquery()
+    )
+    query = (
+        select(Episode, Task, Attempt)
+        .join(Task, Task.id == Episode.task_id)
+        .outerjoin(attempt, attempt.c.episode_id == Episode.id)
+        .outerjoin(Attempt, Attempt.id == attempt.c.id)
+        .where(Episode.run_id == run_id)
+        .order_by(Episode.id)
+    )
+    return session.execute(query).all()
+
+
+def attempt_of(session: Session, episode_id: UUID) -> Attempt | None:
+    """The newest attempt of an episode, locked."""
+    query = select(Attempt).where(Attempt.episode_id == episode_id).order_by(Attempt.number.desc()).limit(1)
+    return session.scalar(query.with_for_update(key_share=True).execution_options(populate_existing=True))
+
+
+def _done() -> Select[Any, Any, Any, Any]:
+    """Rows (Episode, Attempt, Task, run) of people's scored episodes."""
+    return (
+        select(Episode, Attempt, Task, Run.id.label("run_id"))
+        .join(Run, Run.id == Episode.run_id)
+        .join(Agent, Agent.id == Run.agent_id)
+        .join(Task, Task.id == Episode.task_id)
+        .join(Attempt, (Attempt.episode_id == Episode.id) & (Attempt.state == EpisodeState.SCORED.value))
+        .where(Agent.human, Run.purpose.in_(RANKED), Episode.state == EpisodeState.SCORED.value)
+        .order_by(Episode.id)
+    )
+
+
+def of_task_set(session: Session, task_set_id: UUID) -> Sequence[AnyRow]:
+    """People's scored episodes on the tasks of a task set."""
+    return session.execute(_done().where(Task.task_set_id == task_set_id)).all()
+
+
+def of_tasks(session: Session, benchmark_sets: Sequence[UUID]) -> Sequence[AnyRow]:
+    """People's scored episodes on any of these task sets."""
+    return session.execute(_done().where(Task.task_set_id.in_(list(benchmark_sets)))).all()
+
+
+def efficiency(session: Session, run_ids: Sequence[UUID]) -> dict[UUID, tuple[float, int]]:
+    """Per run: steps of solved episodes over the task's human steps, as (mean of the ratios, episodes)."""
+    ratio = cast(Episode.steps, Float) / Task.human_steps
+    query = (
+        select(Episode.run_id, func.avg(ratio), func.count())
+        .join(Task, Task.id == Episode.task_id)
+        .where(Episode.run_id.in_(list(run_ids)), Episode.solved, ~Episode.mixed, Task.human_steps > 0)
+        .group_by(Episode.run_id)
+    )
+    return {row[0]: (float(row[1]), int(row[2])) for row in session.execute(query)}

@@ -1,0 +1,75 @@
+"""`human`: a person acts through the episode's page; each message of the page is one step (docs/human.md)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field
+
+from backend.domain.episode import EndedBy
+from backend.domain.errors import AgentFailed, Invalid
+from backend.domain.hand import in_words, read_hand
+from backend.domain.parameters import Parameters
+from backend.domain.ports_agent import AgentContext
+from backend.domain.registry import Kind, register
+from backend.domain.trajectory import Decision, Observation
+
+LOOK_SECONDS = 2.0
+_NOT_SENT = {"frame": None, "shown": None, "previous": None, "a11y_tree": None, "clipboard": None, "terminal": None}
+
+
+class HumanParams(Parameters):
+    """Who acts."""
+
+    person: str = Field(default="", max_length=100, description="A name or number for the person; rows are by person.")
+
+
+@register(Kind.AGENT, "human")
+class Human:
+    """Does what a person does on the page, one action per step; they end it by Done or Infeasible."""
+
+    Params = HumanParams
+    observation = "screenshot"
+    action_space = "computer_13"
+    about = "A person acts through the page: mouse and keyboard on the live screen, by the protocol of a human study."
+    privileged = False
+    human = True
+
+    def __init__(self, params: Any) -> None:
+        self.params = params
+        self._context: AgentContext | None = None
+
+    def reset(self, context: AgentContext) -> None:
+        """Raises AgentFailed where there is no line to a page."""
+        if context.line is None:
+            raise AgentFailed("this worker has no line to a person's page", hint="It needs a broker: REDIS_URL.")
+        self._context = context
+
+    def act(self, observation: Observation) -> Decision:
+        """Waits for the person as long as the agent's time lasts. See the port.
+
+        Raises:
+            ClusterLost: the line is gone.
+        """
+        context = self._context
+        if context is None or context.line is None:
+            raise RuntimeError("act() before reset()")
+        # The page has the live picture; the line only says which step waits.
+        context.line.show(observation.model_copy(update=_NOT_SENT), {"max_steps": context.max_steps})
+        left = context.max_seconds
+        while left > 0:
+            message = context.line.take(min(LOOK_SECONDS, left))
+            if message is not None:
+                return self._read(message, context)
+            left -= LOOK_SECONDS
+        return Decision(stop=EndedBy.TIME, words="Nobody acted any more.")
+
+    def close(self) -> None:
+        """Nothing to release: the line is its worker's."""
+
+    @staticmethod
+    def _read(message: Mapping[str, Any], context: AgentContext) -> Decision:
+        try:
+            actions = read_hand(message.get("actions"), context.screen, may_end=True)
+        except Invalid as error:
+            return Decision(words="Nothing that could be done.", invalid=error.message)
+        return Decision(actions=actions, words=in_words(actions))

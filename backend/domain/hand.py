@@ -1,0 +1,74 @@
+"""What a person's hand can do on a desktop: what comes from the page's mouse and keyboard, checked and bounded.
+
+One message is one step, as the human study of WAA counts them: a click, a typed run of text, a key or hotkey, a scroll,
+a drag. A drag and a scroll begin by moving the pointer, so a message has up to two actions.
+"""
+
+from typing import Any
+
+from pydantic import ValidationError
+
+from backend.domain.errors import Invalid
+from backend.domain.loop_actions import complaint
+from backend.domain.run import Screen
+from backend.domain.trajectory import Action, ActionType
+
+MOST_ACTIONS = 2
+MOST_TEXT = 10_000
+MOST_KEYS = 5
+MOST_SCROLL = 100
+HAND = frozenset(
+    {
+        ActionType.MOVE_TO,
+        ActionType.CLICK,
+        ActionType.DRAG_TO,
+        ActionType.SCROLL,
+        ActionType.TYPING,
+        ActionType.PRESS,
+        ActionType.HOTKEY,
+    }
+)
+ENDINGS = frozenset({ActionType.DONE, ActionType.FAIL})
+
+
+def read_hand(value: Any, screen: Screen, *, may_end: bool) -> tuple[Action, ...]:
+    """The actions of one message, in screen pixels.
+
+    Args:
+        value: a list of actions as JSON, from whoever sent it.
+        screen: a point must lie on it.
+        may_end: DONE and FAIL are allowed: who acts is the agent, not a helper.
+
+    Raises:
+        Invalid: it is nothing that a hand can do; `path` says where.
+    """
+    if not isinstance(value, list) or not 1 <= len(value) <= MOST_ACTIONS:
+        raise Invalid(f"expected a list of 1 to {MOST_ACTIONS} actions", path="actions")
+    return tuple(_action(one, screen, f"actions.{at}", may_end=may_end) for at, one in enumerate(value))
+
+
+def _action(value: Any, screen: Screen, path: str, *, may_end: bool) -> Action:
+    try:
+        found = Action.model_validate(value)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise Invalid(first["msg"], path=".".join([path, *map(str, first["loc"])])) from error
+    if found.type not in HAND | (ENDINGS if may_end else frozenset()):
+        raise Invalid(f"{found.type} is nothing that a person may do here", path=path)
+    wrong = _too_much(found) or complaint(found, screen)
+    if wrong:
+        raise Invalid(wrong, path=path)
+    return found
+
+
+def _too_much(action: Action) -> str:
+    if len(action.text) > MOST_TEXT:
+        return f"the text is longer than {MOST_TEXT} characters"
+    if len(action.keys) > MOST_KEYS or any(len(key) > MOST_TEXT for key in action.keys):
+        return f"at most {MOST_KEYS} keys at once"
+    return f"at most {MOST_SCROLL} wheel clicks at once" if max(abs(action.dx), abs(action.dy)) > MOST_SCROLL else ""
+
+
+def in_words(actions: tuple[Action, ...]) -> str:
+    """What was done, in a few words."""
+    return " and ".join(str(action.type).replace("_", " ").lower() for action in actions)

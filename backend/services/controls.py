@@ -1,0 +1,50 @@
+"""What a page must know before a person may act on an attempt's desktop."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.models import Agent, Attempt, Episode, Run
+from backend.domain.episode import AttemptState
+from backend.domain.errors import NotFound
+from backend.domain.run import RunConfig, Screen
+from backend.services.projects import default_project
+
+
+@dataclass(frozen=True)
+class Controlled:
+    """An attempt as it stands.
+
+    Attributes:
+        human: a person is its agent; else one can only take over.
+        screen: of its desktop.
+        step: steps taken so far.
+    """
+
+    attempt_id: UUID
+    run_id: UUID
+    live: bool
+    state: AttemptState
+    human: bool
+    screen: Screen
+    step: int
+
+
+def controlled(session: Session, attempt_id: UUID) -> Controlled:
+    """The attempt. Raises NotFound, also for one of another project."""
+    attempt = session.get(Attempt, attempt_id)
+    episode = None if attempt is None else session.get(Episode, attempt.episode_id)
+    run = None if episode is None else session.get(Run, episode.run_id)
+    agent = None if run is None else session.get(Agent, run.agent_id)
+    if attempt is None or run is None or agent is None or run.project_id != default_project(session).id:
+        raise NotFound(f"there is no attempt {attempt_id}")
+    return Controlled(
+        attempt_id=attempt.id,
+        run_id=run.id,
+        live=attempt.live,
+        state=AttemptState(attempt.state),
+        human=agent.human,
+        screen=RunConfig.model_validate(run.config).screen,
+        step=attempt.current_step,
+    )

@@ -1,0 +1,79 @@
+"""Who has the mouse and keyboard of an attempt's desktop, as it lies in the broker.
+
+One key with a short life holds the token of the page that has taken them; the page renews it. It outlives a reload of
+the page by a few seconds, and a person who has gone gives the desktop back by that.
+"""
+
+from typing import Any
+from uuid import UUID, uuid5
+
+import redis
+
+from backend.services.events import broker, watch
+
+HAND_SECONDS = 15.0
+HURRY_SECONDS = 6.0
+
+_TAKE = """
+local has = redis.call('GET', KEYS[1])
+if has and has ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return 1
+"""
+_GIVE = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0"
+
+
+def hand_line(attempt_id: UUID) -> UUID:
+    """The line by which a person's actions come into an agent's attempt."""
+    return uuid5(attempt_id, "hand")
+
+
+def _key(attempt_id: UUID) -> str:
+    return f"deskarena:hand:{attempt_id}"
+
+
+def _hurry_key(attempt_id: UUID) -> str:
+    return f"deskarena:hurry:{attempt_id}"
+
+
+def hand_of(attempt_id: UUID) -> str:
+    """The token of who has taken over; empty if nobody has, or the broker is away."""
+    found = broker.current().call(lambda client: client.get(_key(attempt_id)), None)
+    return found.decode() if found else ""
+
+
+def hurried(attempt_id: UUID) -> bool:
+    """Whether a person acts on the picture, so that it should be quick."""
+    return broker.current().call(lambda client: bool(client.exists(_hurry_key(attempt_id))), default=False)
+
+
+async def take_hand(attempt_id: UUID, token: str) -> bool:
+    """Takes the desktop, or keeps it; False if somebody else has it or the broker is away."""
+    life = int(HAND_SECONDS * 1000)
+    return bool(await _call(lambda client: client.eval(_TAKE, 1, _key(attempt_id), token, life)))
+
+
+async def give_hand(attempt_id: UUID, token: str) -> None:
+    """Gives it back, if it is that token's."""
+    await _call(lambda client: client.eval(_GIVE, 1, _key(attempt_id), token))
+
+
+async def holder(attempt_id: UUID) -> str:
+    """Like `hand_of`, without holding up anybody."""
+    found = await _call(lambda client: client.get(_key(attempt_id)))
+    return found.decode() if found else ""
+
+
+async def mark_hurry(attempt_id: UUID) -> None:
+    """Asks for more pictures a second, for a while."""
+    await _call(lambda client: client.set(_hurry_key(attempt_id), b"1", px=int(HURRY_SECONDS * 1000)))
+
+
+async def _call(work: Any) -> Any:
+    client = watch.broker_client()
+    if client is None:
+        return None
+    try:
+        return await work(client)
+    except (redis.RedisError, OSError):
+        return None

@@ -1,0 +1,67 @@
+"""Runs in which a person is the agent: how their episodes wait, in which order, and what a person said of them."""
+
+import random
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.models import Attempt, Episode, Run
+from backend.db.models.words import Purpose
+from backend.db.repositories import attempts as repository
+from backend.domain.run import RunConfig, Settle
+
+T = TypeVar("T")
+LATER = datetime(9999, 1, 1, tzinfo=UTC)
+"""When an episode may start that waits for its person: never by itself."""
+WAITS = "waits for a person"
+MOST_STEPS = 300
+"""A person's step budget where the run gives none: they are not hurried, and one action is one step."""
+QUICK = Settle(quiet=0.05, timeout=0.3)
+"""A person sees the live screen and decides by themselves when it has settled."""
+_SPENT = ("agent", "action", "settle")
+
+
+def settled(config: RunConfig) -> RunConfig:
+    """The configuration with what suits a person where nothing else was asked for."""
+    budget = config.budget
+    if budget.max_steps is None:
+        budget = budget.model_copy(update={"max_steps": MOST_STEPS})
+    settle = QUICK if config.settle == Settle() else config.settle
+    return config.model_copy(update={"budget": budget, "settle": settle})
+
+
+def shuffled(tasks: Sequence[T], seed: int) -> list[T]:
+    """The tasks in the random order of the seed."""
+    found = list(tasks)
+    random.Random(seed).shuffle(found)  # noqa: S311 - an order that can be repeated, no secret
+    return found
+
+
+def held_back(state_reason: str) -> dict[str, Any]:
+    """Columns of a new episode: it waits for its person, unless it cannot run."""
+    return {"available_at": LATER, "reason": state_reason or WAITS}
+
+
+def seconds_of(seconds: Mapping[str, Any]) -> float:
+    """What a person's time was, from an attempt's seconds by phase: from the first picture to their last action."""
+    return float(sum(float(seconds.get(name) or 0.0) for name in _SPENT))
+
+
+def note(session: Session, run: Run, episode: Episode, attempt: Attempt) -> None:
+    """A second try that has ended is told to the attempt that failed before. Of any other episode, nothing."""
+    tried = (episode.person or {}).get("second_try_of")
+    if run.purpose != Purpose.PRACTICE or not tried:
+        return
+    first = repository.get(session, UUID(str(tried)))
+    if first is None:
+        return
+    result = {
+        "episode": str(episode.id),
+        "steps": attempt.current_step,
+        "seconds": round(seconds_of(attempt.seconds), 3),
+        "solved": bool(episode.solved),
+    }
+    first.person = {**(first.person or {}), "second_try": result}

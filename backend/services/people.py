@@ -1,0 +1,255 @@
+"""What a person does in a run of the agent `human`: judge, act, rate, perhaps try again. See docs/human.md."""
+
+import glob
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.models import Actor, Attempt, Episode, Project, Run, Task
+from backend.db.models.words import Purpose
+from backend.db.repositories import benchmarks, episodes, runs
+from backend.db.repositories import people as repository
+from backend.domain.agents._oracle_steps import read_solution
+from backend.domain.agents.oracle import describe
+from backend.domain.episode import EpisodeState, RunState
+from backend.domain.errors import Conflict, Invalid, NotFound
+from backend.services import queue
+from backend.services.benchmark_variants import task_of
+from backend.services.human_runs import LATER, seconds_of
+from backend.services.requests import RunRequest
+from backend.services.runs import get_run, submit_run
+
+RATINGS = {1: "easy", 2: "medium", 3: "hard"}
+
+
+class Next(StrEnum):
+    """What the person does next in a run."""
+
+    JUDGE = "judge"  # is the task feasible? asked before its desktop is shown
+    ACT = "act"  # a desktop is theirs
+    RATE = "rate"  # how hard was it?
+    LEARN = "learn"  # it was not solved: the solution, and a second try
+    END = "end"
+
+
+@dataclass(frozen=True)
+class Done:
+    """One task that a person has done. `seconds`: of acting; `feasible`, `rating`: what they said."""
+
+    episode: Episode
+    task: Task
+    steps: int
+    seconds: float
+    feasible: bool | None
+    rating: int | None
+    second_try: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Desk:
+    """A person's place in a run.
+
+    Attributes:
+        next: what comes next, with `episode` and `task` (None at the end).
+        number: of that task, from 1; total: of all tasks of the run that can run here.
+        solution: its steps in words, where it is to be shown and there is one.
+        done: tasks with a rating, newest last. Only these may show whether they were solved.
+        first_run: of a second try: the run in which the task was done first.
+    """
+
+    run: Run
+    next: Next
+    episode: Episode | None
+    task: Task | None
+    number: int
+    total: int
+    solution: Sequence[str]
+    done: Sequence[Done]
+    first_run: str = ""
+
+
+def is_human(session: Session, run_id: UUID) -> bool:
+    """Whether a person acts in that run."""
+    agent = repository.agent_of(session, run_id)
+    return agent is not None and agent.human
+
+
+def desk(session: Session, run_id: UUID) -> Desk:
+    """Where a person stands in a run.
+
+    Raises:
+        NotFound: no such run, or nobody acts in it by hand.
+    """
+    run = get_run(session, run_id)
+    if not is_human(session, run_id):
+        raise NotFound("nobody acts by hand in this run", hint="Submit one with the agent `human`.")
+    rows = [row for row in repository.newest(session, run_id) if row.Episode.state != EpisodeState.NOT_RUNNABLE]
+    at, step = _next(run, rows)
+    row = None if at is None else rows[at]
+    learning = row is not None and step is Next.LEARN
+    return Desk(
+        run=run,
+        next=step,
+        episode=None if row is None else row.Episode,
+        task=None if row is None else row.Task,
+        number=0 if at is None else at + 1,
+        total=len(rows),
+        solution=solution(session, row.Task, run) if learning and row is not None else (),
+        done=[_done(one) for one in rows if one.Attempt is not None and _said(one.Attempt, "rating") is not None],
+        first_run=str((rows[0].Episode.person or {}).get("first_run", "")) if rows else "",
+    )
+
+
+def _next(run: Run, rows: Sequence[Any]) -> tuple[int | None, Next]:
+    """The first episode for which something is left to do."""
+    going = [at for at, row in enumerate(rows) if _under_way(row.Episode)]
+    if going:
+        return going[0], Next.ACT
+    practice = run.purpose == Purpose.PRACTICE
+    for at, row in enumerate(rows):
+        if row.Episode.state != EpisodeState.SCORED or practice:
+            continue
+        if _said(row.Attempt, "rating") is None:
+            return at, Next.RATE
+        if not row.Episode.solved and _said(row.Attempt, "second_try") is None:
+            return at, Next.LEARN
+    if RunState(run.state) in {RunState.QUEUED, RunState.RUNNING}:
+        for at, row in enumerate(rows):
+            if row.Episode.state == EpisodeState.WAITING:
+                return at, Next.JUDGE
+    return None, Next.END
+
+
+def _under_way(episode: Episode) -> bool:
+    """It has a desktop, or waits for one only."""
+    waits = episode.state == EpisodeState.WAITING and episode.available_at < LATER
+    return waits or episode.state == EpisodeState.RUNNING
+
+
+def _said(attempt: Attempt | None, name: str) -> Any:
+    return None if attempt is None else (attempt.person or {}).get(name)
+
+
+def _done(row: Any) -> Done:
+    said = row.Attempt.person or {}
+    return Done(
+        episode=row.Episode,
+        task=row.Task,
+        steps=row.Attempt.current_step,
+        seconds=seconds_of(row.Attempt.seconds),
+        feasible=said.get("feasible"),
+        rating=said.get("rating"),
+        second_try=said.get("second_try") or {},
+    )
+
+
+def solution(session: Session, task: Task, run: Run) -> list[str]:
+    """The oracle's steps in words; empty where the task has none."""
+    recipe = task_of(session, task, run.config).oracle
+    if recipe is None:
+        return ["It cannot be done: say Infeasible."] if not task.feasible else []
+    steps = read_solution(recipe)
+    return [f"{step.note}: {describe(step)}" if step.note else describe(step) for step in steps]
+
+
+def begin(session: Session, run_id: UUID, episode_id: UUID, *, feasible: bool) -> Episode:
+    """The person has judged whether the task is feasible: a desktop is made for it.
+
+    Raises:
+        Conflict: another task of the run is under way, or this one has begun.
+        NotFound: no such episode in that run.
+    """
+    run = _locked(session, run_id)
+    rows = repository.newest(session, run_id)
+    if any(_under_way(row.Episode) for row in rows):
+        raise Conflict("a task of this run is under way", hint=f"Finish it first: open /runs/{run_id}/human.")
+    episode = _episode(session, run, episode_id)
+    if episode.state != EpisodeState.WAITING:
+        raise Conflict(f"the task has begun already: it is {episode.state}")
+    _start(session, episode, {"feasible": feasible})
+    return episode
+
+
+def _start(session: Session, episode: Episode, said: dict[str, Any]) -> None:
+    episode.person = {**(episode.person or {}), **said}
+    episode.available_at, episode.reason = episodes.now(session), ""
+    queue.wake_workers(session)
+
+
+def rate(session: Session, run_id: UUID, episode_id: UUID, rating: int) -> None:
+    """How hard the task was: 1 easy, 2 medium, 3 hard. The first rating stays.
+
+    Raises:
+        Conflict: the task has not ended, or was rated.
+        Invalid: no such rating.
+    """
+    if rating not in RATINGS:
+        raise Invalid("expected 1, 2 or 3", path="rating")
+    attempt = _ended(session, run_id, episode_id)
+    if _said(attempt, "rating") is not None:
+        raise Conflict("the task has been rated")
+    attempt.person = {**(attempt.person or {}), "rating": rating}
+
+
+def go_on(session: Session, run_id: UUID, episode_id: UUID) -> None:
+    """No second try. Safe to call twice."""
+    attempt = _ended(session, run_id, episode_id)
+    if _said(attempt, "second_try") is None:
+        attempt.person = {**(attempt.person or {}), "second_try": {}}
+
+
+def try_again(session: Session, run_id: UUID, episode_id: UUID, *, project: Project, actor: Actor) -> Episode:
+    """The task once more, for the number of steps: in a run of its own that no board counts.
+
+    Raises:
+        Conflict: it has not ended, was solved, or has had its second try.
+    """
+    attempt = _ended(session, run_id, episode_id)
+    run = get_run(session, run_id)
+    episode = _episode(session, run, episode_id)
+    if episode.solved or _said(attempt, "second_try") is not None:
+        raise Conflict("the task needs no second try, or has had it")
+    key = next(row.Task.key for row in repository.newest(session, run_id) if row.Episode.id == episode_id)
+    request = RunRequest.model_validate(
+        {
+            **run.config,
+            "benchmark": benchmarks.name_of(session, run.task_set_id),
+            "tasks": [glob.escape(key)],
+            "repeats": 1,
+            "purpose": Purpose.PRACTICE.value,
+            "name": f"Second try of {key}",
+            "preset": None,
+        }
+    )
+    again = submit_run(session, request, project=project, actor=actor)
+    session.flush()  # Its episode is read below.
+    second: Episode = repository.newest(session, again.id)[0].Episode
+    attempt.person = {**(attempt.person or {}), "second_try": {"episode": str(second.id)}}
+    _start(session, second, {"feasible": True, "second_try_of": str(attempt.id), "first_run": str(run_id)})
+    return second
+
+
+def _locked(session: Session, run_id: UUID) -> Run:
+    run = runs.lock(session, run_id)
+    if run is None or not is_human(session, run_id):
+        raise NotFound("there is no such run in which a person acts")
+    return run
+
+
+def _episode(session: Session, run: Run, episode_id: UUID) -> Episode:
+    found = episodes.lock(session, episode_id)
+    if found is None or found.run_id != run.id:
+        raise NotFound("there is no such episode in this run")
+    return found
+
+
+def _ended(session: Session, run_id: UUID, episode_id: UUID) -> Attempt:
+    episode = _episode(session, _locked(session, run_id), episode_id)
+    attempt = repository.attempt_of(session, episode_id)
+    if attempt is None or episode.state != EpisodeState.SCORED:
+        raise Conflict("the task has not ended", hint="Press Done or Infeasible on its page.")
+    return attempt

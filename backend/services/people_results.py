@@ -1,0 +1,207 @@
+"""What people's episodes come to: means per domain, correlations, labels of tasks (protocols of WAA and OSWorld)."""
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from statistics import fmean, median
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.repositories import people as repository
+from backend.db.repositories.pages_common import AnyRow
+from backend.domain.errors import Conflict
+from backend.domain.statistics.correlation import spearman
+from backend.domain.task import Difficulty, DifficultySource
+from backend.services.benchmark_labels import import_labels
+from backend.services.benchmarks import list_task_sets
+from backend.services.human_runs import seconds_of
+
+ALL = "all domains"
+_BY_RATING = (Difficulty.EASY, Difficulty.MEDIUM, Difficulty.HARD)
+
+
+class By(StrEnum):
+    """What a label is made of."""
+
+    TIME = "time"
+    RATING = "rating"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One task done by a person once.
+
+    Attributes:
+        steps: of the attempt; of the second try where the first failed and that one was solved.
+        seconds: of the attempt.
+        rating: 1 to 3; None = not given.
+        again: the second try solved it, so that `steps` are those of a solution.
+    """
+
+    run_id: UUID
+    task: str
+    domain: str
+    solved: bool
+    score: float
+    steps: int
+    seconds: float
+    rating: int | None
+    again: bool = False
+
+
+@dataclass(frozen=True)
+class Means:
+    """Means of trials; None where nothing was measured."""
+
+    trials: int
+    steps: float | None
+    seconds: float | None
+    success: float | None
+    rating: float | None
+    rated: int
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """Spearman's coefficient over tasks, and over how many."""
+
+    value: float | None
+    n: int
+
+
+@dataclass(frozen=True)
+class DomainRow:
+    """One domain, or all of them."""
+
+    domain: str
+    means: Means
+    tasks: int
+    steps_difficulty: Correlation
+    steps_success: Correlation
+    success_difficulty: Correlation
+
+
+def trial(row: AnyRow) -> Trial:
+    """One scored episode of a person."""
+    said: Mapping[str, Any] = row.Attempt.person or {}
+    again = said.get("second_try") or {}
+    learned = not row.Episode.solved and bool(again.get("solved"))
+    return Trial(
+        run_id=row.run_id,
+        task=row.Task.key,
+        domain=row.Task.domain,
+        solved=bool(row.Episode.solved),
+        score=float(row.Episode.score or 0.0),
+        steps=int(again["steps"] if learned else row.Episode.steps),
+        seconds=seconds_of(row.Attempt.seconds),
+        rating=said.get("rating"),
+        again=learned,
+    )
+
+
+def trials(session: Session, task_set_id: UUID) -> list[Trial]:
+    """All that people did on a task set."""
+    return [trial(row) for row in repository.of_task_set(session, task_set_id)]
+
+
+def means(of: Sequence[Trial]) -> Means:
+    """Means over trials."""
+    ratings = [one.rating for one in of if one.rating is not None]
+    return Means(
+        trials=len(of),
+        steps=fmean(one.steps for one in of) if of else None,
+        seconds=fmean(one.seconds for one in of) if of else None,
+        success=fmean(one.solved for one in of) if of else None,
+        rating=fmean(ratings) if ratings else None,
+        rated=len(ratings),
+    )
+
+
+def by_run(of: Iterable[Trial]) -> dict[UUID, Means]:
+    """Means per run."""
+    groups: dict[UUID, list[Trial]] = {}
+    for one in of:
+        groups.setdefault(one.run_id, []).append(one)
+    return {run_id: means(group) for run_id, group in groups.items()}
+
+
+def by_domain(of: Sequence[Trial]) -> list[DomainRow]:
+    """One row per domain, and first one for all together; nothing without a trial."""
+    if not of:
+        return []
+    domains = sorted({one.domain for one in of})
+    parts = [(ALL, of)] if len(domains) > 1 else []
+    parts += [(name, [one for one in of if one.domain == name]) for name in domains]
+    return [_domain(name, part) for name, part in parts]
+
+
+def _domain(name: str, of: Sequence[Trial]) -> DomainRow:
+    tasks = [means([one for one in of if one.task == task]) for task in sorted({one.task for one in of})]
+    return DomainRow(
+        domain=name,
+        means=means(of),
+        tasks=len(tasks),
+        steps_difficulty=_correlated([(task.steps, task.rating) for task in tasks]),
+        steps_success=_correlated([(task.steps, task.success) for task in tasks]),
+        success_difficulty=_correlated([(task.success, task.rating) for task in tasks]),
+    )
+
+
+def _correlated(pairs: Sequence[tuple[float | None, float | None]]) -> Correlation:
+    both = [(a, b) for a, b in pairs if a is not None and b is not None]
+    return Correlation(spearman([a for a, _ in both], [b for _, b in both]), len(both))
+
+
+def label_tasks(session: Session, benchmark: str, by: By) -> tuple[int, int]:
+    """Writes what people measured as labels: median steps and seconds of those who solved the task, and a difficulty.
+
+    The difficulty is OSWorld's by the median time, or the median of WAA's ratings (halves count as harder).
+
+    Returns:
+        How many tasks have a label from people now, and how many task rows changed.
+
+    Raises:
+        NotFound: no such benchmark.
+        Conflict: no person has done what is needed.
+    """
+    sets = [row.id for row in list_task_sets(session, benchmark)]
+    rows = labels([trial(row) for row in repository.of_tasks(session, sets)], by)
+    if not rows:
+        needed = "solved a task" if by is By.TIME else "rated a task"
+        raise Conflict(f"no person has {needed} of {benchmark!r}", hint="Submit a run of the agent `human`.")
+    return import_labels(session, benchmark, as_csv(rows))
+
+
+def labels(of: Sequence[Trial], by: By) -> list[dict[str, Any]]:
+    """Rows for `import_labels`, by task."""
+    found = []
+    for task in sorted({one.task for one in of}):
+        mine = [one for one in of if one.task == task]
+        solved = [one for one in mine if one.solved]
+        stepped = [one for one in mine if one.solved or one.again]
+        ratings = [one.rating for one in mine if one.rating is not None]
+        row: dict[str, Any] = {"task": task}
+        if solved:
+            row["human_seconds"] = round(median(one.seconds for one in solved), 3)
+        if stepped:
+            row["human_steps"] = round(median(one.steps for one in stepped))
+        if by is By.RATING and ratings:
+            row["difficulty"] = _BY_RATING[int(median(ratings) + 0.5) - 1].value
+            row["source"] = DifficultySource.HUMAN_RATING.value
+        if (by is By.TIME and solved) or (by is By.RATING and ratings):
+            row.setdefault("source", DifficultySource.HUMAN_TIME.value)
+            found.append(row)
+    return found
+
+
+def as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The rows as the CSV of imported labels."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, ["task", "difficulty", "source", "human_seconds", "human_steps"])
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()

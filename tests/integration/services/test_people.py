@@ -1,0 +1,216 @@
+"""A person's run, by the protocol: judge, act, rate, learn; and what comes of it on the board and as labels."""
+
+from collections.abc import Iterator
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from backend.db.models import Agent, Attempt, Episode, Run, Task
+from backend.domain.errors import Conflict, Invalid, NotFound
+from backend.domain.trajectory import Action, ActionType, Decision, Observation, StepRecord
+from backend.services import attempts, leaderboards, people, people_results, runs
+from backend.services.attempts import StepRow
+from backend.services.people import Desk, Next
+from backend.services.people_results import By
+from tests.factories.records import World, capabilities, world
+
+
+def with_human() -> dict[str, Any]:
+    """A worker through whom a person can act."""
+    able = capabilities()
+    offer = {"about": "", "schema": {}, "observation": "screenshot", "action_space": "computer_13"}
+    able["agents"]["human"] = offer | {"privileged": False, "human": True}
+    return able
+
+
+@pytest.fixture
+def installed(fresh_database: str) -> Iterator[World]:
+    with world(fresh_database) as made:
+        made.benchmark()
+        made.worker(capabilities=with_human())
+        yield made
+
+
+class Study:
+    """A person in a run."""
+
+    def __init__(self, made: World, **more: Any) -> None:
+        self.world = made
+        self.run = made.submit("human", **more)
+        self.worker = made.worker(capabilities=with_human())
+
+    def desk(self) -> Desk:
+        return self.world.do(people.desk, self.run.id)
+
+    def start(self, *, feasible: bool = True) -> UUID:
+        """Judges the next task."""
+        episode = self.desk().episode
+        assert episode is not None
+        self.world.do(people.begin, self.run.id, episode.id, feasible=feasible)
+        return episode.id
+
+    def play(self, score: float, steps: int = 2) -> UUID:
+        """Does the next task."""
+        started = self.start()
+        claim = self.world.must_claim(self.worker)
+        assert claim.episode_id == started
+        self.world.score(claim, score, steps)
+        return started
+
+    def rate(self, episode: UUID, rating: int) -> None:
+        self.world.do(people.rate, self.run.id, episode, rating)
+
+
+def said(made: World, episode: UUID) -> dict[str, Any]:
+    with made.work() as session:
+        return dict(session.query(Attempt).filter(Attempt.episode_id == episode).one().person or {})
+
+
+class TestOrder:
+    def test_it_is_random_and_repeatable(self, installed: World) -> None:
+        def order(seed: int) -> list[UUID]:
+            run = installed.submit("human", seed=seed, repeats=3)
+            with installed.work() as session:
+                rows = session.query(Episode).filter(Episode.run_id == run.id).order_by(Episode.id).all()
+                return [row.task_id for row in rows]
+
+        assert order(1) == order(1)
+        assert len({tuple(order(seed)) for seed in range(5)}) > 1
+
+    def test_nobody_starts_before_the_person(self, installed: World) -> None:
+        study = Study(installed)
+        assert installed.claim(study.worker) is None
+        assert study.desk().next is Next.JUDGE
+
+
+class TestProtocol:
+    def test_judge_act_rate_and_the_next(self, installed: World) -> None:
+        study = Study(installed)
+        first = study.start(feasible=False)
+        assert study.desk().next is Next.ACT
+        claim = installed.must_claim(study.worker)
+        assert study.desk().next is Next.ACT
+        installed.score(claim, 1.0)
+        assert (study.desk().next, study.desk().done) == (Next.RATE, [])
+        study.rate(first, 2)
+        after = study.desk()
+        assert after.next is Next.JUDGE
+        assert [(one.feasible, one.rating, one.steps) for one in after.done] == [(False, 2, 2)]
+        assert after.done[0].seconds == pytest.approx(2.0)
+        assert said(installed, first) == {"feasible": False, "rating": 2}
+
+    def test_the_attempt_is_a_persons(self, installed: World) -> None:
+        study = Study(installed)
+        study.start()
+        claim = installed.must_claim(study.worker)
+        with installed.work() as session:
+            assert session.get_one(Attempt, claim.attempt_id).controller == "person"
+            assert session.get_one(Agent, session.get_one(Run, study.run.id).agent_id).human
+
+    def test_one_task_at_a_time(self, installed: World) -> None:
+        study = Study(installed)
+        study.start()
+        with installed.work() as session:
+            other = session.query(Episode).filter(Episode.available_at > "9000-01-01").first()
+            assert other is not None
+            with pytest.raises(Conflict, match="under way"):
+                people.begin(session, study.run.id, other.id, feasible=True)
+
+    def test_a_failure_is_told_after_the_rating_and_done_again_for_its_steps(self, installed: World) -> None:
+        study = Study(installed)
+        failed = study.play(0.0)
+        assert study.desk().next is Next.RATE
+        study.rate(failed, 3)
+        assert study.desk().next is Next.LEARN
+        with installed.work() as session:
+            project, actor = installed.who(session)
+            again = people.try_again(session, study.run.id, failed, project=project, actor=actor).id
+        claim = installed.must_claim(study.worker)
+        assert claim.episode_id == again
+        installed.score(claim, 1.0, steps=5)
+        told = said(installed, failed)["second_try"]
+        assert told == {"episode": str(again), "steps": 5, "seconds": 2.0, "solved": True}
+        assert study.desk().next is Next.JUDGE
+        with installed.work() as session:
+            assert session.get_one(Episode, failed).score == 0.0
+            assert [row.run.id for row in leaderboards.leaderboard(session, "starter").rows] == [study.run.id]
+
+    def test_or_not(self, installed: World) -> None:
+        study = Study(installed)
+        failed = study.play(0.0)
+        study.rate(failed, 1)
+        installed.do(people.go_on, study.run.id, failed)
+        assert study.desk().next is Next.JUDGE
+
+    def test_only_what_has_ended_is_rated_and_once(self, installed: World) -> None:
+        study = Study(installed)
+        first = study.start()
+        with pytest.raises(Conflict, match="not ended"):
+            study.rate(first, 1)
+        installed.score(installed.must_claim(study.worker))
+        with pytest.raises(Invalid):
+            study.rate(first, 4)
+        study.rate(first, 1)
+        with pytest.raises(Conflict, match="rated"):
+            study.rate(first, 2)
+
+    def test_an_agents_run_is_nothing_for_a_person(self, installed: World) -> None:
+        run = installed.submit("noop")
+        with pytest.raises(NotFound):
+            installed.do(people.desk, run.id)
+
+
+class TestBoard:
+    def test_a_human_row_with_steps_time_and_rating(self, installed: World) -> None:
+        study = Study(installed)
+        study.rate(study.play(1.0, steps=4), 2)
+        with installed.work() as session:
+            board = leaderboards.leaderboard(session, "starter")
+            (row,) = board.rows
+            assert (row.mark, row.standing) == ("human", None)
+            assert row.people is not None
+            assert (row.people.steps, row.people.seconds, row.people.rating) == (4.0, 2.0, 2.0)
+            assert board.people[0].means.trials == 1
+
+    def test_labels_and_step_efficiency(self, installed: World) -> None:
+        study = Study(installed)
+        done = study.play(1.0, steps=4)
+        study.rate(done, 3)
+        assert installed.do(people_results.label_tasks, "starter", By.TIME) == (1, 1)
+        with installed.work() as session:
+            task = session.get_one(Task, session.get_one(Episode, done).task_id)
+            labelled = (task.difficulty, task.difficulty_source, task.human_seconds, task.human_steps)
+            key = task.key
+        assert labelled == ("easy", "human_time", 2.0, 4)
+        installed.submit("random", tasks=(key,))
+        installed.score(installed.must_claim(study.worker), 1.0, steps=6)
+        with installed.work() as session:
+            rows = leaderboards.leaderboard(session, "starter").rows
+            assert next(row for row in rows if row.agent.name == "random").efficiency == (1.5, 1)
+
+    def test_without_people_there_is_nothing_to_label_by(self, installed: World) -> None:
+        with pytest.raises(Conflict, match="no person"):
+            installed.do(people_results.label_tasks, "starter", By.RATING)
+
+
+class TestMixed:
+    def test_a_helped_episode_is_listed_and_not_counted(self, installed: World) -> None:
+        run = installed.submit("noop")
+        worker = installed.worker(capabilities=with_human())
+        claim = installed.must_claim(worker)
+        installed.do(attempts.enter_running, claim.fence, {}, {})
+        helped = Decision(actions=(Action(type=ActionType.CLICK, x=1, y=1),), by="person")
+        record = StepRecord(index=0, observation=Observation(index=0), decision=helped)
+        installed.do(attempts.record_step, claim.fence, StepRow(record))
+        installed.do(attempts.enter_evaluating, claim.fence, attempts.EndedBy.DONE, {})
+        installed.score_only(claim, 1.0)
+        with installed.work() as session:
+            assert session.get_one(Attempt, claim.attempt_id).controller == "mixed"
+            summary = runs.run_summary(session, run.id)
+            assert (summary.counts.mixed, summary.counts.scored, summary.solved) == (1, 0, 0)
+            assert summary.success_rate is None
+            assert "1 with a person's help and not counted" in summary.denominator_words
+            assert sum(vars(summary.counts).values()) == summary.episodes
+            (row,) = leaderboards.leaderboard(session, "starter").rows
+            assert (row.summary.counts.mixed, row.summary.counts.scored) == (1, 0)

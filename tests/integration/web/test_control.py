@@ -1,0 +1,150 @@
+"""A page's mouse and keyboard on the way to the worker."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from fastapi.testclient import TestClient
+from starlette.websockets import WebSocketDisconnect
+
+from backend.domain.run import Screen
+from backend.domain.trajectory import Observation
+from backend.services import attempts, events
+from backend.services.claims import Claim
+from backend.web.ws.closing import ENDED, GONE
+from tests.factories.records import World
+from tests.integration.web.conftest import OWN, client_of
+from tests.waiting import until
+from worker.control import HandControl
+
+WS = OWN.replace("http", "ws")
+CLICK = {"type": "CLICK", "x": 3, "y": 4}
+SEEN = Observation(index=0)
+
+
+@pytest.fixture
+def broker(redis_url: str) -> None:
+    """With the private broker of this test process."""
+    events.configure(redis_url)
+
+
+@contextmanager
+def page(client: TestClient, claim: Claim, hand: str = "a-page-of-mine") -> Iterator[Any]:
+    with client.websocket_connect(f"{WS}/ws/attempts/{claim.attempt_id}/control?hand={hand}") as socket:
+        yield socket
+
+
+def told(socket: Any, kind: str, **values: Any) -> dict[str, Any]:
+    """The next message of that kind with these values."""
+    for _ in range(50):
+        message: dict[str, Any] = socket.receive_json()
+        if message["kind"] == kind and all(message[name] == value for name, value in values.items()):
+            return message
+    raise AssertionError(f"no {kind} with {values}")
+
+
+@pytest.fixture
+def acting(installation: World) -> Claim:
+    """An agent's attempt under way."""
+    installation.submit("noop")
+    claim = installation.must_claim(installation.worker("w2"))
+    installation.do(attempts.enter_running, claim.fence, {}, {})
+    return claim
+
+
+@pytest.mark.usefixtures("broker")
+class TestControl:
+    def test_take_over_act_hand_back(self, installation: World, acting: Claim, tmp_path: Path) -> None:
+        control = HandControl(acting.attempt_id, Screen())
+        assert not control.taken()
+        with page(client_of(installation, tmp_path), acting) as socket:
+            told(socket, "state", mine=False, taken=False)
+            socket.send_json({"kind": "act", "n": 1, "actions": [CLICK]})
+            assert told(socket, "refused", n=1)["why"] == "take over first"
+            socket.send_json({"kind": "take"})
+            told(socket, "state", mine=True, state="running")
+            assert control.taken()
+            until(lambda: events.hurried(acting.attempt_id), what="the picture hurries")
+            socket.send_json({"kind": "act", "n": 2, "actions": [CLICK]})
+            decision = control.decide(SEEN, 10.0)
+            assert decision is not None
+            assert (decision.actions[0].x, decision.by) == (3, "person")
+            socket.send_json({"kind": "give"})
+            told(socket, "state", mine=False, taken=False)
+            assert not control.taken()
+
+    def test_what_no_hand_can_do_is_not_passed_on(self, installation: World, acting: Claim, tmp_path: Path) -> None:
+        with page(client_of(installation, tmp_path), acting) as socket:
+            socket.send_json({"kind": "take"})
+            told(socket, "state", mine=True)
+            for number, actions in enumerate(
+                ([{"type": "PYTHON", "text": "1"}], [{"type": "DONE"}], [{**CLICK, "x": 99_999}], "CLICK", None)
+            ):
+                socket.send_json({"kind": "act", "n": number, "actions": actions})
+                assert told(socket, "refused", n=number)["why"]
+            for text in ("no json", "[]", '{"kind": "shutdown"}'):
+                socket.send_text(text)
+                told(socket, "refused")
+        assert HandControl(acting.attempt_id, Screen()).decide(SEEN, 0.1) is None
+
+    def test_only_one_page_has_the_desktop(self, installation: World, acting: Claim, tmp_path: Path) -> None:
+        client = client_of(installation, tmp_path)
+        with page(client, acting, "first-page") as first, page(client, acting, "second-page") as second:
+            first.send_json({"kind": "take"})
+            told(first, "state", mine=True)
+            second.send_json({"kind": "take"})
+            told(second, "state", mine=False, taken=True)
+            second.send_json({"kind": "act", "n": 1, "actions": [CLICK]})
+            assert told(second, "refused", n=1)["why"] == "somebody else has the desktop"
+
+    def test_a_page_that_is_loaded_again_keeps_it(self, installation: World, acting: Claim, tmp_path: Path) -> None:
+        client = client_of(installation, tmp_path)
+        with page(client, acting) as socket:
+            socket.send_json({"kind": "take"})
+            told(socket, "state", mine=True)
+        with page(client, acting) as socket:
+            told(socket, "state", mine=True)
+
+    def test_too_much_at_once_is_refused(self, installation: World, acting: Claim, tmp_path: Path) -> None:
+        with page(client_of(installation, tmp_path), acting) as socket:
+            for number in range(60):
+                socket.send_json({"kind": "act", "n": number, "actions": [CLICK]})
+            for _ in range(60):
+                if "too much at once" in told(socket, "refused")["why"]:
+                    return
+        raise AssertionError("nothing was refused")
+
+    def test_a_message_that_is_too_large_ends_the_talk(
+        self, installation: World, acting: Claim, tmp_path: Path
+    ) -> None:
+        with page(client_of(installation, tmp_path), acting) as socket:
+            socket.send_text("x" * 70_000)
+            with pytest.raises(WebSocketDisconnect) as ended:
+                told(socket, "never")
+        assert ended.value.code == 1009
+
+    def test_it_ends_with_the_attempt(self, installation: World, acting: Claim, tmp_path: Path) -> None:
+        installation.lose(acting)
+        with (
+            page(client_of(installation, tmp_path), acting) as socket,
+            pytest.raises(WebSocketDisconnect) as ended,
+        ):
+            socket.receive_json()
+        assert ended.value.code == ENDED
+
+    def test_no_such_attempt(self, installation: World, tmp_path: Path) -> None:
+        client = client_of(installation, tmp_path)
+        address = f"{WS}/ws/attempts/{uuid4()}/control?hand=a-page-of-mine"
+        with client.websocket_connect(address) as socket, pytest.raises(WebSocketDisconnect) as gone:
+            socket.receive_json()
+        assert gone.value.code == GONE
+
+    def test_a_page_of_another_site_gets_nothing(self, installation: World, acting: Claim, tmp_path: Path) -> None:
+        client = client_of(installation, tmp_path)
+        address = f"{WS}/ws/attempts/{acting.attempt_id}/control?hand=a-page-of-mine"
+        headers = {"Origin": "http://evil.example"}
+        with pytest.raises(WebSocketDisconnect), client.websocket_connect(address, headers=headers):
+            pass

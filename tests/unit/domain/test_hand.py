@@ -1,0 +1,43 @@
+from typing import Any
+
+import pytest
+
+from backend.domain.errors import Invalid
+from backend.domain.hand import in_words, read_hand
+from backend.domain.run import Screen
+from backend.domain.trajectory import ActionType
+
+SCREEN = Screen(width=640, height=480)
+
+
+class TestReadHand:
+    def test_a_drag_is_one_message(self) -> None:
+        found = read_hand(
+            [{"type": "MOVE_TO", "x": 1, "y": 2}, {"type": "DRAG_TO", "x": 3, "y": 4}], SCREEN, may_end=False
+        )
+        assert [one.type for one in found] == [ActionType.MOVE_TO, ActionType.DRAG_TO]
+        assert in_words(found) == "move to and drag to"
+
+    def test_the_agent_may_end_its_task(self) -> None:
+        assert read_hand([{"type": "DONE"}], SCREEN, may_end=True)[0].type is ActionType.DONE
+
+    @pytest.mark.parametrize(
+        ("value", "words"),
+        [
+            (None, "1 to 2"),
+            ([], "1 to 2"),
+            ([{"type": "PRESS", "keys": ["a"]}] * 3, "1 to 2"),
+            ([{"type": "PYTHON", "text": "import os"}], "nothing that a person may do"),
+            ([{"type": "WAIT"}], "nothing that a person may do"),
+            ([{"type": "DONE"}], "nothing that a person may do"),
+            ([{"type": "CLICK", "x": 640, "y": 1}], "outside the screen"),
+            ([{"type": "TYPING", "text": "x" * 10_001}], "longer than"),
+            ([{"type": "SCROLL", "dy": 101}], "wheel clicks"),
+            ([{"type": "HOTKEY", "keys": ["a"] * 6}], "5 keys"),
+            ([{"type": "CLICK", "clicks": 9}], "less than or equal to 3"),
+            (["CLICK"], "Input should be"),
+        ],
+    )
+    def test_what_no_hand_can_do_is_refused(self, value: Any, words: str) -> None:
+        with pytest.raises(Invalid, match=words):
+            read_hand(value, SCREEN, may_end=False)

@@ -1,0 +1,48 @@
+"""A person's hand on an agent's episode, over the broker. See `Control` in `ports_agent.py`.
+
+Messages come by a line of their own, so that those of an agent outside and those of a person never mix:
+`{"hand": "who took over", "actions": [typed Action as JSON]}`.
+"""
+
+import logging
+import time
+from uuid import UUID
+
+from backend.domain.errors import Invalid
+from backend.domain.hand import in_words, read_hand
+from backend.domain.ports_agent import Line
+from backend.domain.run import Screen
+from backend.domain.trajectory import Decision, Observation
+from backend.services import events
+from worker.line import RedisLine
+
+logger = logging.getLogger(__name__)
+
+
+class HandControl:
+    """One attempt's. Asks the broker once per step while nobody takes over."""
+
+    def __init__(self, attempt_id: UUID, screen: Screen, line: Line | None = None) -> None:
+        """Args: attempt_id: whose; screen: where a hand may point; line: to the person, for tests."""
+        self._attempt_id = attempt_id
+        self._screen = screen
+        self._line = line if line is not None else RedisLine(events.hand_line(attempt_id))
+
+    def taken(self) -> bool:
+        """See the port."""
+        return bool(events.hand_of(self._attempt_id))
+
+    def decide(self, observation: Observation, seconds: float) -> Decision | None:  # noqa: ARG002 - they see it live.
+        """See the port. What was sent under an earlier take-over is dropped."""
+        deadline = time.monotonic() + seconds
+        while (left := deadline - time.monotonic()) > 0:
+            message = self._line.take(left)
+            if message is None or message.get("hand") != events.hand_of(self._attempt_id):
+                continue
+            try:
+                actions = read_hand(message.get("actions"), self._screen, may_end=False)
+            except Invalid as error:
+                logger.info("attempt %s: a person's message was dropped: %s", self._attempt_id, error.message)
+                continue
+            return Decision(actions=actions, words=in_words(actions), by="person")
+        return None
