@@ -1,6 +1,6 @@
 """What the vendors' computer tools have in common: calls in, a token in words, modifiers held, wheel clicks."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from backend.domain.actions._blocks import TOKENS, text_of, token
 from backend.domain.actions._checked import MOST_ACTIONS, MOST_WHEEL_CLICKS, checked
@@ -93,8 +93,8 @@ def chord(keys: Sequence[str]) -> list[Action]:
     return [pressed([key]) for key in keys]
 
 
-def noted(actions: Iterable[Action], why: str) -> list[Action]:
-    """The actions, the first with the model's reason."""
-    return [
-        action.model_copy(update={"note": why[:200]} if not number else {}) for number, action in enumerate(actions)
-    ]
+def noted(actions: Sequence[Action], why: str) -> list[Action]:
+    """The actions, the first with the model's reason if it gave one."""
+    if not why or not actions:
+        return list(actions)
+    return [actions[0].model_copy(update={"note": why[:200]}), *actions[1:]]

@@ -1,6 +1,7 @@
-"""`anthropic_computer`: Anthropic's computer tool, versions 20241022, 20250124 and 20251124.
+"""`anthropic_computer`: Anthropic's computer toolset (20260801) and the tools before it (20241022 to 20251124).
 
-Actions and arguments are those of the tool's documentation; keys are xdotool's.
+Actions and arguments are those of the documentation; keys are xdotool's. The toolset's calls bear the action's name,
+the older tools' calls are named `computer` and have it as an argument.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -153,51 +154,46 @@ class _Reader:
 
 @register(Kind.ACTION_SPACE, "anthropic_computer")
 class AnthropicComputer:
-    """Reads calls of the tool `computer`. Coordinates are pixels of the picture that was shown."""
+    """Reads calls of the tools. Coordinates are pixels of the picture that was shown."""
 
-    about = "Anthropic's computer tool; DONE and FAIL as words."
+    about = "Anthropic's computer toolset and older computer tools; DONE and FAIL as words."
 
     class Params(Parameters):
         """Options."""
 
-        version: Literal["20241022", "20250124", "20251124"] = Field(
-            default="20251124",
-            description="Of the tool that is offered; which one a model takes is in its documentation.",
+        version: Literal["20241022", "20250124", "20251124", "20260801"] = Field(
+            default="20260801", description="What is offered; which one a model takes is in the vendor's documentation."
         )
-        zoom: bool = Field(default=False, description="Offer the action zoom (20251124 only).")
+        zoom: bool = Field(default=False, description="Offer the action zoom (since 20251124).")
 
     def __init__(self, params: Any = None) -> None:
         self.params = params or self.Params()
 
     def instructions(self, sight: Sight) -> str:
         """See the port."""
-        return f"""Act with the tool `{_NAME}` on a {sight.platform} desktop. A screenshot follows every call.
+        return f"""Act with the computer tools on a {sight.platform} desktop. A screenshot follows every turn.
 {ENDING}"""
 
     def tools(self, sight: Sight) -> tuple[Tool, ...]:
-        """The vendor's own tool, for the picture that is shown."""
+        """The vendor's own tool; the older ones are told the size of the picture that is shown."""
+        version = self.params.version
+        if version == "20260801":
+            zoom = {} if self.params.zoom else {"configs": {"zoom": {"enabled": False}}}
+            return (Tool(name=_NAME, vendor={"type": f"computer_toolset_{version}", **zoom}),)
         size = sight.view or sight.screen
-        vendor: dict[str, Any] = {
-            "type": f"computer_{self.params.version}",
-            "name": _NAME,
-            "display_width_px": size.width,
-            "display_height_px": size.height,
-        }
-        if self.params.zoom and self.params.version == "20251124":
-            vendor["enable_zoom"] = True
-        return (Tool(name=_NAME, vendor=vendor),)
+        display = {"display_width_px": size.width, "display_height_px": size.height}
+        zoom = {"enable_zoom": True} if self.params.zoom and version == "20251124" else {}
+        return (Tool(name=_NAME, vendor={"type": f"computer_{version}", "name": _NAME, **display, **zoom}),)
 
     def parse(self, reply: ModelReply | str, sight: Sight = Sight()) -> tuple[Action, ...]:  # noqa: B008
         """See the port; docs/actions.md says what each broken reply gives."""
 
         def read_call(call: ToolCall, path: str) -> Sequence[Action]:
-            if call.name != _NAME:
-                raise InvalidAction(f"there is no tool {short(call.name)}", path=path, hint=f"Call {_NAME}.")
             given = dict(call.arguments)
-            name = given.pop("action", None)
+            name = given.pop("action", None) if call.name == _NAME else call.name
             if not isinstance(name, str) or name not in _FORMS or (name == "zoom" and not self.params.zoom):
                 hint = f"Known: {', '.join(_FORMS)}."
-                raise InvalidAction(f"there is no action {short(name)}", path=f"{path}.action", hint=hint)
+                raise InvalidAction(f"there is no action {short(name)}", path=path, hint=hint)
             form, build = _FORMS[name]
             return build(read(form, given, path), _Reader(sight, path))
 
