@@ -140,6 +140,7 @@ class DesktopEnv:
                 **({"observation_params": {"terminal": True}} if require_terminal else {}),
             },
             patience=patience,
+            own=client is None,
         )
 
     @property

@@ -152,11 +152,14 @@ class Episode:
 class OpenRun:
     """A run that episodes are added to, made with its first one."""
 
-    def __init__(self, client: Client, request: Mapping[str, Any], *, patience: float = 600.0) -> None:
+    def __init__(
+        self, client: Client, request: Mapping[str, Any], *, patience: float = 600.0, own: bool = False
+    ) -> None:
         """Asks nothing yet.
 
         Args:
             client: of the service.
+            own: the client is closed with the run.
             request: what POST /runs takes, without `agent`, `tasks` and `open`.
             patience: seconds to wait for a desktop, and for a verdict.
         """
@@ -164,6 +167,7 @@ class OpenRun:
         self.id: str | None = None
         self._request = dict(request)
         self._patience = patience
+        self._own = own
 
     @property
     def benchmark(self) -> str:
@@ -192,3 +196,5 @@ class OpenRun:
         if self.id is not None:
             self.client.post(f"/runs/{self.id}/close", repeat=True)
             self.id = None
+        if self._own:
+            self.client.close()

@@ -1,5 +1,10 @@
-"""A Gymnasium environment on desktops of a Deskarena service: one episode of a task per `reset`."""
+"""A Gymnasium environment on desktops of a Deskarena service: one episode of a task per `reset`.
 
+Importing this registers it: `gymnasium.make("deskarena/Desktop-v0", benchmark=..., ...)`.
+"""
+
+import copy
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -25,6 +30,7 @@ KEYS = (
 CHARACTERS = "".join(chr(code) for code in range(32, 127)) + "\n"
 MOST_TEXT = 200
 MOST_SCROLL = 10
+RESULT = ("score", "solved", "outcome", "ended_by", "steps")
 _POINTING = frozenset({"CLICK", "MOVE_TO", "DRAG_TO"})
 
 
@@ -104,6 +110,7 @@ class DeskarenaEnv(gymnasium.Env[dict[str, Any], Any]):
         )
         self._tasks = list(tasks)
         self._next = 0
+        self._task = ""
         self._episode: Episode | None = None
         self._seen: Seen | None = None
         self._run = OpenRun(
@@ -119,6 +126,7 @@ class DeskarenaEnv(gymnasium.Env[dict[str, Any], Any]):
                 "budget": {"max_steps": max_steps, "max_seconds": max_seconds},
             },
             patience=patience,
+            own=client is None,
         )
 
     def reset(
@@ -132,7 +140,8 @@ class DeskarenaEnv(gymnasium.Env[dict[str, Any], Any]):
         """
         super().reset(seed=seed)
         self._leave()
-        self._episode = self._run.episode((options or {}).get("task") or self._following())
+        self._task = str((options or {}).get("task") or self._following())
+        self._episode = self._run.episode(self._task)
         self._seen = self._episode.begin()
         return self._observed(self._seen), self._info(self._seen)
 
@@ -187,9 +196,10 @@ class DeskarenaEnv(gymnasium.Env[dict[str, Any], Any]):
 
     def _info(self, seen: Seen, result: Mapping[str, Any] | None = None) -> dict[str, Any]:
         names = ("instruction", "note", "accessibility_tree", "terminal", "clipboard", "windows")
-        info = {name: seen.told.get(name) for name in names}
-        info["task"] = self._episode.task if self._episode else (result or {}).get("task")
-        return info if result is None else {**info, "result": dict(result)}
+        # Copies: what was given out is the caller's.
+        info = {name: copy.deepcopy(seen.told.get(name)) for name in names}
+        info["task"] = result["task"] if result else self._task
+        return info if result is None else {**info, "result": {name: result[name] for name in RESULT}}
 
 
 def as_answer(action: Any) -> dict[str, Any]:
@@ -203,8 +213,6 @@ def as_answer(action: Any) -> dict[str, Any]:
     if not isinstance(action, Mapping):
         raise TypeError(f"expected an action, got {type(action).__name__}")
     if "action_type" in action:
-        import json
-
         return {"reply": json.dumps(dict(action))}
     return {"actions": [_typed(action)]}
 
@@ -231,3 +239,7 @@ def _typed(action: Mapping[str, Any]) -> dict[str, Any]:
 def _keys(action: Mapping[str, Any], kind: str) -> list[str]:
     modifier = MODIFIERS[int(action["modifier"])] if kind == "HOTKEY" else ""
     return [modifier, KEYS[int(action["key"])]]
+
+
+# Real desktops have clocks and blinking cursors: equal seeds do not give equal screens.
+gymnasium.register(id="deskarena/Desktop-v0", entry_point="deskarena.gym:DeskarenaEnv", nondeterministic=True)

@@ -30,4 +30,4 @@ def as_array(data: bytes, width: int, height: int) -> Any:
         found = picture.convert("RGB")
     if found.size != (width, height):
         found = found.resize((width, height))
-    return np.asarray(found, dtype=np.uint8)
+    return np.array(found, dtype=np.uint8)

@@ -1,7 +1,7 @@
 """A service on loopback with a worker whose desktops are in memory; database, broker and HTTP are real."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from socket import create_server
 from threading import Thread
@@ -27,10 +27,12 @@ class Service:
     url: str
     world: World
     worker: InProcessWorker
+    clients: list[Client] = field(default_factory=list)
 
     def client(self, token: str = "") -> Client:
-        """A client of it."""
-        return Client(self.url, token)
+        """A client of it, closed at the end."""
+        self.clients.append(Client(self.url, token))
+        return self.clients[-1]
 
 
 class Server:
@@ -38,12 +40,12 @@ class Server:
 
     def __init__(self, settings: Settings, made: World) -> None:
         app = create_app(settings, made.factory, made.store)
-        self._server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=3))
+        self._server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=3, ws="none"))
         self._socket = create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
         self._thread = Thread(target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True)
         self._thread.start()
-        until(lambda: self._server.started, 60.0, what="the API answers")
+        until(lambda: self._server.started, 240.0, what="the API answers")
 
     def stop(self) -> None:
         """In good order."""
@@ -65,9 +67,12 @@ def service(postgres_server: str, redis_url: str, tmp_path_factory: pytest.TempP
         made.benchmark(benchmark_of(note_task(), infeasible_task()), name="notes")
         worker = InProcessWorker(settings, made)
         server = Server(settings, made)
+        found = Service(server.url, made, worker)
         try:
-            yield Service(server.url, made, worker)
+            yield found
         finally:
+            for client in found.clients:
+                client.close()
             server.stop()
             worker.stop()
             events.configure("")
