@@ -3,14 +3,36 @@ from typing import Any
 import pytest
 
 from backend.db.models import Task
+from backend.domain import registry
 from backend.domain.errors import Invalid, Unavailable, UnknownPlugin
+from backend.domain.registry import Kind
 from backend.domain.run import RunConfig
-from backend.services.capabilities import Capabilities, _join, checked_config, checked_params
+from backend.services.capabilities import (
+    Capabilities,
+    _join,
+    checked_config,
+    checked_options,
+    checked_params,
+    resolved_config,
+)
+from backend.services.requests import RunRequest
 from tests.factories.records import capabilities
 
 
 def joined(*said: dict[str, Any]) -> Capabilities:
     return _join(said or [capabilities()], 1)
+
+
+def capabilities_of(agent: str) -> dict[str, Any]:
+    """What a worker says that offers this agent and all spaces."""
+    registry.load()
+    plugin = registry.lookup(Kind.AGENT, agent)
+    about = {"observation": plugin.observation, "action_space": plugin.action_space, "privileged": False}
+    return capabilities() | {
+        "agents": {agent: {"about": plugin.about, "schema": plugin.Params.model_json_schema(), **about}},
+        "observations": registry.names(Kind.OBSERVATION),
+        "action_spaces": registry.names(Kind.ACTION_SPACE),
+    }
 
 
 class TestJoin:
@@ -57,7 +79,59 @@ class TestCheckedConfig:
             checked_config(joined(broken), RunConfig(agent="noop"))
 
 
+class TestCheckedOptions:
+    def test_what_equals_the_defaults_is_none(self) -> None:
+        assert checked_options(Kind.OBSERVATION, "a11y_tree", {}) is None
+        assert checked_options(Kind.OBSERVATION, "a11y_tree", {"clipboard": False}) is None
+
+    def test_all_of_them_are_said_where_one_differs(self) -> None:
+        found = checked_options(Kind.OBSERVATION, "a11y_tree", {"clipboard": True})
+        assert found is not None
+        assert (found["clipboard"], found["terminal"]) == (True, False)
+
+    def test_an_unknown_one_names_the_near_one(self) -> None:
+        with pytest.raises(Invalid) as caught:
+            checked_options(Kind.OBSERVATION, "a11y_tree", {"clipbord": True})
+        assert (caught.value.path, caught.value.hint) == ("observation_params.clipbord", "Did you mean clipboard?")
+
+    def test_a_wrong_value_is_named(self) -> None:
+        with pytest.raises(Invalid) as caught:
+            checked_options(Kind.ACTION_SPACE, "omni", {"double": "perhaps"})
+        assert caught.value.path == "action_params.double"
+
+
+class TestResolvedConfig:
+    def test_the_preset_is_filled_in_and_checked(self) -> None:
+        can = joined(capabilities_of("prompt"))
+        request = RunRequest(
+            benchmark="b", agent="prompt", params={"model": "m"}, preset="osworld", budget={"max_steps": 3}
+        )
+        config = resolved_config(can, request)
+        assert (config.budget.max_steps, config.params["history"], config.params["top_p"]) == (3, 3, 0.9)
+
+    def test_what_the_agent_adds_to_its_observation(self) -> None:
+        can = joined(capabilities_of("prosoft"))
+        config = resolved_config(can, RunRequest(benchmark="b", agent="prosoft", params={"model": "m"}))
+        assert config.observation_params is not None
+        assert config.observation_params["clipboard"] is True
+        given = {"clipboard": False, "previous": False, "windows": False}
+        asked = RunRequest(benchmark="b", agent="prosoft", params={"model": "m"}, observation_params=given)
+        assert resolved_config(can, asked).observation_params is None
+
+    def test_an_unknown_preset(self) -> None:
+        with pytest.raises(Invalid, match="osword"):
+            resolved_config(joined(), RunRequest(benchmark="b", agent="noop", preset="osword"))
+
+    def test_a_picture_as_it_is_is_none(self) -> None:
+        assert resolved_config(joined(), RunRequest(benchmark="b", agent="noop", image={"scale": 1.0})).image is None
+
+
 class TestCheckedParams:
+    def test_an_agent_that_asks_a_model_must_be_told_which(self) -> None:
+        with pytest.raises(Invalid) as caught:
+            checked_params("prompt", {})
+        assert caught.value.path == "params.model"
+
     def test_an_unknown_one_is_named(self) -> None:
         with pytest.raises(Invalid) as caught:
             checked_params("noop", {"sped": 1})

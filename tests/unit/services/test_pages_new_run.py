@@ -4,7 +4,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from backend.domain.errors import Invalid
-from backend.services.pages_new_run import parameters, params_of, request_of
+from backend.services.pages_new_run import options_of, parameters, params_of, request_of
 
 
 class Params(BaseModel):
@@ -43,6 +43,17 @@ class TestParamsOf:
         with pytest.raises(Invalid) as wrong:
             params_of(fields, {"steps": "many"})
         assert wrong.value.path == "params.steps"
+
+
+class TestOptionsOf:
+    def test_an_object(self) -> None:
+        assert options_of("image", '{"scale": 0.5}') == {"scale": 0.5}
+
+    @pytest.mark.parametrize("text", ["{", "[1]", "nothing"])
+    def test_anything_else_names_its_field(self, text: str) -> None:
+        with pytest.raises(Invalid) as wrong:
+            options_of("image", text)
+        assert wrong.value.path == "image"
 
 
 class TestRequestOf:

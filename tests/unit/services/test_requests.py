@@ -2,7 +2,8 @@ import pytest
 
 from backend.db.models import Task
 from backend.domain.errors import Invalid
-from backend.domain.run import RunConfig
+from backend.domain.run import Budget, RunConfig, Screen
+from backend.domain.task import digest
 from backend.services.requests import RunRequest, condition_hash, config_hash, episode_seed, selected
 
 
@@ -22,6 +23,23 @@ class TestHashes:
 
     def test_a_request_holds_a_configuration(self) -> None:
         assert RunRequest(benchmark="b", agent="a", seed=4, name="n").config() == RunConfig(agent="a", seed=4)
+
+    def test_what_came_later_changes_no_older_hash(self) -> None:
+        """Pinned: runs that were stored before these fields existed keep their place on the leaderboards."""
+        told = RunConfig(agent="a").model_dump(mode="json")
+        for name in ("variant", "preset", "observation_params", "action_params", "image", "perturbation"):
+            del told[name]
+        del told["budget"]["level_steps"]
+        assert config_hash(RunConfig(agent="a")) == digest(told)
+        levels = Budget(level_steps={"L1": 3})
+        assert config_hash(RunConfig(agent="a", budget=levels)) != config_hash(RunConfig(agent="a"))
+
+    def test_with_a_preset_a_default_that_was_said_is_another_request(self) -> None:
+        silent = RunRequest(benchmark="b", agent="a", preset="waa")
+        said = RunRequest(benchmark="b", agent="a", preset="waa", screen=Screen())
+        assert silent.request_hash() != said.request_hash()
+        assert silent.config().screen.width == 1440
+        assert said.config().screen.width == 1920
 
 
 class TestEpisodeSeed:

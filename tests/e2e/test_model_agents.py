@@ -1,0 +1,162 @@
+"""An agent that asks a model, from the command line to the score, against a model server on this machine."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.fakes.model_apis import Said
+from tests.fakes.model_server import Asked, ModelServer, model_server
+from tests.integration.cli.service import deskarena
+from tests.integration.embedded.test_up import Up, running
+from tests.waiting import until
+
+pytestmark = [pytest.mark.stack, pytest.mark.desktop, pytest.mark.timeout(900)]
+MODEL = "recorded-2026-01-01"
+ENDPOINTS = """
+[endpoints.recorded_server]
+api = "openai_chat"
+base_url = "{address}/v1"
+
+[[prices]]
+model = "recorded-*"
+since = 2026-01-01
+input = 10.0
+output = 100.0
+"""
+CODE = """I act on what I see.
+```python
+import pyautogui
+import time
+{code}
+```"""
+# What the model said when each task was recorded: by a few words of the instruction, one reply a step.
+RECORDED: Mapping[str, tuple[str, ...]] = {
+    'Add the item "milk"': (
+        CODE.format(code='pyautogui.hotkey("ctrl", "end")\npyautogui.write("milk\\n")\npyautogui.hotkey("ctrl", "s")'),
+        "```python\ntime.sleep(0.5)\n```",
+        "The file is saved.\n```\nDONE\n```",
+    ),
+    "Make the three scripts executable": (
+        CODE.format(code='pyautogui.write("chmod +x scripts/*.sh\\n")\ntime.sleep(1)'),
+        "```\nWAIT\n```",
+        "DONE",
+    ),
+    "Pack the folder site": (
+        CODE.format(code='pyautogui.write("tar czf site.tar.gz site\\n")\ntime.sleep(1)'),
+        "```\nWAIT\n```",
+        "DONE",
+    ),
+    "thesis-final.odt": ("There is no such file.\n```\nFAIL\n```",),
+}
+TASKS = ("editor/add_milk", "terminal/make_executable", "terminal/pack_site", "files/move_thesis")
+STEPS = 3 + 3 + 3 + 1
+
+
+def recorded(asked: Asked) -> Said:
+    """The reply of the step at which the task that is asked about stands: so many answers were given before."""
+    words = asked.text
+    replies = next(replies for part, replies in RECORDED.items() if json.dumps(part)[1:-1] in words)
+    turns = sum(message["role"] == "assistant" for message in asked.body["messages"])
+    return Said(replies[min(turns, len(replies) - 1)], tokens=(1000, 0, 10), model=MODEL)
+
+
+@pytest.fixture(scope="module")
+def models() -> Iterator[ModelServer]:
+    """The model API."""
+    with model_server() as server:
+        server.answer = recorded
+        yield server
+
+
+@pytest.fixture(scope="module")
+def up(tmp_path_factory: pytest.TempPathFactory, models: ModelServer) -> Iterator[Up]:
+    """An installation that knows it."""
+    with running(tmp_path_factory.mktemp("data") / "d", "--slots", "2") as up:
+        assert up.url
+        (up.data / "models.toml").write_text(ENDPOINTS.format(address=models.address))
+        until(lambda: online(up.url), 180, what="a worker is online")
+        yield up
+
+
+def online(url: str) -> bool:
+    """Whether a worker could take the run."""
+    items = httpx.get(f"{url}/api/v1/workers", timeout=30).json()["items"]
+    return any(worker["state"] == "online" for worker in items)
+
+
+def submitted(up: Up, *more: str) -> dict[str, Any]:
+    """The run, once it has ended, with its episodes."""
+    tasks = [word for task in TASKS for word in ("--tasks", task)]
+    said = deskarena(
+        *("run", "submit", "--benchmark", "starter", "--agent", "prompt", "--preset", "osworld"),
+        *("--param", f"model={MODEL}", "--param", "endpoint=recorded_server", *tasks, *more),
+        *("--wait", "--timeout", "600", "-o", "json"),
+        server=up.url,
+        timeout=660,
+    )
+    assert said.returncode == 0, said.stderr
+    run = json.loads(said.stdout)
+    return get(up, f"/runs/{run['id']}?include=episodes")
+
+
+def get(up: Up, path: str) -> Any:
+    """An object of the API."""
+    answer = httpx.get(f"{up.url}/api/v1{path}", timeout=60)
+    assert answer.is_success, answer.text
+    return answer.json()
+
+
+def steps_of(up: Up, episode: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What the agent did in its newest attempt, without the picture that it left."""
+    attempt = get(up, f"/episodes/{episode['id']}/attempts")["items"][-1]
+    items = get(up, f"/attempts/{attempt['id']}/steps")["items"]
+    return [step for step in items if {"final": True} not in [{"final": one.get("final")} for one in step["results"]]]
+
+
+def scores(run: Mapping[str, Any]) -> dict[str, tuple[float, int]]:
+    """Score and attempts by task."""
+    return {episode["task"]: (episode["score"], episode["attempts"]) for episode in run["episodes"]}
+
+
+class TestPromptAgent:
+    def test_solves_tasks_by_recorded_replies_and_counts_what_they_cost(self, up: Up, models: ModelServer) -> None:
+        before = len(models.asked)
+        run = submitted(up)
+        assert scores(run) == dict.fromkeys(TASKS, (1.0, 1))
+        assert len(models.asked) - before == STEPS
+        asked = models.asked[before].body
+        assert (asked["model"], asked["temperature"], asked["top_p"]) == (MODEL, 1.0, 0.9)
+
+        steps = [step for episode in run["episodes"] for step in steps_of(up, episode)]
+        assert [step["usage"]["input_tokens"] for step in steps] == [1000] * STEPS
+        assert sum(step["usage"]["usd"] for step in steps) == pytest.approx(STEPS * (0.01 + 0.001))
+        assert all(step["prompt"] and step["extras"]["model"] == MODEL for step in steps)
+        told = httpx.get(f"{up.url}{steps[0]['prompt']['url']}", timeout=30).text
+        assert "# The task" in told
+
+    def test_pins_what_defines_the_agent(self, up: Up) -> None:
+        run = get(up, "/runs?agent=prompt")["items"][0]
+        pins = run["pins"]
+        assert (run["config"]["preset"], run["config"]["budget"]["max_steps"]) == ("osworld", 15)
+        assert pins["model"]["answered"] == [MODEL]
+        assert (pins["model"]["api"], pins["model"]["asked"]) == ("openai_chat", MODEL)
+        assert set(pins["prompts"]) == {"prompt/system", "prompt/step", "action_space"}
+        assert pins["observation"]["name"] == "screenshot"
+        page = httpx.get(f"{up.url}/runs/{run['id']}", timeout=30).text
+        assert "Model that answered" in page
+        assert pins["prompts"]["prompt/system"][:12] in page
+
+    def test_an_api_that_fails_in_every_way_costs_no_episode(self, up: Up, models: ModelServer) -> None:
+        models.fail(429, retry_after="1", times=4)
+        models.fail(500, times=3)
+        models.cut(times=2)
+        run = submitted(up)
+        assert models.left() == 0
+        assert scores(run) == dict.fromkeys(TASKS, (1.0, 1))
+        steps = [step for episode in run["episodes"] for step in steps_of(up, episode)]
+        assert sum(step["usage"]["held_seconds"] for step in steps) > 1
+        assert sum(step["timing"]["held"] for step in steps) > 1
+        assert len(steps) == STEPS
