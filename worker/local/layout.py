@@ -159,7 +159,7 @@ def _system(links: dict[str, str], hide: Sequence[str]) -> list[str]:
 
 
 def _chrome(parts: Sequence[str]) -> list[str]:
-    """Chromium under Chrome's name: tasks end it by that. It calls itself by the path it has, so a link is not enough."""
+    """Chromium under Chrome's name: tasks end it by that. It calls itself by its real path: a link is not enough."""
     words = []
     for name in parts:
         if name == CHROMIUM.name:

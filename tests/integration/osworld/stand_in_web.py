@@ -20,7 +20,14 @@ from cryptography.x509.oid import NameOID
 
 from backend.domain.task import SetupStep, Task
 
-PAGE = "<!doctype html><title>Stand-in for {host}</title><h1>{host}</h1><p>{path}</p>"
+PAGE = "<!doctype html><title>Stand-in for {host}</title><h1>{host}</h1><p>{path}</p>{more}"
+MORE = {
+    "www.recreation.gov/": """<input id="hero-search-input"><button class="nav-search-button">Search</button>
+        <a class="search-result-highlight--success" href="/diamond" target="_blank">Diamond</a>""",
+    "www.recreation.gov/diamond": '<button class="next-available">Next</button>'
+    + "".join(f'<b class="camp-sortable-column-header">{day}</b>' for day in ("Site", "Loop", "Mon 7", "Tue 8")),
+}
+"""What a getter looks for on some pages besides."""
 _BROWSER = "google-chrome"
 _SWITCH = "--ignore-certificate-errors"
 
@@ -40,7 +47,7 @@ def stand_in_web(folder: Path) -> Iterator[str]:
 
         def do_GET(self) -> None:  # noqa: N802 - the base class' naming
             host = self.headers["Host"]
-            page = PAGE.format(host=host, path=self.path).encode()
+            page = PAGE.format(host=host, path=self.path, more=MORE.get(host + self.path, "")).encode()
             self.send_response(200)
             self.send_header("Content-Type", "text/html; charset=utf-8")
             self.send_header("Content-Length", str(len(page)))
