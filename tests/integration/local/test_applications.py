@@ -15,25 +15,32 @@ from backend.domain.setup import run_step
 from tests.factories.starter_tasks import make_task
 from tests.factories.video import frames, video
 from tests.fakes.web import FakeWeb
+from tests.integration.keeper.helpers import keeper_options
+from tests.sampling import sample
 from tests.waiting import until
+from worker.keeper.client import CHECKOUT
 from worker.providers.local import LocalProvider
 from worker.reach import Servers, TaskContext
 
 pytestmark = pytest.mark.desktop
+SERVER, SITE = CHECKOUT / "vm_images" / "guest_server", CHECKOUT / ".guest-site"
 HOME = "/home/user"
 CHROME = {"command": ["google-chrome", "--remote-debugging-port=1337"]}
 VLC = ("vlc", "--no-audio", "--no-video-title-show")
 
 
-@pytest.fixture(scope="module")
-def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalProvider]:
+@pytest.fixture(scope="module", params=sample(["root", "user"], 1))
+def provider(request: pytest.FixtureRequest) -> Iterator[LocalProvider]:
+    """As root or as an ordinary user; under `make test-all` as both."""
     registry.load()
-    made = LocalProvider(Settings(data=tmp_path_factory.mktemp("applications")))
-    offer = made.availability()
-    if not offer.ok:
-        pytest.skip(f"needs local desktops: {offer.reason}")
-    yield made
-    made.close()
+    with keeper_options(request.param, server=SERVER, site=SITE) as options:
+        made = LocalProvider(Settings(data=options.cache.parent / "data"), options=options)
+        offer = made.availability()
+        if not offer.ok:
+            made.close()
+            pytest.skip(f"needs local desktops: {offer.reason}")
+        yield made
+        made.close()
 
 
 @pytest.fixture
