@@ -21,7 +21,7 @@ COMPILE := .venv/bin/python -m uv pip compile --universal --python-version 3.11 
 help: ## List the targets
 	@echo "make TARGET [VARIABLE=value]"
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /|/' | awk -F'|' '{printf "  %-11s %s\n", $$1, $$2}'
-	@echo "variables: PYTHON=python3.12  APPS=full (LibreOffice and Chromium)  SEED=n  TESTS=path  ARGS='for deskarena up'"
+	@echo "variables: PYTHON=python3.12  APPS=full (LibreOffice, Chromium, VLC, GIMP)  SEED=n  TESTS=path  ARGS='for deskarena up'"
 
 .PHONY: setup
 setup: ## Make this checkout ready: environment, pinned packages, system packages for local desktops

@@ -198,7 +198,9 @@ def large(path: Path, size: int, *, look: str = "", table: bool = False, join: s
         cells = [f"<w:tc>{paragraph}</w:tc>" for paragraph in paragraphs]
         rows = ["<w:tr>" + "".join(cells[start : start + 4]) + "</w:tr>" for start in range(0, len(cells) // 4 * 4, 4)]
         layout = "<w:tblGrid>" + "<w:gridCol/>" * 4 + "</w:tblGrid>"
-        return save(path, Xml(f"<w:tbl>{layout}{''.join(rows)}</w:tbl>"), "after the table")
+        # Tables of a hundred rows: what one of all rows takes to be put into its document grows with its square.
+        tables = ["".join(rows[start : start + 100]) for start in range(0, len(rows), 100)]
+        return save(path, Xml("<w:p/>".join(f"<w:tbl>{layout}{rows}</w:tbl>" for rows in tables)), "after the tables")
     return save(path, Xml("".join(paragraphs)))
 
 

@@ -2,6 +2,8 @@
 
 import uuid
 
+from worker.local.layout import CHROME
+
 _STATIC = {
     "passwd": (
         "root:x:0:0:root:/root:/usr/sbin/nologin\n"
@@ -15,8 +17,12 @@ _STATIC = {
     "resolv.conf": "# This desktop has no name server.\n",
     "timezone": "Etc/UTC\n",
     # Debian's wrapper reads every file of this folder. The browser's own sandbox needs user namespaces, which a
-    # desktop must not make; --test-type keeps the warning about that off the screen.
+    # desktop must not make; --test-type keeps the warning about that off the screen. Tasks were written for Google
+    # Chrome: they look for its profile, and end it by its process's name. The switch --user-data-dir would do the
+    # first, too, but then stand in the class of each window.
     "chromium.d/deskarena": (
+        'export CHROME_USER_DATA_DIR="$HOME/.config/google-chrome" CHROME_WRAPPER=/usr/bin/chromium\n'
+        f"LIBDIR={CHROME} APPNAME=chrome\n"
         'export CHROMIUM_FLAGS="$CHROMIUM_FLAGS --no-sandbox --test-type --no-first-run --no-default-browser-check'
         " --password-store=basic --disable-dev-shm-usage --disable-gpu --disable-pings --disable-breakpad"
         " --disable-component-update --disable-background-networking --disable-sync"

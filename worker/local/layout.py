@@ -45,6 +45,7 @@ ETC = (
     "debian_version",
     "fonts",
     "ghostscript",
+    "gimp",
     "glvnd",
     "gtk-2.0",
     "gtk-3.0",
@@ -89,6 +90,12 @@ VAR = (
 )
 """Variable data that programs of /usr link to."""
 
+CHROME = "/opt/google/chrome"
+"""Where Google Chrome lies on Ubuntu; here Chromium lies there, too, with the program under the name `chrome`."""
+
+CHROMIUM = Path("/usr/lib/chromium")
+"""Debian's Chromium itself, behind its wrapper `/usr/bin/chromium`."""
+
 HIDDEN = ("/usr/local", "/usr/src")
 """Parts of /usr that belong to the machine's administrator, not to the distribution."""
 
@@ -105,6 +112,7 @@ class Plan:
         data_limit: bound each process's private memory (no memory cgroup on this host).
         status_fd: bubblewrap writes its child's process id there.
         seccomp_fd: holds the filter; None = no filter on this architecture.
+        chromium: names of the files that Chromium consists of, the program itself among them.
         command: what runs inside.
     """
 
@@ -116,6 +124,7 @@ class Plan:
     data_limit: bool
     status_fd: int
     seccomp_fd: int | None
+    chromium: tuple[str, ...] = ()
     command: tuple[str, ...] = ("/usr/bin/python3", "-m", "guest_server.session")
     hide: tuple[str, ...] = HIDDEN
 
@@ -149,6 +158,17 @@ def _system(links: dict[str, str], hide: Sequence[str]) -> list[str]:
     return words
 
 
+def _chrome(parts: Sequence[str]) -> list[str]:
+    """Chromium under Chrome's name: tasks end it by that. It calls itself by its real path: a link is not enough."""
+    words = []
+    for name in parts:
+        if name == CHROMIUM.name:
+            words += ["--ro-bind", str(CHROMIUM / name), f"{CHROME}/chrome"]
+        else:
+            words += ["--symlink", str(CHROMIUM / name), f"{CHROME}/{name}"]
+    return ["--perms", "0755", "--dir", "/opt/google", "--perms", "0755", "--dir", CHROME, *words]
+
+
 def _generated(names: Sequence[str]) -> list[str]:
     """The files of /etc that are a desktop's own."""
     words: list[str] = []
@@ -168,6 +188,8 @@ def _writable(limits: Limits) -> list[str]:
         *("--perms", "0755", "--size", str(limits.run), "--tmpfs", "/run", "--perms", "0700", "--dir", "/run/user"),
         *("--symlink", "/tmp", "/var/tmp", "--symlink", "/run", "/var/run"),  # noqa: S108 - inside
         *("--bind", str(STAGE / "home"), "/home/user"),
+        # One profile under both names: tasks prepare and read Chrome's, which etc.py makes Chromium use.
+        *("--symlink", "google-chrome", "/home/user/.config/chromium"),
         *("--ro-bind", str(STAGE / "guest"), "/opt/guest", "--ro-bind", str(STAGE / "egress"), "/run/egress"),
         *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/home/user"),
     ]
@@ -185,13 +207,20 @@ def bwrap_command(plan: Plan) -> list[str]:
     words.append("--clearenv")
     for name, value in environment.items():
         words += ["--setenv", name, value]
-    words += [*_system(plan.links, plan.hide), *_generated(plan.etc), *_writable(plan.limits)]
+    words += [*_system(plan.links, plan.hide), *_generated(plan.etc), *_chrome(plan.chromium)]
+    words += _writable(plan.limits)
     return [*words, "--", *prlimit_command(plan.limits, data=plan.data_limit), *plan.command]
 
 
 def root_links(root: Path = Path("/")) -> dict[str, str]:
     """Which of ROOT_LINKS are links on this host, and where they lead."""
     return {name: str((root / name).readlink()) for name in ROOT_LINKS if (root / name).is_symlink()}
+
+
+def chromium_parts(folder: Path = CHROMIUM) -> tuple[str, ...]:
+    """Sorted names of what Chromium consists of on this host; none if it is not installed."""
+    program = folder / CHROMIUM.name
+    return tuple(sorted(path.name for path in folder.iterdir())) if program.is_file() else ()
 
 
 def hidden_folders(private: Sequence[Path]) -> tuple[str, ...]:

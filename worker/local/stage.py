@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from worker.local import etc, kernel, namespaces, seccomp
-from worker.local.layout import STAGE, Plan, bwrap_command, root_links
+from worker.local.layout import STAGE, Plan, bwrap_command, chromium_parts, root_links
 from worker.local.limits import Limits
 from worker.local.overlay import make_home
 
@@ -179,6 +179,7 @@ def _execute(spec: StageSpec) -> NoReturn:
         status_fd=_out_of_the_way(spec.status),
         seccomp_fd=None if program is None else _memory_file(program),
         hide=spec.hide,
+        chromium=chromium_parts(),
     )
     if spec.command:
         plan = dataclasses.replace(plan, command=spec.command)

@@ -64,6 +64,8 @@ APPLICATIONS = {
     "document": ("lowriter", "libreoffice-writer"),
     "presentation": ("loimpress", "libreoffice-impress"),
     "browser": ("chromium", "chromium"),
+    "media player": ("vlc", "vlc"),
+    "image editor": ("gimp", "gimp"),
 }
 BWRAP = (
     *("bwrap", "--unshare-user", "--unshare-net", "--unshare-pid", "--unshare-ipc", "--unshare-uts"),

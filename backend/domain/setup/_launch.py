@@ -9,6 +9,7 @@ from typing import Any
 from backend.domain.errors import TaskSetupFailed
 from backend.domain.parameters import Parameters
 from backend.domain.ports import Desktop, SetupContext
+from backend.domain.setup._ending import end, ends
 from backend.domain.setup._execute import Command
 from backend.domain.setup._steps import look_again
 
@@ -35,7 +36,8 @@ class _Launch(Parameters):
 class LaunchStep:
     """`command` (a string or a list), `shell`. The program goes on; of one known to have a window, that is awaited.
 
-    A forward of the browser's debugging port (`socat`, `ncat`) does nothing: that port is reached as it is.
+    A forward of the browser's debugging port (`socat`, `ncat`) does nothing: that port is reached as it is. After
+    `pkill NAME` the program is gone; it is ended before its helpers.
     """
 
     def check(self, parameters: Mapping[str, Any]) -> None:
@@ -49,6 +51,9 @@ class LaunchStep:
         program = program_of(words)
         if program in _FORWARDERS and re.search(r"\b1337\b", " ".join(words)):
             context.desktop.probe()
+            return
+        if ends(words):
+            end(context.desktop, words)
             return
         before = len(context.desktop.windows()) if program in _WINDOWED else 0
         command, shell = self.command(context, step.command, shell=step.shell)

@@ -1,13 +1,17 @@
 """Which of OSWorld's tasks need no file from elsewhere, and which of those can run on a local desktop here."""
 
 import json
-from collections.abc import Container
+import re
+from collections.abc import Container, Sequence
 from typing import Any
 
-from backend.domain.task import Task
+from backend.domain.task import SetupStep, Task
 
 FETCHING = {"download", "login", "googledrive"}
 BROWSERS = {"chrome", "browser"}
+PROGRAM_OF = {"jq": "jq", "sysstat": "sar"}
+"""Debian packages that tasks install by `sudo`, and the program in each by which it is known to be there."""
+_INSTALLS = re.compile(r"sudo -S apt(?:-get)? install (\w+)")
 
 
 def needs_no_file(task: Task) -> bool:
@@ -20,17 +24,30 @@ def needs_no_file(task: Task) -> bool:
 
 
 def obstacle(task: Task, programs: Container[str]) -> str:
-    """Why a task cannot run here, before anything is tried; nothing if it can."""
+    """What a task needs that is not there, before anything is tried; nothing if it can run."""
     needed = [name for name in task.labels.requires if name not in programs]
+    needed += [PROGRAM_OF[name] for name in installed(task.setup) if PROGRAM_OF[name] not in programs]
     if BROWSERS & set(task.labels.apps) and "chromium" not in programs and "google-chrome" not in programs:
         needed.append("chromium")
     if needed and task.setup:
-        return f"needs {', '.join(needed)}"
-    if "sudo" in commands(task):
-        return "needs sudo, which a local desktop has not"
-    if any(step.type == "chrome_open_tabs" for step in task.setup):
-        return "opens pages of the web"
-    return ""
+        return ", ".join(needed)
+    return "sudo" if "sudo" in commands(without_installation(task)) else ""
+
+
+def opens_pages(task: Task) -> bool:
+    """Whether the set-up opens pages of the web."""
+    return any(step.type == "chrome_open_tabs" for step in task.setup)
+
+
+def installed(steps: Sequence[SetupStep]) -> list[str]:
+    """The packages that steps install, those that we know."""
+    found = _INSTALLS.findall(json.dumps([step.parameters.get("command", "") for step in steps]))
+    return [name for name in found if name in PROGRAM_OF]
+
+
+def without_installation(task: Task) -> Task:
+    """The task without the steps that install what is there: a local desktop has no `sudo`."""
+    return task.model_copy(update={"setup": tuple(step for step in task.setup if not installed([step]))})
 
 
 def commands(task: Task) -> str:

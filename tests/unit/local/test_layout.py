@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from worker.local import etc, layout
-from worker.local.layout import ETC, HIDDEN, VAR, Plan, bwrap_command, hidden_folders, root_links
+from worker.local.layout import ETC, HIDDEN, VAR, Plan, bwrap_command, chromium_parts, hidden_folders, root_links
 from worker.local.limits import Limits
 
 LINKS = {"bin": "usr/bin", "sbin": "usr/sbin", "lib": "usr/lib", "lib64": "usr/lib64"}
@@ -19,6 +19,7 @@ def plan(**more: object) -> Plan:
         "data_limit": False,
         "status_fd": 201,
         "seccomp_fd": 202,
+        "chromium": ("chromium", "icudtl.dat"),
     }
     return Plan(**(values | more))  # type: ignore[arg-type]
 
@@ -69,12 +70,16 @@ class TestBwrapCommand:
             *("--size", "4096", "--tmpfs", "/usr/src", "--remount-ro", "/usr/src"),
             *("--ro-bind", "/tmp/etc/passwd", "/etc/passwd", "--ro-bind", "/tmp/etc/machine-id", "/etc/machine-id"),
             *("--symlink", "/usr/share/zoneinfo/Etc/UTC", "/etc/localtime"),
+            *("--perms", "0755", "--dir", "/opt/google", "--perms", "0755", "--dir", "/opt/google/chrome"),
+            *("--ro-bind", "/usr/lib/chromium/chromium", "/opt/google/chrome/chrome"),
+            *("--symlink", "/usr/lib/chromium/icudtl.dat", "/opt/google/chrome/icudtl.dat"),
             *("--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev"),
             *("--perms", "1777", "--size", "268435456", "--tmpfs", "/dev/shm"),
             *("--perms", "1777", "--size", "268435456", "--tmpfs", "/tmp"),
             *("--perms", "0755", "--size", "33554432", "--tmpfs", "/run", "--perms", "0700", "--dir", "/run/user"),
             *("--symlink", "/tmp", "/var/tmp", "--symlink", "/run", "/var/run"),
-            *("--bind", "/tmp/home", "/home/user", "--ro-bind", "/tmp/guest", "/opt/guest"),
+            *("--bind", "/tmp/home", "/home/user", "--symlink", "google-chrome", "/home/user/.config/chromium"),
+            *("--ro-bind", "/tmp/guest", "/opt/guest"),
             *("--ro-bind", "/tmp/egress", "/run/egress"),
             *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/home/user", "--"),
             *("/usr/bin/prlimit", "--nproc=1024:1024", "--nofile=4096:4096", "--fsize=536870912:536870912"),
@@ -132,6 +137,17 @@ class TestRootLinks:
         (tmp_path / "bin").symlink_to("usr/bin")
         (tmp_path / "lib").mkdir()
         assert root_links(tmp_path) == {"bin": "usr/bin"}
+
+
+class TestChromiumParts:
+    def test_names_all_that_lies_beside_the_program(self, tmp_path: Path) -> None:
+        (tmp_path / "chromium").touch()
+        (tmp_path / "locales").mkdir()
+        assert chromium_parts(tmp_path) == ("chromium", "locales")
+
+    def test_without_the_program_there_is_none(self, tmp_path: Path) -> None:
+        (tmp_path / "extensions").mkdir()
+        assert chromium_parts(tmp_path) == ()
 
 
 class TestGenerated:

@@ -6,9 +6,10 @@ from typing import Any
 
 from backend.domain.evaluators.formats.text import read_text
 
-_STRING = r'"(?:[^"\\]|\\.)*+"'
-# A comment without an end reaches to the end of the file, so that none is looked through twice.
-_COMMENT = re.compile(rf"({_STRING})|//[^\n]*|/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)", re.DOTALL)
+# Strings and comments without an end reach to the end of the file, so that none is looked through twice. No possessive
+# groups: Python before 3.11.5 matches those that hold a choice wrongly.
+_STRING = r'"[^"\\]*(?:\\(?:.|\Z)[^"\\]*)*(?:"|\Z)'
+_COMMENT = re.compile(rf"({_STRING})|//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _COMMA = re.compile(rf"({_STRING})|,(?=\s*[}}\]])", re.DOTALL)
 
 

@@ -259,6 +259,34 @@ class TestLaunch:
         run_step(of_dialect(desktop, "osworld"), "launch", {"command": ["socat", "tcp-listen:1,fork", "tcp:a:2"]})
         assert len(desktop.open_windows) == 1
 
+    def test_a_program_is_ended_before_its_helpers_and_awaited(self, desktop: FakeDesktop) -> None:
+        """All at once, a browser could not write its cookies; and it is started anew next."""
+        alive, said = ["12", "34", "56"], []
+
+        def found(words: Sequence[str]) -> ExecResult:
+            return ExecResult(returncode=0 if alive else 1, output="".join(f"{pid}\n" for pid in alive[:1]))
+
+        def end(words: Sequence[str]) -> ExecResult:
+            said.append([*words, *alive])
+            del alive[:1]
+            return ExecResult(returncode=0)
+
+        def quiet(*, quiet: float, timeout: float) -> float:
+            del alive[:1]
+            return timeout
+
+        desktop.commands |= {"pgrep": found, "pkill": end}
+        desktop.wait_stable = quiet  # type: ignore[method-assign]
+        run_step(of_dialect(desktop, "osworld"), "launch", {"command": ["pkill", "chrome"]})
+        assert said == [["-o", "chrome", "12", "34", "56"]]
+        assert not alive
+        assert [window.title for window in desktop.open_windows] == ["pkill"]
+
+    def test_what_does_not_run_is_not_awaited(self, desktop: FakeDesktop) -> None:
+        listen(desktop, "pgrep", returncode=1)
+        run_step(of_dialect(desktop, "osworld"), "launch", {"command": ["pkill", "chrome"]})
+        assert [window.title for window in desktop.open_windows] == ["pkill"]
+
     def test_a_program_whose_window_never_comes(self, desktop: FakeDesktop, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(desktop, "launch", lambda *_, **__: None)
         with pytest.raises(TaskSetupFailed, match="gimp was started and no window"):

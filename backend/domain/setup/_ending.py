@@ -1,0 +1,33 @@
+"""Ends a program for a task's `pkill NAME` so that it keeps what it has, and is gone afterwards."""
+
+from collections.abc import Sequence
+
+from backend.domain.ports import Desktop
+from backend.domain.setup._steps import look_again
+
+_LOOKS = 40  # 10 s
+
+
+def ends(words: Sequence[str]) -> bool:
+    """Whether a command is `pkill NAME`, without any option."""
+    return len(words) == 2 and words[0] == "pkill" and not words[1].startswith("-")  # noqa: PLR2004
+
+
+def end(desktop: Desktop, words: Sequence[str]) -> None:
+    """Runs `pkill NAME`, the oldest process first, and waits until none is left or 10 s have passed each time.
+
+    The oldest is the program itself, which ends its helpers in good order. All at once, a browser's helpers would be
+    gone before they have written its cookies; and a program that is started anew would meet the one that ends.
+    """
+    name = words[1]
+    first = _oldest(desktop, name)
+    if first:
+        desktop.execute(["pkill", "-o", name])
+        look_again(desktop, lambda: _oldest(desktop, name) != first, looks=_LOOKS)
+    desktop.launch(words)
+    look_again(desktop, lambda: not _oldest(desktop, name), looks=_LOOKS)
+
+
+def _oldest(desktop: Desktop, name: str) -> str:
+    """The number of the oldest process of that name, empty if there is none."""
+    return desktop.execute(["pgrep", "-o", name]).output.strip()
