@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import typer
 
-from backend.cli.commands import benchmark, benchmark_assets, demo, doctor, episode, run, up, worker
+from backend.cli.commands import benchmark, benchmark_assets, demo, doctor, episode, run, study, up, worker
 from backend.cli.embedded.interrupt import StopRequested
 from backend.cli.errors import CliError, ExitCode
 from backend.cli.output import progress
@@ -25,6 +25,7 @@ benchmark.app.command("fetch")(benchmark_assets.fetch)
 benchmark.app.add_typer(benchmark_assets.app, name="asset")
 app.add_typer(benchmark.app, name="benchmark")
 app.add_typer(run.app, name="run")
+app.add_typer(study.app, name="study")
 app.add_typer(episode.app, name="episode")
 app.add_typer(worker.app, name="worker")
 

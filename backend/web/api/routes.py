@@ -1,9 +1,10 @@
 """All routers of the API."""
 
-from backend.web.api import agent, artifacts, assets, benchmarks, episodes, rescore, runs, workers
+from backend.web.api import agent, artifacts, assets, benchmarks, episodes, rescore, runs, studies, workers
 
 ROUTERS = (
     runs.router,
+    studies.router,
     episodes.router,
     agent.router,
     rescore.router,
