@@ -1,4 +1,4 @@
-"""A person does a task through the page: judge, act with mouse and keyboard on the live picture, rate; then the board."""
+"""A person does a task through the page: judge, act with mouse and keyboard on the live picture, rate."""
 
 import os
 from collections.abc import Callable, Iterator

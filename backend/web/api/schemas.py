@@ -189,6 +189,7 @@ class Episode(View):
     state: EpisodeState
     reason: str = Field(default="", description="Why it waits or is not runnable.")
     outcome: Outcome | None = None
+    mixed: bool = Field(default=False, description="A person helped: scored, but not counted as the agent's.")
     ended_by: EndedBy | None = None
     failure_class: FailureClass | None = None
     failure_message: str = ""

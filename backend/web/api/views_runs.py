@@ -96,6 +96,7 @@ def episode(row: EpisodeRow) -> schemas.Episode:
         state=found.state,
         reason=found.reason,
         outcome=found.outcome,
+        mixed=found.mixed,
         ended_by=found.ended_by,
         failure_class=found.failure_class,
         failure_message=found.failure_message,
