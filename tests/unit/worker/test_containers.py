@@ -24,6 +24,7 @@ class TestRunLine:
             "--user", "65534:65534", "--stop-timeout", "2",
             "--volume", "/tmp/d/agent.sock:/run/deskarena/agent.sock",
             "--env", "DESKARENA_SERVER=unix:/run/deskarena/agent.sock", "--env", "DESKARENA_AGENT_TOKEN",
+            "--env", "HOME=/tmp",
             "mine/agent:3", "python", "-m", "agent",
         ]  # fmt: skip
 
