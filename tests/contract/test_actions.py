@@ -76,8 +76,7 @@ def parsed(name: str, reply: ModelReply | str) -> tuple[Action, ...]:
     """The actions; none for a reply that is refused. Any other error passes through and fails the test."""
     try:
         found: tuple[Action, ...] = made(name).parse(reply, SIGHT)
-    except InvalidAction as error:
-        assert 0 < len(error.message) < 1_000
+    except InvalidAction:
         return ()
     assert found, "a reply is actions or invalid"
     return found

@@ -281,8 +281,8 @@ def closest(windows: Sequence[WindowInfo], name: str) -> WindowInfo | None:
     titles = {" ".join(window.title.split()).casefold(): window for window in windows if window.title}
     alike = difflib.get_close_matches(wanted, list(titles), n=1)
     part = [title for title in titles if wanted and wanted in title]
-    found = wanted if wanted in titles else (alike or part[-1:] or [None])[0]
-    return titles[found] if found is not None else None
+    likely = [wanted] if wanted in titles else alike or part[-1:]
+    return titles[likely[0]] if likely else None
 
 
 def _newest(windows: Sequence[WindowInfo], before: set[int]) -> WindowInfo | None:

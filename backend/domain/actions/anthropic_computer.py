@@ -177,6 +177,7 @@ class AnthropicComputer:
     def tools(self, sight: Sight) -> tuple[Tool, ...]:
         """The vendor's own tool; the older ones are told the size of the picture that is shown."""
         version = self.params.version
+        zoom: dict[str, Any]
         if version == "20260801":
             zoom = {} if self.params.zoom else {"configs": {"zoom": {"enabled": False}}}
             return (Tool(name=_NAME, vendor={"type": f"computer_toolset_{version}", **zoom}),)
