@@ -29,7 +29,8 @@ def server() -> Iterator[ModelServer]:
 
 
 @pytest.fixture(autouse=True)
-def _closed() -> Iterator[None]:
+def _closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr("worker.models._caller.FIRST_PAUSE", 0.05)
     yield
     close_clients()
 
@@ -193,10 +194,19 @@ class TestWaiting:
         assert len(server.asked) == 2  # The last try is made when patience ends.
 
     def test_a_date_says_when_to_come_back(self, server: ModelServer, api: str) -> None:
-        server.fail(429, retry_after=format_datetime(datetime.now(UTC) + timedelta(seconds=2), usegmt=True))
-        server.say("Hello.")
-        of(server, api).complete(asked("Hi"))
-        assert server.asked[1].at - server.asked[0].at >= 0.9
+        server.fail(429, retry_after=format_datetime(datetime.now(UTC) + timedelta(seconds=600), usegmt=True))
+        waits: list[float] = []
+
+        def pause(seconds: float) -> None:
+            if seconds > 0:
+                waits.append(seconds)
+                raise Cancelled("that was all")
+
+        told = endpoint(api, f"{server.address}/v1", patience_seconds=3600)
+        with pytest.raises(Cancelled):
+            client(told, pause=pause).complete(asked("Hi"))
+        assert len(waits) == 1
+        assert 300 < waits[0] <= 600
 
     def test_an_api_that_hangs_is_left_and_asked_again(self, server: ModelServer, api: str) -> None:
         server.hang()

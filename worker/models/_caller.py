@@ -22,7 +22,7 @@ from worker.models._wire import Answer, Wire
 
 MOST_NONSENSE = 3
 MOST_PAUSE = 60.0
-_FIRST_PAUSE = 1.0
+FIRST_PAUSE = 1.0
 _REFUSES = re.compile(
     r"unsupported|not (?:be )?support|deprecated|unrecogni[sz]ed|unknown|unexpected|not permitted|cannot both|"
     r"extra inputs|not allowed|only the default|removed",
@@ -123,6 +123,8 @@ class Caller:
             try:
                 return self._once(post, read)
             except Fault as fault:
+                if self.key:  # Some APIs repeat it.
+                    fault.hide(self.key)
                 self._bear(fault, post, patience)
 
     def _bear(self, fault: Fault, post: Post, patience: "_Patience") -> None:
@@ -132,13 +134,13 @@ class Caller:
             _leave_out(post, refused)
             return
         if fault.kind is Kind.WRONG:
-            raise Invalid(self._plain(fault.words)) from None
+            raise Invalid(fault.words) from None
         if fault.kind is Kind.REFUSED:
             self._give_up(fault, "")
         seconds = patience.pause(fault)
         if seconds is None:
             self._give_up(fault, f" after {patience.spent():.0f} s of waiting")
-        logger.warning("%s: %s; asked again in %.1f s", self.endpoint.name, self._plain(fault.words), seconds)
+        logger.warning("%s: %s; asked again in %.1f s", self.endpoint.name, fault.words, seconds)
         if fault.shared and fault.after is not None:
             self._gate.rest(fault.after)
         until = time.monotonic() + seconds
@@ -173,12 +175,8 @@ class Caller:
         )
 
     def _give_up(self, fault: Fault, when: str) -> NoReturn:
-        words = f"the model endpoint {self.endpoint.name!r} gave no answer{when}: {self._plain(fault.words)}"
+        words = f"the model endpoint {self.endpoint.name!r} gave no answer{when}: {fault.words}"
         raise ModelApiFailed(words, hint="See docs/models.md, and /workers for what is set up.") from None
-
-    def _plain(self, words: str) -> str:
-        """The API's words without our key, which some of them repeat."""
-        return words.replace(self.key, "[key]") if self.key else words
 
 
 class _Patience:
@@ -187,7 +185,7 @@ class _Patience:
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._since: float | None = None
-        self._next = _FIRST_PAUSE
+        self._next = FIRST_PAUSE
         self._nonsense = 0
 
     def spent(self) -> float:

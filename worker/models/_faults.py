@@ -48,6 +48,11 @@ class Fault(Exception):
         self.after = after
         self.shared = shared
 
+    def hide(self, key: str) -> None:
+        """Takes a key out of its words."""
+        self.words = self.words.replace(key, "[key]")
+        self.args = (self.words,)
+
 
 def fault_of(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
     """What an answer with a status other than 200 means.
