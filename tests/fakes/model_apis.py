@@ -233,7 +233,7 @@ def _anthropic_wrong(headers: Mapping[str, str], body: Json) -> str:
         answers = [part["tool_use_id"] for part in message["content"] if part["type"] == "tool_result"]
         if set(answers) != called:
             return "tool_use ids were found without tool_result blocks immediately after, or the other way round"
-    vendor = [tool["type"] for tool in body.get("tools", ()) if tool.get("type", "").startswith("computer_")]
+    vendor = [tool["type"] for tool in body.get("tools", ()) if tool.get("type", "").startswith("computer_2")]
     if vendor and "computer-use" not in headers.get("anthropic-beta", ""):
         return f"tools: {vendor[0]} needs a beta header"
     return ""
