@@ -139,9 +139,10 @@ def described(frame: Frame, tree: str) -> str:
 
 def page(figures: Sequence[Figure], load: float, about: str) -> str:
     """The whole page."""
+    when = f"{datetime.now(UTC):%Y-%m-%d %H:%M}"
     busy = ", work of others on the machine, which slows everything here" if load > 1 else ""
     lines = [
-        f"Machine: {machine()}. Measured {datetime.now(UTC):%Y-%m-%d %H:%M} UTC; the load average was {load:.1f}{busy}.",
+        f"Machine: {machine()}. Measured {when} UTC; the load average was {load:.1f}{busy}.",
         about,
         "",
         "| what | aim | p50 | p95 | n |",

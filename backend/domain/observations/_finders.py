@@ -1,5 +1,6 @@
 """Who finds elements for set-of-marks: the accessibility tree, the browser's pages, OCR, a detector."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -62,8 +63,15 @@ def from_detector(seen: Sequence[Mapping[str, Any]], screen: Screen) -> list[Ele
     return [each for each in made if each.width > 0 and each.height > 0]
 
 
+def _share(told: Any) -> float:
+    value = float(told)
+    if not math.isfinite(value):
+        raise ValueError(f"{value} is no share of the screen")
+    return min(1.0, max(0.0, value))
+
+
 def _detected(told: Mapping[str, Any], screen: Screen) -> Element:
-    x1, y1, x2, y2 = (min(1.0, max(0.0, float(part))) for part in told["bbox"])
+    x1, y1, x2, y2 = (_share(part) for part in told["bbox"])
     left, top = round(x1 * screen.width), round(y1 * screen.height)
     right, bottom = round(x2 * screen.width), round(y2 * screen.height)
     kind = told.get("type")

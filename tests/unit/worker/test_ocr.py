@@ -31,7 +31,7 @@ class TestRead:
             left, top, right, bottom = found[words]
             assert abs(left - x) <= 5
             assert y <= top < bottom <= y + 25
-            assert 80 < right - left < 180
+            assert 60 < right - left < 180
 
     def test_an_empty_screen_has_none(self) -> None:
         out = io.BytesIO()
