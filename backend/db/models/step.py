@@ -12,7 +12,7 @@ class Step(Base):
     """One observation, the agent's words, its actions and what came of them; pictures, trees and prompts by hash.
 
     `shown_sha256` is the picture that the agent was shown, where it is not the screen itself. `extras` has what else
-    there is: `by`, `marks`, `view`, `clipboard`, `terminal`.
+    there is: `by`, `marks`, `view`, `clipboard`, `terminal`, `tabs`, `note`.
     """
 
     __tablename__ = "step"
