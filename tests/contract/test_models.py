@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
@@ -351,14 +351,15 @@ class TestKey:
         caplog.set_level(logging.DEBUG)
         told = endpoint(api, f"{server.address}/v1", patience_seconds=0.2)
         errors: list[str] = []
-        for fault in (
+        faults: tuple[Callable[[], None], ...] = (
             lambda: server.fail(401, text=f"Incorrect API key provided: {KEY}"),
             lambda: server.fail(400, text=f"bad header {KEY}"),
             lambda: server.fail(429, text=f"too fast, {KEY}", times=2),
             lambda: server.nonsense(f"who is {KEY}?".encode(), times=3),
             lambda: server.cut(times=2),
             lambda: server.redirect(f"http://127.0.0.1/{KEY}"),
-        ):
+        )
+        for fault in faults:
             fault()
             with pytest.raises((ModelApiFailed, Invalid)) as raised:
                 client(told).complete(asked("Hi"))
