@@ -148,6 +148,7 @@ class TestSignTest:
     def test_worked_values(self, one: int, other: int, p_value: float) -> None:
         assert sign_test(one, other) == p_value
 
+    @settings(deadline=None)
     @given(st.integers(0, 60), st.integers(0, 60))
     def test_agrees_with_the_binomial_test(self, one: int, other: int) -> None:
         assume(one + other > 0)
@@ -165,6 +166,7 @@ class TestHolm:
     def test_nothing(self) -> None:
         assert holm([]) == []
 
+    @settings(deadline=None)
     @given(st.lists(st.floats(0, 1), min_size=1, max_size=7))
     def test_is_bonferroni_over_every_group_that_a_test_is_in(self, p_values: list[float]) -> None:
         everyone = range(len(p_values))
