@@ -35,7 +35,7 @@ class Settings(BaseSettings):
     host: str = Field(default="127.0.0.1", description="Listening address; anything but loopback needs a token.")
     port: int = Field(default=8000, ge=1, le=65535, description="Port the API listens on.")
     api_address: str = Field(
-        default="", description="Address of the API as workers reach it, for `container` agents; else DESKARENA_PORT here."
+        default="", description="Address of the API as workers reach it, for `container` agents; else here."
     )
     token: SecretStr | None = Field(default=None, description="Bearer token that every request must carry, if set.")
     allowed_hosts: tuple[str, ...] = Field(

@@ -6,7 +6,7 @@ Importing this registers it: `gymnasium.make("deskarena/Desktop-v0", benchmark=.
 import copy
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -45,7 +45,7 @@ class DeskarenaEnv(gymnasium.Env[dict[str, Any], Any]):
     `terminal`, `clipboard`, `windows` (None where the run does not show them), and at the end `result`.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": 1}
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 1}  # noqa: RUF012 - as Gymnasium declares it
 
     def __init__(  # noqa: PLR0913 - what a run is made of
         self,

@@ -360,9 +360,7 @@ def _past(row: AnyRow) -> Past:
         agent=row.agent,
         privileged=row.privileged,
         purpose=row.Run.purpose,
-        state=state_of(
-            episode.state, episode.score, episode.ended_by, episode.failure_class, mixed=episode.mixed
-        ),
+        state=state_of(episode.state, episode.score, episode.ended_by, episode.failure_class, mixed=episode.mixed),
         score=episode.score,
         steps=episode.steps,
         at=episode.ended_at or episode.created_at,

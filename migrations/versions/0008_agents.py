@@ -56,7 +56,7 @@ def upgrade() -> None:
     # What a person said before there was an attempt; whether a person helped the agent, so that it is not its own.
     op.add_column("episode", sa.Column("person", JSON, nullable=True))
     op.add_column("episode", sa.Column("mixed", sa.Boolean(), server_default=sa.false(), nullable=False))
-    op.add_column("rollup", sa.Column("mixed", sa.Integer(), server_default=sa.text("0"), nullable=False))
+    op.add_column("rollup", sa.Column("mixed", sa.BigInteger(), server_default=sa.text("0"), nullable=False))
     op.add_column("agent", sa.Column("human", sa.Boolean(), server_default=sa.false(), nullable=False))
     _one_of("run", "purpose", (*PURPOSES, "practice"))
 

@@ -57,7 +57,7 @@ def shot(page: Page, name: str) -> None:
         return
     for theme in ("light", "dark"):
         for width in (1440, 360):
-            page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+            page.emulate_media(color_scheme=theme)
             page.set_viewport_size({"width": width, "height": 900})
             page.screenshot(path=f"{SHOTS}/{name}-{theme}-{width}.png", full_page=True)
     page.set_viewport_size({"width": 1440, "height": 900})

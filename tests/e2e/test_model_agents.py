@@ -99,7 +99,8 @@ def submitted(up: Up, *more: str) -> dict[str, Any]:
     )
     assert said.returncode == 0, said.stderr
     run = json.loads(said.stdout)
-    return get(up, f"/runs/{run['id']}?include=episodes")
+    found: dict[str, Any] = get(up, f"/runs/{run['id']}?include=episodes")
+    return found
 
 
 def get(up: Up, path: str) -> Any:

@@ -19,7 +19,7 @@ BLANK = (
 )
 """One pixel, where an API insists on a picture and there is none any more."""
 Json = dict[str, Any]
-OnText = Callable[[str], None] | None
+Heard = Callable[[str], None] | None
 
 
 def picture_text(frame: Frame) -> str:

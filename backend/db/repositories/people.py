@@ -77,7 +77,7 @@ def efficiency(session: Session, run_ids: Sequence[UUID]) -> dict[UUID, tuple[fl
     query = (
         select(Episode.run_id, func.avg(ratio), func.count())
         .join(Task, Task.id == Episode.task_id)
-        .where(Episode.run_id.in_(list(run_ids)), Episode.solved, ~Episode.mixed, Task.human_steps > 0)
+        .where(Episode.run_id.in_(list(run_ids)), Episode.solved.is_(True), ~Episode.mixed, Task.human_steps > 0)
         .group_by(Episode.run_id)
     )
     return {row[0]: (float(row[1]), int(row[2])) for row in session.execute(query)}

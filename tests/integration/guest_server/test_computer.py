@@ -121,7 +121,7 @@ class TestProgramsAndWindows:
         wait(lambda: any(w.title == "Second window" and w.active for w in clean.desktop.windows()), "the terminal")
         act(clean, 'computer.window_manager.switch_to_application("first.txt - mousepad")')
         wait(lambda: any("first.txt" in w.title and w.active for w in clean.desktop.windows()), "the editor in front")
-        act(clean, 'computer.window_manager.switch_to_app("second windo")')
+        act(clean, 'computer.window_manager.switch_to_app("econd Window")')
         wait(
             lambda: any(w.title == "Second window" and w.active for w in clean.desktop.windows()), "the terminal again"
         )

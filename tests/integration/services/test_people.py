@@ -7,6 +7,7 @@ from uuid import UUID
 import pytest
 
 from backend.db.models import Agent, Attempt, Episode, Run, Task
+from backend.domain.episode import EndedBy
 from backend.domain.errors import Conflict, Invalid, NotFound
 from backend.domain.trajectory import Action, ActionType, Decision, Observation, StepRecord
 from backend.services import attempts, leaderboards, people, people_results, runs
@@ -41,7 +42,8 @@ class Study:
         self.worker = made.worker(capabilities=with_human())
 
     def desk(self) -> Desk:
-        return self.world.do(people.desk, self.run.id)
+        found: Desk = self.world.do(people.desk, self.run.id)
+        return found
 
     def start(self, *, feasible: bool = True) -> UUID:
         """Judges the next task."""
@@ -203,7 +205,7 @@ class TestMixed:
         helped = Decision(actions=(Action(type=ActionType.CLICK, x=1, y=1),), by="person")
         record = StepRecord(index=0, observation=Observation(index=0), decision=helped)
         installed.do(attempts.record_step, claim.fence, StepRow(record))
-        installed.do(attempts.enter_evaluating, claim.fence, attempts.EndedBy.DONE, {})
+        installed.do(attempts.enter_evaluating, claim.fence, EndedBy.DONE, {})
         installed.score_only(claim, 1.0)
         with installed.work() as session:
             assert session.get_one(Attempt, claim.attempt_id).controller == "mixed"

@@ -8,9 +8,9 @@ from backend.domain.study_results import Fact, study_result
 
 FACTORS = (Factor(name="image.scale", levels=(1.0, 0.5)), Factor(name="perturbation", levels=(None, "moved")))
 STUDY = StudyConfig(benchmark="starter", base=RunConfig(agent="random"), factors=FACTORS, resamples=200)
-BASE = {"image.scale": 1.0, "perturbation": None}
-SMALL = {"image.scale": 0.5, "perturbation": None}
-MOVED = {"image.scale": 1.0, "perturbation": "moved"}
+BASE: dict[str, Any] = {"image.scale": 1.0, "perturbation": None}
+SMALL: dict[str, Any] = {"image.scale": 0.5, "perturbation": None}
+MOVED: dict[str, Any] = {"image.scale": 1.0, "perturbation": "moved"}
 
 
 def scored(*scores: float, steps: int = 3, ended_by: str = "done") -> list[Fact]:

@@ -54,7 +54,9 @@ export default class Desk extends Controller {
     this.on(screen, "keydown", (event) => this.key(event));
     this.on(screen, "blur", () => this.before());
     this.on(screen, "paste", (event) => this.pasted(event));
-    this.on(this.part("take"), "click", () => this.socket.send(JSON.stringify({ kind: this.mine ? "give" : "take" })));
+    this.on(this.part("take"), "click", () =>
+      this.socket.send(JSON.stringify({ kind: this.mine ? "give" : "take" })),
+    );
     for (const name of ["done", "fail"]) this.on(this.part(name), "click", (event) => this.end(event.target));
     this.on(this.part("type"), "click", () => this.typed());
   }
@@ -70,7 +72,9 @@ export default class Desk extends Controller {
 
   // Only the live picture is a desktop, not a step that is looked at.
   get acting() {
-    return this.mine && this.ready && (this.part("screen").querySelector("img")?.src ?? "").startsWith("blob:");
+    return (
+      this.mine && this.ready && (this.part("screen").querySelector("img")?.src ?? "").startsWith("blob:")
+    );
   }
 
   told(message) {
@@ -94,7 +98,8 @@ export default class Desk extends Controller {
     }
     const whose = taken ? "Somebody else has the desktop." : "The agent acts.";
     const words = { running: mine ? "You act." : whose, preparing: "The desktop is being prepared." }[state];
-    this.part("who").textContent = words ?? { off: "Reconnecting.", ended: "Over." }[state] ?? "The result is being found.";
+    this.part("who").textContent =
+      words ?? { off: "Reconnecting.", ended: "Over." }[state] ?? "The result is being found.";
   }
 
   say(words) {
@@ -123,7 +128,10 @@ export default class Desk extends Controller {
     const box = this.part("screen").querySelector("img").getBoundingClientRect();
     const across = Math.floor(((event.clientX - box.left) / box.width) * deskWidth);
     const down = Math.floor(((event.clientY - box.top) / box.height) * deskHeight);
-    return { x: Math.min(deskWidth - 1, Math.max(0, across)), y: Math.min(deskHeight - 1, Math.max(0, down)) };
+    return {
+      x: Math.min(deskWidth - 1, Math.max(0, across)),
+      y: Math.min(deskHeight - 1, Math.max(0, down)),
+    };
   }
 
   down(event) {
@@ -190,7 +198,8 @@ export default class Desk extends Controller {
     const { at, dx, dy, timer } = this.wheel;
     clearTimeout(timer);
     this.wheel = null;
-    const whole = (value) => Math.max(-100, Math.min(100, Math.sign(value) * Math.round(Math.abs(value) || 0)));
+    const whole = (value) =>
+      Math.max(-100, Math.min(100, Math.sign(value) * Math.round(Math.abs(value) || 0)));
     const [across, up] = [whole(dx), whole(dy)];
     if (across || up) this.send({ type: "MOVE_TO", ...at }, { type: "SCROLL", dx: across, dy: up });
   }

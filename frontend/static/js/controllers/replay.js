@@ -42,7 +42,9 @@ export default class Replay extends Controller {
 
   press(event) {
     if (
-      event.target.closest("input:not([type=range]), textarea, select, dialog, summary, [role=application]") ||
+      event.target.closest(
+        "input:not([type=range]), textarea, select, dialog, summary, [role=application]",
+      ) ||
       event.ctrlKey ||
       event.metaKey
     )

@@ -11,7 +11,9 @@ export default class Told extends Controller {
     this.asked = true;
     const view = this.part("view");
     try {
-      const answer = await fetch(`/api/v1/artifacts/${this.element.dataset.toldSha}`, { signal: this.signal });
+      const answer = await fetch(`/api/v1/artifacts/${this.element.dataset.toldSha}`, {
+        signal: this.signal,
+      });
       if (!answer.ok) throw new Error(answer.statusText);
       view.textContent = await answer.text();
     } catch (error) {

@@ -64,8 +64,10 @@ class TestTurn:
                     under_way -= 1
 
         threads = [threading.Thread(target=ask) for _ in range(8)]
-        _ = [thread.start() for thread in threads]
-        _ = [thread.join() for thread in threads]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
         assert most == 2
 
     def test_a_place_is_given_back_when_the_request_fails(self) -> None:
@@ -114,6 +116,8 @@ class TestWaited:
         waited = Waited(lambda: 0.0)
         calls: list[Callable[[], float]] = [lambda: waited.end(waited.begin(), 0.0) for _ in range(20)]
         threads = [threading.Thread(target=call) for call in calls]
-        _ = [thread.start() for thread in threads]
-        _ = [thread.join() for thread in threads]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
         assert waited.seconds() == 0
