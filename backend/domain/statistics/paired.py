@@ -135,7 +135,8 @@ def sign_test(one: int, other: int) -> float:
     """
     n, fewer = one + other, min(one, other)
     tail = sum(math.comb(n, k) for k in range(fewer + 1))
-    return min(1.0, 2 * float(tail) / float(2**n))
+    value: float = 2 * tail / 2**n
+    return min(1.0, value)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -51,7 +51,7 @@ def space(name: str, params: Any) -> Any:
     return plugin(plugin.Params.model_validate(params) if params else None)
 
 
-@pytest.mark.parametrize(("name", "case", "sight"), cases())
+@pytest.mark.parametrize(("name", "case", "sight"), list(cases()))
 class TestGolden:
     def test_reply(self, name: str, case: dict[str, Any], sight: Sight) -> None:
         made, given = space(name, case.get("params")), reply(case["reply"])
