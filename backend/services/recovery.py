@@ -1,12 +1,13 @@
 """What died is ended: silent leases and workers, and the attempts they carried. Needs neither broker nor beat."""
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
 from sqlalchemy.orm import Session
 
 from backend.config import get_settings
-from backend.db.models import Worker
+from backend.db.models import Run, Worker
 from backend.db.models.words import WorkerState
 from backend.db.repositories import attempts, leases, runs
 from backend.db.repositories import workers as repository
@@ -33,13 +34,12 @@ def reap(session: Session, now: datetime | None = None, *, lease_seconds: float 
         return []  # While the database was away nobody could tell that it lives; everybody gets the full time again.
     repository.give_up_silent(session, before)
     reason = f"no heartbeat for {seconds:g} s: the worker died, froze or lost the database"
-    lost = [_end_lease(session, lease_id, reason, before) for lease_id in _in_run_order(session, before)]
-    return [attempt_id for attempt_id in lost if attempt_id is not None]
+    return _end_leases(session, leases.silent(session, before), reason, before)
 
 
 def release_lease(session: Session, lease_id: UUID, reason: str) -> None:
     """Gives a lease back. An attempt that still goes on under it is lost (`cluster`). Safe to call twice."""
-    _end_lease(session, lease_id, reason, None)
+    _end_leases(session, [lease_id], reason, None)
 
 
 def drain(session: Session, worker_id: UUID) -> None:
@@ -60,32 +60,38 @@ def sign_off(session: Session, worker_id: UUID) -> None:
 def end_worker(session: Session, worker: Worker, reason: str) -> None:
     """Marks a worker offline and ends its leases at once."""
     worker.state = WorkerState.OFFLINE.value
-    for lease_id in leases.of_worker(session, worker.id):
-        _end_lease(session, lease_id, reason, None)
+    _end_leases(session, leases.of_worker(session, worker.id), reason, None)
 
 
-def _in_run_order(session: Session, before: datetime) -> list[UUID]:
-    """Silent leases, ordered by the run whose lock each will need: every reaper locks runs in the same order."""
+def _end_leases(session: Session, lease_ids: Sequence[UUID], reason: str, silent_since: datetime | None) -> list[UUID]:
+    """Ends them and returns the attempts that were lost by it.
 
-    def run_of(lease_id: UUID) -> str:
-        attempt = attempts.live_on_lease(session, lease_id)
-        run_id = None if attempt is None else attempts.run_id_of(session, attempt.id)
-        return "" if run_id is None else run_id.hex
+    All runs are locked before any lease, and in one order: who finishes an attempt holds its run and asks for its
+    lease, so a reaper that held leases and asked for runs could wait for somebody who waits for it.
+    """
+    known = {_run_of(session, lease_id) for lease_id in lease_ids} - {None}
+    locked = {run.id: run for run_id in sorted(known, key=str) if run_id and (run := runs.lock(session, run_id))}
+    lost = [_end_lease(session, lease_id, reason, silent_since, locked) for lease_id in lease_ids]
+    return [attempt_id for attempt_id in lost if attempt_id is not None]
 
-    return sorted(leases.silent(session, before), key=run_of)
 
-
-def _end_lease(session: Session, lease_id: UUID, reason: str, silent_since: datetime | None) -> UUID | None:
-    """Ends one lease. With `silent_since` only if it is still silent, and not at all if it is just being renewed."""
+def _run_of(session: Session, lease_id: UUID) -> UUID | None:
     attempt = attempts.live_on_lease(session, lease_id)
-    run_id = None if attempt is None else attempts.run_id_of(session, attempt.id)
-    run = None if run_id is None else runs.lock(session, run_id)
+    return None if attempt is None else attempts.run_id_of(session, attempt.id)
+
+
+def _end_lease(
+    session: Session, lease_id: UUID, reason: str, silent_since: datetime | None, locked: Mapping[UUID, Run]
+) -> UUID | None:
+    """Ends one lease. With `silent_since` only if it is still silent, and not at all if it is just being renewed."""
     lease = leases.lock(session, lease_id, skip_locked=silent_since is not None)
     if lease is None or lease.released_at is not None:
         return None
     if silent_since is not None and lease.heartbeat_at >= silent_since:
         return None
     attempt = attempts.live_on_lease(session, lease_id)
+    run_id = None if attempt is None else attempts.run_id_of(session, attempt.id)
+    run = None if run_id is None else locked.get(run_id)
     if attempt is not None and run is None:
         return None  # It was begun after we looked: the lease is in use, so it is not silent.
     if attempt is not None and run is not None:

@@ -9,6 +9,7 @@ from docx import Document
 from openpyxl import Workbook  # type: ignore[import-untyped]
 from PIL import Image
 
+from tests.factories.docx import large
 from tests.factories.metric_cases import Call, MetricCase
 from tests.factories.metric_cases.general import json_text, of_text, of_value, write
 from tests.factories.metric_cases.vlc import picture, sized_picture
@@ -55,6 +56,11 @@ def document(folder: Path, *paragraphs: str) -> Call:
     return Call((str(folder / "a.docx"), {"paragraphs": ["Quarterly report"]}))
 
 
+def large_document(folder: Path, size: int) -> Call:
+    """A document of about that size without such a paragraph."""
+    return Call((large(folder / "a.docx", size), {"paragraphs": ["Quarterly report"]}))
+
+
 def plain(folder: Path, colour: str) -> Call:
     """A picture of one colour."""
     Image.new("RGB", (8, 6), colour).save(folder / "a.png")
@@ -71,7 +77,7 @@ CASES: dict[str, MetricCase] = {
     "document_goals": MetricCase(
         passing=lambda folder: document(folder, "Quarterly report"),
         near_miss=lambda folder: document(folder, "Quarterly reports"),
-        sized=lambda folder, size: document(folder, "Quarterly report", *(["some more text " * 20] * (size // 320))),
+        sized=large_document,
         kinds=("docx",),
     ),
     "folder_goals": of_value(

@@ -64,4 +64,4 @@ class TestRead:
             assert (response.status_code, response.json()["error"]) == (504, "timeout")
         finally:
             session.desktop.execute(["pkill", "-KILL", "-x", "xclip"])
-        assert session.desktop.clipboard() == ""
+        wait(lambda: session.http.get("/clipboard").json().get("text") == "", "the screen learns that it is gone")

@@ -8,7 +8,7 @@ from backend.config import Settings
 from worker.providers.local import LocalProvider
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalProvider]:
     """Real local desktops with LibreOffice, if this machine can make them."""
     made = LocalProvider(Settings(data=tmp_path_factory.mktemp("osworld")))

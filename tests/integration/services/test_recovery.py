@@ -7,14 +7,17 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, text
+from sqlalchemy.orm import Session
 
 from backend.db.models import Attempt, Episode, Lease, Slot, Worker
+from backend.db.repositories import leases, runs
 from backend.db.repositories import workers as worker_repository
 from backend.domain.errors import LeaseLost, NotFound
 from backend.services import claims, recovery, upkeep, workers
 from tests.factories.records import World
 from tests.factories.tasks import make_benchmark, make_task
+from tests.waiting import until
 
 
 class TestReap:
@@ -95,6 +98,29 @@ class TestReap:
         assert states.count("scored") == results.count("scored")
         assert states.count("scored") + states.count("waiting") == 8
         assert live == []
+
+    def test_holds_no_lease_while_it_waits_for_a_run(self, installation: World) -> None:
+        """Who finishes an attempt holds its run and asks for its lease: the other way round both would wait."""
+        installation.benchmark(make_benchmark(make_task(name="a"), make_task(name="b")))
+        worker = installation.worker()
+        run = installation.submit()
+        with installation.work() as session:
+            idle = claims.acquire_lease(session, worker.id, "local")
+        assert idle is not None
+        claim = installation.must_claim(worker)
+        with ThreadPoolExecutor(1) as pool, installation.work() as session:
+            runs.lock(session, run.id)
+            reaper = pool.submit(installation.do, claims.reap, lease_seconds=-1.0)
+            until(lambda: installation.do(waiting_for_a_lock), what="the reaper waits for the run")
+            session.execute(text("SET LOCAL lock_timeout = '5s'"))
+            assert leases.lock(session, idle.id) is not None
+            session.commit()
+            assert reaper.result(timeout=30) == [claim.attempt_id]
+
+
+def waiting_for_a_lock(session: Session) -> bool:
+    query = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    return bool(session.scalar(text(query)))
 
 
 class TestReleaseLease:

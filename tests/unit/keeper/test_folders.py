@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import until
 from worker.keeper.folders import KeeperFolder, base_folder, processes_of, sweep, title
 
 
@@ -19,6 +20,8 @@ def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def stranger() -> Iterator["subprocess.Popen[bytes]"]:
     """A process that looks like one of keeper k1's."""
     process = subprocess.Popen([title("k1", "d1"), "600"], executable="/usr/bin/sleep")
+    # The kernel says that the program runs a moment before it shows its arguments.
+    until(Path(f"/proc/{process.pid}/cmdline").read_bytes, what="the process shows its name")
     yield process
     process.kill()
     process.wait()
