@@ -6,18 +6,19 @@ import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta
 from email.utils import format_datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from backend.domain.errors import Cancelled, Invalid, ModelApiFailed
 from backend.domain.ports_model import Message, ModelClient, Part, Price
-from tests.factories.models import CLICK, KEY, LIVE, PICTURE, asked, cassette, client, close_clients, endpoint
-from tests.fakes.model_server import ModelServer, Said, model_server
+from tests.factories.models import CLICK, KEY, LIVE, PICTURE, asked, client, close_clients, endpoint
+from tests.fakes.model_server import ModelServer, model_server
 from worker.models._gate import Gate, Waited
 
 PRICE = Price(model="model-*", since=date(2020, 1, 1), input=10, cached=1, output=100)
+PATIENCE = 0.03
+"""Seconds; less than the first pause, so that there is one more try."""
 SYSTEM = Message(role="system", parts=(Part(text="Be brief."),))
 
 
@@ -190,7 +191,7 @@ class TestWaiting:
         server.answer = None
         server.fail_for(60, status)
         with pytest.raises(ModelApiFailed, match=f"after . s of waiting: HTTP {status}"):
-            of(server, api, patience_seconds=0.2).complete(asked("Hi"))
+            of(server, api, patience_seconds=PATIENCE).complete(asked("Hi"))
         assert len(server.asked) == 2  # The last try is made when patience ends.
 
     def test_a_date_says_when_to_come_back(self, server: ModelServer, api: str) -> None:
@@ -349,7 +350,7 @@ class TestKey:
         self, server: ModelServer, api: str, caplog: pytest.LogCaptureFixture
     ) -> None:
         caplog.set_level(logging.DEBUG)
-        told = endpoint(api, f"{server.address}/v1", patience_seconds=0.2)
+        told = endpoint(api, f"{server.address}/v1", patience_seconds=PATIENCE)
         errors: list[str] = []
         faults: tuple[Callable[[], None], ...] = (
             lambda: server.fail(401, text=f"Incorrect API key provided: {KEY}"),
@@ -368,46 +369,6 @@ class TestKey:
         shown = [repr(speaker), repr(told), str(told), repr(vars(speaker)), told.model_dump_json()]
         assert [words for words in (*errors, *shown) if KEY in words] == []
         assert [record for record in caplog.records if KEY in f"{record.getMessage()}{record.exc_text}"] == []
-
-
-class TestRecorded:
-    def test_replays_lines_in_order(self, tmp_path: Path) -> None:
-        speaker = _recorded(tmp_path, "One.", {"reply": {"text": "Two.", "usage": {"input_tokens": 7}}})
-        heard: list[str] = []
-        assert speaker.complete(asked("a"), on_text=heard.append).text == "One."
-        second = speaker.complete(asked("b"))
-        assert (second.text, second.usage.input_tokens, second.model) == ("Two.", 7, "model-1")
-        assert heard == ["One."]
-
-    def test_takes_the_line_that_fits_the_words(self, tmp_path: Path) -> None:
-        lines = [{"when": "red", "reply": "Red."}, {"when": "blue", "reply": "Blue."}]
-        speaker = _recorded(tmp_path, *lines)
-        assert [speaker.complete(asked(word)).text for word in ("a blue one", "a red one")] == ["Blue.", "Red."]
-
-    def test_without_a_line_the_attempt_is_lost_and_the_error_says_which_is_missing(self, tmp_path: Path) -> None:
-        with pytest.raises(ModelApiFailed, match="has no reply") as raised:
-            _recorded(tmp_path, {"when": "red", "reply": "Red."}).complete(asked("blue"))
-        assert '"request": "' in raised.value.hint
-
-    def test_a_broken_line_is_named(self, tmp_path: Path) -> None:
-        with pytest.raises(ModelApiFailed, match="line 2"):
-            _recorded(tmp_path, "One.", {"answer": "Two."}).complete(asked("a"))
-
-    def test_what_was_recorded_from_an_api_comes_back(self, server: ModelServer, api: str, tmp_path: Path) -> None:
-        from worker.models._cassette import Recording
-
-        file = tmp_path / "made.jsonl"
-        server.answer = lambda one: Said("Blue." if "blue" in one.text else "Red.", calls=[("click", {"x": 1})])
-        recording = Recording(of(server, api), file)
-        replies = [recording.complete(asked(word, tools=(CLICK,))) for word in ("red", "blue")]
-        speaker = client(endpoint("recorded", cassette=file))
-        again = [speaker.complete(asked(word, tools=(CLICK,))) for word in ("blue", "red")]
-        assert again == replies[::-1]
-        assert KEY not in file.read_text()
-
-
-def _recorded(folder: Path, *lines: Any) -> ModelClient:
-    return client(endpoint("recorded", cassette=cassette(folder, *lines)))
 
 
 def _user(*said: str | Part) -> Message:

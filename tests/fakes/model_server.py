@@ -251,7 +251,7 @@ def _hang(handler: _Handler, _: Api, __: Asked) -> None:
 
 
 def _drip(handler: _Handler, _: Api, __: Asked) -> None:
-    handler.begin(HUGE)
+    handler.begin(len(_BLOCK))
     while not handler.owner.ended.wait(0.05):
         handler.wfile.write(b" ")
 

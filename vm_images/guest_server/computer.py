@@ -1,6 +1,6 @@
 """WindowsAgentArena's `computer` for code that an agent runs on the desktop (docs/actions.md).
 
-Names, arguments, amounts and the pause after each call are WAA's. It runs in the agent's own process: mouse and
+Names, arguments, amounts and the pause after each input are WAA's. It runs in the agent's own process: mouse and
 keyboard go through pyautogui, everything else through a `Shell` of the platform. What cannot be done raises, so that
 the code ends there and its output says why.
 """
@@ -18,6 +18,7 @@ import pyautogui
 from .machine import WindowInfo
 
 _PAUSE = 0.25
+"""Seconds after each input, so that programs see it before the next."""
 _WHEEL = 400 if os.name == "nt" else 3  # Windows counts 120 a wheel click.
 _DRAG_SECONDS = 0.25
 _WINDOW_SECONDS = 10.0
@@ -47,7 +48,7 @@ class Shell(Protocol):
         ...
 
     def show(self, window: WindowInfo) -> None:
-        """Raises, focuses and maximises a window."""
+        """Raises, focuses and maximises a window, and waits until it has the focus."""
         ...
 
     def find_program(self, name: str) -> Sequence[str]:
@@ -71,34 +72,28 @@ class Mouse:
         left, top, right, bottom = _box(self._boxes, id)
         pyautogui.moveTo((left + right) // 2, (top + bottom) // 2)
         self.current_id = int(id)
-        time.sleep(_PAUSE)
 
     def move_abs(self, x: float, y: float) -> None:
         """To a share, 0 to 1, of the screen's width and height."""
         pyautogui.moveTo(*_shares(x, y))
-        time.sleep(_PAUSE)
 
     def single_click(self) -> None:
         """With the left button, where the pointer is."""
         pyautogui.click()
-        time.sleep(_PAUSE)
 
     def double_click(self) -> None:
         """With the left button, where the pointer is."""
         pyautogui.doubleClick()
-        time.sleep(_PAUSE)
 
     def right_click(self) -> None:
         """Where the pointer is."""
         pyautogui.rightClick()
-        time.sleep(_PAUSE)
 
     def scroll(self, dir: str = "down") -> None:
         """`up` or `down`."""
         if dir not in {"up", "down"}:
             raise ValueError(f"direction must be 'up' or 'down', not {dir!r}")
         pyautogui.scroll(_WHEEL if dir == "up" else -_WHEEL)
-        time.sleep(_PAUSE)
 
     def drag(
         self,
@@ -116,7 +111,6 @@ class Mouse:
         elif 0 <= x <= 1 and 0 <= y <= 1:
             x, y = _shares(x, y)
         pyautogui.dragTo(int(x), int(y), duration=_DRAG_SECONDS, button="left")
-        time.sleep(_PAUSE)
 
 
 class Keyboard:
@@ -132,7 +126,6 @@ class Keyboard:
         else:
             self._shell.copy(text)
             pyautogui.hotkey("ctrl", "v")
-        time.sleep(_PAUSE)
 
     def press(self, key: str) -> None:
         """One key, or several as `ctrl+c`."""
@@ -142,7 +135,6 @@ class Keyboard:
         if unknown:
             raise ValueError(f"there is no key {unknown[0]!r}")
         pyautogui.hotkey(*keys)
-        time.sleep(_PAUSE)
 
 
 class Clipboard:
@@ -163,17 +155,14 @@ class Clipboard:
             pyautogui.hotkey("ctrl", "c")
         else:
             self._shell.copy(text)
-        time.sleep(_PAUSE)
 
     def copy_image(self, id: int, description: str = "") -> None:  # noqa: ARG002 - words for the agent itself.
         """Puts the picture of a numbered element there, as it is on the screen."""
         self._shell.copy_picture(_box(self._boxes, id))
-        time.sleep(_PAUSE)
 
     def paste(self) -> None:
         """By Ctrl+V."""
         pyautogui.hotkey("ctrl", "v")
-        time.sleep(_PAUSE)
 
 
 class OS:
@@ -198,7 +187,6 @@ class OS:
             print(f"{program} has opened no new window within {_WINDOW_SECONDS:g} s")
             return
         self._shell.show(window)
-        time.sleep(_PAUSE)
 
     def maximize_window(self, window: str | None = None) -> None:
         """Shows the window of that title, or the active one, over the whole screen."""
@@ -207,7 +195,6 @@ class OS:
         if found is None:
             raise LookupError(f"no window {window!r}" if window else "no window is active")
         self._shell.show(found)
-        time.sleep(_PAUSE)
 
 
 class WindowManager:
@@ -227,7 +214,6 @@ class WindowManager:
             titles = ", ".join(map(repr, self.find_open_applications()[:20])) or "none"
             raise LookupError(f"no window is called like {app_name!r}; open windows: {titles}")
         self._shell.show(window)
-        time.sleep(_PAUSE)
 
     switch_to_app = switch_to_application
 
@@ -241,7 +227,7 @@ class Computer:
         Args:
             rects: the numbered elements' boxes in screen pixels.
         """
-        pyautogui.FAILSAFE = False
+        pyautogui.FAILSAFE, pyautogui.PAUSE = False, _PAUSE
         boxes, shell = dict(rects or {}), _shell()
         self.mouse = Mouse(boxes)
         self.keyboard = Keyboard(shell)

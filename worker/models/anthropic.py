@@ -19,6 +19,7 @@ VERSION = "2023-06-01"
 LONGEST = 4096
 """Tokens of an answer where the request names no limit: this API insists on one."""
 _COMPUTER = re.compile(r"^computer_(\d{4})(\d\d)(\d\d)$")
+_CALL = frozenset({"type", "id", "name", "input"})
 _STOPS = {
     "end_turn": "end",
     "stop_sequence": "end",
@@ -192,7 +193,9 @@ def _said(content: list[dict[str, Any]], stop: Any, model: Any, usage: dict[str,
     by_kind: dict[str, list[dict[str, Any]]] = {}
     for block in content:
         by_kind.setdefault(str(block["type"]), []).append(block)
-    thought = {"thinking", "redacted_thinking"} & by_kind.keys()
+    # Signed thoughts, and what a call bears beside its arguments (`toolset_name`), must come back as they were.
+    bears_more = any(block.keys() - _CALL for block in by_kind.get("tool_use", ()))
+    kept = bears_more or {"thinking", "redacted_thinking"} & by_kind.keys()
     return _forms.reply(
         text="".join(str(block["text"]) for block in by_kind.get("text", ())),
         calls=[(str(block["id"]), block["name"], block.get("input")) for block in by_kind.get("tool_use", ())],
@@ -200,7 +203,7 @@ def _said(content: list[dict[str, Any]], stop: Any, model: Any, usage: dict[str,
         stop=_STOPS.get(str(stop), "other"),
         model=model,
         api=Anthropic.api,
-        content=json.loads(json.dumps(content)) if thought else [],
+        content=json.loads(json.dumps(content)) if kept else [],
         tokens=_tokens(usage),
     )
 

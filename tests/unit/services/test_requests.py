@@ -36,7 +36,7 @@ class TestHashes:
 
     def test_with_a_preset_a_default_that_was_said_is_another_request(self) -> None:
         silent = RunRequest(benchmark="b", agent="a", preset="waa")
-        said = RunRequest(benchmark="b", agent="a", preset="waa", screen=Screen())
+        said = RunRequest(benchmark="b", agent="a", preset="waa", screen=Screen(width=1920, height=1080))
         assert silent.request_hash() != said.request_hash()
         assert silent.config().screen.width == 1440
         assert said.config().screen.width == 1920

@@ -22,12 +22,12 @@ def results(message: Message) -> list[tuple[str, str]]:
 
 
 class TestConversation:
-    def test_the_tool_is_offered_with_the_pictures_size(self) -> None:
+    def test_the_vendor_s_tool_is_offered(self) -> None:
         models = FakeModels(calls(CLICK))
         begun("computer_use", models).act(seen())
         (tool,) = models.asked[0].tools
         assert tool.vendor is not None
-        assert (tool.vendor["display_width_px"], tool.vendor["display_height_px"]) == (640, 480)
+        assert tool.vendor["type"] == "computer_toolset_20260801"
         assert roles(models.asked[0]) == ["system", "user"]
         assert "Save the file." in texts(models.asked[0])
 

@@ -162,6 +162,15 @@ class TestAnthropic:
         body_of(server, "anthropic", tools=(Tool(name="computer", vendor={"type": "computer_toolset_20260801"}),))
         assert "anthropic-beta" not in server.asked[0].headers
 
+    def test_a_call_comes_back_with_all_that_it_bore(self, server: ModelServer) -> None:
+        block = {"type": "tool_use", "id": "c1", "name": "zoom", "toolset_name": "computer", "input": {"x": 1}}
+        server.say(wire={"content": [block], "stop_reason": "tool_use", "model": "m", "usage": {}})
+        reply = reply_of(server, "anthropic")
+        assert [(call.id, call.name) for call in reply.calls] == [("c1", "zoom")]
+        turn = Message(role="assistant", parts=(*(Part(raw=raw) for raw in reply.raw), Part(call=reply.calls[0])))
+        body = body_of(server, "anthropic", turn, user(Part(result=("c1", "done"))))
+        assert body["messages"][0]["content"] == [block]
+
     def test_pictures_of_a_result_are_in_it_and_empty_words_nowhere(self, server: ModelServer) -> None:
         turn = Message(role="assistant", parts=(Part(text=" "), Part(call=ToolCall(id="c1", name="click"))))
         body = body_of(
