@@ -32,7 +32,8 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def ready(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Ready:
     """Files of the tasks that are run, made together."""
-    keys = {item.callspec.params.get("key") for item in request.session.items if hasattr(item, "callspec")} & set(TABLE)
+    here = [item for item in request.session.items if item.getparent(pytest.Module) is request.node]
+    keys = {str(item.callspec.params["key"]) for item in here if isinstance(item, pytest.Function)}
     files = prepare({key: TABLE[key] for key in sorted(keys)}, tmp_path_factory.mktemp("stand-ins"))
     return lambda key: files[key]
 

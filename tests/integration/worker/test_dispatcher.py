@@ -61,7 +61,7 @@ class TestRun:
         worker.dispatcher.wake()
         finished(world, run.id)
         until(lambda: all(lease.released_at for lease in leases(world)))
-        assert len(leases(world)) < 6  # as many as episodes would mean that none was kept
+        assert len(leases(world)) <= 3
         assert worker.provider.unprepared
 
     def test_two_runs_share_two_slots(

@@ -24,7 +24,7 @@ from backend.domain.evaluators.formats.workbook import (
 MAX_CELLS = 4_000_000
 _ROW = re.compile(rb"<row((?: [^<>]*?)?)(?:/>|>(.*?)</row>)", re.DOTALL)
 _CELL = re.compile(
-    rb'<c r="([A-Z]{1,3})\d{1,7}"(?: s="(\d{1,6})")?(?: t="([a-z]+)")?(?:/>|>'
+    rb'<c r="([A-Z]{1,3})\d{1,7}"(?: s="(\d{1,6})")?(?: t="([A-Za-z]+)")?(?:/>|>'
     rb"(<f(?: [^<>]*)?(?:/>|>[^<]*</f>))?(?:<v>([^<]*)</v>|<v/>)?(?:<is><t(?: [^<>]*)?>([^<]*)</t></is>)?</c>)"
 )
 _ATTRIBUTE = re.compile(r'([\w:]+)="([^"]*)"')

@@ -1,5 +1,6 @@
 """What getters of a browser's profile share: which folder it is, its settings, its databases."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -98,7 +99,7 @@ def _merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-class Setting(Checked):
+class Setting(Checked, ABC):
     """Base of a getter of one setting: `value` takes it out of the profile's settings.
 
     Absent settings give None; a file that is no JSON leaves the question open (EvaluatorFailed). What the browser does
@@ -109,9 +110,9 @@ class Setting(Checked):
     product: ClassVar[Product] = CHROME
     files: ClassVar[tuple[str, ...]] = PREFERENCES
 
+    @abstractmethod
     def value(self, found: Mapping[str, Any]) -> Any:
         """The setting's value."""
-        raise NotImplementedError
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
         """See the port."""

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 _WINDOW = 7
-_ROWS = 64
+_ROWS = 16
 _OPAQUE_FROM = 128
 _SAME_HOLES = 0.5
 
@@ -40,18 +40,20 @@ def _likenesses(a: "np.ndarray", b: "np.ndarray", window: int) -> "np.ndarray":
     Wang et al.'s formula with K1 = 0.01, K2 = 0.03 and the sample covariance, both factors of each fraction multiplied
     by what makes sums of means and covariances: all terms but the constants fit 32-bit whole numbers.
     """
+    import cv2
     import numpy as np
 
     count = window * window
     mean_floor = np.float32((0.01 * 255) ** 2 * count * count)
     spread_floor = np.float32((0.03 * 255) ** 2 * count * (count - 1))
-    sum_a, sum_b = _sums(a, window), _sums(b, window)
+    apart = cv2.absdiff(a, b).astype(np.uint16)
+    sum_a, sum_b, sum_joint = _sums(a, window), _sums(b, window), _sums(a.astype(np.uint16) * b, window)
     product, squares = sum_a * sum_b, sum_a * sum_a + sum_b * sum_b
-    wide_a, wide_b = a.astype(np.uint16), b.astype(np.uint16)
-    joint = count * _sums(wide_a * wide_b, window) - product
-    spread = count * (_sums(wide_a * wide_a, window) + _sums(wide_b * wide_b, window)) - squares
-    above = (2 * product + mean_floor).astype(np.float32) * (2 * joint + spread_floor).astype(np.float32)
-    below = (squares + mean_floor).astype(np.float32) * (spread + spread_floor).astype(np.float32)
+    joint = count * sum_joint - product
+    # a^2 + b^2 = (a - b)^2 + 2ab: one sum instead of two, of whole numbers that still fit 16 bits.
+    spread = count * (_sums(apart * apart, window) + 2 * sum_joint) - squares
+    above = ((2 * product).astype(np.float32) + mean_floor) * ((2 * joint).astype(np.float32) + spread_floor)
+    below = (squares.astype(np.float32) + mean_floor) * (spread.astype(np.float32) + spread_floor)
     found: np.ndarray = above / below
     return found
 

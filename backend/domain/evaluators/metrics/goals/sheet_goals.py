@@ -1,11 +1,11 @@
 """`sheet_goals` (ours): cells and sheets of a workbook."""
 
 import math
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from backend.domain.evaluators.formats.packages import check_package
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.workbook import Damaged, Workbook, bounds, read_workbook
 from backend.domain.evaluators.metrics._verdicts import Goal, reached, short, verdict
 from backend.domain.registry import Kind, register
 from backend.domain.score import MetricValue
@@ -20,40 +20,37 @@ def sheet_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
         rules: `cells` and `keeps`: `Sheet!B7` (or `#0!B7`, a sheet by its number) -> `{value, tolerance, formula}`
             (`formula`: true = it must be computed);
             `sheets`: the names of all sheets in order, a goal of its own; `partial`: the share of goals counts.
+
+    Raises:
+        EvaluatorFailed: a rule names no cell.
     """
-    reason = check_package(result)
-    if reason:
+    book, reason = read_workbook(result)
+    if book is None:
         return verdict(met=False, reason=reason)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # What a writer left out is no business of a verdict.
-            from openpyxl import load_workbook  # type: ignore[import-untyped]
-
-            values = load_workbook(str(result), data_only=True)
-            # Reading takes a second per megabyte: it is done again only where a formula is asked for.
-            asked = any("formula" in wanted for part in ("cells", "keeps") for wanted in rules.get(part, {}).values())
-            formulas = load_workbook(str(result)) if asked else None
-    except Exception as error:  # noqa: BLE001 - openpyxl raises whatever a damaged file makes it stumble over.
-        return verdict(met=False, reason=f"the workbook is damaged: {type(error).__name__}")
-
-    def cell(where: str, wanted: Mapping[str, Any]) -> Goal:
-        sheet, address = where.rsplit("!", 1)
-        if sheet.startswith("#") and int(sheet[1:]) < len(values.sheetnames):
-            sheet = values.sheetnames[int(sheet[1:])]
-        if not hasattr(values[sheet] if sheet in values.sheetnames else None, "cell"):
-            return False, f"there is no sheet {sheet!r}"
-        found = values[sheet][address].value
-        source = None if formulas is None else formulas[sheet][address].value
-        origin = "" if formulas is None else f" from {short(source)}"
-        words = f"{where} is {short(found)}{origin}, wanted {short(dict(wanted))}"
-        computed = isinstance(source, str) and source.startswith("=")
-        return _equal(found, wanted) and (not wanted.get("formula") or computed), words
-
-    goals = [cell(where, wanted) for where, wanted in rules.get("cells", {}).items()]
+        goals = [_cell(book, where, wanted) for where, wanted in rules.get("cells", {}).items()]
+        kept = [_cell(book, where, wanted) for where, wanted in rules.get("keeps", {}).items()]
+    except Damaged as error:
+        return verdict(met=False, reason=f"the workbook is damaged: {error}")
     if "sheets" in rules:
-        goals.append((values.sheetnames == list(rules["sheets"]), f"the sheets are {values.sheetnames}"))
-    kept = [cell(where, wanted) for where, wanted in rules.get("keeps", {}).items()]
+        names = [place.name for place in book.places]
+        goals.append((names == list(rules["sheets"]), f"the sheets are {names}"))
     return reached(goals, partial=bool(rules.get("partial")), kept=kept)
+
+
+def _cell(book: Workbook, where: str, wanted: Mapping[str, Any]) -> Goal:
+    name, reference = where.rsplit("!", 1)
+    if name.startswith("#") and int(name[1:]) < len(book.places):
+        name = book.places[int(name[1:])].name
+    sheet, area = book.sheet(name), bounds(reference)
+    if sheet is None:
+        return False, f"there is no sheet {name!r}"
+    if area is None:
+        raise EvaluatorFailed(f"{where!r} is no cell; write Sheet!B7")
+    found = sheet.at(area[0], area[1])
+    origin = " (computed)" if found.formula else ""
+    words = f"{where} is {short(found.value)}{origin}, wanted {short(dict(wanted))}"
+    return _equal(found.value, wanted) and (not wanted.get("formula") or found.formula), words
 
 
 def _equal(found: Any, wanted: Mapping[str, Any]) -> bool:
