@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from sqlalchemy import select
 
 from backend.db.models import Agent, Attempt, Episode, Run, Task
 from backend.domain.episode import EndedBy
@@ -12,6 +13,7 @@ from backend.domain.errors import Conflict, Invalid, NotFound
 from backend.domain.trajectory import Action, ActionType, Decision, Observation, StepRecord
 from backend.services import attempts, leaderboards, people, people_results, runs
 from backend.services.attempts import StepRow
+from backend.services.human_runs import LATER
 from backend.services.people import Desk, Next
 from backend.services.people_results import By
 from tests.factories.records import World, capabilities, world
@@ -114,8 +116,7 @@ class TestProtocol:
         study = Study(installed)
         study.start()
         with installed.work() as session:
-            other = session.query(Episode).filter(Episode.available_at > "9000-01-01").first()
-            assert other is not None
+            other = session.scalars(select(Episode).where(Episode.available_at == LATER).limit(1)).one()
             with pytest.raises(Conflict, match="under way"):
                 people.begin(session, study.run.id, other.id, feasible=True)
 
