@@ -19,7 +19,7 @@ from backend.domain.trajectory import Usage
 from backend.services import rescore
 from backend.services.pages_actions import action_words, pointer_path
 from backend.services.pages_common import max_steps_of
-from backend.services.pages_looks import ENDED_WORDS, Look, State, state_of
+from backend.services.pages_looks import ENDED_WORDS, UNRATED, State, state_of
 from backend.services.pages_runs import PHASES, UNLABELLED, Phase
 from backend.services.rescore import RescoreRow
 
@@ -191,7 +191,7 @@ def episode_page(session: Session, episode_id: UUID, number: int | None) -> Epis
         repeat=episode.repeat,
         repeats=int(run.config.get("repeats", 1)),
         seed=episode.seed,
-        state=State(Look.WAITING, "done; rate it to see the result")
+        state=UNRATED
         if unrated
         else state_of(episode.state, episode.score, episode.ended_by, episode.failure_class, mixed=episode.mixed),
         reason=episode.reason,

@@ -64,6 +64,10 @@ class State:
     words: str
 
 
+UNRATED = State(Look.WAITING, "done; rate it to see the result")
+"""A person's task that has ended and is not rated: nobody is told yet whether it was solved."""
+
+
 def look_of(state: str, score: float | None, ended_by: str | None, *, mixed: bool = False) -> Look:
     """The look of an episode from its facts."""
     plain = {

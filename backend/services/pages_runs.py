@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -13,9 +13,11 @@ from backend.db.repositories import pages_runs as repository
 from backend.db.repositories.pages_common import AnyRow
 from backend.domain.errors import NotFound
 from backend.domain.task import Difficulty
+from backend.domain.trajectory import Usage
+from backend.services import people
 from backend.services.pages_actions import short
 from backend.services.pages_common import RunRow, Tile, max_steps_of, run_rows, tiles
-from backend.services.pages_looks import Look, Split, State, state_of
+from backend.services.pages_looks import UNRATED, Look, Split, State, state_of
 
 PAGE = 50
 EVENTS = 40
@@ -143,7 +145,12 @@ class EventRow:
 
 @dataclass(frozen=True)
 class RunPage:
-    """Everything on a run's page."""
+    """Everything on a run's page.
+
+    Attributes:
+        spent: tokens and money of all attempts, lost ones included.
+        unrated: an episode that a person has done and not rated: until then nothing may tell how it ended.
+    """
 
     run: RunRow
     actor: str
@@ -158,7 +165,9 @@ class RunPage:
     not_runnable: list[tuple[str, int]]
     episodes: EpisodeList
     events: list[EventRow]
+    spent: Usage
     human: bool = False
+    unrated: UUID | None = None
 
 
 def run_page(session: Session, run_id: UUID, filters: dict[str, Any], after: UUID | None) -> RunPage:
@@ -166,6 +175,7 @@ def run_page(session: Session, run_id: UUID, filters: dict[str, Any], after: UUI
     row = repository.run(session, run_id)
     if row is None:
         raise NotFound("there is no such run", hint="The list of runs is at /runs.")
+    unrated = _unrated(session, run_id) if row.Agent.human else None
     return RunPage(
         run=run_rows(session, [row])[0],
         actor=row.actor,
@@ -178,13 +188,25 @@ def run_page(session: Session, run_id: UUID, filters: dict[str, Any], after: UUI
         phases=_phases(repository.phases(session, run_id)),
         losses=[_loss(loss) for loss in repository.losses(session, run_id, REASONS)],
         not_runnable=[(item.reason, item.n) for item in repository.not_runnable(session, run_id)],
-        episodes=_episodes(row.Run.config, repository.episodes(session, run_id, filters, after, PAGE + 1)),
+        episodes=_episodes(row.Run.config, repository.episodes(session, run_id, filters, after, PAGE + 1), unrated),
         events=[
             EventRow(event.seq, event.kind, event.created_at, event.episode_id, event_words(event.kind, event.data))
             for event in repository.events(session, run_id, EVENTS)
         ],
+        spent=_spent(repository.spent(session, run_id)),
         human=row.Agent.human,
+        unrated=unrated,
     )
+
+
+def _unrated(session: Session, run_id: UUID) -> UUID | None:
+    desk = people.desk(session, run_id)
+    return desk.episode.id if desk.next is people.Next.RATE and desk.episode is not None else None
+
+
+def _spent(row: AnyRow) -> Usage:
+    counts = {name: int(getattr(row, name)) for name in ("calls", "input_tokens", "output_tokens", "cached_tokens")}
+    return Usage(**counts, usd=row.usd, held_seconds=row.held_seconds, priced=not row.unpriced)
 
 
 def event_words(kind: str, data: Mapping[str, Any]) -> str:
@@ -222,8 +244,9 @@ def _loss(row: AnyRow) -> Loss:
     return Loss(row.failure_class, row.reason, row.attempts, row.episodes, row.lost, row.example)
 
 
-def _episodes(config: Mapping[str, Any], rows: Sequence[AnyRow]) -> EpisodeList:
+def _episodes(config: Mapping[str, Any], rows: Sequence[AnyRow], unrated: UUID | None) -> EpisodeList:
     shown = [episode_row(row, config) for row in rows[:PAGE]]
+    shown = [replace(row, state=UNRATED, score=None) if row.id == unrated else row for row in shown]
     return EpisodeList(shown, shown[-1].id if len(rows) > PAGE else None)
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, Double, String, and_, cast, func, literal, or_, select
 from sqlalchemy.orm import Session
 
-from backend.db.models import Actor, Agent, Attempt, Benchmark, Episode, Event, Run, Task
+from backend.db.models import Actor, Agent, Attempt, Benchmark, Episode, Event, Run, Step, Task
 from backend.db.repositories.pages_common import AnyRow, look, run_columns
 
 RunFilter = dict[str, str]
@@ -66,6 +66,23 @@ def phases(session: Session, run_id: UUID) -> Sequence[AnyRow]:
         .group_by(pairs.c.key)
     )
     return session.execute(query).all()
+
+
+def spent(session: Session, run_id: UUID) -> AnyRow:
+    """Sums over the steps of all attempts: tokens, money, seconds of waiting, and how many steps have no price."""
+
+    def total(name: str) -> ColumnElement[float]:
+        return func.coalesce(func.sum(cast(Step.usage[name].astext, Double)), 0.0).label(name)
+
+    names = ("calls", "input_tokens", "output_tokens", "cached_tokens", "usd", "held_seconds")
+    unpriced = func.count().filter(Step.usage["priced"].astext == "false").label("unpriced")
+    query = (
+        select(*map(total, names), unpriced)
+        .join(Attempt, Attempt.id == Step.attempt_id)
+        .join(Episode, Episode.id == Attempt.episode_id)
+        .where(Episode.run_id == run_id)
+    )
+    return session.execute(query).one()
 
 
 def losses(session: Session, run_id: UUID, limit: int) -> Sequence[AnyRow]:

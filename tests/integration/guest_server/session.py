@@ -168,9 +168,17 @@ class Session:
         return path
 
     def save(self, path: Path, expected: str) -> None:
-        """Saves with Ctrl+S and waits until the file holds the text."""
-        self.input({"type": "hotkey", "keys": ["ctrl", "s"]})
-        wait(lambda: path.read_text("utf-8").rstrip("\n") == expected.rstrip("\n"), lambda: repr(path.read_text()))
+        """Saves with Ctrl+S until the file holds the text: what is pasted may reach the editor after the next key."""
+        pressed = 0.0
+
+        def saved() -> bool:
+            nonlocal pressed
+            if time.monotonic() - pressed > 1:
+                self.input({"type": "hotkey", "keys": ["ctrl", "s"]})
+                pressed = time.monotonic()
+            return path.read_text("utf-8").rstrip("\n") == expected.rstrip("\n")
+
+        wait(saved, lambda: repr(path.read_text()))
 
     def close_windows(self) -> None:
         """Ends every application with a window."""

@@ -1,5 +1,6 @@
 """One episode acted in over REST: its token, what it opens, what is carried out and how often."""
 
+from contextlib import suppress
 from threading import Thread
 from typing import Any
 
@@ -48,7 +49,8 @@ def line(service: Service) -> Any:
     made = Line(service)
     yield made
     made.client.close()
-    service.client().post(f"/runs/{made.run.id}/cancel")
+    with suppress(ServiceError):  # It may have ended by itself.
+        service.client().post(f"/runs/{made.run.id}/cancel")
     finished(service.world, made.run.id)
 
 

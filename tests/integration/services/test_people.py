@@ -11,9 +11,10 @@ from backend.db.models import Agent, Attempt, Episode, Run, Task
 from backend.domain.episode import EndedBy
 from backend.domain.errors import Conflict, Invalid, NotFound
 from backend.domain.trajectory import Action, ActionType, Decision, Observation, StepRecord
-from backend.services import attempts, leaderboards, people, people_results, runs
+from backend.services import attempts, leaderboards, pages_runs, people, people_results, runs
 from backend.services.attempts import StepRow
 from backend.services.human_runs import LATER
+from backend.services.pages_runs import RunPage
 from backend.services.people import Desk, Next
 from backend.services.people_results import By
 from tests.factories.records import World, capabilities, world
@@ -71,6 +72,11 @@ def said(made: World, episode: UUID) -> dict[str, Any]:
         return dict(session.query(Attempt).filter(Attempt.episode_id == episode).one().person or {})
 
 
+def page_of(made: World, run: UUID) -> RunPage:
+    with made.work() as session:
+        return pages_runs.run_page(session, run, {}, None)
+
+
 class TestOrder:
     def test_it_is_random_and_repeatable(self, installed: World) -> None:
         def order(seed: int) -> list[UUID]:
@@ -103,6 +109,19 @@ class TestProtocol:
         assert [(one.feasible, one.rating, one.steps) for one in after.done] == [(False, 2, 2)]
         assert after.done[0].seconds == pytest.approx(2.0)
         assert said(installed, first) == {"feasible": False, "rating": 2}
+
+    def test_the_run_s_page_keeps_the_result_until_the_rating(self, installed: World) -> None:
+        study = Study(installed)
+        done = study.play(1.0)
+        hidden = page_of(installed, study.run.id)
+        assert hidden.unrated == done
+        assert [(row.state.words, row.score) for row in hidden.episodes.rows if row.id == done] == [
+            ("done; rate it to see the result", None)
+        ]
+        study.rate(done, 1)
+        shown = page_of(installed, study.run.id)
+        assert shown.unrated is None
+        assert [(row.state.words, row.score) for row in shown.episodes.rows if row.id == done] == [("solved", 1.0)]
 
     def test_the_attempt_is_a_persons(self, installed: World) -> None:
         study = Study(installed)
