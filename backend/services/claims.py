@@ -108,9 +108,9 @@ def acquire_lease(session: Session, worker_id: UUID, provider: str) -> Lease | N
 def claim_episode(session: Session, lease: Lease) -> Claim | None:
     """Begins an attempt at the next waiting episode under `lease`; None if nothing waits for this worker.
 
-    Which one: of the runs that have an episode for this worker, the one with the fewest episodes under way, then the
-    oldest; of its episodes the one with the highest priority, then the oldest. A lease carries one attempt at a time
-    and may be used again after that attempt has ended.
+    Which one: of the runs that have an episode for this worker, one in which a person waits for a desktop, then the one
+    with the fewest episodes under way, then the oldest; of its episodes the one with the highest priority, then the
+    oldest. A lease carries one attempt at a time and may be used again after that attempt has ended.
 
     Raises:
         LeaseLost: the lease was released or taken away.

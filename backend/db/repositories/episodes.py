@@ -41,7 +41,7 @@ _FAIREST_RUN = text(f"""
     WHERE r.state IN ('queued', 'running') AND r.provider = :provider
       AND a.name = ANY(CAST(:agents AS text[])) AND r.id <> ALL(CAST(:without AS uuid[]))
       AND EXISTS (SELECT FROM episode e JOIN task t ON t.id = e.task_id WHERE e.run_id = r.id AND {_RUNNABLE})
-    ORDER BY busy.running, r.id
+    ORDER BY a.human DESC, busy.running, r.id
     LIMIT 1
 """)  # noqa: S608 - constant text
 
@@ -58,7 +58,8 @@ _NEXT_EPISODE = text(f"""
 def fairest_run(session: Session, wanted: Wanted, without: Sequence[UUID]) -> UUID | None:
     """The run whose turn it is.
 
-    Of the runs with an episode for this worker, the one with the fewest episodes under way, then the oldest.
+    Of the runs with an episode for this worker: one in which a person waits for a desktop, then the one with the
+    fewest episodes under way, then the oldest.
     """
     values = {"provider": wanted.provider, "programs": list(wanted.programs), "agents": list(wanted.agents)}
     found: UUID | None = session.scalar(_FAIREST_RUN, {**values, "without": list(without)})

@@ -131,6 +131,12 @@ class TestProtocol:
             assert session.get_one(Attempt, claim.attempt_id).controller == "person"
             assert session.get_one(Agent, session.get_one(Run, study.run.id).agent_id).human
 
+    def test_a_person_who_waits_comes_first(self, installed: World) -> None:
+        installed.submit("random")
+        study = Study(installed)
+        started = study.start()
+        assert installed.must_claim(study.worker).episode_id == started
+
     def test_one_task_at_a_time(self, installed: World) -> None:
         study = Study(installed)
         study.start()
