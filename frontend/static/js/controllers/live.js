@@ -56,7 +56,8 @@ export default class Live extends Controller {
       image.src = url;
       await image.decode().catch(() => {});
       image.hidden = false;
-      this.part("wait")?.remove();
+      // Kept, as a newer version of the page may still have it.
+      this.part("wait")?.setAttribute("hidden", "");
     }
     if (this.url) URL.revokeObjectURL(this.url);
     this.url = url;
