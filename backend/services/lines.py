@@ -51,9 +51,9 @@ async def next_observation(
     Raises:
         Unavailable: there is no broker.
     """
+    found = await look()
     if not events.has_broker():
         raise Unavailable("there is no broker, so nobody outside can act", hint="Set REDIS_URL, or use `deskarena up`.")
-    found = await look()
     if found.attempt_id is not None:
         await events.mark_heard(found.attempt_id)
     seen = await newer(found, after, attempt, tree=tree)
