@@ -102,6 +102,10 @@ def addresses(scene: Scene) -> dict[str, str]:
         "benchmark": "/benchmarks/starter",
         "leaderboard": "/leaderboards/starter",
         "workers": "/workers",
+        "studies": "/studies",
+        "study": f"/studies/{scene.study}",
+        "person": f"/runs/{scene.human}/human",
+        "person's run": f"/runs/{scene.human}",
         "api": "/docs",
         "login": "/login",
     }

@@ -14,8 +14,9 @@ from backend.db.models import Agent, Episode, Quarantine, Run, Task, Worker
 from backend.db.models.words import EvidenceRole, Purpose
 from backend.domain.episode import EndedBy
 from backend.domain.errors import FailureClass
-from backend.domain.run import Budget
+from backend.domain.run import Budget, RunConfig
 from backend.domain.score import Evaluation, MetricEvidence
+from backend.domain.study import Factor, StudyConfig
 from backend.domain.task import (
     EvaluatorSpec,
     Labels,
@@ -28,10 +29,11 @@ from backend.domain.task import (
     Task as DomainTask,
 )
 from backend.domain.trajectory import Action, ActionType, Decision, Frame, Observation, StepRecord, StepTiming, Usage
-from backend.services import attempts, claims
+from backend.services import attempts, claims, people
 from backend.services.artifacts import ArtifactRef, register
 from backend.services.attempts import EvidenceRow, StepRow
 from backend.services.claims import Claim
+from backend.services.studies import submit_study
 from tests.factories import pictures
 from tests.factories.records import World, capabilities
 
@@ -80,6 +82,8 @@ class Scene:
         finished, live: runs.
         solved, lost, hostile: episodes of the finished run.
         attempts: live attempts.
+        study: over two factors, all of it scored.
+        human: a run in which a person has done one task and judges the next.
     """
 
     world: World
@@ -90,6 +94,8 @@ class Scene:
     hostile: UUID
     flagged: UUID
     attempts: list[UUID]
+    study: UUID
+    human: UUID
 
 
 def tasks() -> LoadedBenchmark:
@@ -150,6 +156,7 @@ def abilities() -> dict[str, Any]:
     for name, words in about.items():
         said["agents"][name] = {**said["agents"][name], "about": words}
     said["agents"]["random"] = {**said["agents"]["random"], "schema": schema}
+    said["agents"]["human"] = {**said["agents"]["noop"], "about": "A person.", "human": True}
     return said
 
 
@@ -286,11 +293,41 @@ def _make(world: World) -> Scene:
     floor = world.submit("noop", name="floor", purpose=Purpose.DEMO, tasks=("files/*",))
     play(world, worker, floor, 0.0, 1)
     _validate(world, worker)
+    study, human = _study(world, worker), _human(world, worker)
     live = world.submit("random", name="navi, second seed", repeats=2, seed=2)
     running = _start(world, worker)
     rename_agent(world, live, "navi-2")
     _aside(world)
-    return Scene(world, first.id, live.id, attempts=running, **found)
+    return Scene(world, first.id, live.id, attempts=running, study=study, human=human, **found)
+
+
+def _study(world: World, worker: Worker) -> UUID:
+    asked = StudyConfig(
+        name="how small may the picture be",
+        benchmark="starter",
+        base=RunConfig(agent="random", tasks=("images/*",), seed=5),
+        factors=(Factor(name="image.scale", levels=(1, 0.5)), Factor(name="perturbation", levels=(None, "moved"))),
+    )
+    with world.work() as session:
+        project, actor = world.who(session)
+        made: UUID = submit_study(session, asked, project=project, actor=actor).id
+    number = 0
+    while (claim := world.claim(worker)) is not None:
+        act(world, claim, 1 + number % 3, EndedBy.DONE)
+        finish(world, claim, float(number % 3 == 0))
+        number += 1
+    return made
+
+
+def _human(world: World, worker: Worker) -> UUID:
+    run = world.submit("human", name="ten minutes with a person", tasks=("editor/*",))
+    desk = world.do(people.desk, run.id)
+    world.do(people.begin, run.id, desk.episode.id, feasible=True)
+    claim = world.must_claim(worker)
+    act(world, claim, 2, EndedBy.DONE)
+    finish(world, claim, 1.0)
+    world.do(people.rate, run.id, claim.episode_id, 2)
+    return run.id
 
 
 def _validate(world: World, worker: Worker) -> None:
