@@ -23,6 +23,7 @@ router = page_router()
 NUMBERS = {"repeats": "repeats", "seed": "seed"}
 BUDGET = ("max_steps", "max_seconds", "max_tokens", "max_usd")
 CHOICES = ("variant", "preset", "observation", "action_space")
+FIRST = "random"
 OPTIONS = ("observation_params", "action_params", "image")
 Given = QueryParams | FormData
 
@@ -67,8 +68,9 @@ def values_of(given: Given, page: NewRun, agent: str) -> dict[str, Any]:
 
 
 def first_agent(page: NewRun) -> str:
-    """The agent that is chosen at first: one that does not see the task."""
-    return next((agent.name for agent, _ in page.agents if not agent.privileged), "")
+    """The agent that is chosen at first: one that does not see the task and needs no model."""
+    names = [agent.name for agent, _ in page.agents if not agent.privileged]
+    return FIRST if FIRST in names else next(iter(names), "")
 
 
 def show(
