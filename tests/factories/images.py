@@ -1,5 +1,7 @@
 """Pictures as a picture editor writes them, made with numpy and Pillow."""
 
+import io
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +9,8 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 Plane = np.ndarray[Any, np.dtype[Any]]
+MOST_SIDE = 7744
+"""Pixels of the longest side of a photograph."""
 
 
 def scene(size: tuple[int, int] = (96, 64), seed: int = 0) -> Image.Image:
@@ -102,12 +106,22 @@ def noise(path: Path, size: int) -> str:
 
 
 def photograph(path: Path, size: int) -> str:
-    """A JPEG of about `size` bytes with many pixels, as a camera makes it."""
-    side = max(32, int((size * 7) ** 0.5) // 32 * 32)
+    """A JPEG of about `size` bytes with many pixels, as a camera of at most 60 megapixels makes it."""
+    path.write_bytes(_photograph(size))
+    return str(path)
+
+
+@cache
+def _photograph(size: int) -> bytes:
+    side, quality = max(32, int((size * 7) ** 0.5) // 32 * 32), 88
+    if side > MOST_SIDE:
+        side, quality = MOST_SIDE, 92
     plane = np.random.default_rng(size).integers(60, 200, (side // 32, side // 32, 3), dtype=np.uint8)
     smooth = Image.fromarray(plane).resize((side, side), Image.Resampling.BICUBIC)
     grain = np.random.default_rng(1).normal(0, 5, (side, side, 1))
-    return save(Image.fromarray((np.asarray(smooth) + grain).clip(0, 255).astype(np.uint8)), path, quality=88)
+    out = io.BytesIO()
+    Image.fromarray((np.asarray(smooth) + grain).clip(0, 255).astype(np.uint8)).save(out, "JPEG", quality=quality)
+    return out.getvalue()
 
 
 def huge_header(path: Path) -> str:

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
@@ -241,6 +242,13 @@ def _number(colour: str | None, text: str, *, listed: bool = False) -> Any:
 
 def sized(path: Path, size: int) -> str:
     """A deck of about `size` bytes: a fifth of it text of many runs, the rest pictures."""
+    path.write_bytes(_sized(size))
+    return str(path)
+
+
+@cache
+def _sized(size: int) -> bytes:
+    """Made once: the library looks through all slides for each that it adds."""
     show = Presentation()
     draw = np.random.default_rng(size)
     written = 0
@@ -257,8 +265,9 @@ def sized(path: Path, size: int) -> str:
         out = io.BytesIO()
         Image.fromarray(pixels).save(out, "PNG")
         show.slides[0].shapes.add_picture(io.BytesIO(out.getvalue()), Cm(1), Cm(1), Cm(4), Cm(4))
-    show.save(str(path))
-    return str(path)
+    made = io.BytesIO()
+    show.save(made)
+    return made.getvalue()
 
 
 UNDERLINE_DOUBLE = MSO_UNDERLINE.DOUBLE_LINE
