@@ -33,9 +33,20 @@ def room(folder: Path, text: str = "", **environ: str) -> ModelRoom:
     return ModelRoom.of(Settings(data=folder), environ)
 
 
+MADE: list[AttemptModels] = []
+
+
+@pytest.fixture(autouse=True)
+def _closed() -> Iterator[None]:
+    yield
+    while MADE:
+        MADE.pop().close()
+
+
 def attempt(of: ModelRoom, hold: Hold | None = None) -> AttemptModels:
     claim: Any = None
-    return of.attempt(claim, hold or Hold(Ticket(uuid4(), "local"), 3600))
+    MADE.append(of.attempt(claim, hold or Hold(Ticket(uuid4(), "local"), 3600)))
+    return MADE[-1]
 
 
 class TestOffers:

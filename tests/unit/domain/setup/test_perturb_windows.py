@@ -21,7 +21,7 @@ def place(*windows: FakeWindow, programs: Sequence[str] = (), **labels: Any) -> 
     """A desktop with these windows and installed programs."""
     desktop = FakeDesktop(WIDE)
     desktop.open_windows.extend(windows)
-    desktop.commands["which"] = lambda words: ExecResult(returncode=int(words[1] not in programs))
+    desktop.commands["which"] = lambda words: ExecResult(returncode=int(words[0] not in programs))
     return placed(FakeContext(desktop, task=make_task(labels=Labels(**labels))))
 
 
