@@ -6,7 +6,6 @@ from sqlalchemy import select
 from backend.db.models import Episode, ReportedResult, Run, Task, Worker
 from backend.db.repositories import benchmark_parts as parts
 from backend.domain.errors import Invalid, NotFound
-from backend.domain.run import RunConfig
 from backend.domain.task import LoadedBenchmark, MetricCall, SetupStep, Variant
 from backend.domain.task import Task as DomainTask
 from backend.services.benchmark_labels import import_labels
@@ -106,16 +105,6 @@ class TestSelections:
 
         run = loaded.submit(tasks=("files/b",), open=True)
         assert loaded.do(add_episodes, run.id, ["@test_small"]) == 2
-
-
-class TestHashes:
-    def test_a_configuration_without_a_variant_is_what_it_was(self) -> None:
-        from backend.domain.task import digest
-        from backend.services.requests import config_hash
-
-        config = RunConfig(agent="a")
-        old = {name: value for name, value in config.model_dump(mode="json").items() if name != "variant"}
-        assert config_hash(config) == digest(old)
 
 
 class TestLabels:

@@ -270,7 +270,10 @@ class TestBenchmarks:
 class TestLeaderboard:
     def test_floors_have_no_rank(self, client: TestClient, scene: Scene) -> None:
         rows = client.get("/api/v1/leaderboards/starter").json()["rows"]
-        assert [(row["agent"], row["rank"], row["mark"]) for row in rows if row["mark"]] == [("noop", None, "floor")]
+        assert [(row["agent"], row["rank"], row["mark"]) for row in rows if row["mark"]] == [
+            ("human", None, "human"),
+            ("noop", None, "floor"),
+        ]
         ranked = [row for row in rows if row["rank"]]
         assert {row["agent"] for row in ranked} == {"navi", "navi-2", "pilot"}
         assert [row["rank"] for row in ranked] == sorted(row["rank"] for row in ranked)
