@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from backend.domain.evaluators.formats.colour_difference import difference
 from backend.domain.evaluators.formats.document_styles import Styles
 from backend.domain.evaluators.formats.documents import Element, cell_paragraphs, run_text, runs, w
 from backend.domain.evaluators.metrics._verdicts import short, verdict
@@ -52,7 +53,7 @@ def _colored(words: Words, threshold: float) -> MetricValue:
     @cache
     def near(colors: frozenset[Color], wanted: tuple[int, int, int]) -> bool:
         others = colors - {wanted}
-        return all(color is not None and _difference(color, wanted) <= threshold for color in others)
+        return all(color is not None and difference(color, wanted) <= threshold for color in others)
 
     wrong = []
     for word, colors in words:
@@ -60,14 +61,6 @@ def _colored(words: Words, threshold: float) -> MetricValue:
         if not near(colors, wanted):
             wrong.append(f"{short(word, 40)} should be {name}, it is {_names(colors)}")
     return first_wrong(wrong, f"all {len(words)} words in tables have their colour")
-
-
-def _difference(one: tuple[int, int, int], two: tuple[int, int, int]) -> float:
-    """CIEDE2000 between two sRGB colours."""
-    from skimage.color import deltaE_ciede2000, rgb2lab
-
-    first, second = (rgb2lab([part / 255.0 for part in color]) for color in (one, two))
-    return float(deltaE_ciede2000(first, second))  # type: ignore[no-untyped-call]
 
 
 def _names(colors: frozenset[Color]) -> str:
