@@ -19,14 +19,20 @@ async def until_closed(
     """Runs `sending` until it ends or the viewer goes away; calls `heard` for each of the viewer's messages."""
     sender = asyncio.create_task(sending)
     listener = asyncio.create_task(_listen(socket, heard))
-    _, rest = await asyncio.wait({sender, listener}, return_when=asyncio.FIRST_COMPLETED)
-    for task in rest:
-        task.cancel()
-    if rest:
-        await asyncio.wait(rest)
+    await asyncio.wait({sender, listener}, return_when=asyncio.FIRST_COMPLETED)
+    await over(sender, listener)
     for task in (sender, listener):
         with contextlib.suppress(asyncio.CancelledError, WebSocketDisconnect, RuntimeError):
             task.result()
+
+
+async def over(*tasks: asyncio.Task[None]) -> None:
+    """Cancels tasks until they have ended: a library may take a cancellation for the time-out that came with it."""
+    going = {task for task in tasks if not task.done()}
+    while going:
+        for task in going:
+            task.cancel()
+        _, going = await asyncio.wait(going, timeout=1.0)
 
 
 async def _listen(socket: WebSocket, heard: Callable[[], None]) -> None:

@@ -1,7 +1,6 @@
 """The live view: the newest frame of an attempt, as fast as the viewer takes it."""
 
 import asyncio
-import contextlib
 import json
 import time
 from collections.abc import AsyncGenerator
@@ -16,7 +15,7 @@ from backend.domain.errors import NotFound, Unavailable
 from backend.services import episodes
 from backend.services.events import LiveFrame, latest_frame, mark_watching, subscribe_attempt
 from backend.web.edge import Edge
-from backend.web.ws.closing import ENDED, GONE, until_closed
+from backend.web.ws.closing import ENDED, GONE, over, until_closed
 
 router = APIRouter()
 MARK_SECONDS = 2.0
@@ -62,9 +61,7 @@ async def live(socket: WebSocket, attempt_id: UUID) -> None:
     try:
         await until_closed(socket, _serve(socket, edge, attempt_id, taken), taken.set)
     finally:
-        watching.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await watching
+        await over(watching)
 
 
 async def _keep_marking(attempt_id: UUID) -> None:
@@ -123,6 +120,4 @@ async def _signs(attempt_id: UUID) -> AsyncGenerator[None]:
             fresh.clear()
             yield None
     finally:
-        listener.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await listener
+        await over(listener)

@@ -8,7 +8,7 @@ import pytest
 
 from backend.services.events import LiveFrame
 from backend.web.ws import live
-from backend.web.ws.closing import until_closed
+from backend.web.ws.closing import over, until_closed
 
 
 class Viewer:
@@ -43,3 +43,20 @@ def test_a_frame_taken_in_the_moment_of_leaving_ends_the_view(monkeypatch: pytes
     monkeypatch.setattr(live, "_signs", one_sign)
     monkeypatch.setattr(live, "latest_frame", frame)
     asyncio.run(leaving())
+
+
+def test_a_cancellation_that_a_library_swallows_is_said_again() -> None:
+    async def stubborn() -> None:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            await asyncio.Event().wait()
+
+    async def ending() -> None:
+        task = asyncio.create_task(stubborn())
+        await asyncio.sleep(0)
+        async with asyncio.timeout(10):
+            await over(task)
+        assert task.cancelled()
+
+    asyncio.run(ending())
