@@ -165,8 +165,7 @@ class TestReplay:
 class TestLive:
     def test_frames_change_only_while_somebody_watches(self, browser: Browser, site: str, scene: Scene) -> None:
         attempt = scene.attempts[0]
-        # A viewer that vanishes without a word is noticed by two pings, 40 s, and its mark lasts 6 s more.
-        until(lambda: events.watchers(attempt) == 0, 60, what="the pages of other tests are closed")
+        until(lambda: events.watchers(attempt) == 0, 30, what="the pages of other tests are closed")
         with window(browser, site) as page:
             opened(page, "/")
             until(lambda: events.watchers(attempt) >= 1, 30, what="the worker knows that somebody watches")

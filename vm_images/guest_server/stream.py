@@ -61,15 +61,15 @@ async def _pump(machine: Machine, socket: web.WebSocketResponse, rate: _Rate, ch
     last: object = None
     form: tuple[int, float] | None = None
     while not socket.closed and not machine.stopping.is_set():
-        start = time.monotonic()
         shot = await machine.blocking(machine.screen.grab)
+        taken = time.monotonic()  # The rate counts from here: after a slow picture the next one does not hurry.
         wanted = (rate.quality, rate.scale)
         if shot.pixels != last or wanted != form:
             number, last, form = number + 1, shot.pixels, wanted
             await _send(machine, socket, shot, rate, number)
         changed.clear()
         with contextlib.suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(changed.wait(), max(0.0, start + 1 / rate.fps - time.monotonic()))
+            await asyncio.wait_for(changed.wait(), max(0.0, taken + 1 / rate.fps - time.monotonic()))
     await socket.close()
 
 

@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from worker.evaluation.limits import Limits, apply, forbid_network
+from worker.evaluation.limits import Limits, apply, collect_seldom, forbid_network
 
 
 def main() -> int:
@@ -26,6 +26,7 @@ def main() -> int:
     from worker.evaluation.code import load_evaluators
 
     load_evaluators()
+    collect_seldom()
     forbid_network()
     text = sys.stdin.buffer.read()
     if not text:

@@ -1,5 +1,6 @@
 """What a verdict may use. The evidence comes from a desktop that an agent had: it may be made to do harm."""
 
+import gc
 import os
 import resource
 import sys
@@ -55,6 +56,16 @@ def apply(limits: Limits, uid: int | None) -> None:
         os.setgroups([])
         os.setresgid(uid, uid, uid)
         os.setresuid(uid, uid, uid)
+
+
+def collect_seldom() -> None:
+    """Lets Python look for unreachable cycles less often: the process ends with its verdict.
+
+    A metric that holds a large file as objects spends up to a third of its time on the search otherwise. To be called
+    when everything is imported; what is there then is never searched again.
+    """
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 def forbid_network() -> None:

@@ -21,18 +21,21 @@ async def until_closed(
     listener = asyncio.create_task(_listen(socket, heard))
     await asyncio.wait({sender, listener}, return_when=asyncio.FIRST_COMPLETED)
     await over(sender, listener)
-    for task in (sender, listener):
-        with contextlib.suppress(asyncio.CancelledError, WebSocketDisconnect, RuntimeError):
-            task.result()
 
 
 async def over(*tasks: asyncio.Task[None]) -> None:
-    """Cancels tasks until they have ended: a library may take a cancellation for the time-out that came with it."""
+    """Cancels tasks until they have ended: a library may take a cancellation for the time-out that came with it.
+
+    Raises what one failed with; that the viewer has left meanwhile is no failure.
+    """
     going = {task for task in tasks if not task.done()}
     while going:
         for task in going:
             task.cancel()
         _, going = await asyncio.wait(going, timeout=1.0)
+    for task in tasks:
+        with contextlib.suppress(asyncio.CancelledError, WebSocketDisconnect, RuntimeError):
+            task.result()
 
 
 async def _listen(socket: WebSocket, heard: Callable[[], None]) -> None:

@@ -60,3 +60,16 @@ def test_a_cancellation_that_a_library_swallows_is_said_again() -> None:
         assert task.cancelled()
 
     asyncio.run(ending())
+
+
+def test_what_a_task_failed_with_is_raised() -> None:
+    async def broken() -> None:
+        raise KeyError("seq")
+
+    async def ending() -> None:
+        task = asyncio.create_task(broken())
+        await asyncio.sleep(0)
+        await over(task)
+
+    with pytest.raises(KeyError, match="seq"):
+        asyncio.run(ending())
