@@ -25,6 +25,7 @@ from backend.domain.errors import (
 from backend.domain.evaluators.evaluate import CallEvidence, collect
 from backend.domain.loop import Parts, Progress, Rules, run_episode
 from backend.domain.observations._image import Pictured, changes
+from backend.domain.observations._with_tree import WithTree
 from backend.domain.ports import DesktopSpec, OpenDesktop, Provider
 from backend.domain.ports_agent import Agent, AgentContext, Control, Eyes, Line, ObservationSpace
 from backend.domain.ports_kept import Recorder
@@ -284,7 +285,9 @@ class _Attempt:
         config, servers = self._claim.config, self._servers
         found: type[ObservationSpace] = registry.lookup(Kind.OBSERVATION, config.observation or plugin.observation)
         eyes = self._tools.eyes(servers) if servers is not None else None
-        space = found(found.Params.model_validate(dict(config.observation_params or {})), eyes)
+        space: ObservationSpace = found(found.Params.model_validate(dict(config.observation_params or {})), eyes)
+        if getattr(plugin, "needs_tree", False):
+            space = WithTree(space)
         return Pictured(space, config.image) if config.image is not None and changes(config.image) else space
 
     def _evaluate(self, context: TaskContext, ended_by: EndedBy) -> tuple[Evaluation, Sequence[CallEvidence]]:

@@ -140,7 +140,8 @@ class Agent(Protocol):
     A plug-in class has also: `Params`, a pydantic model of its parameters (its fields' descriptions are the form's
     help texts), `observation`, the name of its default observation space, `action_space` likewise, `about`, one
     sentence for the form, and `privileged`, True when it must see the task (then it is never ranked). One through
-    whom a person acts says `human = True`: its episodes wait for a person, and it is marked on boards.
+    whom a person acts says `human = True`: its episodes wait for a person, and it is marked on boards. One that
+    cannot do without the accessibility tree says `needs_tree = True`: it gets it with every observation.
     """
 
     Params: type[BaseModel]

@@ -10,7 +10,7 @@ from uuid_utils.compat import uuid7
 
 from backend.db.models import Actor, Episode, Project, Run, Task
 from backend.db.models.words import Purpose
-from backend.db.repositories import agents, episodes, tasks
+from backend.db.repositories import agents, episodes, people, tasks
 from backend.db.repositories import benchmark_parts as parts
 from backend.db.repositories import runs as repository
 from backend.db.repositories.pages import Page
@@ -202,6 +202,8 @@ def retry_run(
 ) -> int:
     """Lost episodes wait again with all their retries, and so do those that were not runnable and now are.
 
+    Where a person is the agent they wait for the person, who judges again first.
+
     Args:
         session: the transaction.
         run_id: a run that is not cancelled.
@@ -226,10 +228,8 @@ def retry_run(
     fresh: dict[str, Any] = {
         "flagged": False,
         "flag_reason": "",
-        "reason": "",
-        "available_at": episodes.now(session),
         "retries_from": Episode.attempts_count,
-    }
+    } | _waiting(session, run)
     number = move_all(session, run, EpisodeState.LOST, EpisodeState.WAITING, failures=failures, **again, **fresh)
     if not_runnable:
         number += _retry_not_runnable(session, run)
@@ -249,8 +249,17 @@ def _retry_not_runnable(session: Session, run: Run) -> int:
     lacking = without_variant(session, run.task_set_id, variant, tasks.all_of(session, run.task_set_id))
     reasons = _reasons(session, run, chosen, capabilities(session))
     able = [task_id for task_id, reason in reasons.items() if not reason and task_id not in lacking]
-    fresh: dict[str, Any] = {"reason": "", "available_at": episodes.now(session)}
-    return move_all(session, run, EpisodeState.NOT_RUNNABLE, EpisodeState.WAITING, tasks=able, **fresh)
+    return move_all(
+        session, run, EpisodeState.NOT_RUNNABLE, EpisodeState.WAITING, tasks=able, **_waiting(session, run)
+    )
+
+
+def _waiting(session: Session, run: Run) -> dict[str, Any]:
+    """Columns of an episode that is to start again: now, or when its person has judged it."""
+    agent = people.agent_of(session, run.id)
+    if agent is not None and agent.human:
+        return human_runs.held_back("")
+    return {"reason": "", "available_at": episodes.now(session)}
 
 
 def add_episodes(session: Session, run_id: UUID, patterns: Sequence[str], repeats: int = 1) -> int:

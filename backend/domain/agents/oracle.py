@@ -23,6 +23,7 @@ class Oracle:
 
     Params = Parameters
     observation = "a11y_tree"
+    needs_tree = True
     action_space = "computer_13"
     about = "Plays the solution that comes with the task: proves that the task can be done and is scored rightly."
     privileged = True

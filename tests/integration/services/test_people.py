@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from backend.db.models import Agent, Attempt, Episode, Run, Task
 from backend.domain.episode import EndedBy
-from backend.domain.errors import Conflict, Invalid, NotFound
+from backend.domain.errors import Conflict, FailureClass, Invalid, NotFound
 from backend.domain.trajectory import Action, ActionType, Decision, Observation, StepRecord
 from backend.services import attempts, leaderboards, pages_runs, people, people_results, runs
 from backend.services.attempts import StepRow
@@ -72,9 +72,31 @@ def said(made: World, episode: UUID) -> dict[str, Any]:
         return dict(session.query(Attempt).filter(Attempt.episode_id == episode).one().person or {})
 
 
+def said_of(made: World, episode: UUID) -> list[bool]:
+    """What was judged of each attempt, oldest first."""
+    with made.work() as session:
+        rows = session.query(Attempt).filter(Attempt.episode_id == episode).order_by(Attempt.id).all()
+        return [(row.person or {})["feasible"] for row in rows]
+
+
 def page_of(made: World, run: UUID) -> RunPage:
     with made.work() as session:
         return pages_runs.run_page(session, run, {}, None)
+
+
+class TestRetry:
+    def test_the_person_judges_again(self, installed: World) -> None:
+        study = Study(installed, tasks=("files/a",))
+        episode = study.start(feasible=False)
+        for _ in range(2):
+            installed.lose(installed.must_claim(study.worker), FailureClass.TASK_SETUP)
+        assert study.desk().next is Next.END
+        assert installed.do(runs.retry_run, study.run.id) == 1
+        assert installed.claim(study.worker) is None
+        assert study.desk().next is Next.JUDGE
+        assert study.start(feasible=True) == episode
+        installed.score(installed.must_claim(study.worker), 1.0, 2)
+        assert said_of(installed, episode) == [False, False, True]
 
 
 class TestOrder:

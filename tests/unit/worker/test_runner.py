@@ -16,7 +16,7 @@ from backend.domain.errors import (
     NotFound,
 )
 from backend.domain.ports import OpenDesktop
-from backend.domain.run import Budget
+from backend.domain.run import Budget, ImageView
 from backend.domain.task import EvaluatorSpec, MetricCall, SetupStep, Task
 from backend.domain.trajectory import Action, StepRecord
 from backend.domain.way_out import WayOut
@@ -93,6 +93,14 @@ class TestScored:
         assert attempt.book.ended_by is EndedBy.DONE
         assert attempt.score == 1.0
         assert attempt.book.evidence[0].result is not None
+
+    @pytest.mark.parametrize("image", [None, ImageView(scale=0.5)])
+    def test_the_oracle_has_the_tree_where_the_run_shows_none(self, image: ImageView | None) -> None:
+        attempt = Attempt(note_task(oracle=SOLUTION), "oracle")
+        config = attempt.claim.config.model_copy(update={"observation": "screenshot", "image": image})
+        attempt.claim = dataclasses.replace(attempt.claim, config=config)
+        attempt.run()
+        assert attempt.score == 1.0
 
     def test_an_unsolved_one(self) -> None:
         attempt = Attempt(note_task())

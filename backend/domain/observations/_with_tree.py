@@ -1,0 +1,33 @@
+"""What an agent sees that cannot do without the accessibility tree (the oracle), whatever its run shows to others."""
+
+from collections.abc import Sequence
+
+from pydantic import BaseModel
+
+from backend.domain.observations._tree import read_tree
+from backend.domain.ports import Desktop
+from backend.domain.ports_agent import ObservationSpace
+from backend.domain.trajectory import Action, Observation
+
+
+class WithTree:
+    """Another space, and the accessibility tree and the windows where it does not show them."""
+
+    def __init__(self, inner: ObservationSpace) -> None:
+        """Args: inner: what sees."""
+        self._inner = inner
+        self.Params: type[BaseModel] = inner.Params
+        self.about = inner.about
+        self.shows_frame = inner.shows_frame
+
+    def acted(self, actions: Sequence[Action]) -> None:
+        """See the port."""
+        self._inner.acted(actions)
+
+    def observe(self, desktop: Desktop, index: int) -> Observation:
+        """See the port."""
+        seen = self._inner.observe(desktop, index)
+        if seen.a11y_tree is not None:
+            return seen
+        windows = seen.windows if seen.windows is not None else tuple(desktop.windows())
+        return seen.model_copy(update={"a11y_tree": read_tree(desktop), "windows": windows})
