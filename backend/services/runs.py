@@ -249,9 +249,7 @@ def _retry_not_runnable(session: Session, run: Run) -> int:
     lacking = without_variant(session, run.task_set_id, variant, tasks.all_of(session, run.task_set_id))
     reasons = _reasons(session, run, chosen, capabilities(session))
     able = [task_id for task_id, reason in reasons.items() if not reason and task_id not in lacking]
-    return move_all(
-        session, run, EpisodeState.NOT_RUNNABLE, EpisodeState.WAITING, tasks=able, **_waiting(session, run)
-    )
+    return move_all(session, run, EpisodeState.NOT_RUNNABLE, EpisodeState.WAITING, tasks=able, **_waiting(session, run))
 
 
 def _waiting(session: Session, run: Run) -> dict[str, Any]:
