@@ -1,17 +1,19 @@
 """The accessibility tree as agents read it: filtered and in lines (protocols §4, OSWorld's Table 13).
 
-The tree comes from a guest: it is read by expat, which is told to refuse documents with definitions of their own, never
-looks anything up and does not recurse. 10,000 nodes take well under 100 ms (docs/performance-observe.md).
+The tree comes from a guest: it is parsed by expat, which is told to refuse documents with definitions of their own,
+never looks anything up and does not recurse. Trees of the usual form are then read without a parser (`_quick_tree`).
+Figures: docs/performance-observe.md.
 """
 
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import lru_cache
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import Literal
 from xml.parsers import expat
 
 from backend.domain.errors import GuestLost, Invalid
+from backend.domain.observations._quick_tree import Unusual, quick_nodes
+from backend.domain.observations._tree_filter import PAIR, Names, Node, family, is_wanted, make_node, pair
 from backend.domain.ports import Desktop
 from backend.domain.trajectory import Observation
 
@@ -20,66 +22,8 @@ MOST_BYTES = 64 * 2**20
 MOST_FIELD = 2000
 """Characters of one field of a line: a whole book in a text box must not push everything else out."""
 
-_BEGINS = "document"
-_ENDS = (
-    "item", "button", "heading", "label", "scrollbar", "searchbox", "textbox", "link", "tabelement", "textfield",
-    "textarea", "menu",
-)  # fmt: skip
-_TAGS = frozenset({
-    "alert", "canvas", "check-box", "combo-box", "entry", "icon", "image", "paragraph", "scroll-bar", "section",
-    "slider", "static", "table-cell", "terminal", "text", "netuiribbontab", "start", "trayclockwclass",
-    "traydummysearchcontrol", "uiimage", "uiproperty", "uiribboncommandbar",
-})  # fmt: skip
-_PAIR = re.compile(r"\(\s*(\d{1,7})\s*,\s*(\d{1,7})\s*\)")
-"""Not negative: what begins beside the screen is left out."""
 _BLANKS = re.compile(r"[\t\r\n\x0b\x0c\x85\u2028\u2029]+")
 _PIECE = re.compile(r"[A-Za-z]{1,8}|\d{1,3}|[^\x00-\x7f]|[!-/:-@\[-`{-~]{1,2}|[\t\n]")
-
-
-class Node(NamedTuple):
-    """One element that the filter keeps; its box in pixels of the screen."""
-
-    tag: str
-    name: str
-    text: str
-    kind: str
-    description: str
-    x: int
-    y: int
-    width: int
-    height: int
-
-
-class _Names:
-    """How a document writes the attributes that count, whichever project's namespaces it uses."""
-
-    def __init__(self, families: Mapping[str, str]) -> None:
-        """Args: families: `state`, `component`, ... to how names of that namespace begin in the document."""
-        state, component = families.get("state", _NEVER), families.get("component", _NEVER)
-        self.showing, self.visible = f"{state}showing", f"{state}visible"
-        self.enabled, self.editable = f"{state}enabled", f"{state}editable"
-        self.expandable, self.checkable = f"{state}expandable", f"{state}checkable"
-        self.place, self.size = f"{component}screencoord", f"{component}size"
-        attributes = families.get("attributes", _NEVER)
-        self.description = f"{attributes}description"
-        self.kind, self.windows_kind = f"{attributes}class", f"{families.get('class', _NEVER)}class"
-        self.value = f"{families.get('value', _NEVER)}value"
-
-
-_NEVER = " "
-"""Begins no name."""
-_FAMILY = re.compile(
-    r"https://accessibility\.(?:ubuntu|windows)\.example\.org/ns/(?P<new>[a-z]+)|"
-    r"uri:deskat:(?:(?P<old>[a-z]+)\.at-spi\.gnome\.org|(?P<uia>uia\.windows\.microsoft\.org))"
-)
-
-
-def _family(uri: str) -> str:
-    """Which namespace that is, in OSWorld's words; empty for others."""
-    found = _FAMILY.fullmatch(uri)
-    if found is None:
-        return ""
-    return "class" if found["uia"] else found["new"] or found["old"]
 
 
 def nodes(xml: str, platform: str = "") -> list[Node]:
@@ -92,6 +36,15 @@ def nodes(xml: str, platform: str = "") -> list[Node]:
     Raises:
         Invalid: it is no XML, defines entities, or is too large.
     """
+    _check_length(xml)
+    try:
+        return quick_nodes(xml, platform)
+    except Unusual:
+        return parsed_nodes(xml, platform)
+
+
+def parsed_nodes(xml: str, platform: str = "") -> list[Node]:
+    """As `nodes`, by the parser alone: what is right. Raises Invalid."""
     reader = _Reader(platform)
     _parse(xml, reader)
     return reader.found
@@ -178,6 +131,9 @@ _HEADS = {
 
 def _suites_line(node: Node) -> str:
     tag, name, text, kind, description, x, y, width, height = node
+    whole = name + text + kind + description
+    if text and len(whole) <= MOST_FIELD and '"' not in text and whole.isprintable():  # The usual one.
+        return f"{tag}\t{name}\t{text}\t{kind}\t{description}\t({x}, {y})\t({width}, {height})"
     return (
         f"{tag}\t{_plain(name)}\t{quoted(text)}\t{_plain(kind)}\t{_plain(description)}\t({x}, {y})\t({width}, {height})"
     )
@@ -200,29 +156,13 @@ def _plain(text: str) -> str:
     return text if text.isprintable() else _BLANKS.sub(" ", text)
 
 
-@lru_cache(maxsize=1024)
-def _is_wanted(tag: str) -> bool:
-    return tag in _TAGS or tag.startswith(_BEGINS) or tag.endswith(_ENDS)
-
-
-@lru_cache(maxsize=4096)
-def _pair(text: str) -> tuple[int, int] | None:
-    """Two numbers; elements have few different sizes."""
-    found = _PAIR.match(text)
-    return None if found is None else (int(found[1]), int(found[2]))
-
-
-_node: Callable[[type[Node], tuple[Any, ...]], Node] = tuple.__new__
-"""A node of its fields in a third of the time."""
-
-
 class _Reader:
     """Takes what expat reads and keeps what the filter lets through. Called for every node, so it is terse."""
 
     def __init__(self, platform: str) -> None:
         self.found: list[Node] = []
         self.texts: list[str] = []
-        self._names = _Names({})
+        self._names = Names({})
         self._families: dict[str, str] = {}
         self._platform = platform
         self._windows = platform == "Windows"
@@ -230,10 +170,10 @@ class _Reader:
 
     def declared(self, uri: str | None, beginning: str) -> None:
         """A namespace, and how names in it begin."""
-        family = _family(uri or "")
-        if family:
-            self._families[family] = beginning
-            self._names = _Names(self._families)
+        name = family(uri or "")
+        if name:
+            self._families[name] = beginning
+            self._names = Names(self._families)
         if not self._platform and uri and "windows" in uri:
             self._windows = True
 
@@ -251,7 +191,7 @@ class _Reader:
         if self.texts:
             self.texts.clear()
         names, get = self._names, values.get
-        if not _is_wanted(tag) or get(names.visible) != "true" or not (self._windows or get(names.showing) == "true"):
+        if not is_wanted(tag) or get(names.visible) != "true" or not (self._windows or get(names.showing) == "true"):
             return
         if get(names.enabled) != "true" and "true" not in {
             get(names.editable),
@@ -259,7 +199,7 @@ class _Reader:
             get(names.checkable),
         }:
             return
-        place, size = _PAIR.match(get(names.place, "")), _pair(get(names.size, ""))
+        place, size = PAIR.match(get(names.place, "")), pair(get(names.size, ""))
         if place is not None and size is not None:
             self._open = (tag, values, place, size)
 
@@ -285,12 +225,11 @@ class _Reader:
         if width and height:
             x, y = place.groups()
             fields = (tag, name, text, kind, get(names.description, ""), int(x), int(y), width, height)
-            self.found.append(_node(Node, fields))
+            self.found.append(make_node(Node, fields))
 
 
 def _parse(xml: str, reader: _Reader | None) -> None:
-    if len(xml) > MOST_BYTES:
-        raise Invalid(f"the accessibility tree has {len(xml)} characters, more than {MOST_BYTES}")
+    _check_length(xml)
     # Having expat resolve every name costs half as much again; guests declare all their namespaces at the root.
     resolving = xml.find("xmlns", xml.find(">", xml.find("?>") + 2)) >= 0
     parser = expat.ParserCreate(namespace_separator="}" if resolving else None)
@@ -301,6 +240,11 @@ def _parse(xml: str, reader: _Reader | None) -> None:
         parser.Parse(xml.encode(errors="replace"), True)
     except expat.ExpatError as error:
         raise Invalid(f"the accessibility tree is no XML: {error}") from error
+
+
+def _check_length(xml: str) -> None:
+    if len(xml) > MOST_BYTES:
+        raise Invalid(f"the accessibility tree has {len(xml)} characters, more than {MOST_BYTES}")
 
 
 def _connect(parser: expat.XMLParserType, reader: _Reader, *, resolving: bool) -> None:
