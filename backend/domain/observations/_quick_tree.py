@@ -116,11 +116,11 @@ def _read(pieces: Sequence[str], marks: _Marks, *, escaped: bool) -> list[Node]:
             shape = _shape(_key(piece, marks, root=piece is pieces[0]), marks)
             match = shape.pattern.match(piece)
             recent[piece[:_SEEN]] = shape
-        if not (path or piece is pieces[0]):
-            raise Unusual  # A second root.
+        if match is None or not (path or piece is pieces[0]):
+            raise Unusual  # Blanks that the parser changes, or a second root.
         if shape.end:
             path.append(shape.end)
-        if shape.groups and match is not None:
+        if shape.groups:
             values = match.group(*shape.groups)
             found.append(_node(shape, tuple(map(unescape, values)) if escaped else values))
     if path or pieces[-1][pieces[-1].find(">") :].rstrip() != ">":
@@ -157,7 +157,7 @@ def _sign(name: str, value: str, marks: _Marks) -> str:
     if name in marks.places:
         if _IS_PAIR.fullmatch(value):
             return "(,)"
-        if PAIR.match(value):
+        if "&" in value or PAIR.match(value):
             raise Unusual
     return ""
 
@@ -191,5 +191,5 @@ def _form(name: str, sign: str, marks: _Marks) -> str:
     if name in marks.switches:
         return "true" if sign else '(?!true")[^"]*'
     if name in marks.places:
-        return _PAIR if sign else r'(?!\s*\(\s*\d{1,7}\s*,\s*\d{1,7}\s*\))[^"]*'
-    return '([^"]*)' if name in marks.told else '[^"]*'
+        return _PAIR if sign else r'(?!\s*\(\s*\d{1,7}\s*,\s*\d{1,7}\s*\))[^"&]*'
+    return r'([^"\n\t]*)' if name in marks.told else '[^"]*'

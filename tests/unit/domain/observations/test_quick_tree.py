@@ -11,7 +11,8 @@ from backend.domain.observations._tree import nodes, parsed_nodes
 from tests.factories.trees import UBUNTU, WAA, WINDOWS, large_tree, node, tree
 
 SIGNS = [
-    *"<>/\"'= &;!?-[]:\n\t\r\x01aé\u2028(),01", "]]>", "&amp;", "&#65;", "&#10;", "&#09;", "&#13;", "&b;", "<!-- -->", "<?pi?>", ' xmlns:st="x"',
+    *"<>/\"'= &;!?-[]:\n\t\r\x01aé\u2028(),01", "]]>", "&amp;", "&#65;", "&#10;", "&#09;", "&#13;", "&b;",
+    "<!-- -->", "<?pi?>", ' xmlns:st="x"',
     ' name="twice"', "true", "false", ' st:visible="true"', " st:visible='true'", 'st:visible = "true"', "(10, 20)",
     "( 10 ,20)", "</label>", "<label/>", "<a>", "\ufffe", "\ud800",
 ]  # fmt: skip
