@@ -10,6 +10,7 @@ which finds the values that count; patterns are kept, because the next tree has 
 
 import re
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from html import unescape
 from typing import NamedTuple
@@ -81,7 +82,8 @@ def quick_nodes(xml: str, platform: str) -> list[Node]:
     declared = _DECLARED.findall(root[2])
     families = {name: f"{prefix}:" for prefix, uri in declared if (name := family(uri))}
     windows = platform == "Windows" or (not platform and any("windows" in uri for _, uri in declared))
-    return _read(pieces, _Marks.of(Names(families), windows=windows), escaped="&" in xml)
+    marks = _Marks.of(Names(families), windows=windows)
+    return _read(pieces, marks, {prefix for prefix, _ in declared}, escaped="&" in xml)
 
 
 def _pieces(xml: str) -> list[str]:
@@ -101,7 +103,7 @@ def _pieces(xml: str) -> list[str]:
     return pieces
 
 
-def _read(pieces: Sequence[str], marks: _Marks, *, escaped: bool) -> list[Node]:
+def _read(pieces: Sequence[str], marks: _Marks, prefixes: AbstractSet[str], *, escaped: bool) -> list[Node]:
     found: list[Node | None] = []
     path: list[str] = []
     recent: dict[str, _Shape] = {}
@@ -113,7 +115,8 @@ def _read(pieces: Sequence[str], marks: _Marks, *, escaped: bool) -> list[Node]:
         shape = recent.get(piece[:_SEEN], _NO_SHAPE)
         match = shape.pattern.match(piece)
         if match is None:
-            shape = _shape(_key(piece, marks, root=piece is pieces[0]), marks)
+            known = {*prefixes, "xmlns"} if piece is pieces[0] else prefixes
+            shape = _shape(_key(piece, marks, known), marks)
             match = shape.pattern.match(piece)
             recent[piece[:_SEEN]] = shape
         if match is None or not (path or piece is pieces[0]):
@@ -139,13 +142,14 @@ def _node(shape: _Shape, values: Sequence[str]) -> Node | None:
     return make_node(Node, (shape.tag, name, text, kind, description, *box)) if box[2] and box[3] else None
 
 
-def _key(piece: str, marks: _Marks, *, root: bool) -> str:
+def _key(piece: str, marks: _Marks, prefixes: AbstractSet[str]) -> str:
     """The head of an element with what its shape depends on: `true` where it counts, `(,)` for a place."""
     head = _HEAD.match(piece)
     if head is None:
         raise Unusual
     given = _ATTRIBUTE.findall(head[2])
-    if len({name for name, _ in given}) != len(given) or (" xmlns" in head[2] and not root):
+    named = [head[1], *(name for name, _ in given)]
+    if len(set(named[1:])) != len(given) or any(":" in name and name.split(":")[0] not in prefixes for name in named):
         raise Unusual
     signs = "".join(f' {name}="{_sign(name, value, marks)}"' for name, value in given)
     return f"{head[1]}{signs}{head[3]}>"
