@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from backend.domain.errors import ModelApiFailed
@@ -34,6 +35,7 @@ def from_tree(xml: str, platform: str = "") -> list[Element]:
     ]
 
 
+@lru_cache(maxsize=1024)
 def _kind(tag: str) -> str:
     if tag.endswith(_PICTURES):
         return "icon" if tag.endswith("icon") else "image"

@@ -1,8 +1,7 @@
 """Set-of-marks: elements of several finders become one numbered list without overlaps (protocols §4)."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from backend.domain.trajectory import Mark
 
@@ -12,11 +11,12 @@ if TYPE_CHECKING:
 Overlap = Literal["inside", "iou", "none"]
 MOST_PER_SOURCE = 2000
 """Elements of one finder that are looked at."""
+_AT_ONCE = 256
+"""Elements compared with all before them in one go: a few MB."""
 _CONTAINERS = ("document", "canvas", "section", "paragraph", "scroll")
 
 
-@dataclass(frozen=True, slots=True)
-class Element:
+class Element(NamedTuple):
     """Something on the screen that could be marked; its box in pixels of the screen."""
 
     kind: str
@@ -37,7 +37,9 @@ def on_screen(element: Element, across: int, down: int) -> Element | None:
     bottom = min(down, element.y + element.height)
     if right <= left or bottom <= top:
         return None
-    return replace(element, x=left, y=top, width=right - left, height=bottom - top)
+    if (left, top, right, bottom) == _corners(element):
+        return element
+    return element._replace(x=left, y=top, width=right - left, height=bottom - top)
 
 
 def merged(sources: Sequence[Sequence[Element]], overlap: Overlap, threshold: float) -> list[Element]:
@@ -57,57 +59,45 @@ def merged(sources: Sequence[Sequence[Element]], overlap: Overlap, threshold: fl
     limited = [list(some[:MOST_PER_SOURCE]) for some in ordered if some]
     if overlap == "none":
         return [each for some in limited for each in some]
-    kept = _Kept(sum(map(len, limited)), threshold, inside=overlap == "inside")
-    for some in limited:
-        kept.add(some, leaves=_leaves(some) if len(limited) > 1 else None)
-    return kept.elements
+    every = [each for some in limited for each in some]
+    kept = [True] * len(every)
+    for number, earlier in _covering(limited, threshold, inside=overlap == "inside"):
+        kept[number] = not any(kept[one] for one in earlier)
+    return [each for each, stays in zip(every, kept, strict=True) if stays]
 
 
-class _Kept:
-    """What is kept so far, with its boxes in arrays."""
+def _covering(
+    sources: Sequence[Sequence[Element]], threshold: float, *, inside: bool
+) -> Iterator[tuple[int, list[int]]]:
+    """Of each element that earlier ones show already if they are kept: its place among all, and theirs; in order."""
+    import numpy as np
 
-    def __init__(self, most: int, threshold: float, *, inside: bool) -> None:
-        import numpy as np
+    boxes = np.array([_corners(each) for some in sources for each in some], dtype=np.float64).reshape(-1, 4)
+    source = np.repeat(np.arange(len(sources)), [len(some) for some in sources])
+    leaves = np.concatenate([_leaves(some) for some in sources]) if len(sources) > 1 and inside else None
+    areas = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
+    for start in range(0, len(boxes), _AT_ONCE):
+        end = min(start + _AT_ONCE, len(boxes))
+        some, before = boxes[start:end, None], boxes[None, :end]
+        common = np.minimum(some[..., 2], before[..., 2]) - np.maximum(some[..., 0], before[..., 0])
+        down = np.minimum(some[..., 3], before[..., 3]) - np.maximum(some[..., 1], before[..., 1])
+        np.clip(common, 0, None, out=common)
+        common *= np.clip(down, 0, None, out=down)
+        own, others = areas[start:end, None], areas[None, :end]
+        same = common > threshold * (own + others - common)
+        if leaves is not None:
+            apart = source[start:end, None] > source[None, :end]
+            same |= (common > threshold * np.minimum(own, others)) & apart & leaves[None, :end]
+        for row, found in _pairs(np.tril(same, start - 1)):
+            yield start + row, found
 
-        self.elements: list[Element] = []
-        self._boxes = np.zeros((4, most), dtype=np.float64)  # left, top, right, bottom
-        self._areas = np.ones(most, dtype=np.float64)
-        self._leaf = np.zeros(most, dtype=bool)
-        self._threshold, self._inside = threshold, inside
 
-    def add(self, some: Sequence[Element], leaves: "NDArray[Any] | None") -> None:
-        """One source's elements."""
-        before = len(self.elements)
-        for number, element in enumerate(some):
-            if self._is_new(element, before):
-                self._enter(element, leaf=leaves is not None and bool(leaves[number]))
+def _pairs(matrix: "NDArray[Any]") -> Iterator[tuple[int, list[int]]]:
+    """Rows with something in them, and its columns."""
+    import numpy as np
 
-    def _enter(self, element: Element, *, leaf: bool) -> None:
-        place = len(self.elements)
-        self._boxes[:, place] = _corners(element)
-        self._areas[place] = element.width * element.height
-        self._leaf[place] = leaf
-        self.elements.append(element)
-
-    def _is_new(self, element: Element, before: int) -> bool:
-        """Args: before: how many of the kept ones are of earlier sources."""
-        import numpy as np
-
-        count = len(self.elements)
-        if not count:
-            return True
-        left, top, right, bottom = _corners(element)
-        boxes, areas = self._boxes[:, :count], self._areas[:count]
-        across = np.minimum(boxes[2], right) - np.maximum(boxes[0], left)
-        down = np.minimum(boxes[3], bottom) - np.maximum(boxes[1], top)
-        common = np.clip(across, 0, None) * np.clip(down, 0, None)
-        own = element.width * element.height
-        if np.any(common > self._threshold * (areas + own - common)):
-            return False
-        if not self._inside or not before:
-            return True
-        share = common[:before] > self._threshold * np.minimum(areas[:before], own)
-        return not np.any(share & self._leaf[:before])
+    for row in np.flatnonzero(matrix.any(axis=1)):
+        yield int(row), np.flatnonzero(matrix[row]).tolist()
 
 
 def _corners(element: Element) -> tuple[int, int, int, int]:

@@ -25,6 +25,8 @@ _ENTITY = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#0?9|#1[03]);)")
 _STRANGE = re.compile("[\ufffe\uffff]")
 _SEEN = 12
 """Characters of an element by which the pattern is guessed that may fit; a wrong guess costs time only."""
+_TRIED = 8
+"""Patterns of which one is likely to fit, before the right one is worked out."""
 _CONTROLS = bytes(set(range(32)) - {9, 10})
 _PAIR = r"\((\d{1,7}), (\d{1,7})\)"
 _IS_PAIR = re.compile(_PAIR)
@@ -107,6 +109,7 @@ def _read(pieces: Sequence[str], marks: _Marks, prefixes: AbstractSet[str], *, e
     found: list[Node | None] = []
     path: list[str] = []
     recent: dict[str, _Shape] = {}
+    others = _Shapes(marks, prefixes)
     for piece in pieces:
         if piece[:1] == "/":
             if not path or not piece.startswith(path.pop()):
@@ -115,9 +118,7 @@ def _read(pieces: Sequence[str], marks: _Marks, prefixes: AbstractSet[str], *, e
         shape = recent.get(piece[:_SEEN], _NO_SHAPE)
         match = shape.pattern.match(piece)
         if match is None:
-            known = {*prefixes, "xmlns"} if piece is pieces[0] else prefixes
-            shape = _shape(_key(piece, marks, known), marks)
-            match = shape.pattern.match(piece)
+            shape, match = others.find(piece, root=piece is pieces[0])
             recent[piece[:_SEEN]] = shape
         if match is None or not (path or piece is pieces[0]):
             raise Unusual  # Blanks that the parser changes, or a second root.
@@ -129,6 +130,28 @@ def _read(pieces: Sequence[str], marks: _Marks, prefixes: AbstractSet[str], *, e
     if path or pieces[-1][pieces[-1].find(">") :].rstrip() != ">":
         raise Unusual
     return list(filter(None, found))
+
+
+class _Shapes:
+    """The shapes of one tree, those found last first."""
+
+    def __init__(self, marks: _Marks, prefixes: AbstractSet[str]) -> None:
+        self._marks = marks
+        self._prefixes = prefixes
+        self._known: dict[str, list[_Shape]] = {}
+
+    def find(self, piece: str, *, root: bool) -> tuple[_Shape, re.Match[str] | None]:
+        """The shape of an element, and its match; None where blanks stand that the parser changes."""
+        known = self._known.setdefault(piece[:_SEEN], [])
+        for place, shape in enumerate(known):
+            match = shape.pattern.match(piece)
+            if match is not None:
+                known.insert(0, known.pop(place))
+                return shape, match
+        shape = _shape(_key(piece, self._marks, {*self._prefixes, "xmlns"} if root else self._prefixes), self._marks)
+        known.insert(0, shape)
+        del known[_TRIED:]
+        return shape, shape.pattern.match(piece)
 
 
 def _node(shape: _Shape, values: Sequence[str]) -> Node | None:
