@@ -1,5 +1,6 @@
 """An open run on a service and one episode of it after the other, as environments use them."""
 
+import base64
 import glob
 import time
 from collections.abc import Mapping
@@ -128,7 +129,7 @@ class Episode:
         return self._seen
 
     def _look(self, after: int, attempt: int | None) -> Seen | None:
-        found = self._line.get("/agent/observation", after=after, attempt=attempt, wait=WAIT)
+        found = self._line.get("/agent/observation", after=after, attempt=attempt, wait=WAIT, inline=True)
         episode, told = found["episode"], found["observation"]
         self._acting = bool(episode["acting"])
         if told is None:
@@ -136,9 +137,15 @@ class Episode:
             return None
         picture, media_type = (b"", "")
         if told["picture"]:
-            picture, media_type = self._line.data(told["picture"]["url"])
+            picture, media_type = self._picture(told["picture"])
         self._seen = Seen(told["index"], episode["attempt"], told, picture, media_type)
         return self._seen
+
+    def _picture(self, told: dict[str, Any]) -> tuple[bytes, str]:
+        data = told.pop("data", None)
+        if data is None:  # A service of before this could be asked for.
+            return self._line.data(told["url"])
+        return base64.b64decode(data), str(told["media_type"])
 
     def _check(self, episode: Mapping[str, Any]) -> None:
         """Raises EpisodeLost or NotRunnable where the episode has ended without a score."""

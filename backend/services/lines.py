@@ -19,7 +19,9 @@ LOOK_SECONDS = 0.25
 Look = Callable[[], Awaitable[Pass]]
 
 
-async def newer(found: Pass, after: int, attempt: int | None, *, tree: bool) -> Seen | None:
+async def newer(
+    found: Pass, after: int, attempt: int | None, *, tree: bool = True, picture: bool = False
+) -> Seen | None:
     """The newest observation if it is a later one than step `after` of `attempt`; None = there is none yet.
 
     Args:
@@ -27,17 +29,18 @@ async def newer(found: Pass, after: int, attempt: int | None, *, tree: bool) -> 
         after: -1 = none is known.
         attempt: number of the attempt that `after` counts in; None = that of `found`.
         tree: with the accessibility tree.
+        picture: with the picture.
     """
     if found.attempt_id is None or not found.running:
         return None  # What a dead worker has shown may still lie in the broker.
     index = await events.latest_index(found.attempt_id)
     if index is None or (index <= after and attempt in {None, found.attempt}):
         return None
-    return await events.latest_seen(found.attempt_id, tree=tree)
+    return await events.latest_seen(found.attempt_id, tree=tree, picture=picture)
 
 
 async def next_observation(
-    look: Look, after: int, attempt: int | None, seconds: float, *, tree: bool = True
+    look: Look, after: int, attempt: int | None, seconds: float, **parts: bool
 ) -> tuple[Pass, Seen | None]:
     """Waits for an observation later than `after`, or for the end of the agent's part.
 
@@ -46,7 +49,7 @@ async def next_observation(
         after: see `newer`.
         attempt: see `newer`.
         seconds: waited at most.
-        tree: see `newer`.
+        parts: `tree`, `picture`: see `newer`.
 
     Raises:
         Unavailable: there is no broker.
@@ -56,20 +59,20 @@ async def next_observation(
         raise Unavailable("there is no broker, so nobody outside can act", hint="Set REDIS_URL, or use `deskarena up`.")
     if found.attempt_id is not None:
         await events.mark_heard(found.attempt_id)
-    seen = await newer(found, after, attempt, tree=tree)
+    seen = await newer(found, after, attempt, **parts)
     if seen is not None or seconds <= 0:
         return found, seen
     try:
         async with asyncio.timeout(seconds):
             while seen is None and found.acting:
-                found, seen = await _until_change(look, found, after, attempt, tree=tree)
+                found, seen = await _until_change(look, found, after, attempt, **parts)
     except TimeoutError:
         pass
     return found, seen
 
 
 async def _until_change(
-    look: Look, found: Pass, after: int, attempt: int | None, *, tree: bool
+    look: Look, found: Pass, after: int, attempt: int | None, **parts: bool
 ) -> tuple[Pass, Seen | None]:
     """Returns with an observation, or when another attempt has begun or the agent's part is over."""
     known, looked_at = found.attempt_id, time.monotonic()
@@ -79,7 +82,7 @@ async def _until_change(
                 await events.mark_heard(known)
                 if not found.running and await events.latest_index(known) is not None:
                     found, looked_at = await look(), time.monotonic()
-            seen = await newer(found, after, attempt, tree=tree)
+            seen = await newer(found, after, attempt, **parts)
             if seen is not None:
                 return found, seen
             if run_too and time.monotonic() - looked_at > LOOK_SECONDS:
@@ -124,18 +127,18 @@ async def give(found: Pass, index: int, attempt: int | None, message: Mapping[st
     return said is Said.NEW
 
 
-async def picture(found: Pass, index: int | None) -> tuple[Seen, bytes]:
-    """The newest observation's picture.
+async def picture(found: Pass, index: int | None) -> Seen:
+    """The newest observation with its picture.
 
     Raises:
         Conflict: there is none now, or the newest is of another step than `index`.
     """
     attempt = found.attempt_id
-    got = await events.latest_picture(attempt) if attempt is not None else None
-    if attempt is None or got is None or not got[1]:
+    got = await events.latest_seen(attempt, picture=True) if attempt is not None else None
+    if attempt is None or got is None or not got.picture:
         raise Conflict("there is no picture now", hint="Ask for an observation first.")
-    if index is not None and index != got[0].index:
-        raise Conflict(f"the newest picture is of step {got[0].index}, not {index}", hint="Ask for an observation.")
+    if index is not None and index != got.index:
+        raise Conflict(f"the newest picture is of step {got.index}, not {index}", hint="Ask for an observation.")
     await events.mark_heard(attempt)
     return got
 

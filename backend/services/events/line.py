@@ -7,9 +7,10 @@ other end has been heard of. Every observation is told on a channel.
 
 import hashlib
 import json
+import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 from uuid import UUID
@@ -22,6 +23,9 @@ SEEN_SECONDS = 60.0
 """How long an observation stays if the worker does not renew it."""
 SAID_SECONDS = 3600.0
 HEARD_SECONDS = 30.0
+_MOST_HEARD = 1000
+_heard_at: dict[UUID, float] = {}
+"""When this process last marked an attempt's line."""
 MOST_BYTES = 2**20
 """Of one message."""
 MOST_WAITING = 64
@@ -46,11 +50,13 @@ class Seen:
         index: its step.
         head: what is known of it, without picture and tree (see `backend.services.lines`).
         tree: the accessibility tree; empty if it was not asked for or there is none.
+        picture: likewise.
     """
 
     index: int
     head: Mapping[str, Any]
     tree: str = ""
+    picture: bytes = field(default=b"", repr=False)
 
 
 _SAY = """
@@ -145,9 +151,12 @@ def heard(attempt_id: UUID) -> bool:
 
 
 async def mark_heard(attempt_id: UUID) -> None:
-    """Says that the other end is there."""
-    client = watch.broker_client()
-    if client is not None:
+    """Says that the other end is there; asks the broker only every few seconds, however often it is called."""
+    client, now = watch.broker_client(), time.monotonic()
+    if client is not None and now - _heard_at.get(attempt_id, -HEARD_SECONDS) > HEARD_SECONDS / 6:
+        if len(_heard_at) > _MOST_HEARD:
+            _heard_at.clear()
+        _heard_at[attempt_id] = now
         try:
             await client.set(_key(attempt_id, "heard"), b"1", px=int(HEARD_SECONDS * 1000))
         except (redis.RedisError, OSError):
@@ -174,28 +183,20 @@ async def say(attempt_id: UUID, once: str, message: Mapping[str, Any], *, fresh:
         return Said.AWAY
 
 
-async def latest_seen(attempt_id: UUID, *, tree: bool = False) -> Seen | None:
+async def latest_seen(attempt_id: UUID, *, tree: bool = False, picture: bool = False) -> Seen | None:
     """The newest observation; None if there is none or the broker is away."""
-    fields = ("index", "head", "tree") if tree else ("index", "head")
-    values = await _fields(attempt_id, *fields)
+    more = [name for name, asked in (("tree", tree), ("picture", picture)) if asked]
+    values = await _fields(attempt_id, "index", "head", *more)
     if values is None or values[0] is None:
         return None
-    text = values[2].decode() if tree else ""
-    return Seen(int(values[0]), json.loads(values[1]), text)
+    found = dict(zip(more, values[2:], strict=True))
+    return Seen(int(values[0]), json.loads(values[1]), found.get("tree", b"").decode(), found.get("picture", b""))
 
 
 async def latest_index(attempt_id: UUID) -> int | None:
     """Its number alone."""
     values = await _fields(attempt_id, "index")
     return None if values is None or values[0] is None else int(values[0])
-
-
-async def latest_picture(attempt_id: UUID) -> tuple[Seen, bytes] | None:
-    """Its picture as bytes, empty if it has none."""
-    values = await _fields(attempt_id, "index", "head", "picture")
-    if values is None or values[0] is None:
-        return None
-    return Seen(int(values[0]), json.loads(values[1])), values[2]
 
 
 async def _fields(attempt_id: UUID, *names: str) -> list[Any] | None:

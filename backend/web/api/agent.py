@@ -1,6 +1,7 @@
 """Agents from outside: they act in one episode with its token. Async; no session is held while one waits."""
 
 import asyncio
+import base64
 from collections.abc import Awaitable, Callable
 from typing import Annotated
 
@@ -52,16 +53,18 @@ async def show(look: LookDep, wait: Wait = 0) -> schemas.AgentEpisode:
 @router.get("/agent/observation")
 async def observation(
     look: LookDep,
+    *,
     after: Annotated[int, Query(ge=-1, le=2**31, description="The last step that is known.")] = -1,
     attempt: Attempt = None,
     wait: Wait = 0,
+    inline: Annotated[bool, Query(description="Give the picture's bytes with it, which saves a request.")] = False,
 ) -> schemas.AgentLook:
     """Give the newest observation if it is later than step `after`, waiting for one if told so.
 
     Without one, `episode.acting` says whether to ask again. A lost attempt is followed by another, which counts its
     steps from 0: name the `attempt` that `after` belongs to.
     """
-    found, seen = await lines.next_observation(look, after, attempt, wait)
+    found, seen = await lines.next_observation(look, after, attempt, wait, picture=inline)
     return schemas.AgentLook(episode=episode(found), observation=None if seen is None else view(seen))
 
 
@@ -74,11 +77,11 @@ async def frame(
     look: LookDep, index: Annotated[int | None, Query(ge=0, le=2**31, description="Its step.")] = None
 ) -> Response:
     """Give the newest observation's picture."""
-    seen, data = await lines.picture(await look(), index)
+    seen = await lines.picture(await look(), index)
     media_type = str(seen.head.get("media_type"))
     if media_type not in SHOWN:
         raise Invalid(f"the picture is {media_type!r}")
-    return Response(data, media_type=media_type, headers={"Cache-Control": "no-store"})
+    return Response(seen.picture, media_type=media_type, headers={"Cache-Control": "no-store"})
 
 
 @router.post("/agent/actions", status_code=202)
@@ -113,10 +116,11 @@ def episode(found: Pass) -> schemas.AgentEpisode:
 
 
 def view(seen: Seen) -> schemas.AgentObservation:
-    """An observation with the address of its picture."""
+    """An observation with the address of its picture, and the picture where it is there."""
     head = dict(seen.head)
     size = {name: head.pop(name, None) for name in ("media_type", "width", "height")}
     url = f"{BASE}/agent/observation/frame?index={seen.index}"
-    picture = {"url": url, **size} if size["media_type"] else None
+    data = base64.b64encode(seen.picture).decode() if seen.picture else None
+    picture = {"url": url, "data": data, **size} if size["media_type"] else None
     tree = seen.tree if head.pop("has_tree", False) else None
     return schemas.AgentObservation.model_validate({**head, "picture": picture, "accessibility_tree": tree})

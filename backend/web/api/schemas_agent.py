@@ -42,6 +42,7 @@ class AgentPicture(View):
     """The picture of an observation."""
 
     url: str = Field(examples=["/api/v1/agent/observation/frame?index=0"])
+    data: str | None = Field(default=None, description="Its bytes in base64, if they were asked for with `inline`.")
     media_type: str = Field(examples=["image/jpeg"])
     width: int
     height: int

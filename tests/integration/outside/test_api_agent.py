@@ -1,5 +1,6 @@
 """One episode acted in over REST: its token, what it opens, what is carried out and how often."""
 
+import base64
 from contextlib import suppress
 from threading import Thread
 from typing import Any
@@ -61,6 +62,9 @@ class TestActing:
         assert (seen["action_space"], seen["screen"]) == ("computer_13", {"width": 640, "height": 480})
         data, media_type = line.client.data(seen["picture"]["url"])
         assert (data[:2], media_type) == (b"\xff\xd8", "image/jpeg")
+        assert seen["picture"]["data"] is None
+        inline = line.client.get("/agent/observation", inline=True)["observation"]["picture"]["data"]
+        assert base64.b64decode(inline) == data
         line.answer(0, actions=[{"type": "TYPING", "text": "hello"}], words="I type.")
         assert line.look(0)["observation"]["index"] == 1
         line.answer(1, reply='{"action_type": "HOTKEY", "keys": ["ctrl", "s"]}')

@@ -48,7 +48,7 @@ class TestShow:
         assert (seen.index, seen.tree) == (2, "<a/>")
         assert seen.head["instruction"] == "do it"
         assert (seen.head["note"], seen.head["media_type"], seen.head["width"]) == ("n", "image/jpeg", 4)
-        assert asked(events.latest_picture(attempt))[1] == b"\xff\xd8"
+        assert asked(events.latest_seen(attempt, picture=True)).picture == b"\xff\xd8"
 
     def test_tells_who_waits(self, attempt: UUID) -> None:
         async def wait() -> int | None:
