@@ -176,6 +176,9 @@ class TestLive:
                 expect(tile).to_have_attribute("data-frame-seq", str(number), timeout=20_000)
                 seen.add(tile.locator("img").get_attribute("src"))
             assert len(seen) == 3
+            # The mark of the page's own stream stays one: its words once replaced what was on the tiles.
+            assert page.locator("[data-stream]").count() == 1
+            expect(tile.locator(".name")).to_be_visible()
         until(lambda: events.watchers(attempt) == 0, 30, what="nobody watches any more")
 
 

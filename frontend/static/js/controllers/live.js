@@ -34,7 +34,6 @@ export default class Live extends Controller {
       binary: true,
       message: (data, socket) => this.frame(data, socket),
       state: (state) => {
-        this.element.dataset.stream = state;
         if (state === "ended") this.over();
       },
     });
