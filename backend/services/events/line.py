@@ -154,13 +154,13 @@ async def mark_heard(attempt_id: UUID) -> None:
     """Says that the other end is there; asks the broker only every few seconds, however often it is called."""
     client, now = watch.broker_client(), time.monotonic()
     if client is not None and now - _heard_at.get(attempt_id, -HEARD_SECONDS) > HEARD_SECONDS / 6:
-        if len(_heard_at) > _MOST_HEARD:
-            _heard_at.clear()
-        _heard_at[attempt_id] = now
         try:
             await client.set(_key(attempt_id, "heard"), b"1", px=int(HEARD_SECONDS * 1000))
         except (redis.RedisError, OSError):
             return
+        if len(_heard_at) > _MOST_HEARD:
+            _heard_at.clear()
+        _heard_at[attempt_id] = now
 
 
 async def say(attempt_id: UUID, once: str, message: Mapping[str, Any], *, fresh: bool = True) -> Said:
