@@ -11,6 +11,8 @@ from backend.db.models import Attempt, Episode, Lease, Run, Step
 from backend.db.models import Evaluation as EvaluationRow
 from backend.domain.run import Screen
 from backend.domain.task import LoadedBenchmark, Task
+from backend.services.requests import RunRequest
+from backend.services.runs import submit_run
 from tests.factories.claims import note_task
 from tests.factories.records import World
 from tests.fakes.judge import InProcessJudge
@@ -20,6 +22,7 @@ from worker.assembly import works_of
 from worker.database import Database
 from worker.dispatcher import Dispatcher
 
+SCREEN = Screen(width=640, height=480)
 ENDED = {"scored", "lost", "cancelled", "not_runnable"}
 
 
@@ -48,7 +51,15 @@ def benchmark_of(*tasks: Task) -> LoadedBenchmark:
 
 def submit(world: World, agent: str = "noop", **more: Any) -> Run:
     """A run on the `fake` provider."""
-    return world.submit(agent, provider="fake", screen=Screen(width=640, height=480), **more)
+    return world.submit(agent, provider="fake", screen=SCREEN, **more)
+
+
+def submit_together(world: World, *agents: str) -> list[Run]:
+    """Several such runs in one transaction: a worker that looks for work in between sees all of them or none."""
+    with world.work() as session:
+        project, actor = world.who(session)
+        requests = [RunRequest(benchmark="starter", agent=agent, provider="fake", screen=SCREEN) for agent in agents]
+        return [submit_run(session, request, project=project, actor=actor) for request in requests]
 
 
 def episodes(world: World, run_id: UUID) -> list[Episode]:

@@ -18,6 +18,7 @@ from tests.integration.worker.in_process import (
     leases,
     steps,
     submit,
+    submit_together,
 )
 from tests.waiting import until
 
@@ -69,7 +70,7 @@ class TestRun:
     ) -> None:
         world.benchmark(benchmark_of(*[note_task(f"n-{number}") for number in range(3)]))
         worker = start_worker()
-        runs = [submit(world, "patient"), submit(world, "patient")]
+        runs = submit_together(world, "patient", "patient")
         worker.dispatcher.wake()
 
         def running() -> list[int]:
