@@ -15,6 +15,7 @@ _CHANGE_SECONDS = 2.0
 _ASKS, _ASK_SECONDS = 5, 1.0
 _LOOK_SECONDS = 0.005
 _STILL_SECONDS = 0.1
+_TRIES = 3
 _PAGER = 2  # EWMH source indication: a tool that acts for the user.
 _REMOVE, _ADD = 0, 1  # Actions of _NET_WM_STATE.
 _FILLING = ("_NET_WM_STATE_MAXIMIZED_HORZ", "_NET_WM_STATE_MAXIMIZED_VERT", "_NET_WM_STATE_FULLSCREEN")
@@ -133,18 +134,25 @@ class XWindows:
         with self._x:
             self._fill(window, _FILLING[:2] if wanted.maximized else _FILLING, _ADD if wanted.maximized else _REMOVE)
             self._wait_manager()
-            if not wanted.maximized:
-                self._move(window, wanted)
-            return self._settled(window)
+            if wanted.maximized:
+                return self._settled(window)
+            for _ in range(_TRIES):
+                # One that filled the screen gets its frame back, which a busy manager may do after it was measured.
+                borders = self._borders(self._object(window.id))
+                self._move(window, wanted, borders)
+                placed = self._settled(window)
+                if placed is None or self._borders(self._object(window.id)) == borders:
+                    break
+            return placed
 
     def _fill(self, window: WindowInfo, states: tuple[str, ...], action: int) -> None:
         for state in states:
             self._message(window, "_NET_WM_STATE", [action, self._x.atom(state), 0, _PAGER])
 
-    def _move(self, window: WindowInfo, wanted: Placement) -> None:
+    def _move(self, window: WindowInfo, wanted: Placement, borders: tuple[int, int, int, int]) -> None:
         """Asks for the place of the frame and for the size of what is in it, as EWMH has it."""
         values = {name: getattr(wanted, name) for name in _FIELDS}
-        left, right, top, bottom = self._borders(self._object(window.id))
+        left, right, top, bottom = borders
         for name, border in (("width", left + right), ("height", top + bottom)):
             if values[name] is not None:
                 values[name] = max(1, values[name] - border)

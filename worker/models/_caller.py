@@ -200,8 +200,10 @@ class _Patience:
         left = self._seconds - self.spent()
         if left <= 0 or self._nonsense >= MOST_NONSENSE:
             return None
+        if fault.after:  # The API says when (0 says nothing); how often it said so makes no later pause longer.
+            return min(fault.after, left)
         # Spread, so that attempts that failed together do not come back together.
-        wanted = self._next * random.uniform(0.75, 1.0) if fault.after is None else fault.after  # noqa: S311
+        wanted = self._next * random.uniform(0.75, 1.0)  # noqa: S311
         self._next = min(MOST_PAUSE, self._next * 2)
         return min(wanted, left)
 

@@ -9,7 +9,7 @@ from backend.domain.run import Budget, RunConfig, Screen
 from backend.domain.study import Factor, StudyConfig
 from backend.services.studies import Results, get_study, study_results, submit_study
 from tests.integration.worker.stack import Stack
-from tests.sampling import sample
+from tests.sampling import runs_everything, sample
 from tests.waiting import until
 
 pytestmark = [pytest.mark.desktop, pytest.mark.stack, pytest.mark.timeout(3600)]
@@ -74,10 +74,10 @@ def ended(stack: Stack, study_ids: list[UUID], seconds: float) -> list[Results]:
 class TestStudy:
     def test_oracle_and_random_twice(self, stack: Stack) -> None:
         tasks = sample(TASKS, 2)
-        agents = ("oracle", "random", "oracle", "random")
-        ids = [submit(stack, agent, tasks) for agent in agents]
-        episodes = len(agents) * CELLS * len(tasks)
-        oracle, random, oracle_again, random_again = ended(stack, ids, episodes * SECONDS_PER_EPISODE)
+        again = ("oracle", "random") if runs_everything() else ("random",)
+        ids = [submit(stack, agent, tasks) for agent in ("oracle", "random", *again)]
+        episodes = len(ids) * CELLS * len(tasks)
+        oracle, random, *repeated = ended(stack, ids, episodes * SECONDS_PER_EPISODE)
 
         for results in (oracle, random):
             assert [dict(cell.levels) for cell in results.cells] == [
@@ -100,5 +100,6 @@ class TestStudy:
             assert cell.steps is not None
             assert (cell.steps.lowest, cell.steps.highest) == (10, 10)
         # The same numbers from the same seed: the paired table for both, the whole result for the agent of chance.
-        assert oracle_again.found.levels == oracle.found.levels
-        assert random_again.found == random.found
+        assert repeated[-1].found == random.found
+        if len(repeated) > 1:
+            assert repeated[0].found.levels == oracle.found.levels
