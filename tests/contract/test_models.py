@@ -209,22 +209,6 @@ class TestWaiting:
         assert len(waits) == 1
         assert 300 < waits[0] <= 600
 
-    def test_pauses_that_the_api_asks_for_make_no_other_longer(self, server: ModelServer, api: str) -> None:
-        server.fail(429, retry_after="0.1", times=6)
-        server.fail(429, retry_after="0")
-        server.fail(500)
-        server.say("Hello.")
-        waits: list[float] = []
-
-        def pause(seconds: float) -> None:
-            if seconds > 0:
-                waits.append(seconds)
-                time.sleep(seconds)
-
-        assert client(endpoint(api, f"{server.address}/v1"), pause=pause).complete(asked("Hi")).text == "Hello."
-        assert len(server.asked) == 9
-        assert max(waits) <= 0.1  # The own pauses are 0.05 s and twice that; after six more they would be 3.2 s.
-
     def test_an_api_that_hangs_is_left_and_asked_again(self, server: ModelServer, api: str) -> None:
         server.hang()
         server.drip()

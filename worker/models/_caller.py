@@ -116,7 +116,7 @@ class Caller:
         return said.reply.model_copy(update={"usage": usage, "dropped": dropped})
 
     def _insist(self, post: Post, read: Callable[[Answer], Said]) -> tuple[Said, float]:
-        patience = _Patience(self.endpoint.patience_seconds)
+        patience = Patience(self.endpoint.patience_seconds)
         for field_name in sorted(self._gate.refused.get(post.model, ())):
             _leave_out(post, field_name)
         while True:
@@ -127,7 +127,7 @@ class Caller:
                     fault.hide(self.key)
                 self._bear(fault, post, patience)
 
-    def _bear(self, fault: Fault, post: Post, patience: "_Patience") -> None:
+    def _bear(self, fault: Fault, post: Post, patience: "Patience") -> None:
         """Waits, or changes the request, so that it can be sent again; or gives up."""
         if fault.kind is Kind.WRONG and (refused := _refused(fault.words, post)):
             self._gate.refused.setdefault(post.model, set()).add(refused)
@@ -179,10 +179,11 @@ class Caller:
         raise ModelApiFailed(words, hint="See docs/models.md, and /workers for what is set up.") from None
 
 
-class _Patience:
+class Patience:
     """How long one call has been waiting, and how long it waits next."""
 
     def __init__(self, seconds: float) -> None:
+        """`seconds`: how long it waits in all."""
         self._seconds = seconds
         self._since: float | None = None
         self._next = FIRST_PAUSE

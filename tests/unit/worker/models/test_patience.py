@@ -1,0 +1,38 @@
+"""How long a call waits before it asks again."""
+
+from worker.models._caller import FIRST_PAUSE, Patience
+from worker.models._faults import Fault, Kind
+
+
+def busy(after: float | None = None) -> Fault:
+    """An API that is busy, and perhaps says for how long."""
+    return Fault(Kind.HOLD, "busy", after=after)
+
+
+class TestPause:
+    def test_grows_while_the_api_says_nothing(self) -> None:
+        patience = Patience(3600.0)
+        for wanted in (FIRST_PAUSE, FIRST_PAUSE * 2, FIRST_PAUSE * 4):
+            found = patience.pause(busy())
+            assert found is not None
+            assert 0.75 * wanted <= found <= wanted
+
+    def test_is_what_the_api_asks_for_which_lengthens_no_other(self) -> None:
+        patience = Patience(3600.0)
+        assert [patience.pause(busy(after=7.0)) for _ in range(6)] == [7.0] * 6
+        found = patience.pause(busy())
+        assert found is not None
+        assert found <= FIRST_PAUSE
+
+    def test_no_time_at_all_is_no_word(self) -> None:
+        patience = Patience(3600.0)
+        for wanted in (FIRST_PAUSE, FIRST_PAUSE * 2):
+            found = patience.pause(busy(after=0.0))
+            assert found is not None
+            assert 0.75 * wanted <= found <= wanted
+
+    def test_ends_with_the_patience(self) -> None:
+        assert Patience(0.0).pause(busy()) is None
+        found = Patience(0.5).pause(busy(after=60.0))
+        assert found is not None
+        assert found <= 0.5
