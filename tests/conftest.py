@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
@@ -15,6 +16,12 @@ from tests import databases
 from tests.sampling import runs_everything, seed
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# How long an example takes tells of the machine only. `make test` can be repeated, `make test-all` looks further.
+settings.register_profile(
+    "deskarena", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=not runs_everything()
+)
+settings.load_profile("deskarena")
 
 # A person's own server must never be what the tests write to, whatever their shell is set up for.
 for name in [name for name in os.environ if name in {"DATABASE_URL", "REDIS_URL"} or name.startswith("DESKARENA_")]:
