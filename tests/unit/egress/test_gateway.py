@@ -60,13 +60,14 @@ def folder() -> Iterator[Path]:
 @pytest.fixture(params=[False])
 def way(request: pytest.FixtureRequest, folder: Path) -> Iterator[Way]:
     """A gateway for which every name is this machine; parameter True: which may be reached."""
+    before = set(threading.enumerate())  # Of other tests of this process.
     gateways = Gateways(reach=Reach(allow_private=request.param), resolver=lambda *_: ["127.0.0.1"])
     found = Way(gateways, folder)
     yield found
     found.gateway.close()
     gateways.close()
     assert not found.path.exists()
-    assert "egress" not in {thread.name for thread in threading.enumerate()}
+    assert "egress" not in {thread.name for thread in set(threading.enumerate()) - before}
 
 
 @pytest.fixture
