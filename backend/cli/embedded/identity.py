@@ -10,6 +10,7 @@ import os
 import pwd
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal, get_args
 
 import psutil
 
@@ -18,9 +19,12 @@ from backend.cli.errors import StackError
 
 # Above the ids of people, below those that systemd, container tools and our own desktops (61000 and up) take.
 FIRST_ID, ID_COUNT = 60300, 700
+# Each kind of server has ids of its own, so that the two of a data folder never share one.
+Purpose = Literal["postgres", "broker"]
+_PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
 
 
-def server_identity(folder: Path, purpose: str) -> Identity | None:
+def server_identity(folder: Path, purpose: Purpose) -> Identity | None:
     """The user for a server whose files lie in `folder`: its owner, or an id that nobody else has.
 
     Args:
@@ -38,7 +42,7 @@ def server_identity(folder: Path, purpose: str) -> Identity | None:
     if folder.exists() and (owner := folder.stat()).st_uid != 0:
         return Identity(uid=owner.st_uid, gid=owner.st_gid)
     taken = {uid for process in psutil.process_iter(["uids"]) if (uids := process.info["uids"]) for uid in uids}
-    for number in _candidates(f"{purpose}:{folder}"):
+    for number in _candidates(folder, purpose):
         if number not in taken and not _has_name(number):
             return Identity(uid=number, gid=number)
     raise StackError("No free user id to run the embedded servers as; run as an ordinary user instead.")
@@ -57,10 +61,11 @@ def named_identity() -> Identity:
     raise StackError("PostgreSQL's initdb needs a user other than root in /etc/passwd; there is none.")
 
 
-def _candidates(seed: str) -> Iterator[int]:
-    start = int.from_bytes(hashlib.sha256(seed.encode()).digest()[:4])
-    for step in range(ID_COUNT):
-        number = FIRST_ID + (start + step) % ID_COUNT
+def _candidates(folder: Path, purpose: Purpose) -> Iterator[int]:
+    start = int.from_bytes(hashlib.sha256(str(folder).encode()).digest()[:4])
+    ids = range(FIRST_ID, FIRST_ID + ID_COUNT)[_PURPOSES.index(purpose) :: len(_PURPOSES)]
+    for step in range(len(ids)):
+        number = ids[(start + step) % len(ids)]
         if _is_mapped(number):
             yield number
 
