@@ -77,19 +77,28 @@ class Gateway:
         if self._path is not None:
             self._path.unlink(missing_ok=True)
 
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        if task is None or self._closed or len(self._tasks) >= MOST_CONNECTIONS:
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Known at once, so that a connection ends even if its task is cancelled before its first step."""
+        if self._closed or len(self._tasks) >= MOST_CONNECTIONS:
             writer.close()
             return
+        task = self._loop.create_task(self._talk(reader, writer))
         self._tasks.add(task)
+        task.add_done_callback(lambda ended: self._let_go(ended, writer))
+
+    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             await self._answer((reader, writer))
         except (OSError, EOFError, TimeoutError, asyncio.LimitOverrunError, ExceptionGroup):
             logger.debug("a connection of a desktop ended early")
         finally:
+            self._let_go(asyncio.current_task(), writer)
+
+    def _let_go(self, task: "asyncio.Task[None] | None", writer: asyncio.StreamWriter) -> None:
+        """Its place is free before the other side sees the end. Safe to call twice."""
+        if task is not None:
             self._tasks.discard(task)
-            writer.close()
+        writer.close()
 
     async def _answer(self, client: Pair) -> None:
         head = await asyncio.wait_for(client[0].readuntil(b"\r\n\r\n"), _HEAD_SECONDS)
