@@ -25,6 +25,7 @@ class FakeBrowser:
         broken: addresses that cannot be had.
         slow: addresses that never end loading.
         opened: addresses in the order in which they were opened.
+        results: what other DevTools commands give, by method.
         desktop: with it the browser is dead when the desktop is.
     """
 
@@ -40,6 +41,7 @@ class FakeBrowser:
         self.broken: set[str] = set()
         self.slow: set[str] = set()
         self.opened: list[str] = []
+        self.results: dict[str, Mapping[str, Any]] = {}
         self._made = 0
         self._front: list[str] = []
 
@@ -108,7 +110,7 @@ class FakeBrowser:
 
     def command(self, tab: str, method: str, parameters: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
         self._page(tab)
-        return {}
+        return self.results.get(method, {})
 
     def shut(self) -> None:
         """Nothing is held."""

@@ -2,10 +2,14 @@
 
 from collections.abc import Sequence
 
-from backend.domain.ports import Desktop
+from backend.domain.browser_cookies import asks_for_cookies, await_written
+from backend.domain.browser_profiles import CHROME, EDGE
+from backend.domain.ports import Desktop, SetupContext
 from backend.domain.setup._steps import look_again
 
 _LOOKS = 40  # 10 s
+_HELPERS = 20  # 5 s
+_BROWSERS = {"chrome": CHROME, "google-chrome": CHROME, "chromium": CHROME, "msedge": EDGE}
 
 
 def ends(words: Sequence[str]) -> bool:
@@ -13,17 +17,23 @@ def ends(words: Sequence[str]) -> bool:
     return len(words) == 2 and words[0] == "pkill" and not words[1].startswith("-")  # noqa: PLR2004
 
 
-def end(desktop: Desktop, words: Sequence[str]) -> None:
+def end(context: SetupContext, words: Sequence[str]) -> None:
     """Runs `pkill NAME`, the oldest process first, and waits until none is left or 10 s have passed each time.
 
     The oldest is the program itself, which ends its helpers in good order. All at once, a browser's helpers would be
-    gone before they have written its cookies; and a program that is started anew would meet the one that ends.
+    gone before they have written its cookies; and a program that is started anew would meet the one that ends. A
+    browser's helper writes them after the browser itself has gone, so helpers get 5 s to end by themselves.
+
+    Of a task that asks for cookies the browser ends when it has written them.
     """
-    name = words[1]
+    desktop, name = context.desktop, words[1]
     first = _oldest(desktop, name)
+    if first and name in _BROWSERS and asks_for_cookies(context.task):
+        await_written(context, _BROWSERS[name].folders(desktop.probe().platform))
     if first:
         desktop.execute(["pkill", "-o", name])
         look_again(desktop, lambda: _oldest(desktop, name) != first, looks=_LOOKS)
+        look_again(desktop, lambda: not _oldest(desktop, name), looks=_HELPERS)
     desktop.launch(words)
     look_again(desktop, lambda: not _oldest(desktop, name), looks=_LOOKS)
 

@@ -53,7 +53,7 @@ class LaunchStep:
             context.desktop.probe()
             return
         if ends(words):
-            end(context.desktop, words)
+            end(context, words)
             return
         before = len(context.desktop.windows()) if program in _WINDOWED else 0
         command, shell = self.command(context, step.command, shell=step.shell)

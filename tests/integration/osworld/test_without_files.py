@@ -26,6 +26,8 @@ from worker.reach import Servers
 
 ALL_PROGRAMS = {"soffice", "chromium", "vlc", "gimp", "jq", "sar"}
 FREE = {key: task for key, task in tasks().items() if needs_no_file(task)} if PUBLISHED.is_dir() else {}
+LATE = {"chrome/7b6c7e24"} & FREE.keys()
+"""The browser writes its cookies late."""
 RUN = [key for key, task in FREE.items() if not obstacle(task, ALL_PROGRAMS)]
 
 pytestmark = pytest.mark.skipif(not PUBLISHED.is_dir(), reason="needs ../shared/benchmarks/osworld")
@@ -69,7 +71,7 @@ def nothing(sha256: str) -> bytes:
 @pytest.mark.desktop
 @pytest.mark.timeout(180)
 class TestUntouched:
-    @pytest.mark.parametrize("key", sample(RUN, 2))
+    @pytest.mark.parametrize("key", sorted({*sample(RUN, 2), *LATE}))
     def test_ends_in_a_verdict(self, provider: LocalProvider, web: str, key: str, tmp_path: Path) -> None:
         missing = obstacle(FREE[key], provider.availability().programs)
         if missing:

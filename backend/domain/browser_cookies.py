@@ -1,0 +1,78 @@
+"""Waits until a browser has written its cookies down.
+
+Chromium writes a change into its file up to 30 s later (kCommitInterval of
+https://chromium.googlesource.com/chromium/src/+/main/net/extras/sqlite/sqlite_persistent_cookie_store.cc), and one that
+is ended before may lose it: then a cookie that is there seems deleted, or a deleted one seems to be there.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from backend.domain.errors import GuestRefused
+from backend.domain.ports import SetupContext
+from backend.domain.setup._steps import look_again
+from backend.domain.task import Task
+
+GETTERS = frozenset({"cookie_data", "cookie_data_for_edge"})
+FILES = ("Default/Network/Cookies", "Default/Cookies")
+_LOOKS = 140  # 35 s
+_PARTS = ("domain", "name", "path")
+_READ = """
+import json, os, sqlite3
+paths = [os.path.expandvars(os.path.expanduser(path)) for path in json.loads({paths!r})]
+path = next(path for path in paths if os.path.exists(path))
+base = sqlite3.connect("file:" + path + "?mode=ro&immutable=1", uri=True)
+print(json.dumps(base.execute("SELECT host_key, name, path FROM cookies").fetchall()))
+"""
+
+
+def asks_for_cookies(task: Task) -> bool:
+    """Whether the task's evaluation reads the browser's file of cookies."""
+    sources = [source for call in task.evaluator.calls for source in (call.result, call.expected) if source]
+    return any(source.get("type") in GETTERS for source in sources)
+
+
+def answers(context: SetupContext) -> bool:
+    """Whether a browser of the desktop can be asked over DevTools. Raises GuestLost."""
+    try:
+        return bool(context.browser().tabs())
+    except GuestRefused:
+        return False
+
+
+def await_written(context: SetupContext, folders: Sequence[str]) -> bool:
+    """Waits until the file has the cookies that the running browser has. False if that was not seen within 35 s.
+
+    For a browser that DevTools does not reach, or whose file cannot be read meanwhile, it waits for all of that time:
+    what had to be written is then written.
+
+    Args:
+        context: of the attempt.
+        folders: of the browser's user data, the likeliest first.
+
+    Raises:
+        GuestLost: the desktop is dead.
+    """
+    paths = [f"{folder}/{name}" for folder in folders for name in FILES]
+    read = _READ.format(paths=json.dumps(paths))
+    return look_again(context.desktop, lambda: _is_written(context, read), looks=_LOOKS)
+
+
+def _is_written(context: SetupContext, read: str) -> bool:
+    try:
+        browser = context.browser()
+        tabs = browser.tabs()
+        told = browser.command(tabs[0].id, "Network.getAllCookies").get("cookies") if tabs else None
+        rows = json.loads(context.desktop.run_python(read).output)
+    except (GuestRefused, ValueError):
+        return False
+    if not isinstance(told, list) or not isinstance(rows, list):
+        return False
+    cookies = {_key(each.get(part) for part in _PARTS): each.get("session") for each in told if isinstance(each, dict)}
+    lasting = {key for key, of_session in cookies.items() if of_session is not True}
+    return lasting <= {_key(row) for row in rows if isinstance(row, list)} <= set(cookies)
+
+
+def _key(parts: Iterable[Any]) -> tuple[str, ...]:
+    return tuple(str(part) for part in parts)

@@ -1,0 +1,26 @@
+"""What getters of a browser's cookies share."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from backend.domain.browser_cookies import FILES, answers, await_written
+from backend.domain.evaluators.getters._profile import Database, DatabaseParameters
+from backend.domain.ports import SetupContext
+from backend.domain.score import Blob
+
+
+class Cookies(Database):
+    """`dest`, `user_data_dir`. The value is a list of rows of the table `cookies`; the host is the second of a row.
+
+    None if there is no such file. Of a browser that runs it is read when the last changes are in it.
+    """
+
+    names = FILES
+    query = "SELECT * FROM cookies"
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
+        """See the port."""
+        other = DatabaseParameters.of(parameters).user_data_dir
+        if answers(context):
+            await_written(context, (other,) if other else self.product.folders(context.desktop.probe().platform))
+        return super().collect(context, parameters)
