@@ -24,6 +24,7 @@ ABOUT = {
     Kind.SETUP: "Prepare a desktop for a task.",
     Kind.GETTER: "Collect what a metric looks at.",
     Kind.METRIC: "Compare, and say why.",
+    Kind.PROTOCOL: "Make score and measures of a task's metrics and parts.",
     Kind.PROVIDER: "Make desktops.",
     Kind.MODEL: "Speak to a model's API.",
 }

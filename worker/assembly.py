@@ -37,7 +37,7 @@ from worker.line import RedisLine
 from worker.live import LivePump
 from worker.model_room import ModelRoom
 from worker.ocr import tesseract
-from worker.runner import Tools
+from worker.tools import Tools
 
 CONTAINER = "container"
 PLUGINS = ("worker.providers", "worker.models")

@@ -20,8 +20,8 @@ from worker.chores import Chores
 from worker.database import Database
 from worker.heartbeat import Heart
 from worker.hold import Hold, Holds, Ticket
-from worker.runner import Tools
 from worker.slots import SlotAtWork
+from worker.tools import Tools
 
 SHUTDOWN = "the worker was stopped"
 LONGEST_REST = 60.0

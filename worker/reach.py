@@ -89,6 +89,7 @@ class TaskContext:
         secrets: a secret by name.
         outputs: what steps have kept.
         benchmark: its name, for words to people.
+        since: see the port.
     """
 
     desktop: Desktop
@@ -100,6 +101,7 @@ class TaskContext:
     secrets: Callable[[str], str] = no_secret
     outputs: dict[str, bytes] = field(default_factory=dict)
     benchmark: str = ""
+    since: int = 0
 
     def asset(self, name: str) -> bytes:
         """See the port."""

@@ -90,7 +90,7 @@ class AttemptRecorder:
         """The verdict with its evidence. Raises ClusterLost when there is no room for the evidence."""
         rows = [
             self._evidence(position, role, getter, part, blob)
-            for position, (call, gathered) in enumerate(zip(task.evaluator.calls, evidence, strict=False))
+            for position, (call, gathered) in enumerate(zip(task.evaluator.all_calls, evidence, strict=False))
             for role, spec, blobs in (
                 (EvidenceRole.RESULT, call.result, gathered.result),
                 (EvidenceRole.EXPECTED, call.expected, gathered.expected),
@@ -98,7 +98,7 @@ class AttemptRecorder:
             for getter in (_getter(spec),)
             for part, blob in enumerate(blobs or ())
         ]
-        judged = Judged(spec_of(task, [gathered.notes for gathered in evidence]))
+        judged = Judged(spec_of(task, evidence))
         self._database.insist(
             lambda session: attempts.finish_scored(session, self._fence, evaluation, rows, seconds, judged=judged),
             self._hold,

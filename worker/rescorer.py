@@ -107,10 +107,16 @@ class Rescorer:
             return job.ruled or _no_plan(), []
         rows: list[EvidenceRow] = []
         gathered = []
-        for position, (sides, notes) in enumerate(zip(job.plan.calls, job.plan.notes, strict=True)):
+        plan = job.plan
+        asked = zip(plan.calls, plan.notes, plan.steps, plan.opened, strict=True)
+        for position, (sides, notes, step, opened) in enumerate(asked):
             blobs = {side.role.value: self._blobs(job, side, position, rows) for side in sides}
-            gathered.append(CallEvidence(result=blobs.get("result"), expected=blobs.get("expected"), notes=notes))
-        return self._judge.verdict(job.task, gathered), rows
+            gathered.append(
+                CallEvidence(
+                    result=blobs.get("result"), expected=blobs.get("expected"), notes=notes, step=step, opened=opened
+                )
+            )
+        return self._judge.verdict(job.task, gathered, ended_by=job.ended_by), rows
 
     def _blobs(self, job: Job, side: Side, position: int, rows: list[EvidenceRow]) -> tuple[Blob, ...]:
         """The blobs of one getter; what they are is added to `rows`, the evidence of the new verdict."""

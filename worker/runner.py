@@ -2,11 +2,9 @@
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from threading import Event
-from typing import Any, Protocol
 
 from backend.domain import registry
 from backend.domain.benchmarks import external_assets
@@ -26,113 +24,24 @@ from backend.domain.evaluators.evaluate import CallEvidence, collect
 from backend.domain.loop import Parts, Progress, Rules, run_episode
 from backend.domain.observations._image import Pictured, changes
 from backend.domain.observations._with_tree import WithTree
-from backend.domain.ports import DesktopSpec, OpenDesktop, Provider
-from backend.domain.ports_agent import Agent, AgentContext, Control, Eyes, Line, ObservationSpace
-from backend.domain.ports_kept import Recorder
-from backend.domain.ports_model import Models
-from backend.domain.ports_web import Browser, Web
+from backend.domain.ports import DesktopSpec, OpenDesktop
+from backend.domain.ports_agent import Agent, AgentContext, Line, ObservationSpace
 from backend.domain.registry import Kind
-from backend.domain.run import Screen
 from backend.domain.score import Evaluation, score_by_rule
 from backend.domain.setup import run_steps
-from backend.domain.task import SetupStep, Task
-from backend.domain.way_out import WayOut
+from backend.domain.task import SetupStep
 from backend.services.claims import Claim
 from worker.agent import LateAgent
-from worker.evaluation.judge import Child, Judge
+from worker.evaluation.judge import Child
+from worker.evaluation.looks import Looks
 from worker.hold import Hold
 from worker.phases import Phases
-from worker.reach import Servers, TaskContext, devtools, missing_asset, no_secret, nowhere
+from worker.reach import Servers, TaskContext, missing_asset
 from worker.thinking import AgentThread
+from worker.tools import Book, Pump, Tools
+from worker.watch import PartsWatch
 
 logger = logging.getLogger(__name__)
-
-
-class Book(Recorder, Protocol):
-    """What an attempt writes of itself; AttemptRecorder is one. Every call may raise LeaseLost or why it must stop."""
-
-    def running(self, desktop: Mapping[str, Any], seconds: Mapping[str, float], seen_at: datetime | None) -> None:
-        """The desktop is set up, its screen was first seen at `seen_at`; the agent's part begins."""
-        ...
-
-    def evaluating(self, ended_by: EndedBy, seconds: Mapping[str, float]) -> None:
-        """The agent has stopped."""
-        ...
-
-    def scored(
-        self, task: Task, evaluation: Evaluation, evidence: Sequence[CallEvidence], seconds: Mapping[str, float]
-    ) -> None:
-        """The verdict, with its evidence."""
-        ...
-
-    def lost(self, error: Lost, message: str, seconds: Mapping[str, float], *, after_action: bool) -> None:
-        """The machine failed. Also written by an attempt that had to stop, as long as the lease is ours."""
-        ...
-
-    def was_cancelled(self, seconds: Mapping[str, float]) -> None:
-        """The run was cancelled and the attempt has stopped."""
-        ...
-
-
-class Pump(Protocol):
-    """The live view of an attempt."""
-
-    def close(self) -> None:
-        """Ends it."""
-        ...
-
-
-def no_models(_claim: Claim, _hold: Hold) -> Models | None:
-    """For tests of agents that ask no model."""
-    return None
-
-
-def no_line(_claim: Claim) -> Line | None:
-    """For tests of agents that are here."""
-    return None
-
-
-def no_eyes(_servers: Servers) -> Eyes | None:
-    """For tests of observation spaces that only look at the desktop."""
-    return None
-
-
-def no_control(_claim: Claim, _screen: Screen) -> Control | None:
-    """For tests in which nobody takes over."""
-    return None
-
-
-@dataclass(frozen=True)
-class Tools:
-    """What attempts of one worker share.
-
-    Attributes:
-        provider: makes the desktop.
-        judge: finds verdicts.
-        asset: bytes of an artifact by hash.
-        pump: starts the live view: (attempt's claim, desktop, current step).
-        web: the guarded way to the web.
-        browser: the browser of a desktop that listens on a port.
-        secret: a secret that the operator gave for tasks, by name.
-        way_out: what a task's desktop may reach, given the hashes of its assets.
-        models: language models for an attempt; they stop waiting when the hold says that the attempt must stop.
-        line: to a program or a person outside, for an attempt.
-        eyes: what observation spaces may use, for an opened desktop.
-        control: by which a person can take over from an agent, on a screen of that size.
-    """
-
-    provider: Provider
-    judge: Judge
-    asset: Callable[[str], bytes]
-    pump: Callable[[Claim, OpenDesktop, Callable[[], int]], Pump]
-    web: Web
-    browser: Callable[[OpenDesktop, int], Browser] = devtools
-    secret: Callable[[str], str] = no_secret
-    way_out: Callable[[Task, Mapping[str, str]], WayOut] = nowhere
-    models: Callable[[Claim, Hold], Models | None] = no_models
-    line: Callable[[Claim], Line | None] = no_line
-    eyes: Callable[[Servers], Eyes | None] = no_eyes
-    control: Callable[[Claim, Screen], Control | None] = no_control
 
 
 def run_attempt(claim: Claim, hold: Hold, book: Book, tools: Tools) -> bool:
@@ -164,6 +73,8 @@ class _Attempt:
         self._pump: Pump | None = None
         self._servers: Servers | None = None
         self._line: Line | None = None
+        self._looks: Looks | None = None
+        self._watch: PartsWatch | None = None
         self._spec = DesktopSpec(screen=claim.config.screen)
         self.could_open = True
 
@@ -184,7 +95,7 @@ class _Attempt:
             self._set_up(context)
         self._book.running(opened.details, self._phases.seconds(), seen_at)
         self._child = self._start_child()
-        ended_by = self._loop(opened)
+        ended_by = self._loop(opened, self._watching(context))
         self._hold.check()
         self._hold.finishing = True
         self._book.evaluating(ended_by, self._phases.seconds())
@@ -244,7 +155,15 @@ class _Attempt:
         how = self._claim.config.perturbation
         return [SetupStep(type="perturb_windows", parameters={"how": how, "seed": self._claim.seed})] if how else []
 
-    def _loop(self, opened: OpenDesktop) -> EndedBy:
+    def _watching(self, context: TaskContext) -> PartsWatch | None:
+        """What looks at the task's parts after each step, if it has any that want it."""
+        if not self._task.evaluator.stepwise:
+            return None
+        self._looks = self._tools.judge.looks()
+        self._watch = PartsWatch(context, self._looks.look)
+        return self._watch
+
+    def _loop(self, opened: OpenDesktop, watch: PartsWatch | None) -> EndedBy:
         claim, config = self._claim, self._claim.config
         plugin = registry.lookup(Kind.AGENT, config.agent)
         rules = Rules.of(config, self._task)
@@ -271,7 +190,9 @@ class _Attempt:
         control = None if human else self._tools.control(claim, opened.desktop.screen)
         thinking = AgentThread(self._hold.check, held)
         agent = LateAgent(plugin, config.params)
-        parts = Parts(agent, opened.desktop, self._space(plugin), self._book, _Monotonic(), thinking, held, control)
+        parts = Parts(
+            agent, opened.desktop, self._space(plugin), self._book, _Monotonic(), thinking, held, control, watch
+        )
         try:
             return run_episode(parts, context, rules, self._progress)
         finally:
@@ -297,11 +218,11 @@ class _Attempt:
             return ruled, ()
         evidence = self._collect(context)
         self._hold.check()
-        return self._tools.judge.verdict(self._task, evidence, self._child), evidence
+        return self._tools.judge.verdict(self._task, evidence, self._child, ended_by=ended_by), evidence
 
     def _collect(self, context: TaskContext) -> Sequence[CallEvidence]:
         try:
-            return collect(context, self._task)
+            return collect(context, self._task, self._watch.evidence if self._watch is not None else None)
         except GuestRefused as error:
             raise EvaluatorFailed(f"the evidence could not be gathered: {error.message}") from error
         except DeskarenaError:
@@ -365,7 +286,7 @@ class _Attempt:
     def _close(self) -> None:
         """Nothing of the attempt stays behind."""
         self._hold.detach()
-        for part in (self._line, self._pump, self._servers, self._opened, self._child):
+        for part in (self._line, self._pump, self._servers, self._opened, self._child, self._looks):
             if part is not None:
                 try:
                     part.close()

@@ -14,7 +14,8 @@ from backend.services.claims import Claim
 from worker.database import Database
 from worker.hold import Hold
 from worker.recorder import AttemptRecorder
-from worker.runner import Tools, run_attempt
+from worker.runner import run_attempt
+from worker.tools import Tools
 
 logger = logging.getLogger(__name__)
 

@@ -29,7 +29,7 @@ print(json.dumps(base.execute("SELECT host_key, name, path FROM cookies").fetcha
 
 def asks_for_cookies(task: Task) -> bool:
     """Whether the task's evaluation reads the browser's file of cookies."""
-    sources = [source for call in task.evaluator.calls for source in (call.result, call.expected) if source]
+    sources = [source for call in task.evaluator.all_calls for source in (call.result, call.expected) if source]
     return any(source.get("type") in GETTERS for source in sources)
 
 

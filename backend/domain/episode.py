@@ -20,6 +20,8 @@ class EndedBy(StrEnum):
     MONEY = "money"
     INVALID = "invalid"
     AGENT_ERROR = "agent_error"
+    STALLED = "stalled"
+    """No part of the task was newly reached within the number of steps that the benchmark allows (OmniBench)."""
 
 
 class Outcome(StrEnum):

@@ -5,6 +5,7 @@ machine's failures pass through it as `Lost` errors, and a cancelled run as `Can
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
@@ -13,13 +14,13 @@ from backend.domain.errors import AgentFailed, Cancelled, GuestLost, GuestRefuse
 from backend.domain.loop_actions import Work, settle
 from backend.domain.ports import Desktop
 from backend.domain.ports_agent import Agent, AgentContext, Control, ObservationSpace
-from backend.domain.ports_kept import Clock, Recorder
+from backend.domain.ports_kept import Clock, Recorder, Watch
 from backend.domain.run import Budget, RunConfig, Settle
 from backend.domain.task import Task
 from backend.domain.trajectory import Decision, Observation, StepRecord, StepTiming, Usage
 
 DEFAULT_MAX_STEPS = 30
-PHASES = ("observe", "agent", "held", "action", "settle", "record", "person")
+PHASES = ("observe", "agent", "held", "action", "settle", "record", "person", "check")
 CONTROL_SECONDS = 0.4
 """How long one look waits for a person who has taken over; in between, a cancelled run is noticed."""
 Thinking = Callable[[Callable[[], Any], float], Any]
@@ -93,6 +94,7 @@ class Parts:
     Attributes:
         held: seconds waited so far for a model's API because of its limits or failures: not the agent's time.
         control: by which a person can take over; None where nobody can.
+        watch: looks at what is to be checked after each step; None where nothing is.
     """
 
     agent: Agent
@@ -103,6 +105,7 @@ class Parts:
     thinking: Thinking = at_once
     held: Callable[[], float] = float
     control: Control | None = None
+    watch: Watch | None = None
 
 
 def run_episode(parts: Parts, context: AgentContext, rules: Rules, progress: Progress) -> EndedBy:
@@ -148,11 +151,14 @@ class _Loop:
         self._moving = ""  # the phase that settling counts for, if the page may still be busy with the last action
         self._seen: Observation | None = None  # an observation that no step has taken yet
         self._open = False  # a step is under way that has not been kept
+        self._unchecked = False  # the last step acted, and nobody has looked at what it reached
         self._begun = self._now()
         self._step_spent: dict[str, float] = {}
 
     def run(self) -> EndedBy:
         try:
+            if self._p.watch is not None:
+                self._p.watch.begin()
             self._begin()
             self._think(lambda: self._p.agent.reset(self._context))
             while True:
@@ -168,6 +174,7 @@ class _Loop:
         self._begin()
         if self._p.recorder.cancelled():
             raise Cancelled("the run was cancelled")
+        self._check_progress()
         self._check_budget()
         observation, decision = self._next()
         helped = decision.by == "person"
@@ -182,6 +189,7 @@ class _Loop:
         self._p.space.acted(work.done)
         self._keep(observation, decision, work.results)
         self._progress.acted = work.carried_out
+        self._unchecked = True
         if late:
             raise _Stop(EndedBy.TIME, "the answer came after the time was used up; it was not carried out")
         self._judge(decision, work)
@@ -252,6 +260,19 @@ class _Loop:
         if self._invalid >= self._rules.budget.max_invalid:
             raise _Stop(EndedBy.INVALID, f"{self._invalid} invalid answers in a row, the last: {wrong}")
 
+    def _check_progress(self) -> None:
+        """Looks at what the step before has reached; too long without anything new ends the episode."""
+        if self._p.watch is None or not self._unchecked:
+            return
+        self._unchecked = False
+        before = self._now()
+        try:
+            going = self._p.watch.after(self._progress.steps - 1)
+        finally:
+            self._spend("check", self._now() - before)
+        if not going:
+            raise _Stop(EndedBy.STALLED, "no part of the task was newly reached for too many steps")
+
     def _check_budget(self) -> None:
         budget, used = self._rules.budget, self._progress.usage
         if self._progress.steps - self._progress.by_person >= self._rules.max_steps:
@@ -309,6 +330,8 @@ class _Loop:
         """Keeps what the agent left behind, with the reason it was stopped for."""
         self._note = ""
         self._begin()
+        with suppress(_Stop):  # It ends already, and not for this reason.
+            self._check_progress()
         observation = self._seen or self._observe()
         result: dict[str, Any] = {"final": True, "ended_by": stop.ended_by.value}
         if stop.note:

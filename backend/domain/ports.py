@@ -8,10 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+from pydantic import Field
+
 from backend.domain.ports_web import Browser, Web, WebReply
 from backend.domain.run import Screen
-from backend.domain.score import Blob, MetricValue
-from backend.domain.task import Frozen, LoadedBenchmark, Task
+from backend.domain.score import Blob, MetricValue, PartResult, Verdict
+from backend.domain.task import EvaluatorSpec, Frozen, LoadedBenchmark, Task
 from backend.domain.trajectory import Action, Frame, Window
 from backend.domain.way_out import WayOut
 
@@ -39,6 +41,32 @@ class Probe(Frozen):
     screen: Screen
     capabilities: tuple[str, ...] = ()
     clock: float = 0.0
+
+
+class Interaction(Frozen):
+    """One thing that was done to the desktop with mouse or keyboard, as the guest saw it.
+
+    Attributes:
+        number: counts up within the attempt.
+        kind: `click` (a button was pressed) or `type` (text typed in one go with one control focused, or one key).
+        button, x, y: of a click.
+        text: what was typed; a key that types nothing by its name in braces (`{enter}`, `{ctrl+s}`).
+        control: name of the control under the click, or of the focused one.
+        role: its type, for example `push button`.
+        rect: (left, top, width, height) of it in pixels; None if unknown.
+        window: title of the active window.
+    """
+
+    number: int
+    kind: str = Field(pattern="^(click|type)$")
+    button: str = ""
+    x: int | None = None
+    y: int | None = None
+    text: str = Field(default="", max_length=10_000)
+    control: str = Field(default="", max_length=2000)
+    role: str = Field(default="", max_length=200)
+    rect: tuple[int, int, int, int] | None = None
+    window: str = Field(default="", max_length=2000)
 
 
 @runtime_checkable
@@ -128,6 +156,17 @@ class Desktop(Protocol):
 
     def wallpaper(self) -> bytes:
         """The desktop's background picture as PNG. GuestRefused `not_found` if it shows a plain colour."""
+        ...
+
+    def interactions(self, since: int = 0) -> Sequence[Interaction]:
+        """What was done with mouse and keyboard after the entry of that number, oldest first, at most 1,000.
+
+        The first call begins the log, and returns when it records; the `call` route does not clear it. What our own
+        set-up does is in it like everything else: ask once before the agent begins and remember the last number.
+
+        Raises:
+            GuestRefused: this desktop cannot keep a log (`unsupported`).
+        """
         ...
 
     def call(self, method: str, route: str, payload: Mapping[str, Any] | None = None) -> Any:
@@ -229,11 +268,14 @@ class SetupContext(Protocol):
 
     Attributes:
         web: the guarded way to the web, for getters whose truth lies there.
+        since: number of the last interaction before it was the turn of the part that is being looked at; see
+            `Desktop.interactions`. 0 where nothing was logged.
     """
 
     desktop: Desktop
     task: Task
     web: Web
+    since: int
 
     def asset(self, name: str) -> bytes:
         """Bytes of an asset of the task set: `NAME` of its assets folder, or the URL that a task downloads.
@@ -311,6 +353,26 @@ class Metric(Protocol):
 
     def __call__(self, *args: Any, **options: Any) -> MetricValue:
         """Damaged or absent results are verdicts with reasons; raising means the evaluator failed."""
+        ...
+
+
+class ScoringProtocol(Protocol):
+    """How a benchmark makes score and measures of a task's metric calls and parts. A plain function."""
+
+    def __call__(self, spec: EvaluatorSpec, score: float | None, parts: Sequence[PartResult]) -> Verdict:
+        """Says what the task came to.
+
+        Args:
+            spec: the task's evaluator.
+            score: of the calls on the final state, joined; None if there are none.
+            parts: what became of each part, in the task's order.
+
+        Returns:
+            Score and measures. A measure that is undefined for this task is left out: it is not 0.
+
+        Raises:
+            EvaluatorFailed: the task does not have what the protocol needs.
+        """
         ...
 
 

@@ -41,6 +41,26 @@ class Recorder(Protocol):
         ...
 
 
+class Watch(Protocol):
+    """Looks at the parts of a task that are checked after each of the agent's actions."""
+
+    def begin(self) -> None:
+        """The desktop is set up and the agent has done nothing yet."""
+        ...
+
+    def after(self, step: int) -> bool:
+        """The actions of that step were carried out and the screen has settled. Asked once per step, in order.
+
+        Returns:
+            False when too many steps have passed without a newly reached part: the episode is to end as `stalled`.
+
+        Raises:
+            GuestLost: the desktop is gone.
+            EvaluatorFailed: what was seen cannot be judged.
+        """
+        ...
+
+
 class Clock(Protocol):
     """Time, so that tests need not wait."""
 

@@ -24,6 +24,7 @@ class Kind(StrEnum):
     SETUP = "setup"
     GETTER = "evaluators.getters"
     METRIC = "evaluators.metrics"
+    PROTOCOL = "evaluators.protocols"
     OBSERVATION = "observations"
     ACTION_SPACE = "actions"
     AGENT = "agents"

@@ -7,17 +7,27 @@ from pydantic import Field
 
 from backend.domain.episode import EndedBy
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.task import EvaluatorSpec, Frozen
+from backend.domain.task import EvaluatorSpec, Frozen, PartKind
 
 SOLVED_TOLERANCE = 1e-9
+GAVE_UP = "the task is feasible and the agent gave it up"
 EVALUATOR_VERSION = "1"
 
 
 class MetricValue(Frozen):
-    """What one metric found: a value in [0, 1] and why, in words."""
+    """What one metric found.
+
+    Attributes:
+        value: in [0, 1].
+        reasons: why, in words.
+        step: index of the step by which it was so, where the metric knows (a judge of the trajectory does).
+        progress: share of its conditions that were met, where there are several; enters no score.
+    """
 
     value: float = Field(ge=0.0, le=1.0)
     reasons: tuple[str, ...] = ()
+    step: int | None = Field(default=None, ge=0)
+    progress: float | None = Field(default=None, ge=0.0, le=1.0)
 
 
 class Blob(Frozen):
@@ -35,13 +45,54 @@ class Blob(Frozen):
 
 
 class MetricEvidence(Frozen):
-    """One metric call with its outcome, as stored and shown."""
+    """One metric call with its outcome, as stored and shown; `part` is the part that it belongs to, if any."""
 
     func: str
     value: float
     reasons: tuple[str, ...] = ()
     result: Any = None  # short JSON form of what was read
     expected: Any = None
+    part: str = ""
+
+
+class PartResult(Frozen):
+    """What became of one part of a task.
+
+    Attributes:
+        name, kind, text, app, weight: as in the task.
+        value: in [0, 1]; 1 = reached.
+        step: index of the step after which it was first reached; None if it was not, or nobody can say when.
+        progress: share of its conditions that were met; enters no measure.
+        opened: False if it was never its turn: something that comes before it was not reached.
+    """
+
+    name: str
+    kind: PartKind
+    value: float = Field(ge=0.0, le=1.0)
+    text: str = ""
+    app: str = ""
+    weight: float = 1.0
+    step: int | None = None
+    progress: float | None = None
+    reasons: tuple[str, ...] = ()
+    opened: bool = True
+
+    @property
+    def reached(self) -> bool:
+        """Value 1, to 1e-9."""
+        return is_solved(self.value)
+
+
+class Verdict(Frozen):
+    """What a scoring protocol makes of the calls and the parts.
+
+    Attributes:
+        score: in [0, 1]; 1 = solved.
+        measures: further named numbers; a measure that is undefined here is left out, never 0.
+    """
+
+    score: float = Field(ge=0.0, le=1.0)
+    measures: Mapping[str, float] = Field(default_factory=dict)
 
 
 class Evaluation(Frozen):
@@ -52,12 +103,14 @@ class Evaluation(Frozen):
         measures: named numbers, `score` among them.
         metrics: evidence per metric call, in the task's order; empty where a rule decided without grading.
         rule: the rule that decided without grading, or empty.
+        parts: what became of the task's parts, in the task's order.
     """
 
     score: float = Field(ge=0.0, le=1.0)
     measures: Mapping[str, float]
     metrics: tuple[MetricEvidence, ...] = ()
     rule: str = ""
+    parts: tuple[PartResult, ...] = ()
     version: str = EVALUATOR_VERSION
 
     @property
@@ -74,15 +127,15 @@ def is_solved(score: float) -> bool:
 def score_by_rule(spec: EvaluatorSpec, ended_by: EndedBy) -> Evaluation | None:
     """What FAIL and infeasibility decide without grading; None when the end state must be looked at.
 
-    An infeasible task is right only if the agent said so; a feasible one that it gave up is 0.
-    Benchmark-formats reference, section 1.1.
+    An infeasible task is right only if the agent said so; a feasible one that it gave up is 0. One with parts is looked
+    at all the same: what was reached before is measured. Benchmark-formats reference, section 1.1.
     """
     said_fail = ended_by is EndedBy.INFEASIBLE
     if spec.infeasible:
         rule = "the task is infeasible and the agent " + ("said so" if said_fail else "did not say so")
         return Evaluation(score=float(said_fail), measures={"score": float(said_fail)}, rule=rule)
-    if said_fail:
-        return Evaluation(score=0.0, measures={"score": 0.0}, rule="the task is feasible and the agent gave it up")
+    if said_fail and not spec.parts:
+        return Evaluation(score=0.0, measures={"score": 0.0}, rule=GAVE_UP)
     return None
 
 

@@ -2,11 +2,11 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 JSON = Any
 """A JSON value as it came from a task file."""
@@ -69,25 +69,128 @@ class MetricCall(Frozen):
     options: Mapping[str, JSON] = Field(default_factory=dict)
 
 
-class EvaluatorSpec(Frozen):
-    """How the end state is scored. Reference: benchmark-formats, section 1.1.
+class PartKind(StrEnum):
+    """What a part of a task is called where it is shown."""
+
+    CHECKPOINT = "checkpoint"
+    """A state that every right way passes (WindowsWorld)."""
+    PHASE = "phase"
+    """One of the weighted phases of a long task (ProSoftArena)."""
+    NODE = "node"
+    """A subtask in a task's graph (OmniBench)."""
+
+
+class Part(Frozen):
+    """One thing that is judged by itself on the way to the final state.
 
     Attributes:
-        calls: one or more metric calls.
+        name: unique in the task; short, for tables.
+        text: the state in words: what a judge and a person judge by.
+        calls: metric calls that say whether it was reached, joined by `conj`.
+        weight: in the protocol's sum; protocols that have their own weights (depth) ignore it.
+        app: application that it is done in, normalised.
+        after: names of the parts that come before it.
+        each_step: looked at after each of the agent's actions from when all of `after` are reached, until it is
+            reached itself; otherwise once, on what the agent left behind.
+    """
+
+    name: str = Field(pattern=r"^[A-Za-z0-9_.-]{1,100}$")
+    kind: PartKind
+    text: str = ""
+    calls: tuple[MetricCall, ...] = Field(min_length=1)
+    conj: str = Field(default="and", pattern="^(and|or)$")
+    weight: float = Field(default=1.0, ge=0.0, allow_inf_nan=False)
+    app: str = ""
+    after: tuple[str, ...] = ()
+    each_step: bool = False
+
+
+MAX_PARTS = 200
+
+
+class EvaluatorSpec(Frozen):
+    """How a task is scored. Reference: benchmark-formats, section 1.1.
+
+    Attributes:
+        calls: metric calls on the final state; may be empty where `protocol` scores by the parts alone.
         conj: `and`: any 0 makes 0, else the mean; `or`: any 1 makes 1, else the largest.
         postconfig: steps run before collecting.
         strict_upstream: metrics whose published form is wrong judge as published, to reproduce old numbers.
+        parts: what is judged by itself; they make a graph without a circle.
+        protocol: registered scoring protocol that makes score and measures of calls and parts; empty: the calls' score.
+        patience: steps without a newly reached part after which the episode ends as `stalled`; None = never.
     """
 
     calls: tuple[MetricCall, ...]
     conj: str = Field(default="and", pattern="^(and|or)$")
     postconfig: tuple[SetupStep, ...] = ()
     strict_upstream: bool = False
+    parts: tuple[Part, ...] = Field(default=(), max_length=MAX_PARTS)
+    protocol: str = ""
+    patience: int | None = Field(default=None, ge=1)
 
     @property
     def infeasible(self) -> bool:
         """True when the only right end is the agent saying FAIL."""
         return any(call.func == "infeasible" for call in self.calls)
+
+    @property
+    def all_calls(self) -> tuple[MetricCall, ...]:
+        """The calls on the final state, then those of each part: evidence is stored in this order."""
+        return (*self.calls, *(call for part in self.parts for call in part.calls))
+
+    @property
+    def stepwise(self) -> bool:
+        """True if something has to be looked at while the agent works."""
+        return any(part.each_step for part in self.parts)
+
+    def places(self, part: Part) -> range:
+        """Where the calls of one of the parts stand in `all_calls`."""
+        start = len(self.calls)
+        for other in self.parts:
+            if other.name == part.name:
+                return range(start, start + len(other.calls))
+            start += len(other.calls)
+        raise KeyError(part.name)
+
+    @model_validator(mode="after")
+    def _parts_fit(self) -> Self:
+        """Names are unique, `after` makes no circle, and what is looked at early waits for nothing late."""
+        names = [part.name for part in self.parts]
+        if len(set(names)) != len(names):
+            raise ValueError("two parts have the same name")
+        if self.parts:
+            check_order({part.name: part.after for part in self.parts})
+        late = {part.name for part in self.parts if not part.each_step}
+        for part in self.parts:
+            if part.each_step and late & set(part.after):
+                raise ValueError(f"{part.name!r} is looked at after each step, but waits for one that is not")
+        return self
+
+
+def check_order(after: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """One order in which every name comes after those that it must come after.
+
+    Args:
+        after: for each name, the names that come before it.
+
+    Raises:
+        ValueError: a name is unknown, or there is a circle; says which.
+    """
+    for name, before in after.items():
+        unknown = [one for one in before if one not in after]
+        if unknown:
+            raise ValueError(f"{name!r} comes after {unknown[0]!r}, which is not there")
+    done: dict[str, None] = {}
+    waiting = dict(after)
+    while waiting:
+        ready = [name for name, before in waiting.items() if all(one in done for one in before)]
+        if not ready:
+            raise ValueError(f"these come after one another in a circle: {', '.join(sorted(waiting)[:10])}")
+        for name in ready:
+            done[name] = None
+            del waiting[name]
+    return tuple(done)
 
 
 class Labels(Frozen):

@@ -253,7 +253,8 @@ class StepTiming(Frozen):
         held: waited for a model's API because of its limits or failures.
         action: until the input was delivered.
         person: all that a person who had taken over needed, acting and settling included.
-        total: all of it. `overhead` is what our code added: all but agent, held, action, person and settling.
+        check: looking at the parts of the task that are checked after each step, before its observation.
+        total: all of it. `overhead` is what our code added: all but agent, held, action, person, settling and check.
     """
 
     observe: float = 0.0
@@ -263,12 +264,14 @@ class StepTiming(Frozen):
     settle: float = 0.0
     record: float = 0.0
     person: float = 0.0
+    check: float = 0.0
     total: float = 0.0
 
     @property
     def overhead(self) -> float:
-        """Seconds that are neither the agent's, its model API's, a person's, the action's nor the page's."""
-        return max(0.0, self.total - self.agent - self.held - self.action - self.settle - self.person)
+        """Seconds that are neither the agent's, its model API's, a person's, the action's, the page's nor a check's."""
+        others = self.agent + self.held + self.action + self.settle + self.person + self.check
+        return max(0.0, self.total - others)
 
 
 class StepRecord(Frozen):

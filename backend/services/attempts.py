@@ -307,6 +307,7 @@ def add_evaluation(  # noqa: PLR0913 - what is known of a verdict
         score=evaluation.score,
         rule=evaluation.rule,
         metrics=[metric.model_dump(mode="json") for metric in evaluation.metrics],
+        parts=[part.model_dump(mode="json") for part in evaluation.parts],
         spec=dict(judged.spec),
         task_id=judged.task_id,
         current=judged.current,

@@ -8,8 +8,9 @@ from backend.db.models import Evidence
 from backend.db.models.words import EvidenceRole
 from backend.domain import registry
 from backend.domain.errors import DeskarenaError
+from backend.domain.evaluators.evaluate import CallEvidence
 from backend.domain.registry import Kind
-from backend.domain.task import JSON, Task
+from backend.domain.task import JSON, MetricCall, Task
 
 MAX_WORDS = 300
 Spec = Mapping[str, JSON]
@@ -41,20 +42,30 @@ class Plan:
     Attributes:
         calls: the getters of each metric call, in the task's order.
         notes: of each call, from when the evidence was gathered.
+        steps: of each call, the step after which the evidence was gathered; None = at the end.
+        opened: of each call, False if its part's turn never came.
         missing: in words, what nobody gathered; the plan cannot be carried out unless it is empty.
     """
 
     calls: list[list[Side]] = field(default_factory=list)
     notes: list[tuple[str, ...]] = field(default_factory=list)
+    steps: list[int | None] = field(default_factory=list)
+    opened: list[bool] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
 
+    @property
+    def gathered(self) -> list[CallEvidence]:
+        """What is known of each call's evidence besides its bytes."""
+        found = zip(self.notes, self.steps, self.opened, strict=True)
+        return [CallEvidence(notes=notes, step=step, opened=opened) for notes, step, opened in found]
 
-def spec_of(task: Task, notes: Sequence[Sequence[str]] = ()) -> dict[str, Any]:
+
+def spec_of(task: Task, gathered: Sequence[CallEvidence] = ()) -> dict[str, Any]:
     """What a task's evaluator asks for, as it is stored with its verdict.
 
     Args:
         task: whose evaluator.
-        notes: per metric call, what went wrong while its evidence was gathered.
+        gathered: per metric call, the evidence: what went wrong with it, and when it was gathered.
     """
     evaluator = task.evaluator
     return {
@@ -63,10 +74,18 @@ def spec_of(task: Task, notes: Sequence[Sequence[str]] = ()) -> dict[str, Any]:
         "strict_upstream": evaluator.strict_upstream,
         "postconfig": [step.model_dump(mode="json") for step in evaluator.postconfig],
         "calls": [
-            {**call.model_dump(mode="json"), "notes": list(notes[place]) if place < len(notes) else []}
-            for place, call in enumerate(evaluator.calls)
+            {**call.model_dump(mode="json"), **_circumstances(gathered[place] if place < len(gathered) else None)}
+            for place, call in enumerate(evaluator.all_calls)
         ],
     }
+
+
+def _circumstances(found: CallEvidence | None) -> dict[str, Any]:
+    """What is kept of a call's evidence besides its bytes; what goes without saying is left out."""
+    if found is None:
+        return {"notes": []}
+    when = {} if found.step is None else {"step": found.step}
+    return {"notes": list(found.notes), **when, **({} if found.opened else {"opened": False})}
 
 
 def plan_of(task: Task, old: Mapping[str, Any], rows: Sequence[Evidence], *, same_task: bool) -> Plan:
@@ -81,10 +100,13 @@ def plan_of(task: Task, old: Mapping[str, Any], rows: Sequence[Evidence], *, sam
     """
     plan = Plan()
     calls = old.get("calls", [])
-    for place, call in enumerate(task.evaluator.calls):
-        sides, notes = [], tuple(calls[place].get("notes", ())) if place < len(calls) else ()
+    for place, call in enumerate(task.evaluator.all_calls):
+        sides: list[Side] = []
+        asked = _asked(calls, call, place)
         for role, spec in ((EvidenceRole.RESULT, call.result), (EvidenceRole.EXPECTED, call.expected)):
             if spec is None:
+                continue
+            if not asked.get("opened", True):
                 continue
             side = _side(task, role, spec, (calls, rows, place), same_task=same_task)
             if side is None:
@@ -92,8 +114,19 @@ def plan_of(task: Task, old: Mapping[str, Any], rows: Sequence[Evidence], *, sam
             else:
                 sides.append(side)
         plan.calls.append(sides)
-        plan.notes.append(notes)
+        plan.notes.append(tuple(asked.get("notes", ())))
+        plan.steps.append(asked.get("step"))
+        plan.opened.append(asked.get("opened", True))
     return plan
+
+
+def _asked(calls: Sequence[Mapping[str, Any]], call: MetricCall, place: int) -> Mapping[str, Any]:
+    """The old call that this one repeats: the one at its place, else the first with the same getters."""
+    order = sorted(range(len(calls)), key=lambda position: (position != place, position))
+    for position in order:
+        if all(calls[position].get(side) == getattr(call, side) for side in ("result", "expected")):
+            return calls[position]
+    return calls[place] if place < len(calls) else {}
 
 
 def _side(

@@ -43,6 +43,7 @@ STOPPED: Mapping[str, str] = {
     EndedBy.MONEY: "out of money",
     EndedBy.INVALID: "too many invalid actions",
     EndedBy.AGENT_ERROR: "agent error",
+    EndedBy.STALLED: "no progress",
 }
 ENDED_WORDS: Mapping[str, str] = {
     EndedBy.DONE: "the agent said it was done",
@@ -53,6 +54,7 @@ ENDED_WORDS: Mapping[str, str] = {
     EndedBy.MONEY: "the money budget was used up",
     EndedBy.INVALID: "too many invalid actions in a row",
     EndedBy.AGENT_ERROR: "the agent's own code failed",
+    EndedBy.STALLED: "no part of the task was newly reached for too many steps",
 }
 
 

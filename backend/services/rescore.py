@@ -63,6 +63,7 @@ class Job:
         plan: where the evidence comes from; None with `ruled`.
         stored: what is known of the stored bytes, by hash.
         assets: hashes of the task's files, by name.
+        ended_by: what stopped the agent.
         problem: why it cannot be done; empty if it can.
     """
 
@@ -72,6 +73,7 @@ class Job:
     plan: Plan | None
     stored: Mapping[str, ArtifactRef]
     assets: Mapping[str, str]
+    ended_by: EndedBy = EndedBy.DONE
     problem: str = ""
 
 
@@ -153,7 +155,8 @@ def take(session: Session) -> Job | None:
     before = session.get_one(Evaluation, row.before_id)
     judging = session.get_one(Task, row.task_id)
     task = task_of(session, judging, run.config)
-    ruled = score_by_rule(task.evaluator, EndedBy(_ended_by(episode)))
+    ended_by = EndedBy(_ended_by(episode))
+    ruled = score_by_rule(task.evaluator, ended_by)
     if ruled is not None:
         return Job(row, task, ruled, None, {}, {})
     plan, evidence = _plan(session, episode, run, before, judging)
@@ -165,6 +168,7 @@ def take(session: Session) -> Job | None:
         plan=plan,
         stored=_stored(session, evidence),
         assets={**benchmarks.assets(session, judging.task_set_id), **files},
+        ended_by=ended_by,
         problem="; ".join(plan.missing),
     )
 
@@ -181,8 +185,8 @@ def finish(
     if run is None or locked is None or attempt is None:
         raise NotFound(f"the episode {row.episode_id} is gone")
     other = row.task_id if row.task_id != locked.task_id else None
-    notes = job.plan.notes if job.plan else ()
-    judged = Judged(spec_of(job.task, notes), other, row.make_current)
+    gathered = job.plan.gathered if job.plan else ()
+    judged = Judged(spec_of(job.task, gathered), other, row.make_current)
     new = add_evaluation(session, attempt, evaluation, rows, seconds, judged=judged)
     if row.make_current:
         locked.score, locked.solved = evaluation.score, evaluation.solved
@@ -249,12 +253,13 @@ def _plan(
     registry.load()
     evidence = attempt_repository.evidence(session, [before.id])[before.id]
     old = before.spec
-    if not old and not before.rule:  # It was stored before evaluations said what they were asked.
+    by_rule = bool(before.rule) and not before.metrics  # Nothing was looked at.
+    if not old and not by_rule:  # It was stored before evaluations said what they were asked.
         old = spec_of(task_of(session, session.get_one(Task, before.task_id or episode.task_id), run.config))
     task = task_of(session, judging, run.config)
     gathered_for = before.task_id or episode.task_id
-    asked = {} if before.rule else old
-    return plan_of(task, asked, evidence, same_task=judging.id == gathered_for and not before.rule), evidence
+    asked = {} if by_rule else old
+    return plan_of(task, asked, evidence, same_task=judging.id == gathered_for and not by_rule), evidence
 
 
 def _stored(session: Session, evidence: Sequence[Evidence]) -> dict[str, ArtifactRef]:

@@ -16,12 +16,13 @@ import pytest
 
 from backend.config import Settings
 from backend.domain import registry
-from backend.domain.errors import Invalid
+from backend.domain.errors import EvaluatorFailed, Invalid
 from backend.domain.ports import DesktopSpec
 from backend.domain.ports_agent import AgentContext
 from backend.domain.registry import Kind
 from backend.domain.run import Screen
-from backend.domain.task import EvaluatorSpec, Task, TaskKey
+from backend.domain.score import PartResult
+from backend.domain.task import EvaluatorSpec, PartKind, Task, TaskKey
 from backend.domain.trajectory import ActionType, Observation
 from tests.architecture.tree import ROOT
 from tests.factories.models import CLICK, asked, endpoint, never
@@ -39,6 +40,7 @@ KINDS = {
     "metric": Kind.METRIC,
     "model": Kind.MODEL,
     "observation": Kind.OBSERVATION,
+    "protocol": Kind.PROTOCOL,
     "provider": Kind.PROVIDER,
     "setup": Kind.SETUP,
 }
@@ -158,6 +160,14 @@ class TestExamples:
         assert plugin(str(file), {"lines": 2}).value == 1.0
         assert plugin(str(file), {"lines": 3}).value == 0.0
         assert plugin(None, {"lines": 3}).value == 0.0
+
+    @pytest.mark.parametrize("plugin", ["protocol"], indirect=True)
+    def test_protocol(self, plugin: Any) -> None:
+        spec = EvaluatorSpec(calls=())
+        parts = [PartResult(name=f"p{n}", kind=PartKind.PHASE, value=value) for n, value in enumerate((1, 0, 1))]
+        assert plugin(spec, None, parts).measures == {"furthest": pytest.approx(1 / 3)}
+        with pytest.raises(EvaluatorFailed):
+            plugin(spec, None, ())
 
     @pytest.mark.parametrize("plugin", ["observation"], indirect=True)
     def test_observation(self, plugin: Any) -> None:

@@ -50,6 +50,7 @@ class FakeContext:
     secrets: dict[str, str] = field(default_factory=dict)
     answers: dict[tuple[int, str], bytes | WebReply] = field(default_factory=dict)
     outputs: dict[str, bytes] = field(default_factory=dict)
+    since: int = 0
 
     def browser(self, port: int = 9222) -> Browser:
         return self.browsers.get(port) or FakeBrowser(running=False)

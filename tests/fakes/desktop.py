@@ -15,7 +15,7 @@ from xml.sax.saxutils import quoteattr
 from PIL import Image, ImageDraw
 
 from backend.domain.errors import GuestLost, GuestRefused
-from backend.domain.ports import ExecResult, Probe
+from backend.domain.ports import ExecResult, Interaction, Probe
 from backend.domain.run import Screen
 from backend.domain.trajectory import Action, ActionType, Frame, Window
 from tests.fakes.clock import FakeClock
@@ -49,6 +49,7 @@ class FakeDesktop:
         files: path to bytes.
         open_windows: bottom to top; the last one has the focus.
         performed: actions that were carried out.
+        log: what `interactions` tells: every click and key, from the beginning.
         commands: program name to what it does; `echo`, `cat`, `true`, `false` and `rm` are there.
         on_perform: called with each action before it is carried out; may raise, or kill the desktop.
         still_moving: seconds for which the screen goes on changing after an action.
@@ -71,6 +72,7 @@ class FakeDesktop:
         self.clock = clock or FakeClock()
         self.files: dict[str, bytes] = {}
         self.open_windows: list[FakeWindow] = []
+        self.log: list[Interaction] = []
         self.performed: list[Action] = []
         self.pointer = (self._screen.width // 2, self._screen.height // 2)
         self.clipboard_text = ""
@@ -139,6 +141,7 @@ class FakeDesktop:
         self.performed.append(action)
         if action.x is not None and action.y is not None:
             self.pointer = (action.x, action.y)
+        self._log(action)
         if action.type is ActionType.PYTHON:
             return self.run_python(action.text).model_dump()
         self._input(action)
@@ -202,6 +205,10 @@ class FakeDesktop:
             raise GuestRefused("the desktop shows a plain colour and no picture", kind="not_found")
         return self.picture
 
+    def interactions(self, since: int = 0) -> Sequence[Interaction]:
+        self._alive()
+        return [entry for entry in self.log if entry.number > since][:1000]
+
     def call(self, method: str, route: str, payload: Mapping[str, Any] | None = None) -> Any:
         self._alive()
         if (method, route) == ("GET", "/platform"):
@@ -210,6 +217,23 @@ class FakeDesktop:
             raise GuestRefused("there is no such route; docs/guest-api.md lists them", kind="not_found")
         answer = self.routes[method, route]
         return answer(dict(payload or {})) if callable(answer) else answer
+
+    def _log(self, action: Action) -> None:
+        number, window = len(self.log) + 1, self.open_windows[-1] if self.open_windows else None
+        title = window.title if window is not None else ""
+        if action.type is ActionType.CLICK:
+            under = self._under_pointer()
+            x, y = self.pointer
+            name = under.title if under is not None else ""
+            entry = Interaction(number=number, kind="click", button=action.button, x=x, y=y, control=name, window=title)
+        elif action.type is ActionType.TYPING:
+            entry = Interaction(number=number, kind="type", text=action.text, control=title, window=title)
+        elif action.type in {ActionType.PRESS, ActionType.HOTKEY}:
+            keys = "{" + "+".join(action.keys).lower() + "}"
+            entry = Interaction(number=number, kind="type", text=keys, control=title, window=title)
+        else:
+            return
+        self.log.append(entry)
 
     def _alive(self) -> None:
         if self.dead:

@@ -4,11 +4,13 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from backend.domain.episode import EndedBy
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.evaluate import CallEvidence, evaluate
-from backend.domain.score import Evaluation
-from backend.domain.task import Task
+from backend.domain.evaluators.evaluate import CallEvidence, evaluate, look
+from backend.domain.score import Evaluation, MetricValue
+from backend.domain.task import Part, Task
 from worker.evaluation.judge import Child, Judge
+from worker.evaluation.looks import Looks
 from worker.evaluation.sandbox import Sandbox
 
 
@@ -23,9 +25,31 @@ class InProcessJudge(Judge):
     def start(self) -> Child:
         raise EvaluatorFailed("verdicts are found in this process")
 
-    def verdict(self, task: Task, evidence: Sequence[CallEvidence], first: Child | None = None) -> Evaluation:
+    def looks(self) -> Looks:
+        return _InProcessLooks(self)
+
+    def verdict(
+        self,
+        task: Task,
+        evidence: Sequence[CallEvidence],
+        first: Child | None = None,
+        *,
+        ended_by: EndedBy = EndedBy.DONE,
+    ) -> Evaluation:
         self.asked += 1
         if self.broken is not None:
             raise self.broken
         with tempfile.TemporaryDirectory() as folder:
-            return evaluate(task, evidence, Path(folder))
+            return evaluate(task, evidence, Path(folder), ended_by=ended_by)
+
+
+class _InProcessLooks(Looks):
+    def __init__(self, judge: InProcessJudge) -> None:
+        self._judge = judge
+        self._child = None
+
+    def look(self, task: Task, part: Part, evidence: Sequence[CallEvidence]) -> MetricValue:
+        if self._judge.broken is not None:
+            raise self._judge.broken
+        with tempfile.TemporaryDirectory() as folder:
+            return look(task, part, evidence, Path(folder))

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from backend.domain.errors import GuestRefused
-from backend.domain.ports import ExecResult, Probe
+from backend.domain.ports import ExecResult, Interaction, Probe
 from backend.domain.run import Screen
 from backend.domain.trajectory import Action, ActionType, Frame, Window
 from worker.desktops import replies
@@ -114,6 +114,10 @@ class GuestDesktop:
 
     def wallpaper(self) -> bytes:
         return self._wire.ask("POST", "/wallpaper", seconds=_QUICK, most=_MAX_PICTURE, json={}).data
+
+    def interactions(self, since: int = 0) -> Sequence[Interaction]:
+        reply = self._wire.ask("GET", "/interactions", seconds=_QUICK, params={"since": since})
+        return replies.interactions(reply.mapping())
 
     def call(self, method: str, route: str, payload: Mapping[str, Any] | None = None) -> Any:
         given = dict(payload or {})

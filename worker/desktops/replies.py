@@ -7,11 +7,12 @@ from typing import Any
 from pydantic import ValidationError
 
 from backend.domain.errors import GuestLost
-from backend.domain.ports import ExecResult, Probe
+from backend.domain.ports import ExecResult, Interaction, Probe
 from backend.domain.trajectory import Frame, Window
 from worker.desktops.wire import Reply
 
 _MOST_WINDOWS = 1000
+_MOST_INTERACTIONS = 1000
 _LONGEST_TITLE = 1000
 _CUT = "\n[cut here: there was more output than is kept]"
 
@@ -80,6 +81,21 @@ def _window(item: Mapping[str, Any]) -> Window:
     numbers = {name: item[name] for name in ("x", "y", "width", "height", "active", "pid")}
     texts = {name: str(item[name])[:_LONGEST_TITLE] for name in ("title", "wm_class")}
     return Window.model_validate(numbers | texts)
+
+
+def interactions(value: Mapping[str, Any]) -> list[Interaction]:
+    """Entries of the log of mouse and keyboard, oldest first.
+
+    Raises:
+        GuestLost: the reply has another form, or too many.
+    """
+    found = value.get("interactions")
+    if not isinstance(found, list) or len(found) > _MOST_INTERACTIONS:
+        raise GuestLost("the desktop's log of interactions is none, or endless")
+    try:
+        return [Interaction.model_validate(item) for item in found]
+    except ValidationError as error:
+        raise _other_form("an interaction", error) from None
 
 
 def text(value: Mapping[str, Any], name: str) -> str:

@@ -1,7 +1,8 @@
 """The process that reads evidence and runs metrics: `python -m worker.evaluation.child`.
 
 It has no environment, no database, no network and limits on everything; it reads one request from its standard input
-and writes one JSON object to its standard output: an Evaluation, or `{"failed": why}`.
+and writes one JSON object to its standard output: an Evaluation, or `{"failed": why}`. With `--looks` it answers one
+line after the other, each with a MetricValue: what a part of the task has come to so far.
 """
 
 import argparse
@@ -28,14 +29,15 @@ def main() -> int:
     load_evaluators()
     collect_seldom()
     forbid_network()
-    text = sys.stdin.buffer.read()
-    if not text:
-        return 0  # The worker decided without us.
-    try:
-        answer = _answer(text, options.evidence)
-    except DeskarenaError as error:
-        answer = json.dumps({"failed": error.message})
-    answers.write(answer)
+    for text in sys.stdin.buffer if options.looks else (sys.stdin.buffer.read(),):
+        if not text:
+            return 0  # The worker decided without us.
+        try:
+            answer = _answer(text, options.evidence)
+        except DeskarenaError as error:
+            answer = json.dumps({"failed": error.message})
+        answers.write(answer + "\n")
+        answers.flush()
     answers.close()
     return 0
 
@@ -45,18 +47,25 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--evidence", type=Path, required=True)
     parser.add_argument("--limits", default="{}")
     parser.add_argument("--uid", type=int, default=None)
+    parser.add_argument("--looks", action="store_true")
     return parser.parse_args()
 
 
 def _answer(text: bytes, evidence_folder: Path) -> str:
     if text == b"probe":
         return json.dumps(_probe())
-    from backend.domain.evaluators.evaluate import evaluate
+    from backend.domain.episode import EndedBy
+    from backend.domain.evaluators.evaluate import evaluate, look
     from worker.evaluation.wire import unpack
 
-    task, evidence = unpack(text, evidence_folder)
+    request = json.loads(text)
+    task, evidence = unpack(request, evidence_folder / request.get("place", ""))
     with tempfile.TemporaryDirectory() as folder:
-        return evaluate(task, evidence, Path(folder)).model_dump_json()
+        if "part" in request:
+            part = next(part for part in task.evaluator.parts if part.name == request["part"])
+            return look(task, part, evidence, Path(folder)).model_dump_json()
+        ended_by = EndedBy(request.get("ended_by", EndedBy.DONE))
+        return evaluate(task, evidence, Path(folder), ended_by=ended_by).model_dump_json()
 
 
 def _probe() -> dict[str, object]:

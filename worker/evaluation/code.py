@@ -22,8 +22,9 @@ logger = logging.getLogger(__name__)
 
 
 def load_evaluators() -> None:
-    """Imports every getter and metric, and nothing else."""
-    for root in ("backend.domain.evaluators.getters", "backend.domain.evaluators.metrics"):
+    """Imports every getter, metric and scoring protocol, and nothing else."""
+    for kind in ("getters", "metrics", "protocols"):
+        root = f"backend.domain.evaluators.{kind}"
         package = importlib.import_module(root)
         for module in pkgutil.walk_packages(package.__path__, f"{root}."):
             importlib.import_module(module.name)

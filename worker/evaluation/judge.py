@@ -1,11 +1,8 @@
 """Starts children and asks them for verdicts."""
 
-import contextlib
 import json
 import logging
-import os
 import shutil
-import signal
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -15,107 +12,60 @@ from typing import IO, Any
 
 from pydantic import ValidationError
 
-from backend.domain.episode import RETRIES
+from backend.domain.episode import RETRIES, EndedBy
 from backend.domain.errors import EvaluatorFailed, FailureClass
 from backend.domain.evaluators.evaluate import CallEvidence
 from backend.domain.score import Evaluation
 from backend.domain.task import Task
 from worker.evaluation.code import compile_ahead
-from worker.evaluation.limits import OWN_UID, Limits
-from worker.evaluation.sandbox import Place, Sandbox, candidates, command, environment, here
+from worker.evaluation.fenced import FOLDERS, MAX_ANSWER, Fenced
+from worker.evaluation.limits import Limits
+from worker.evaluation.looks import Looks
+from worker.evaluation.sandbox import Place, Sandbox, candidates, here
 from worker.evaluation.wire import pack
 
-FOLDERS = "deskarena-evidence-"
-MAX_ANSWER = 4 * 2**20
 PROBE_SECONDS = 30.0
 logger = logging.getLogger(__name__)
 
 
-class Child:
+class Child(Fenced):
     """One child process with its folder. Started early, it imports its code while evidence is still gathered."""
 
     def __init__(self, sandbox: Sandbox, place: Place, limits: Limits) -> None:
+        """Starts it. Raises EvaluatorFailed if it cannot be started."""
         self._limits = limits
-        self._folder = tempfile.TemporaryDirectory(prefix=f"{FOLDERS}{os.getpid()}-")
-        self.blobs = Path(self._folder.name) / "blobs"
-        self.blobs.mkdir(mode=0o755)
-        self.blobs.chmod(0o755)  # Its parent is ours alone; the child may be another user.
-        if sandbox.own_user and not sandbox.has_view:
-            os.chown(self._folder.name, OWN_UID, OWN_UID)
-        self._ended = False
-        self._answer: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `close`.
-        self._words: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `close`.
-        line = command(sandbox, place, self.blobs, limits, root=os.geteuid() == 0)
-        try:
-            self._process = subprocess.Popen(
-                line,
-                stdin=subprocess.PIPE,
-                stdout=self._answer,
-                stderr=self._words,
-                env=environment(place),
-                cwd="/",
-                start_new_session=True,
-            )
-        except OSError as error:
-            self._tidy()
-            raise EvaluatorFailed(f"the evaluator could not be started: {error}") from error
+        self._answer: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `tidy`.
+        super().__init__(sandbox, place, limits, answers=self._answer)
 
     def ask(self, request: bytes, seconds: float | None = None) -> dict[str, Any]:
         """Sends the request and waits for the answer. Raises EvaluatorFailed if there is none."""
         try:
-            self._process.communicate(request, timeout=seconds or self._limits.wall)
+            self.process.communicate(request, timeout=seconds or self._limits.wall)
         except subprocess.TimeoutExpired as error:
             raise EvaluatorFailed(f"the evaluator took longer than {self._limits.wall:g} s") from error
         finally:
-            self._end()
-        if self._process.returncode != 0:
-            raise EvaluatorFailed(f"the evaluator ended with {self._how()}: {self._last_words()}")
-        answer = self._read(self._answer, MAX_ANSWER + 1)
+            self.end()
+        if self.process.returncode != 0:
+            raise EvaluatorFailed(f"the evaluator ended with {self.how()}: {self.last_words()}")
+        self._answer.seek(0)
+        answer = self._answer.read(MAX_ANSWER + 1)
         if len(answer) > MAX_ANSWER:
             raise EvaluatorFailed("the evaluator's answer is too long")
         return self._parsed(answer)
 
-    def close(self) -> None:
-        """Ends it, whatever it does, and removes its files. Safe to call twice."""
-        self._end()
-        self._tidy()
+    def tidy(self) -> None:
+        """Removes its files."""
+        self._answer.close()
+        super().tidy()
 
     def _parsed(self, answer: bytes) -> dict[str, Any]:
         try:
             parsed = json.loads(answer)
         except ValueError as error:
-            raise EvaluatorFailed(f"the evaluator gave no verdict: {self._last_words()}") from error
+            raise EvaluatorFailed(f"the evaluator gave no verdict: {self.last_words()}") from error
         if not isinstance(parsed, dict):
             raise EvaluatorFailed("the evaluator gave no verdict")
         return parsed
-
-    def _end(self) -> None:
-        # The whole group, also when its leader has ended: a bubblewrap that fails on its way leaves a child that waits.
-        if not self._ended:
-            self._ended = True
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
-        if self._process.stdin is not None:
-            self._process.stdin.close()
-
-    def _tidy(self) -> None:
-        self._answer.close()
-        self._words.close()
-        self._folder.cleanup()
-
-    def _how(self) -> str:
-        code = self._process.returncode
-        return signal.Signals(-code).name if code < 0 else f"code {code}"
-
-    def _last_words(self) -> str:
-        text = self._read(self._words, 2**20).decode(errors="replace").strip()
-        return text[-600:] or "it said nothing"
-
-    @staticmethod
-    def _read(file: IO[bytes], most: int) -> bytes:
-        file.seek(0)
-        return file.read(most)
 
 
 def remove_left_folders() -> None:
@@ -156,13 +106,25 @@ class Judge:
         """A child that makes itself ready. The caller closes it."""
         return Child(self.sandbox, self.place, self.limits)
 
-    def verdict(self, task: Task, evidence: Sequence[CallEvidence], first: Child | None = None) -> Evaluation:
+    def looks(self) -> Looks:
+        """A child that answers one look after the other while the agent works. The caller closes it."""
+        return Looks(self.sandbox, self.place, self.limits)
+
+    def verdict(
+        self,
+        task: Task,
+        evidence: Sequence[CallEvidence],
+        first: Child | None = None,
+        *,
+        ended_by: EndedBy = EndedBy.DONE,
+    ) -> Evaluation:
         """The verdict on the evidence; asked again, in a new child, as often as the policy for `evaluator` says.
 
         Args:
             task: what was to be done.
             evidence: from `collect`, or from storage.
             first: a child that was started ahead; it is closed here.
+            ended_by: what stopped the agent.
 
         Raises:
             EvaluatorFailed: no child came to a verdict. Never a score instead.
@@ -170,16 +132,16 @@ class Judge:
         tries = 1 + RETRIES[FailureClass.EVALUATOR]
         for number in range(1, tries + 1):
             try:
-                return self._once(task, evidence, first if number == 1 else None)
+                return self._once(task, evidence, first if number == 1 else None, ended_by)
             except EvaluatorFailed as error:
                 logger.warning("evaluation of %s, try %d of %d: %s", task.key, number, tries, error.message)
                 failed = error
         raise EvaluatorFailed(f"{failed.message} ({tries} tries)")
 
-    def _once(self, task: Task, evidence: Sequence[CallEvidence], child: Child | None) -> Evaluation:
+    def _once(self, task: Task, evidence: Sequence[CallEvidence], child: Child | None, ended_by: EndedBy) -> Evaluation:
         child = child or self.start()
         try:
-            answer = child.ask(pack(task, evidence, child.blobs))
+            answer = child.ask(pack(task, evidence, child.blobs, ended_by=ended_by.value))
         finally:
             child.close()
         if "failed" in answer:

@@ -76,7 +76,9 @@ def candidates() -> tuple[Sandbox, ...]:
     return tuple(sandbox for sandbox in Sandbox if os.geteuid() == 0 or not sandbox.own_user)
 
 
-def command(sandbox: Sandbox, place: Place, blobs: Path, limits: Limits, *, root: bool) -> list[str]:
+def command(  # noqa: PLR0913 - all that decides the line
+    sandbox: Sandbox, place: Place, blobs: Path, limits: Limits, *, root: bool, looks: bool = False
+) -> list[str]:
     """The whole command. Pure, but for which of the system's folders are links.
 
     Args:
@@ -85,9 +87,11 @@ def command(sandbox: Sandbox, place: Place, blobs: Path, limits: Limits, *, root
         blobs: folder with the evidence.
         limits: put on by the child itself, before it reads anything.
         root: the worker is root.
+        looks: it answers one request after the other.
     """
     evidence = INSIDE if sandbox.has_view else str(blobs)
     child = _child(place, evidence, limits, OWN_UID if sandbox.own_user else None)
+    child += ["--looks"] if looks else []
     if sandbox.has_view:
         return [*_bwrap(place, blobs, own_user=sandbox.own_user), *child]
     if sandbox in {Sandbox.UNSHARE, Sandbox.UNSHARE_OWN_USER}:

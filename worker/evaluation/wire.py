@@ -1,7 +1,7 @@
 """How a task and its evidence reach the child: one JSON text, and a folder with a file per blob."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,17 +10,26 @@ from backend.domain.score import Blob
 from backend.domain.task import Task
 
 
-def pack(task: Task, evidence: Sequence[CallEvidence], folder: Path) -> bytes:
-    """Writes the blobs into `folder` and returns the text that names them."""
+def pack(task: Task, evidence: Sequence[CallEvidence], folder: Path, **more: Any) -> bytes:
+    """Writes the blobs into `folder` and returns the text, of one line, that names them.
+
+    Args:
+        task: what was to be done.
+        evidence: of its calls, or of those of one part.
+        folder: what the child reads.
+        more: further JSON values of the request: `part`, `ended_by`, `place` (folder within what the child reads).
+    """
     calls = [
         {
             "result": _write(call.result, folder, f"{position}-result"),
             "expected": _write(call.expected, folder, f"{position}-expected"),
             "notes": list(call.notes),
+            "step": call.step,
+            "opened": call.opened,
         }
         for position, call in enumerate(evidence)
     ]
-    return json.dumps({"task": task.model_dump(mode="json"), "evidence": calls}).encode()
+    return json.dumps({"task": task.model_dump(mode="json"), "evidence": calls, **more}).encode()
 
 
 def _write(blobs: tuple[Blob, ...] | None, folder: Path, stem: str) -> list[dict[str, Any]] | None:
@@ -38,14 +47,15 @@ def _write(blobs: tuple[Blob, ...] | None, folder: Path, stem: str) -> list[dict
     return described
 
 
-def unpack(text: bytes, folder: Path) -> tuple[Task, list[CallEvidence]]:
+def unpack(request: Mapping[str, Any], folder: Path) -> tuple[Task, list[CallEvidence]]:
     """The other way round, in the child."""
-    request = json.loads(text)
     calls = [
         CallEvidence(
             result=_read(call["result"], folder),
             expected=_read(call["expected"], folder),
             notes=tuple(call["notes"]),
+            step=call["step"],
+            opened=call["opened"],
         )
         for call in request["evidence"]
     ]

@@ -12,7 +12,7 @@ class Evaluation(Base):
     """One scoring of one attempt by one evaluator version; one of an attempt's evaluations is current.
 
     `spec` is what it was told to check: dialect, getters, options. `task_id` is the task that said so, where that is
-    not the episode's own.
+    not the episode's own. `parts` is what became of the task's parts (`backend.domain.score.PartResult`).
     """
 
     __tablename__ = "evaluation"
@@ -27,6 +27,7 @@ class Evaluation(Base):
     score: Mapped[float]
     rule: Mapped[str] = mapped_column(default="")
     metrics: Mapped[JsonList] = mapped_column(default=list)
+    parts: Mapped[JsonList] = mapped_column(default=list, server_default=text("'[]'"))
     spec: Mapped[Json] = mapped_column(default=dict, server_default=text("'{}'"))
     task_id: Mapped[UUID | None] = mapped_column(ref("task"))
     current: Mapped[bool] = mapped_column(default=True)

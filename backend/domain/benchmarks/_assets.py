@@ -15,7 +15,7 @@ def external_assets(task: Task) -> tuple[str, ...]:
     assets: they are asked for when the episode runs. Every address is there once.
     """
     found = [*_of_steps(task.setup), *_of_steps(task.evaluator.postconfig)]
-    for call in task.evaluator.calls:
+    for call in task.evaluator.all_calls:
         for spec in (call.result, call.expected):
             if spec is not None and spec.get("type") == "cloud_file":
                 found += _strings(spec.get("path"))

@@ -58,7 +58,7 @@ def _comments(value: JSON, place: str) -> Iterator[Fault]:
 
 def _options(task: Task) -> Iterator[Fault]:
     """Options and rules that upstream never looks at."""
-    for number, call in enumerate(task.evaluator.calls):
+    for number, call in enumerate(task.evaluator.all_calls):
         for name in call.options:
             if (call.func, name) in _OPTIONS:
                 yield f"evaluator.options.{number}.{name}", _OPTIONS[call.func, name]

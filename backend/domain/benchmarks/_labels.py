@@ -103,7 +103,7 @@ def extra_of(task: Task, suite: Suite, raw: Mapping[str, JSON]) -> dict[str, JSO
 def network_of(task: Task) -> list[str]:
     """What a task needs of the network: `assets` (stored files of the web), `web` (live pages), `account` (a login)."""
     steps = [*task.setup, *task.evaluator.postconfig]
-    specs = [spec for call in task.evaluator.calls for spec in (call.result, call.expected) if spec is not None]
+    specs = [spec for call in task.evaluator.all_calls for spec in (call.result, call.expected) if spec is not None]
     kinds = {step.type for step in steps} | {str(spec.get("type")) for spec in specs}
     needs = {
         "assets": bool(external_assets(task)),

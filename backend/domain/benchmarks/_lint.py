@@ -77,7 +77,7 @@ def _steps(task: Task) -> Iterator[Finding]:
 
 
 def _getters(task: Task) -> Iterator[Finding]:
-    for number, call in enumerate(task.evaluator.calls):
+    for number, call in enumerate(task.evaluator.all_calls):
         for place, spec in (("result", call.result), ("expected", call.expected)):
             if spec is not None:
                 what = f"getter {str(spec.get('type'))!r}"
@@ -92,7 +92,7 @@ def _check_getter(task: Task, spec: Mapping[str, JSON]) -> None:
 
 
 def _metrics(task: Task) -> Iterator[Finding]:
-    for number, call in enumerate(task.evaluator.calls):
+    for number, call in enumerate(task.evaluator.all_calls):
         place, what = f"evaluator.func.{number}", f"metric {call.func!r}"
         unknown = list(_checked(place, what, partial(registry.lookup, Kind.METRIC, call.func, task.dialect)))
         yield from unknown

@@ -11,12 +11,23 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain import registry
+from backend.domain.episode import EndedBy
 from backend.domain.errors import EvaluatorFailed, GuestRefused, Invalid, TaskSetupFailed, WebFailed
-from backend.domain.ports import Getter, Metric, SetupContext
+from backend.domain.ports import Getter, Metric, ScoringProtocol, SetupContext
 from backend.domain.registry import Kind
-from backend.domain.score import Blob, Evaluation, MetricEvidence, join
+from backend.domain.score import (
+    GAVE_UP,
+    Blob,
+    Evaluation,
+    MetricEvidence,
+    MetricValue,
+    PartResult,
+    Verdict,
+    is_solved,
+    join,
+)
 from backend.domain.setup import run_step
-from backend.domain.task import JSON, Frozen, MetricCall, Task
+from backend.domain.task import JSON, EvaluatorSpec, Frozen, MetricCall, Part, Task
 
 MAX_SHOWN = 2000  # characters of a value that are kept beside the verdict
 
@@ -28,54 +39,144 @@ class CallEvidence(Frozen):
         result: blobs of the result getter; None if the call has no result getter.
         expected: the same for the expectation.
         notes: what went wrong on the way without making the verdict impossible (a refused post-configuration step).
+        step: index of the step after which it was gathered; None = at the end.
+        opened: False if it was never gathered, because it was never the turn of the part that it belongs to.
     """
 
     result: tuple[Blob, ...] | None = None
     expected: tuple[Blob, ...] | None = None
     notes: tuple[str, ...] = ()
+    step: int | None = None
+    opened: bool = True
 
 
-def collect(context: SetupContext, task: Task) -> Sequence[CallEvidence]:
-    """Runs the post-configuration, then every getter's worker half: one CallEvidence per metric call.
+NEVER_OPENED = CallEvidence(opened=False)
+
+
+def collect(
+    context: SetupContext, task: Task, on_the_way: Mapping[str, Sequence[CallEvidence]] | None = None
+) -> Sequence[CallEvidence]:
+    """Runs the post-configuration, then every getter's worker half: one CallEvidence per call of `all_calls`.
 
     A post-configuration step that the guest refuses (its window was closed by the agent, say) is noted and passed
     over: the state that the agent left is what is measured, and no agent may make its own episode lost.
+
+    Args:
+        context: the desktop and what else a getter may use.
+        task: what was to be done.
+        on_the_way: by part that is looked at after each step, the evidence that was gathered then; a part that is not
+            among them was never its turn.
 
     Raises:
         GuestLost: the desktop is gone.
         EvaluatorFailed: the task itself is wrong (a missing asset, a step's parameters).
     """
-    notes = tuple(note for step in task.evaluator.postconfig if (note := _after(context, step.type, step.parameters)))
-    return [
-        CallEvidence(
-            result=_gather(context, task, call.result),
-            expected=_gather(context, task, call.expected),
-            notes=notes if position == 0 else (),
-        )
-        for position, call in enumerate(task.evaluator.calls)
-    ]
+    spec, before = task.evaluator, on_the_way or {}
+    notes = tuple(note for step in spec.postconfig if (note := _after(context, step.type, step.parameters)))
+    found = [gather(context, task, call) for call in spec.calls]
+    for part in spec.parts:
+        if part.each_step:
+            found += before.get(part.name, [NEVER_OPENED] * len(part.calls))
+        else:
+            found += [gather(context, task, call) for call in part.calls]
+    return [found[0].model_copy(update={"notes": (*notes, *found[0].notes)}), *found[1:]] if notes and found else found
 
 
-def evaluate(task: Task, evidence: Sequence[CallEvidence], folder: Path) -> Evaluation:
+def gather(context: SetupContext, task: Task, call: MetricCall) -> CallEvidence:
+    """The worker halves of one metric call's getters. Raises as `collect` does."""
+    return CallEvidence(result=_gather(context, task, call.result), expected=_gather(context, task, call.expected))
+
+
+def evaluate(
+    task: Task, evidence: Sequence[CallEvidence], folder: Path, *, ended_by: EndedBy = EndedBy.DONE
+) -> Evaluation:
     """The verdict on gathered evidence. Pure: the same evidence gives the same verdict.
 
     Args:
         task: what was to be done; its evaluator says which metrics judge.
-        evidence: from `collect`, same length and order as `task.evaluator.calls`.
+        evidence: from `collect`, same length and order as `task.evaluator.all_calls`.
         folder: an empty folder for files that metrics want to open; the caller removes it.
+        ended_by: a feasible task that the agent gave up has score 0; its measures say what was reached before.
 
     Raises:
         EvaluatorFailed: no verdict can be reached. Never a score instead.
     """
-    calls = task.evaluator.calls
+    spec = task.evaluator
+    calls = spec.all_calls
     if len(calls) != len(evidence):
         raise EvaluatorFailed(f"the task has {len(calls)} metric calls, the evidence is for {len(evidence)}")
-    found = tuple(
+    found = [
         _judge(task, call, gathered, folder / str(position))
         for position, (call, gathered) in enumerate(zip(calls, evidence, strict=True))
+    ]
+    parts = tuple(_part(spec, part, found, evidence) for part in spec.parts)
+    verdict = _verdict(spec, [value.value for _, value in found[: len(spec.calls)]], parts)
+    gave_up = ended_by is EndedBy.INFEASIBLE and not spec.infeasible
+    score = 0.0 if gave_up or ended_by is EndedBy.STALLED else verdict.score
+    owners = ["" for _ in spec.calls] + [part.name for part in spec.parts for _ in part.calls]
+    metrics = [kept.model_copy(update={"part": owner}) for (kept, _), owner in zip(found, owners, strict=True)]
+    return Evaluation(
+        score=score,
+        measures={**verdict.measures, "score": score},
+        metrics=tuple(metrics),
+        rule=GAVE_UP if gave_up else "",
+        parts=parts,
     )
-    score = join(task.evaluator.conj, [metric.value for metric in found])
-    return Evaluation(score=score, measures={"score": score}, metrics=found)
+
+
+def look(task: Task, part: Part, evidence: Sequence[CallEvidence], folder: Path) -> MetricValue:
+    """What one part has come to, from evidence for its own calls; see `evaluate` for the rest.
+
+    Raises:
+        EvaluatorFailed: it cannot be said.
+    """
+    found = [
+        _judge(task, call, gathered, folder / str(position))[1]
+        for position, (call, gathered) in enumerate(zip(part.calls, evidence, strict=True))
+    ]
+    return _joined(part, found)
+
+
+def _verdict(spec: EvaluatorSpec, values: Sequence[float], parts: Sequence[PartResult]) -> Verdict:
+    if not spec.protocol:
+        return Verdict(score=join(spec.conj, values))
+    protocol: ScoringProtocol = registry.lookup(Kind.PROTOCOL, spec.protocol)
+    return protocol(spec, join(spec.conj, values) if values else None, parts)
+
+
+def _part(
+    spec: EvaluatorSpec,
+    part: Part,
+    found: Sequence[tuple[MetricEvidence, MetricValue]],
+    evidence: Sequence[CallEvidence],
+) -> PartResult:
+    places = spec.places(part)
+    joined = _joined(part, [found[place][1] for place in places])
+    steps = [gathered.step for place in places if (gathered := evidence[place]).step is not None]
+    step = max(steps, default=joined.step) if is_solved(joined.value) else None
+    return PartResult(
+        name=part.name,
+        kind=part.kind,
+        value=joined.value,
+        text=part.text,
+        app=part.app,
+        weight=part.weight,
+        step=step,
+        progress=joined.progress,
+        reasons=joined.reasons,
+        opened=all(evidence[place].opened for place in places),
+    )
+
+
+def _joined(part: Part, found: Sequence[MetricValue]) -> MetricValue:
+    steps = [value.step for value in found if value.step is not None]
+    shares = [value.value if value.progress is None else value.progress for value in found]
+    return MetricValue(
+        value=join(part.conj, [value.value for value in found]),
+        reasons=tuple(reason for value in found for reason in value.reasons),
+        step=max(steps, default=None),
+        progress=sum(shares) / len(shares),
+    )
 
 
 def _after(context: SetupContext, kind: str, parameters: Mapping[str, JSON]) -> str:
@@ -103,7 +204,10 @@ def _getter(task: Task, spec: Mapping[str, JSON]) -> tuple[Getter, Mapping[str, 
     return getter, {key: value for key, value in spec.items() if key != "type"}
 
 
-def _judge(task: Task, call: MetricCall, gathered: CallEvidence, folder: Path) -> MetricEvidence:
+def _judge(task: Task, call: MetricCall, gathered: CallEvidence, folder: Path) -> tuple[MetricEvidence, MetricValue]:
+    if not gathered.opened:
+        never = MetricValue(value=0.0, reasons=("it was never looked at: what comes before it was not reached",))
+        return MetricEvidence(func=call.func, value=0.0, reasons=never.reasons), never
     metric: Metric = registry.lookup(Kind.METRIC, call.func, task.dialect)
     result = _read(task, call.result, gathered.result, folder / "result")
     arguments = [result]
@@ -120,13 +224,14 @@ def _judge(task: Task, call: MetricCall, gathered: CallEvidence, folder: Path) -
         raise
     except Exception as error:  # A metric that raises has no verdict; guessing one would be a lie.
         raise EvaluatorFailed(f"metric {call.func} broke: {type(error).__name__}: {error}") from error
-    return MetricEvidence(
+    kept = MetricEvidence(
         func=call.func,
         value=value.value,
         reasons=(*gathered.notes, *value.reasons),
         result=shown(result, folder),
         expected=shown(expected, folder),
     )
+    return kept, value
 
 
 def _read(task: Task, spec: Mapping[str, JSON] | None, blobs: tuple[Blob, ...] | None, folder: Path) -> Any:

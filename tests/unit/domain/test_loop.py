@@ -9,6 +9,7 @@ from backend.domain.loop import OutOfTime, Parts, Progress, Rules, run_episode
 from backend.domain.observations.a11y_tree import A11yTree
 from backend.domain.observations.screenshot import Screenshot
 from backend.domain.ports_agent import AgentContext, ObservationSpace
+from backend.domain.ports_kept import Watch
 from backend.domain.run import Budget, RunConfig, Screen
 from backend.domain.task import EvaluatorSpec, Task, TaskKey
 from backend.domain.trajectory import Action, ActionType, Decision, Observation, StepRecord, Usage
@@ -33,12 +34,13 @@ class Episode:
         self.recorder = MemoryRecorder()
         self.progress = Progress()
         self.space: ObservationSpace = Screenshot()
+        self.watch: Watch | None = None
         self.thinking: Callable[[Callable[[], Any], float], Any] = lambda call, _: call()
         config = RunConfig(agent="scripted", budget=Budget(max_steps=max_steps, **budget))
         self.rules = Rules.of(config, TASK)
 
     def run(self) -> EndedBy:
-        parts = Parts(self.agent, self.desktop, self.space, self.recorder, self.clock, self.thinking)
+        parts = Parts(self.agent, self.desktop, self.space, self.recorder, self.clock, self.thinking, watch=self.watch)
         context = AgentContext(instruction="do it", screen=SCREEN, max_steps=self.rules.max_steps, seed=1)
         return run_episode(parts, context, self.rules, self.progress)
 
@@ -333,3 +335,51 @@ class TestRecord:
         episode = Episode(DONE)
         episode.run()
         assert episode.agent.closed == 1
+
+
+class CountingWatch:
+    """Says after which steps it was asked; gives up after `most`."""
+
+    def __init__(self, episode: Episode, most: int = 1000) -> None:
+        self.episode = episode
+        self.most = most
+        self.asked: list[int] = []
+        self.begun = 0
+
+    def begin(self) -> None:
+        assert not self.episode.desktop.performed
+        self.begun += 1
+
+    def after(self, step: int) -> bool:
+        assert len(self.episode.recorder.steps) == step + 1
+        self.episode.clock.sleep(0.5)
+        self.asked.append(step)
+        return len(self.asked) < self.most
+
+
+class TestWatch:
+    def test_it_looks_after_every_step_the_last_included(self) -> None:
+        episode = Episode(TYPE, WAIT, DONE)
+        watch = episode.watch = CountingWatch(episode)
+        assert episode.run() is EndedBy.DONE
+        assert (watch.begun, watch.asked) == (1, [0, 1, 2])
+
+    def test_too_long_without_progress_ends_the_episode(self) -> None:
+        episode = Episode(*[TYPE] * 9)
+        episode.watch = CountingWatch(episode, most=3)
+        assert episode.run() is EndedBy.STALLED
+        assert len(episode.steps) == 3
+        assert "newly reached" in episode.progress.note
+
+    def test_an_agent_that_is_done_is_done_all_the_same(self) -> None:
+        episode = Episode(TYPE, DONE)
+        episode.watch = CountingWatch(episode, most=2)
+        assert episode.run() is EndedBy.DONE
+
+    def test_looking_is_not_the_agents_time(self) -> None:
+        episode = Episode(TYPE, TYPE, DONE)
+        episode.watch = CountingWatch(episode)
+        episode.run()
+        assert episode.progress.spent["check"] == pytest.approx(1.5)
+        assert episode.progress.agent_seconds < 1.5
+        assert [step.timing.check for step in episode.recorder.steps] == pytest.approx([0.0, 0.5, 0.5, 0.5])

@@ -18,17 +18,19 @@ from backend.domain.errors import (
 from backend.domain.ports import OpenDesktop
 from backend.domain.run import Budget, ImageView
 from backend.domain.task import EvaluatorSpec, MetricCall, SetupStep, Task
-from backend.domain.trajectory import Action, StepRecord
+from backend.domain.trajectory import Action, ActionType, Decision, StepRecord
 from backend.domain.way_out import WayOut
 from backend.services.claims import Claim
 from tests.factories.claims import claim_of, infeasible_task, note_task
+from tests.factories.parts import part, task_of_parts
 from tests.fakes.book import MemoryBook
 from tests.fakes.desktop import FakeDesktop
 from tests.fakes.judge import InProcessJudge
 from tests.fakes.provider import FakeProvider
 from tests.fakes.web import FakeWeb
 from worker.hold import Hold, Ticket
-from worker.runner import Tools, run_attempt
+from worker.runner import run_attempt
+from worker.tools import Tools
 
 SOLUTION = ({"type": "hello"}, {"hotkey": ["ctrl", "s"]})
 
@@ -58,12 +60,14 @@ class Attempt:
         self.pump = QuietPump()
         self.claim = claim_of(task, agent, **more)
         self.hold = Hold(Ticket(self.claim.lease_id, "fake"), 60.0)
+        self.on_perform: Callable[[Action], None] | None = None
 
     def run(self) -> bool:
         def fetch(sha256: str) -> bytes:
             raise NotFound(f"no artifact {sha256}")
 
         def pump(_claim: Claim, _opened: OpenDesktop, _step: Callable[[], int]) -> QuietPump:
+            self.desktop.on_perform = self.on_perform or self.desktop.on_perform
             return self.pump
 
         return run_attempt(self.claim, self.hold, self.book, Tools(self.provider, self.judge, fetch, pump, FakeWeb()))
@@ -280,3 +284,46 @@ class TestStopped:
         attempt.book.is_cancelled = True
         attempt.run()
         assert attempt.book.moves == ["running", "cancelled"]
+
+
+class TestParts:
+    """Parts of a task that are looked at after each step; typing `a=done` writes the file of part a."""
+
+    def attempt(self, *types: str) -> Attempt:
+        attempt = Attempt(task_of_parts(part("a"), part("b", "a")), "replay")
+        steps = tuple(Decision(actions=(Action(type=ActionType.TYPING, text=text),)) for text in types)
+        attempt.claim = dataclasses.replace(attempt.claim, trajectory=steps)
+
+        def write(action: Action) -> None:
+            name, _, text = action.text.partition("=")
+            if text:
+                attempt.desktop.files[f"/{name}"] = text.encode()
+
+        attempt.on_perform = write
+        return attempt
+
+    def test_when_each_was_reached(self) -> None:
+        attempt = self.attempt("x", "a=done", "x", "b=done")
+        attempt.run()
+        assert attempt.book.evaluation is not None
+        assert [(one.name, one.step) for one in attempt.book.evaluation.parts] == [("a", 1), ("b", 3)]
+
+    def test_what_is_undone_later_was_reached(self) -> None:
+        attempt = self.attempt("a=done", "a=gone")
+        attempt.run()
+        assert attempt.book.evaluation is not None
+        assert attempt.book.evaluation.parts[0].step == 0
+
+    def test_the_order_counts(self) -> None:
+        """What is done before its turn and undone when it comes does not count."""
+        attempt = self.attempt("b=done", "b=gone", "a=done")
+        attempt.run()
+        assert attempt.book.evaluation is not None
+        assert [one.reached for one in attempt.book.evaluation.parts] == [True, False]
+
+    def test_a_look_that_cannot_be_judged_is_no_score(self) -> None:
+        attempt = self.attempt("a=done")
+        attempt.judge.broken = EvaluatorFailed("the child is broken")
+        attempt.run()
+        assert attempt.book.moves[-1] == "lost"
+        assert attempt.book.evaluation is None

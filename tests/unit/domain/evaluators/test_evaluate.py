@@ -1,12 +1,16 @@
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from backend.domain import registry
+from backend.domain.episode import EndedBy
 from backend.domain.errors import EvaluatorFailed, GuestLost
-from backend.domain.evaluators.evaluate import MAX_SHOWN, CallEvidence, collect, evaluate, shown
-from backend.domain.score import Blob
-from backend.domain.task import MetricCall
+from backend.domain.evaluators.evaluate import MAX_SHOWN, CallEvidence, collect, evaluate, gather, look, shown
+from backend.domain.registry import Kind
+from backend.domain.score import GAVE_UP, Blob, PartResult, Verdict, score_by_rule
+from backend.domain.task import EvaluatorSpec, MetricCall, Task
+from tests.factories.parts import part, task_of_parts
 from tests.factories.starter_tasks import FakeContext, make_task
 from tests.fakes.desktop import FakeDesktop
 
@@ -97,3 +101,57 @@ class TestShown:
 
     def test_paths_lose_their_folder(self, tmp_path: Path) -> None:
         assert shown([f"{tmp_path}/result/0/a.txt"], tmp_path) == ["0/a.txt"]
+
+
+class TestParts:
+    def evidence(self, task: Task, **files: str) -> Sequence[CallEvidence]:
+        desktop = FakeDesktop()
+        desktop.files = {f"/{name}": text.encode() for name, text in files.items()}
+        return collect(FakeContext(desktop, task), task)
+
+    def test_what_became_of_each(self, tmp_path: Path) -> None:
+        task = task_of_parts(part("a", each_step=False, text="A is done", app="editor"), part("b", each_step=False))
+        found = evaluate(task, self.evidence(task, end="done", a="done"), tmp_path)
+        assert [(one.name, one.value, one.reached) for one in found.parts] == [("a", 1.0, True), ("b", 0.0, False)]
+        assert (found.parts[0].text, found.parts[0].app) == ("A is done", "editor")
+        assert [metric.part for metric in found.metrics] == ["", "a", "b"]
+        assert found.score == 1.0
+
+    def test_a_protocol_makes_score_and_measures(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        def protocol(_spec: EvaluatorSpec, score: float | None, parts: Sequence[PartResult]) -> Verdict:
+            return Verdict(score=0.5, measures={"final": score or 0.0, "parts": sum(one.value for one in parts)})
+
+        monkeypatch.setitem(registry._plugins, (Kind.PROTOCOL, registry.COMMON, "test"), protocol)
+        task = task_of_parts(part("a", each_step=False), part("b", each_step=False), protocol="test")
+        found = evaluate(task, self.evidence(task, end="done", a="done"), tmp_path)
+        assert found.measures == {"score": 0.5, "final": 1.0, "parts": 1.0}
+
+    def test_who_gives_up_has_no_score_but_what_was_reached(self, tmp_path: Path) -> None:
+        task = task_of_parts(part("a", each_step=False))
+        assert score_by_rule(task.evaluator, EndedBy.INFEASIBLE) is None
+        evidence = self.evidence(task, end="done", a="done")
+        found = evaluate(task, evidence, tmp_path, ended_by=EndedBy.INFEASIBLE)
+        assert (found.score, found.rule, found.parts[0].value) == (0.0, GAVE_UP, 1.0)
+
+    def test_who_stalls_has_no_score(self, tmp_path: Path) -> None:
+        task = task_of_parts(part("a", each_step=False))
+        evidence = self.evidence(task, end="done", a="done")
+        assert evaluate(task, evidence, tmp_path, ended_by=EndedBy.STALLED).score == 0.0
+
+    def test_evidence_from_the_way_says_when(self, tmp_path: Path) -> None:
+        task = task_of_parts(part("a"), part("b", "a"))
+        desktop = FakeDesktop()
+        desktop.files = {"/a": b"done"}
+        context = FakeContext(desktop, task)
+        seen = [gather(context, task, task.evaluator.parts[0].calls[0]).model_copy(update={"step": 4})]
+        found = evaluate(task, collect(context, task, {"a": seen}), tmp_path)
+        assert [(one.reached, one.step, one.opened) for one in found.parts] == [(True, 4, True), (False, None, False)]
+        assert "never looked at" in found.parts[1].reasons[0]
+
+    def test_a_look_at_one(self, tmp_path: Path) -> None:
+        task = task_of_parts(part("a"))
+        one = task.evaluator.parts[0]
+        desktop = FakeDesktop()
+        desktop.files = {"/a": b"done"}
+        seen = gather(FakeContext(desktop, task), task, one.calls[0])
+        assert look(task, one, [seen], tmp_path).value == 1.0

@@ -95,7 +95,7 @@ class TestRepeats:
     def test_only_the_child_is_repeated_and_the_second_may_succeed(self, tmp_path: Path) -> None:
         judge = judge_with(tmp_path, "pass")
         child = judge.start()
-        child._process.kill()
+        child.process.kill()
         assert judge.verdict(task_with("odd"), said("hello"), child).score == 1.0
 
 
@@ -163,7 +163,7 @@ class TestSandbox:
         assert judge.verdict(task_with("exact_match"), said("hello")).score == 1.0
 
     def test_a_machine_without_any_says_why(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("worker.evaluation.judge.command", lambda *_, **__: ["no-such-program"])
+        monkeypatch.setattr("worker.evaluation.fenced.command", lambda *_, **__: ["no-such-program"])
         with pytest.raises(EvaluatorFailed, match="no evaluator can be started"):
             _ = Judge(LIMITS).sandbox
 
@@ -172,7 +172,7 @@ class TestSandbox:
         told = tmp_path / "left"
         script = f"sleep 1000 & echo $! > {told}; exit 1"
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr("worker.evaluation.judge.command", lambda *_, **__: ["sh", "-c", script])
+            patched.setattr("worker.evaluation.fenced.command", lambda *_, **__: ["sh", "-c", script])
             child = Child(found(), here(), LIMITS)
         with pytest.raises(EvaluatorFailed, match="code 1"):
             child.ask(b"probe")

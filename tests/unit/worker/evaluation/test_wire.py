@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 from backend.domain.evaluators.evaluate import CallEvidence
@@ -18,7 +19,10 @@ class TestUnpack:
                 expected=(),
                 notes=("post-configuration was refused",),
             ),
-            CallEvidence(),
+            CallEvidence(step=3),
+            CallEvidence(opened=False),
         ]
         task = task_with("exact_match")
-        assert unpack(pack(task, evidence, tmp_path), tmp_path) == (task, evidence)
+        request = json.loads(pack(task, evidence, tmp_path, part="a"))
+        assert unpack(request, tmp_path) == (task, evidence)
+        assert request["part"] == "a"

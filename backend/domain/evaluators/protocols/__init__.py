@@ -1,0 +1,1 @@
+"""Scoring protocols, one file each: how a benchmark makes score and measures of calls and parts."""

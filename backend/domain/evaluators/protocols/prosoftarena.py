@@ -1,0 +1,33 @@
+"""ProSoftArena's scores. Source: protocols reference, section 8."""
+
+from collections.abc import Sequence
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.registry import Kind, register
+from backend.domain.score import PartResult, Verdict
+from backend.domain.task import EvaluatorSpec
+
+
+@register(Kind.PROTOCOL, "prosoftarena")
+def prosoftarena(spec: EvaluatorSpec, score: float | None, parts: Sequence[PartResult]) -> Verdict:
+    """A task of phases has the sum of weight x value over them, by the weights' sum; any other has its calls' score.
+
+    Phases come in order: one counts only as far as all before it (`after`) are reached. Calls on the final state, where
+    a task of phases has some, are a condition: without them no phase counts. Each phase is a measure, `phase:NAME`.
+    """
+    if not parts:
+        if score is None:
+            raise EvaluatorFailed("the task has neither phases nor a check of its final state")
+        return Verdict(score=score)
+    whole = sum(part.weight for part in parts)
+    if whole <= 0.0:
+        raise EvaluatorFailed("the weights of the task's phases are all 0")
+    after = {part.name: part.after for part in spec.parts}
+    found = {part.name: part for part in parts}
+    measures, total = {}, 0.0
+    for part in parts:
+        counts = (score is None or score > 0.0) and all(found[name].reached for name in after[part.name])
+        value = part.value if counts else 0.0
+        measures[f"phase:{part.name}"] = value
+        total += part.weight * value
+    return Verdict(score=min(1.0, total / whole), measures=measures)

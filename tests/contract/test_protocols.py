@@ -1,0 +1,54 @@
+"""What every scoring protocol does with the parts of a task, whatever it calls its measures."""
+
+from typing import Any
+
+import pytest
+
+from backend.domain import registry
+from backend.domain.registry import Kind
+from backend.domain.score import PartResult, Verdict
+from backend.domain.task import EvaluatorSpec, PartKind
+from tests.factories.parts import file_says, part
+
+registry.load()
+KINDS = {"windowsworld": PartKind.CHECKPOINT, "prosoftarena": PartKind.PHASE}
+EACH = pytest.mark.parametrize("name", sorted(name for _, name in registry.entries(Kind.PROTOCOL)))
+PARTS = tuple(part(name, *after, app=app) for name, after, app in (("a", (), "x"), ("b", ("a",), "x"), ("c", (), "y")))
+
+
+def judged(name: str, values: dict[str, float], score: float | None) -> Verdict:
+    kind = KINDS[name]
+    spec = EvaluatorSpec(
+        calls=(file_says("/end", "done"),) if score is not None else (),
+        parts=[one.model_copy(update={"kind": kind}) for one in PARTS],
+        protocol=name,
+    )
+    steps: Any = {"a": 1, "b": 2, "c": 4}
+    found = [
+        PartResult(name=n, kind=kind, value=v, app=one.app, step=steps[n] if v == 1.0 else None)
+        for (n, v), one in zip(values.items(), PARTS, strict=True)
+    ]
+    return registry.lookup(Kind.PROTOCOL, name)(spec, score, found)
+
+
+def test_every_protocol_is_tried() -> None:
+    assert sorted(name for _, name in registry.entries(Kind.PROTOCOL)) == sorted(KINDS)
+
+
+@EACH
+class TestVerdict:
+    def test_everything_reached_is_solved(self, name: str) -> None:
+        found = judged(name, {"a": 1.0, "b": 1.0, "c": 1.0}, 1.0)
+        assert found.score == 1.0
+        assert set(found.measures.values()) == {1.0}
+
+    def test_nothing_reached_is_zero(self, name: str) -> None:
+        found = judged(name, {"a": 0.0, "b": 0.0, "c": 0.0}, 0.0)
+        assert found.score == 0.0
+        assert set(found.measures.values()) == {0.0}
+
+    def test_half_way_is_not_solved_and_is_measured(self, name: str) -> None:
+        found = judged(name, {"a": 1.0, "b": 0.0, "c": 0.0}, 0.0)
+        assert found.score < 1.0
+        assert all(0.0 <= value <= 1.0 for value in found.measures.values())
+        assert "score" not in found.measures

@@ -1,0 +1,52 @@
+import pytest
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.protocols.prosoftarena import prosoftarena
+from backend.domain.score import PartResult, Verdict
+from backend.domain.task import EvaluatorSpec, Part, PartKind
+from tests.factories.parts import part
+
+
+def phases(*weights: float) -> tuple[Part, ...]:
+    """Phases p0, p1, ..., each after the one before."""
+    return tuple(
+        part(f"p{n}", *([f"p{n - 1}"] if n else []), kind=PartKind.PHASE, weight=weight, each_step=False)
+        for n, weight in enumerate(weights)
+    )
+
+
+def verdict(parts: tuple[Part, ...], *values: float, score: float | None = None) -> Verdict:
+    found = [
+        PartResult(name=one.name, kind=one.kind, value=value, weight=one.weight)
+        for one, value in zip(parts, values, strict=True)
+    ]
+    return prosoftarena(EvaluatorSpec(calls=(), parts=parts, protocol="prosoftarena"), score, found)
+
+
+class TestProsoftarena:
+    def test_the_published_sample(self) -> None:
+        """Two phases of 0.5, in order; the first is done."""
+        assert verdict(phases(0.5, 0.5), 1, 0) == Verdict(score=0.5, measures={"phase:p0": 1.0, "phase:p1": 0.0})
+
+    def test_weights_are_the_tasks_own(self) -> None:
+        assert verdict(phases(1, 3), 1, 0).score == 0.25
+
+    def test_a_phase_counts_only_after_those_before_it(self) -> None:
+        assert verdict(phases(0.5, 0.5), 0, 1) == Verdict(score=0.0, measures={"phase:p0": 0.0, "phase:p1": 0.0})
+
+    def test_part_of_a_phase_is_part_of_its_weight(self) -> None:
+        assert verdict(phases(0.5, 0.5), 1, 0.5).score == 0.75
+
+    def test_a_condition_that_fails_leaves_nothing(self) -> None:
+        assert verdict(phases(0.5, 0.5), 1, 1, score=0.0).score == 0.0
+
+    def test_without_phases_the_calls_decide(self) -> None:
+        assert verdict((), score=0.75) == Verdict(score=0.75)
+
+    def test_weights_of_nothing(self) -> None:
+        with pytest.raises(EvaluatorFailed, match="weights"):
+            verdict(phases(0, 0), 1, 1)
+
+    def test_nothing_to_judge_by(self) -> None:
+        with pytest.raises(EvaluatorFailed, match="neither"):
+            verdict(())

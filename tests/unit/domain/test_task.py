@@ -1,0 +1,39 @@
+import pytest
+from pydantic import ValidationError
+
+from backend.domain.task import EvaluatorSpec, Part, PartKind, check_order
+from tests.factories.parts import file_says, part, task_of_parts
+from tests.factories.tasks import make_task
+
+
+class TestEvaluatorSpec:
+    def test_evidence_is_in_the_order_of_calls_then_parts(self) -> None:
+        two = Part(name="b", kind=PartKind.PHASE, calls=(file_says("/b", "1"), file_says("/b", "2")))
+        spec = EvaluatorSpec(calls=(file_says("/end", "done"),), parts=(part("a"), two))
+        assert [(call.result or {})["command"][1] for call in spec.all_calls] == ["/end", "/a", "/b", "/b"]
+        assert [spec.places(one) for one in spec.parts] == [range(1, 2), range(2, 4)]
+
+    def test_a_task_without_parts_has_the_hash_that_it_always_had(self) -> None:
+        task = make_task()
+        assert "parts" not in task.model_dump(mode="json", exclude_defaults=True)["evaluator"]
+
+    def test_two_parts_of_one_name(self) -> None:
+        with pytest.raises(ValidationError, match="the same name"):
+            task_of_parts(part("a"), part("a"))
+
+    def test_an_early_part_waits_for_no_late_one(self) -> None:
+        with pytest.raises(ValidationError, match="waits for one that is not"):
+            task_of_parts(part("a", each_step=False), part("b", "a"))
+
+
+class TestCheckOrder:
+    def test_an_order_that_everything_fits_into(self) -> None:
+        assert check_order({"c": ("a", "b"), "a": (), "b": ("a",)}) == ("a", "b", "c")
+
+    def test_a_circle(self) -> None:
+        with pytest.raises(ValueError, match=r"circle: b, c"):
+            check_order({"a": (), "b": ("c",), "c": ("b", "a")})
+
+    def test_an_unknown_name(self) -> None:
+        with pytest.raises(ValueError, match="'x', which is not there"):
+            check_order({"a": ("x",)})

@@ -1,0 +1,85 @@
+from pathlib import Path
+
+import pytest
+
+from backend.domain.errors import EvaluatorFailed, FailureClass
+from backend.domain.evaluators.evaluate import CallEvidence
+from backend.domain.score import Blob
+from backend.domain.task import Part, Task
+from tests.factories.parts import part, task_of_parts
+from tests.unit.worker.evaluation.cases import LIMITS, place_with
+from tests.unit.worker.evaluation.test_judge import found
+from worker.evaluation.judge import Judge
+from worker.evaluation.looks import Looks
+
+
+def said(text: str) -> list[CallEvidence]:
+    return [CallEvidence(result=(Blob(name="cat", data=text.encode()),), expected=())]
+
+
+def odd_task(func: str) -> tuple[Task, Part]:
+    node = part("a")
+    odd = node.model_copy(update={"calls": (node.calls[0].model_copy(update={"func": func}),)})
+    return task_of_parts(odd), odd
+
+
+@pytest.fixture
+def looks() -> Looks:
+    return Judge(LIMITS, sandbox=found()).looks()
+
+
+class TestLook:
+    def test_one_child_answers_again_and_again(self, looks: Looks) -> None:
+        task = task_of_parts(part("a"))
+        one = task.evaluator.parts[0]
+        try:
+            first = looks._child
+            assert [looks.look(task, one, said(text)).value for text in ("no", "done", "no")] == [0.0, 1.0, 0.0]
+            assert looks._child is first
+        finally:
+            looks.close()
+
+    def test_nothing_is_left_behind(self, looks: Looks) -> None:
+        child = looks._child
+        assert child is not None
+        looks.close()
+        looks.close()
+        assert child.process.poll() is not None
+        assert not child.blobs.exists()
+
+    def test_what_cannot_be_judged(self, looks: Looks) -> None:
+        task, node = odd_task("no_such_metric")
+        try:
+            with pytest.raises(EvaluatorFailed, match=r"part a: .*no_such_metric.*3 tries"):
+                looks.look(task, node, said("x"))
+            fine = task_of_parts(part("a"))
+            assert looks.look(fine, fine.evaluator.parts[0], said("done")).value == 1.0
+        finally:
+            looks.close()
+
+
+class TestHostile:
+    @pytest.mark.parametrize(
+        ("body", "words"),
+        [
+            ("import os\nos._exit(3)", "ended"),
+            ("import threading\nthreading.Event().wait()", "longer than 2 s"),
+            ("print('x' * 9, file=__import__('sys').__stdout__)\nraise SystemExit", "ended"),
+        ],
+    )
+    def test_a_child_that_dies_or_hangs_is_replaced(
+        self, body: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("worker.evaluation.looks.RETRIES", {FailureClass.EVALUATOR: 0})
+        looks = Judge(LIMITS, place_with(tmp_path, "odd", body), found()).looks()
+        task, node = odd_task("odd")
+        fine = task_of_parts(part("a"))
+        try:
+            assert looks.look(fine, fine.evaluator.parts[0], said("done")).value == 1.0
+            monkeypatch.setattr("worker.evaluation.looks.LOOK_SECONDS", 2.0)
+            with pytest.raises(EvaluatorFailed, match=words):
+                looks.look(task, node, said("x"))
+            monkeypatch.setattr("worker.evaluation.looks.LOOK_SECONDS", 30.0)
+            assert looks.look(fine, fine.evaluator.parts[0], said("done")).value == 1.0
+        finally:
+            looks.close()

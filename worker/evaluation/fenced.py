@@ -1,0 +1,93 @@
+"""A child process behind the best fence of this machine, with a folder for what it may read."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import IO
+
+from backend.domain.errors import EvaluatorFailed
+from worker.evaluation.limits import OWN_UID, Limits
+from worker.evaluation.sandbox import Place, Sandbox, command, environment
+
+FOLDERS = "deskarena-evidence-"
+MAX_ANSWER = 4 * 2**20
+
+
+class Fenced:
+    """The process, what it says of its troubles, and its end.
+
+    Attributes:
+        blobs: folder that it can read.
+        process: its standard input is a pipe.
+    """
+
+    def __init__(self, sandbox: Sandbox, place: Place, limits: Limits, *, answers: IO[bytes] | None = None) -> None:
+        """Starts it.
+
+        Args:
+            sandbox: how to fence it in.
+            place: its code.
+            limits: put on by itself.
+            answers: file for its standard output; None = a pipe, and it answers one request after the other.
+
+        Raises:
+            EvaluatorFailed: it could not be started.
+        """
+        self._folder = tempfile.TemporaryDirectory(prefix=f"{FOLDERS}{os.getpid()}-")
+        self.blobs = Path(self._folder.name) / "blobs"
+        self.blobs.mkdir(mode=0o755)
+        self.blobs.chmod(0o755)  # Its parent is ours alone; the child may be another user.
+        if sandbox.own_user and not sandbox.has_view:
+            os.chown(self._folder.name, OWN_UID, OWN_UID)
+        self._ended = False
+        self._words: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `close`.
+        line = command(sandbox, place, self.blobs, limits, root=os.geteuid() == 0, looks=answers is None)
+        try:
+            self.process = subprocess.Popen(
+                line,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE if answers is None else answers,
+                stderr=self._words,
+                env=environment(place),
+                cwd="/",
+                start_new_session=True,
+            )
+        except OSError as error:
+            self.tidy()
+            raise EvaluatorFailed(f"the evaluator could not be started: {error}") from error
+
+    def close(self) -> None:
+        """Ends it, whatever it does, and removes its files. Safe to call twice."""
+        self.end()
+        self.tidy()
+
+    def end(self) -> None:
+        """Ends it and all its own children. Safe to call twice."""
+        # The whole group, also when its leader has ended: a bubblewrap that fails on its way leaves a child that waits.
+        if not self._ended:
+            self._ended = True
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout):
+            if stream is not None:
+                stream.close()
+
+    def tidy(self) -> None:
+        """Removes its files."""
+        self._words.close()
+        self._folder.cleanup()
+
+    def how(self) -> str:
+        """How it ended, in words."""
+        code = self.process.returncode
+        return signal.Signals(-code).name if code < 0 else f"code {code}"
+
+    def last_words(self) -> str:
+        """The end of what it said of its troubles."""
+        self._words.seek(0)
+        text = self._words.read(2**20).decode(errors="replace").strip()
+        return text[-600:] or "it said nothing"

@@ -1,0 +1,112 @@
+"""Verdicts on single parts of a task while the agent is still at work: one child for the whole attempt."""
+
+import json
+import logging
+import os
+import selectors
+import shutil
+import time
+from collections.abc import Sequence
+
+from pydantic import ValidationError
+
+from backend.domain.episode import RETRIES
+from backend.domain.errors import EvaluatorFailed, FailureClass
+from backend.domain.evaluators.evaluate import CallEvidence
+from backend.domain.score import MetricValue
+from backend.domain.task import Part, Task
+from worker.evaluation.fenced import MAX_ANSWER, Fenced
+from worker.evaluation.limits import Limits
+from worker.evaluation.sandbox import Place, Sandbox
+from worker.evaluation.wire import pack
+
+LOOK_SECONDS = 30.0
+"""For one look; the agent waits for it."""
+FOLDER = "look"
+logger = logging.getLogger(__name__)
+
+
+class Looks:
+    """Asks a child what a part has come to. A child that dies is replaced, as often as the policy allows per look.
+
+    Not safe for several threads: an attempt looks from one.
+    """
+
+    def __init__(self, sandbox: Sandbox, place: Place, limits: Limits) -> None:
+        """Starts the child ahead, so that it imports its code while the desktop is set up."""
+        self._made = (sandbox, place, limits)
+        self._child: Fenced | None = Fenced(*self._made)
+
+    def look(self, task: Task, part: Part, evidence: Sequence[CallEvidence]) -> MetricValue:
+        """What the part has come to by this evidence.
+
+        Raises:
+            EvaluatorFailed: no child could say.
+        """
+        tries = 1 + RETRIES[FailureClass.EVALUATOR]
+        for number in range(1, tries + 1):
+            try:
+                return self._once(task, part, evidence)
+            except EvaluatorFailed as error:
+                logger.warning("look at %s of %s, try %d of %d: %s", part.name, task.key, number, tries, error.message)
+                failed = error
+        raise EvaluatorFailed(f"part {part.name}: {failed.message} ({tries} tries)")
+
+    def close(self) -> None:
+        """Ends the child. Safe to call twice."""
+        child, self._child = self._child, None
+        if child is not None:
+            child.close()
+
+    def _once(self, task: Task, part: Part, evidence: Sequence[CallEvidence]) -> MetricValue:
+        child = self._child = self._child or Fenced(*self._made)
+        try:
+            answer = json.loads(self._ask(child, task, part, evidence))
+        except ValueError as error:
+            self.close()
+            raise EvaluatorFailed("the evaluator's answer is no JSON") from error
+        except (OSError, EvaluatorFailed) as error:
+            said = error.message if isinstance(error, EvaluatorFailed) else str(error)
+            child.end()
+            words = f"{said}: {child.last_words()}"
+            self.close()
+            raise EvaluatorFailed(words) from error
+        if isinstance(answer, dict) and "failed" in answer:
+            raise EvaluatorFailed(str(answer["failed"]))
+        try:
+            return MetricValue.model_validate(answer)
+        except ValidationError as error:
+            raise EvaluatorFailed(f"the evaluator's verdict makes no sense: {error}") from error
+
+    @staticmethod
+    def _ask(child: Fenced, task: Task, part: Part, evidence: Sequence[CallEvidence]) -> bytes:
+        folder = child.blobs / FOLDER
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(mode=0o755)
+        folder.chmod(0o755)
+        request = pack(task, evidence, folder, part=part.name, place=FOLDER)
+        if child.process.stdin is None:
+            raise EvaluatorFailed("the evaluator takes no requests")
+        child.process.stdin.write(request + b"\n")
+        child.process.stdin.flush()
+        return _line(child)
+
+
+def _line(child: Fenced) -> bytes:
+    """The next line that the child says. Raises EvaluatorFailed if there is none in time."""
+    stream = child.process.stdout
+    if stream is None:
+        raise EvaluatorFailed("the evaluator gives no answers")
+    deadline, found = time.monotonic() + LOOK_SECONDS, bytearray()
+    with selectors.DefaultSelector() as selector:
+        selector.register(stream, selectors.EVENT_READ)
+        while not found.endswith(b"\n"):
+            if not selector.select(max(0.0, deadline - time.monotonic())):
+                raise EvaluatorFailed(f"the evaluator took longer than {LOOK_SECONDS:g} s")
+            read = os.read(stream.fileno(), 65536)
+            if not read:
+                raise EvaluatorFailed("the evaluator ended")
+            found += read
+            if len(found) > MAX_ANSWER:
+                raise EvaluatorFailed("the evaluator's answer is too long")
+    return bytes(found)

@@ -1,0 +1,110 @@
+"""What an attempt is given to work with, and what it writes itself into."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from backend.domain.episode import EndedBy
+from backend.domain.errors import Lost
+from backend.domain.evaluators.evaluate import CallEvidence
+from backend.domain.ports import OpenDesktop, Provider
+from backend.domain.ports_agent import Control, Eyes, Line
+from backend.domain.ports_kept import Recorder
+from backend.domain.ports_model import Models
+from backend.domain.ports_web import Browser, Web
+from backend.domain.run import Screen
+from backend.domain.score import Evaluation
+from backend.domain.task import Task
+from backend.domain.way_out import WayOut
+from backend.services.claims import Claim
+from worker.evaluation.judge import Judge
+from worker.hold import Hold
+from worker.reach import Servers, devtools, no_secret, nowhere
+
+
+class Book(Recorder, Protocol):
+    """What an attempt writes of itself; AttemptRecorder is one. Every call may raise LeaseLost or why it must stop."""
+
+    def running(self, desktop: Mapping[str, Any], seconds: Mapping[str, float], seen_at: datetime | None) -> None:
+        """The desktop is set up, its screen was first seen at `seen_at`; the agent's part begins."""
+        ...
+
+    def evaluating(self, ended_by: EndedBy, seconds: Mapping[str, float]) -> None:
+        """The agent has stopped."""
+        ...
+
+    def scored(
+        self, task: Task, evaluation: Evaluation, evidence: Sequence[CallEvidence], seconds: Mapping[str, float]
+    ) -> None:
+        """The verdict, with its evidence."""
+        ...
+
+    def lost(self, error: Lost, message: str, seconds: Mapping[str, float], *, after_action: bool) -> None:
+        """The machine failed. Also written by an attempt that had to stop, as long as the lease is ours."""
+        ...
+
+    def was_cancelled(self, seconds: Mapping[str, float]) -> None:
+        """The run was cancelled and the attempt has stopped."""
+        ...
+
+
+class Pump(Protocol):
+    """The live view of an attempt."""
+
+    def close(self) -> None:
+        """Ends it."""
+        ...
+
+
+def no_models(_claim: Claim, _hold: Hold) -> Models | None:
+    """For tests of agents that ask no model."""
+    return None
+
+
+def no_line(_claim: Claim) -> Line | None:
+    """For tests of agents that are here."""
+    return None
+
+
+def no_eyes(_servers: Servers) -> Eyes | None:
+    """For tests of observation spaces that only look at the desktop."""
+    return None
+
+
+def no_control(_claim: Claim, _screen: Screen) -> Control | None:
+    """For tests in which nobody takes over."""
+    return None
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What attempts of one worker share.
+
+    Attributes:
+        provider: makes the desktop.
+        judge: finds verdicts.
+        asset: bytes of an artifact by hash.
+        pump: starts the live view: (attempt's claim, desktop, current step).
+        web: the guarded way to the web.
+        browser: the browser of a desktop that listens on a port.
+        secret: a secret that the operator gave for tasks, by name.
+        way_out: what a task's desktop may reach, given the hashes of its assets.
+        models: language models for an attempt; they stop waiting when the hold says that the attempt must stop.
+        line: to a program or a person outside, for an attempt.
+        eyes: what observation spaces may use, for an opened desktop.
+        control: by which a person can take over from an agent, on a screen of that size.
+    """
+
+    provider: Provider
+    judge: Judge
+    asset: Callable[[str], bytes]
+    pump: Callable[[Claim, OpenDesktop, Callable[[], int]], Pump]
+    web: Web
+    browser: Callable[[OpenDesktop, int], Browser] = devtools
+    secret: Callable[[str], str] = no_secret
+    way_out: Callable[[Task, Mapping[str, str]], WayOut] = nowhere
+    models: Callable[[Claim, Hold], Models | None] = no_models
+    line: Callable[[Claim], Line | None] = no_line
+    eyes: Callable[[Servers], Eyes | None] = no_eyes
+    control: Callable[[Claim, Screen], Control | None] = no_control
