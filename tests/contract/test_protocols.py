@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from backend.domain import registry
+from backend.domain.ports import ScoringProtocol
 from backend.domain.registry import Kind
 from backend.domain.score import PartResult, Verdict
 from backend.domain.task import EvaluatorSpec, PartKind
@@ -28,7 +29,8 @@ def judged(name: str, values: dict[str, float], score: float | None) -> Verdict:
         PartResult(name=n, kind=kind, value=v, app=one.app, step=steps[n] if v == 1.0 else None)
         for (n, v), one in zip(values.items(), PARTS, strict=True)
     ]
-    return registry.lookup(Kind.PROTOCOL, name)(spec, score, found)
+    protocol: ScoringProtocol = registry.lookup(Kind.PROTOCOL, name)
+    return protocol(spec, score, found)
 
 
 def test_every_protocol_is_tried() -> None:

@@ -10,6 +10,7 @@ from sqlalchemy import func, select, text
 from backend.db.models import Episode, Evaluation, Event, Evidence, Rescore, Run
 from backend.db.models.words import EvidenceRole
 from backend.domain.errors import Conflict, Invalid, NotFound, Unavailable
+from backend.domain.evaluators.evaluate import CallEvidence
 from backend.domain.task import EvaluatorSpec, LoadedBenchmark, MetricCall, Task, TaskKey
 from backend.services import attempts, claims, rescore
 from backend.services.artifacts import ArtifactRef
@@ -47,7 +48,7 @@ def scored(world: World, task: Task, said: bytes = b"hello", *, spec: bool = Tru
     world.run_to_evaluation(claim)
     ref = ArtifactRef(world.store.put(said, "text/plain"), len(said), "text/plain")
     rows = [EvidenceRow(0, EvidenceRole.RESULT, "vm_command_line", "cat note", ref, "as it was")]
-    judged = Judged(spec_of(task, [["a window was gone"]])) if spec else None
+    judged = Judged(spec_of(task, [CallEvidence(notes=("a window was gone",))])) if spec else None
     world.do(attempts.finish_scored, claim.fence, evaluation(0.0), rows, {}, judged=judged)
     world.do(claims.release_lease, claim.lease_id, "done")
     return claim.episode_id

@@ -9,7 +9,8 @@ from backend.domain.errors import EvaluatorFailed, FailureClass
 from tests.unit.worker.evaluation.cases import LIMITS, place_with, said, task_with
 from tests.waiting import until
 from worker.evaluation.code import compile_ahead
-from worker.evaluation.judge import FOLDERS, Child, Judge, remove_left_folders
+from worker.evaluation.fenced import FOLDERS
+from worker.evaluation.judge import Child, Judge, remove_left_folders
 from worker.evaluation.limits import OWN_UID, Limits
 from worker.evaluation.sandbox import Sandbox, candidates, here
 
