@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from backend.domain.browsers import why_silent
 from backend.domain.errors import GuestRefused
 from backend.domain.ports import SetupContext
 from backend.domain.setup._steps import look_again
@@ -33,12 +34,12 @@ def asks_for_cookies(task: Task) -> bool:
     return any(source.get("type") in GETTERS for source in sources)
 
 
-def answers(context: SetupContext) -> bool:
-    """Whether a browser of the desktop can be asked over DevTools. Raises GuestLost."""
+def runs(context: SetupContext) -> bool:
+    """Whether a browser of the desktop is there for DevTools; one that hangs is. Raises GuestLost."""
     try:
-        return bool(context.browser().tabs())
+        return not why_silent(context.browser())
     except GuestRefused:
-        return False
+        return True
 
 
 def await_written(context: SetupContext, folders: Sequence[str]) -> bool:

@@ -91,13 +91,10 @@ class Gateway:
             await self._answer((reader, writer))
         except (OSError, EOFError, TimeoutError, asyncio.LimitOverrunError, ExceptionGroup):
             logger.debug("a connection of a desktop ended early")
-        finally:
-            self._let_go(asyncio.current_task(), writer)
 
-    def _let_go(self, task: "asyncio.Task[None] | None", writer: asyncio.StreamWriter) -> None:
-        """Its place is free before the other side sees the end. Safe to call twice."""
-        if task is not None:
-            self._tasks.discard(task)
+    def _let_go(self, task: "asyncio.Task[None]", writer: asyncio.StreamWriter) -> None:
+        """Its place is free before the other side sees the end."""
+        self._tasks.discard(task)
         writer.close()
 
     async def _answer(self, client: Pair) -> None:

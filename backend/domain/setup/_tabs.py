@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from backend.domain.browsers import why_silent
 from backend.domain.errors import GuestRefused, TaskSetupFailed
 from backend.domain.evaluators.formats import addresses
 from backend.domain.parameters import Parameters
@@ -76,14 +77,8 @@ def awaited(context: SetupContext) -> Browser:
 
     def answers() -> bool:
         nonlocal why
-        try:
-            browser.tabs()
-        except GuestRefused as error:
-            if error.kind != "no_browser":
-                raise
-            why = error.message
-            return False
-        return True
+        why = why_silent(browser)
+        return not why
 
     if not look_again(context.desktop, answers, looks=_LOOKS):
         raise TaskSetupFailed(f"no browser answers: {why}", hint="The task must start it with --remote-debugging-port.")

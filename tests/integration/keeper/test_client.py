@@ -1,5 +1,6 @@
 """Starting, using and ending desktops through a real keeper. Nothing may be left, whatever happened."""
 
+import contextlib
 import os
 import tempfile
 from dataclasses import replace
@@ -184,7 +185,8 @@ class TestEndOfADesktop:
 
     def test_killing_everything_from_inside_ends_this_desktop_only(self, client: KeeperClient) -> None:
         with desktop(client) as neighbour, desktop(client) as guest:
-            guest.start("python3", "-c", "import os; os.kill(-1, 9)")
+            with contextlib.suppress(ConnectionError):  # The server that should answer is among what it kills.
+                guest.start("python3", "-c", "import os; os.kill(-1, 9)")
             eventually(lambda: guest.kept.dead)
             assert neighbour.run("echo", "well")["output"] == "well\n"
             assert neighbour.kept.dead == ""

@@ -1,12 +1,13 @@
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
 from backend.domain import registry
-from backend.domain.browser_cookies import answers, asks_for_cookies, await_written
+from backend.domain.browser_cookies import asks_for_cookies, await_written, runs
 from backend.domain.browser_profiles import CHROME
+from backend.domain.errors import GuestRefused
 from backend.domain.evaluators.evaluate import collect
 from backend.domain.ports import ExecResult
 from backend.domain.setup import run_step
@@ -31,6 +32,7 @@ class Place:
         self.desktop = FakeDesktop()
         self.files = list(files)
         self.reads = 0
+        self.asked: list[str] = []
         self.desktop.commands["python"] = self._read
         self.browser = FakeBrowser()
         self.browser.open("https://www.amazon.com")
@@ -39,6 +41,7 @@ class Place:
 
     def _read(self, words: Sequence[str]) -> ExecResult:
         self.reads += 1
+        self.asked += words
         said = self.files.pop(0) if len(self.files) > 1 else self.files[0]
         return ExecResult(returncode=0, output=said if isinstance(said, str) else json.dumps(said))
 
@@ -74,9 +77,9 @@ class TestAwaitWritten:
 
     def test_a_browser_that_cannot_be_asked(self) -> None:
         place = Place([KEPT], [ROW])
-        assert answers(place.context)
+        assert runs(place.context)
         place.browser.running = False
-        assert not answers(place.context)
+        assert not runs(place.context)
         assert not place.waits()[0]
 
 
@@ -128,3 +131,31 @@ class TestGetter:
         place.browser.running = False
         collect(place.context, place.context.task)
         assert place.reads == 0
+
+    def test_a_browser_that_hangs_gets_the_time_to_write(self) -> None:
+        place = Place([KEPT], [ROW])
+        place.browser.tabs = hung  # type: ignore[method-assign]
+        begun = place.desktop.clock.now()
+        collect(place.context, place.context.task)
+        assert 35 <= place.desktop.clock.now() - begun < 40
+
+    @pytest.mark.parametrize("folder", ["", "C:/Other"])
+    def test_edge_on_windows_is_ended_when_it_has_written(self, folder: str) -> None:
+        call = MetricCall(func="is_cookie_deleted", result={"type": "cookie_data_for_edge", "user_data_dir": folder})
+        place = Place([KEPT], [], [ROW], calls=[call])
+        place.desktop.platform = "Windows"
+        seen: list[int] = []
+
+        def end(words: Sequence[str]) -> ExecResult:
+            assert "msedge.exe" in words
+            seen.append(place.reads)
+            return ExecResult(returncode=0)
+
+        place.desktop.commands["taskkill"] = end
+        collect(place.context, place.context.task)
+        assert seen == [2]
+        assert all(folder in code for code in place.asked)
+
+
+def hung() -> NoReturn:
+    raise GuestRefused("no answer in time", kind="timeout")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from backend.domain.browser_cookies import FILES, answers, await_written
+from backend.domain.browser_cookies import FILES, await_written, runs
 from backend.domain.evaluators.getters._profile import Database, DatabaseParameters
 from backend.domain.ports import SetupContext
 from backend.domain.score import Blob
@@ -21,6 +21,11 @@ class Cookies(Database):
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
         """See the port."""
         other = DatabaseParameters.of(parameters).user_data_dir
-        if answers(context):
-            await_written(context, (other,) if other else self.product.folders(context.desktop.probe().platform))
+        platform = context.desktop.probe().platform
+        if runs(context):
+            await_written(context, (other,) if other else self.product.folders(platform))
+        self.make_readable(context, platform)
         return super().collect(context, parameters)
+
+    def make_readable(self, context: SetupContext, platform: str) -> None:
+        """Does what it takes on that system until somebody else than the browser may read the file."""

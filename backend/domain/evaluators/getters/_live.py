@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from backend.domain.browser_profiles import CHROME
+from backend.domain.browsers import why_silent
 from backend.domain.errors import EvaluatorFailed, GuestRefused, Invalid, TaskSetupFailed
 from backend.domain.evaluators.formats.accessibility import searchable
 from backend.domain.evaluators.getters._evidence import as_json, stated
@@ -162,23 +163,13 @@ def content(browser: Browser, tab: Tab) -> Mapping[str, Any]:
 def running(context: SetupContext) -> Browser | None:
     """The browser, started if it does not run; None if it does not answer then, either."""
     browser = context.browser()
-    if _answers(browser):
+    if not why_silent(browser):
         return browser
     with suppress(TaskSetupFailed, GuestRefused):
         run_step(context, "launch", {"command": [CHROME.program, DEBUGGING]})
-        if look_again(context.desktop, lambda: _answers(browser)):
+        if look_again(context.desktop, lambda: not why_silent(browser)):
             return browser
     return None
-
-
-def _answers(browser: Browser) -> bool:
-    try:
-        browser.tabs()
-    except GuestRefused as error:
-        if error.kind != "no_browser":
-            raise
-        return False
-    return True
 
 
 @contextmanager
