@@ -12,6 +12,7 @@ import httpx
 logger = logging.getLogger(__name__)
 PATH = "/api/v1/agent"
 MOST_BODY = 2**20
+MOST_DROPPED = 2**23
 LONGEST = 90.0
 _KEPT = ("content-type", "cache-control", "www-authenticate", "retry-after")
 
@@ -39,13 +40,20 @@ class _Handler(BaseHTTPRequestHandler):
     def _pass_on(self) -> None:
         length = self.headers.get("Content-Length", "0")
         if not lets_through(self.path):
-            self._answer(HTTPStatus.FORBIDDEN, b'{"detail": "only the paths for agents"}', {})
+            self._refuse(HTTPStatus.FORBIDDEN, b'{"detail": "only the paths for agents"}', length)
         elif not length.isdigit() or int(length) > MOST_BODY or "Transfer-Encoding" in self.headers:
-            self._answer(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, b'{"detail": "at most 1 MiB"}', {})
+            self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, b'{"detail": "at most 1 MiB"}', length)
         else:
             self._forward(self.rfile.read(int(length)))
 
     do_GET = do_POST = _pass_on  # noqa: N815 - names that http.server looks for.
+
+    def _refuse(self, status: int, reason: bytes, length: str) -> None:
+        """Answers after reading what was sent: a socket that is closed with something unread loses its answer."""
+        left = min(int(length), MOST_DROPPED) if length.isdigit() else 0
+        while left > 0 and (dropped := self.rfile.read(min(left, 2**16))):
+            left -= len(dropped)
+        self._answer(status, reason, {})
 
     def _forward(self, body: bytes) -> None:
         headers = {name: self.headers[name] for name in ("Authorization", "Content-Type") if name in self.headers}
@@ -62,6 +70,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         for name, value in {"content-type": "application/json", **headers, "content-length": str(len(body))}.items():
             self.send_header(name, value)
+        if self.close_connection:  # Said, or the next request is sent into a closing connection.
+            self.send_header("connection", "close")
         self.end_headers()
         self.wfile.write(body)
 

@@ -57,7 +57,8 @@ class TestAgentDoor:
 
     def test_refuses_everything_else(self, service: Service, inside: httpx.Client) -> None:
         assert inside.get("/api/v1/runs").status_code == 403
-        assert inside.post("/api/v1/runs/1/cancel").status_code == 403
+        assert inside.post("/api/v1/runs/1/cancel", content=b"x" * 2**22).status_code == 403
+        assert inside.get("/api/v1/runs").headers["connection"] == "close"
         assert service.asked == []
 
     def test_refuses_what_is_too_large(self, service: Service, inside: httpx.Client) -> None:
