@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from backend.domain.errors import ClusterLost, DeskarenaError, TaskSetupFailed
+from backend.domain.errors import ClusterLost, DeskarenaError, EvaluatorFailed, TaskSetupFailed
 from backend.domain.ports import Desktop, OpenDesktop
 from backend.domain.ports_web import Browser, Web, WebReply
 from backend.domain.task import Task
@@ -32,6 +32,15 @@ def no_secret(name: str) -> str:
         TaskSetupFailed: always.
     """
     raise TaskSetupFailed(f"the task needs the secret {name!r}, which was not given")
+
+
+def no_judge() -> bytes:
+    """Where the run has no judge.
+
+    Raises:
+        EvaluatorFailed: always.
+    """
+    raise EvaluatorFailed("a model is to judge this task, and the run names none", hint="See docs/judges.md.")
 
 
 def nowhere(task: Task, assets: Mapping[str, str]) -> WayOut:
@@ -90,6 +99,7 @@ class TaskContext:
         outputs: what steps have kept.
         benchmark: its name, for words to people.
         since: see the port.
+        judge: what the run's judge says of the attempt.
     """
 
     desktop: Desktop
@@ -102,6 +112,8 @@ class TaskContext:
     outputs: dict[str, bytes] = field(default_factory=dict)
     benchmark: str = ""
     since: int = 0
+    judge: Callable[[], bytes] = no_judge
+    _judgement: bytes | None = field(default=None, init=False, repr=False)
 
     def asset(self, name: str) -> bytes:
         """See the port."""
@@ -127,6 +139,12 @@ class TaskContext:
     def kept(self, name: str) -> bytes | None:
         """See the port."""
         return self.outputs.get(name)
+
+    def judgement(self) -> bytes:
+        """See the port. What it says is kept for the attempt's other calls."""
+        if self._judgement is None:
+            self._judgement = self.judge()
+        return self._judgement
 
     def secret(self, name: str) -> str:
         """See the port."""

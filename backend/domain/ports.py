@@ -311,6 +311,14 @@ class SetupContext(Protocol):
         """What `keep` was given under that name, None if nothing; the getter `cache_file` asks for it."""
         ...
 
+    def judgement(self) -> bytes:
+        """What the run's judge says of the attempt, as JSON; asked once, then the same again. After the agent's end.
+
+        Raises:
+            EvaluatorFailed: the run has no judge, or it came to no judgement.
+        """
+        ...
+
     def secret(self, name: str) -> str:
         """A secret that the operator gave for tasks (`googledrive_settings`, ...).
 

@@ -119,6 +119,7 @@ class EvaluatorSpec(Frozen):
         parts: what is judged by itself; they make a graph without a circle.
         protocol: registered scoring protocol that makes score and measures of calls and parts; empty: the calls' score.
         patience: steps without a newly reached part after which the episode ends as `stalled`; None = never.
+        text: the final state in words, for a judge and for people; empty where only the instruction says it.
     """
 
     calls: tuple[MetricCall, ...]
@@ -128,6 +129,7 @@ class EvaluatorSpec(Frozen):
     parts: tuple[Part, ...] = Field(default=(), max_length=MAX_PARTS)
     protocol: str = ""
     patience: int | None = Field(default=None, ge=1)
+    text: str = ""
 
     @property
     def infeasible(self) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from backend.domain.errors import GuestRefused, TaskSetupFailed
+from backend.domain.errors import EvaluatorFailed, GuestRefused, TaskSetupFailed
 from backend.domain.ports_web import Browser, Web, WebReply
 from backend.domain.task import EvaluatorSpec, MetricCall, SetupStep, Task, TaskKey
 from tests.fakes.browser import FakeBrowser
@@ -40,6 +40,7 @@ class FakeContext:
     Attributes:
         answers: (port, path) to what a server in the desktop answers there; bytes have status 200.
         outputs: what steps have kept.
+        judged: what the run's judge says; None = it has none.
     """
 
     desktop: Any
@@ -51,6 +52,12 @@ class FakeContext:
     answers: dict[tuple[int, str], bytes | WebReply] = field(default_factory=dict)
     outputs: dict[str, bytes] = field(default_factory=dict)
     since: int = 0
+    judged: bytes | None = None
+
+    def judgement(self) -> bytes:
+        if self.judged is None:
+            raise EvaluatorFailed("the run has no judge")
+        return self.judged
 
     def browser(self, port: int = 9222) -> Browser:
         return self.browsers.get(port) or FakeBrowser(running=False)

@@ -13,6 +13,7 @@ from typing import Any
 from backend.domain import registry
 from backend.domain.episode import EndedBy
 from backend.domain.errors import EvaluatorFailed, GuestRefused, Invalid, TaskSetupFailed, WebFailed
+from backend.domain.judging.criteria import criteria_of
 from backend.domain.ports import Getter, Metric, ScoringProtocol, SetupContext
 from backend.domain.registry import Kind
 from backend.domain.score import (
@@ -215,9 +216,7 @@ def _judge(task: Task, call: MetricCall, gathered: CallEvidence, folder: Path) -
     if call.expected is not None:
         expected = _read(task, call.expected, gathered.expected, folder / "expected")
         arguments.append(expected)
-    options = dict(call.options)
-    if task.evaluator.strict_upstream and "strict_upstream" in inspect.signature(metric).parameters:
-        options["strict_upstream"] = True
+    options = {**call.options, **_told(task, metric)}
     try:
         value = metric(*arguments, **options)
     except EvaluatorFailed:
@@ -232,6 +231,15 @@ def _judge(task: Task, call: MetricCall, gathered: CallEvidence, folder: Path) -
         expected=shown(expected, folder),
     )
     return kept, value
+
+
+def _told(task: Task, metric: Metric) -> dict[str, Any]:
+    """What some metrics want to know of the task beside their own options."""
+    known = inspect.signature(metric).parameters
+    told: dict[str, Any] = {"criteria": criteria_of(task)} if "criteria" in known else {}
+    if task.evaluator.strict_upstream and "strict_upstream" in known:
+        told["strict_upstream"] = True
+    return told
 
 
 def _read(task: Task, spec: Mapping[str, JSON] | None, blobs: tuple[Blob, ...] | None, folder: Path) -> Any:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from backend.domain.errors import ClusterLost, GuestLost, NotFound, TaskSetupFailed
+from backend.domain.errors import ClusterLost, EvaluatorFailed, GuestLost, NotFound, TaskSetupFailed
 from backend.domain.ports import OpenDesktop
 from backend.domain.ports_web import Browser
 from tests.factories.starter_tasks import make_task
@@ -89,3 +89,20 @@ class TestOutputsAndSecrets:
         with pytest.raises(TaskSetupFailed, match="googledrive"):
             context([]).secret("googledrive_settings")
         assert context([], secrets=str.upper).secret("a") == "A"
+
+
+class TestJudgement:
+    def test_asked_once(self) -> None:
+        asked: list[int] = []
+
+        def judge() -> bytes:
+            asked.append(1)
+            return b"{}"
+
+        task = context([], judge=judge)
+        assert task.judgement() == task.judgement() == b"{}"
+        assert len(asked) == 1
+
+    def test_a_run_without_a_judge_has_none(self) -> None:
+        with pytest.raises(EvaluatorFailed, match="the run names none"):
+            context([]).judgement()

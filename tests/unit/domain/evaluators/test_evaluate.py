@@ -10,6 +10,7 @@ from backend.domain.evaluators.evaluate import MAX_SHOWN, CallEvidence, collect,
 from backend.domain.registry import Kind
 from backend.domain.score import GAVE_UP, Blob, PartResult, Verdict, score_by_rule
 from backend.domain.task import EvaluatorSpec, MetricCall, Task
+from tests.factories.judging import answer, judged_task, judgement
 from tests.factories.parts import part, task_of_parts
 from tests.factories.starter_tasks import FakeContext, make_task
 from tests.fakes.desktop import FakeDesktop
@@ -155,3 +156,30 @@ class TestParts:
         desktop.files = {"/a": b"done"}
         seen = gather(FakeContext(desktop, task), task, one.calls[0])
         assert look(task, one, [seen], tmp_path).value == 1.0
+
+
+class TestJudged:
+    """A judgement is evidence like any other: what does not fit the task's criteria has no verdict."""
+
+    def evidence(self, *answers: str) -> list[CallEvidence]:
+        blob = Blob(name="judgement.json", data=judgement(*answers).model_dump_json().encode())
+        return [CallEvidence(result=(blob,)) for _ in judged_task().evaluator.all_calls]
+
+    def test_one_judgement_for_all_calls(self, tmp_path: Path) -> None:
+        context = FakeContext(FakeDesktop(), judged_task(), judged=b"{}")
+        assert [one.result and one.result[0].data for one in collect(context, judged_task())] == [b"{}"] * 2
+
+    def test_verdicts_become_parts_and_measures(self, tmp_path: Path) -> None:
+        found = evaluate(judged_task(), self.evidence(answer(opened=(True, 1), final=False)), tmp_path)
+        assert (found.score, found.measures["S_int"], found.measures["S_final"]) == (0.0, 1.0, 0.0)
+        assert (found.parts[0].step, found.parts[0].progress, found.parts[0].reasons) == (1, 1.0, ("opened: seen",))
+
+    @pytest.mark.parametrize("text", [answer(opened=True), answer(opened=True, final=True, more=True), "done"])
+    def test_a_judge_that_drops_or_adds_a_criterion_raises_no_score(self, text: str, tmp_path: Path) -> None:
+        with pytest.raises(EvaluatorFailed, match="cannot be used"):
+            evaluate(judged_task(), self.evidence(text), tmp_path)
+
+    def test_a_task_that_lists_more_than_the_judge_was_asked(self, tmp_path: Path) -> None:
+        asked = self.evidence(answer(opened=True, final=True))
+        with pytest.raises(EvaluatorFailed, match="other criteria"):
+            evaluate(judged_task(text="The note says goodbye."), asked, tmp_path)

@@ -1,0 +1,1 @@
+"""Getters that ask somebody for a judgement, one file each."""

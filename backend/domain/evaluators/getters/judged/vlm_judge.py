@@ -1,0 +1,23 @@
+"""`vlm_judge`: what the run's judge, a vision-language model, says of the whole attempt (docs/judges.md)."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.evaluators.getters._evidence import JSON_TYPE, Checked, only, stated
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+
+@register(Kind.GETTER, "vlm_judge")
+class VlmJudge(Checked):
+    """The judgement as JSON (`backend.domain.judging.judgement.Judgement`). All calls of a task share one."""
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
+        """See the port."""
+        return [Blob(name="judgement.json", data=context.judgement(), media_type=JSON_TYPE)]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        return stated(only(blobs))

@@ -1,0 +1,1 @@
+"""Metrics that read somebody's judgement, one file each."""

@@ -1,0 +1,160 @@
+"""Asks a judge: so many votes, each with one chance to mend an answer that cannot be used."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from backend.domain.errors import EvaluatorFailed, Invalid, ModelApiFailed
+from backend.domain.judging.config import JudgeConfig
+from backend.domain.judging.criteria import Criterion
+from backend.domain.judging.judgement import Judgement, JudgeReply, Vote
+from backend.domain.judging.prompt import PROMPT_SHA256, input_sha256, messages, repair, shown_picture
+from backend.domain.judging.reply import BrokenReply, read_reply, text_of, verdict_tool
+from backend.domain.judging.seen import SeenStep, chosen, last_step
+from backend.domain.ports_model import Message, ModelClient, ModelReply, ModelRequest
+
+MAX_PROBLEM = 500
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a judge is asked.
+
+    Attributes:
+        judge: who.
+        instruction: the task's.
+        criteria: of `criteria_of`.
+        steps: the attempt.
+    """
+
+    judge: JudgeConfig
+    instruction: str
+    criteria: tuple[Criterion, ...]
+    steps: tuple[SeenStep, ...]
+
+    @property
+    def sha256(self) -> str:
+        """Of all that decides one vote."""
+        judge = self.judge
+        return input_sha256(judge.of_one_vote(), self.instruction, self.criteria, self.steps, judge.pictures)
+
+
+class VoteStore(Protocol):
+    """Where answers are kept, so that nothing is paid for twice, and every answer is counted."""
+
+    def known(self, input_sha256: str, number: int) -> JudgeReply | None:
+        """A usable answer to this question for this vote; None if there is none yet."""
+        ...
+
+    def keep(self, input_sha256: str, number: int, reply: JudgeReply) -> None:
+        """Keeps an answer, one that cannot be used as well: it was paid for."""
+        ...
+
+
+def judge(
+    question: Question, client: Callable[[], ModelClient], store: VoteStore, fetch: Callable[[str], bytes]
+) -> Judgement:
+    """All votes of a judge on an attempt.
+
+    Args:
+        question: what is asked.
+        client: the model, asked for only if a vote is not known yet.
+        store: earlier answers.
+        fetch: bytes of a picture by its hash.
+
+    Raises:
+        EvaluatorFailed: the model gave no answer, refused, or twice gave one that cannot be used. Never a verdict
+            instead.
+    """
+    if not question.criteria:
+        raise EvaluatorFailed("a judge was asked, but nothing of the task is for it to judge")
+    steps, config, key = question.steps, question.judge, question.sha256
+    shown = chosen(steps, config.pictures)
+    if not shown:
+        raise EvaluatorFailed("there is no picture of the attempt that a judge could be shown")
+    voter = _Voter(question, shown, client, store, fetch)
+    return Judgement(
+        judge=config,
+        prompt_sha256=PROMPT_SHA256,
+        input_sha256=key,
+        criteria=question.criteria,
+        last_step=last_step(steps),
+        pictures=shown,
+        votes=tuple(voter.vote(number, key) for number in range(config.votes)),
+    )
+
+
+class _Voter:
+    """Gets one vote after the other; the question, with its pictures, is made once."""
+
+    def __init__(
+        self,
+        question: Question,
+        shown: tuple[int, ...],
+        client: Callable[[], ModelClient],
+        store: VoteStore,
+        fetch: Callable[[str], bytes],
+    ) -> None:
+        self._question = question
+        self._shown = shown
+        self._client = client
+        self._store = store
+        self._fetch = fetch
+        self._asked: tuple[Message, ...] | None = None
+
+    def vote(self, number: int, key: str) -> Vote:
+        known = self._store.known(key, number)
+        if known is not None and not self._problem(known.text):
+            return Vote(number=number, replies=(known,), cached=True)
+        asked = self._asked = self._asked or self._messages()
+        first = self._ask(number, key, asked)
+        if not first.problem:
+            return Vote(number=number, replies=(first,))
+        second = self._ask(number, key, (*asked, *repair(first.text, first.problem, self._question.criteria)))
+        if second.problem:
+            raise EvaluatorFailed(f"the judge's answer cannot be used, and neither can the next: {second.problem}")
+        return Vote(number=number, replies=(first, second))
+
+    def _messages(self) -> tuple[Message, ...]:
+        asked, side = self._question, self._question.judge.picture_side
+        return messages(
+            asked.instruction,
+            asked.criteria,
+            asked.steps,
+            self._shown,
+            lambda kept: shown_picture(kept, self._fetch, side),
+        )
+
+    def _ask(self, number: int, key: str, asked: tuple[Message, ...]) -> JudgeReply:
+        said = self._complete(number, asked)
+        text = text_of(said)
+        refused = said.stop == "refusal" and not text.strip()
+        problem = "the model refused to answer" if refused else self._problem(text)
+        reply = JudgeReply(text=text, problem=problem, model=said.model, usage=said.usage, dropped=said.dropped)
+        self._store.keep(key, number, reply)
+        if refused:
+            raise EvaluatorFailed("the judge refused to answer")
+        return reply
+
+    def _complete(self, number: int, asked: tuple[Message, ...]) -> ModelReply:
+        config = self._question.judge
+        request = ModelRequest(
+            model=config.model,
+            messages=asked,
+            tools=(verdict_tool(self._question.criteria),),
+            temperature=config.temperature,
+            max_tokens=config.max_tokens,
+            seed=number,
+        )
+        try:
+            return self._client().complete(request)
+        except (ModelApiFailed, Invalid) as error:
+            # The agent's work is done: another attempt, which is what a lost model API asks for, would repeat it.
+            raise EvaluatorFailed(f"the judge gave no answer: {error.message}", hint=error.hint) from error
+
+    def _problem(self, text: str) -> str:
+        try:
+            read_reply(text, self._question.criteria, last_step(self._question.steps))
+        except BrokenReply as broken:
+            return str(broken)[:MAX_PROBLEM]
+        return ""

@@ -1,0 +1,66 @@
+"""What a judge is asked about a task: its parts and its final state, as far as a judge decides them."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.task import Frozen, MetricCall, Task
+
+JUDGE = "vlm_judge"
+"""The name of the metric and of its getter."""
+FINAL = "final"
+"""The criterion of the final state."""
+
+
+class Criterion(Frozen):
+    """One state in words.
+
+    Attributes:
+        name: of the part, or `final`.
+        text: what must be so.
+    """
+
+    name: str
+    text: str
+
+
+def criteria_of(task: Task) -> tuple[Criterion, ...]:
+    """The criteria of a task, in its order, the final state last; empty if no judge decides anything.
+
+    Raises:
+        EvaluatorFailed: a call of the judge names another part than its own, or a part has no text to judge by.
+    """
+    spec = task.evaluator
+    found = []
+    for part in spec.parts:
+        if not _asks(part.calls, part.name):
+            continue
+        if part.each_step:
+            raise EvaluatorFailed(f"part {part.name}: a model judges at the end, not after each step")
+        found.append(Criterion(name=part.name, text=part.text))
+    if _asks(spec.calls, FINAL):
+        found.append(Criterion(name=FINAL, text=spec.text or f"What was asked for is done: {task.instruction}"))
+    for criterion in found:
+        if not criterion.text.strip():
+            raise EvaluatorFailed(f"part {criterion.name}: it has no text that a model could judge by")
+    if len({criterion.name for criterion in found}) != len(found):
+        raise EvaluatorFailed(f"a part is called {FINAL!r}, which is the name of the final state")
+    return tuple(found)
+
+
+def is_judged(spec: Mapping[str, Any]) -> bool:
+    """Whether a task, as it is stored, needs a judge. Cheap: nothing is validated."""
+    evaluator = spec.get("evaluator") or {}
+    calls = [*(evaluator.get("calls") or ())]
+    for part in evaluator.get("parts") or ():
+        calls += part.get("calls") or ()
+    return any(call.get("func") == JUDGE for call in calls)
+
+
+def _asks(calls: Iterable[MetricCall], name: str) -> bool:
+    """Whether the judge decides here; a call of it that names something else is a mistake of the task."""
+    named = [call.options.get("part", FINAL) for call in calls if call.func == JUDGE]
+    wrong = [other for other in named if other != name]
+    if wrong:
+        raise EvaluatorFailed(f"{JUDGE} of {name!r} asks for {str(wrong[0])[:100]!r}")
+    return bool(named)

@@ -1,0 +1,127 @@
+"""What a judge said of an attempt, as it is kept, and what its votes come to."""
+
+from collections.abc import Mapping, Sequence
+
+from pydantic import Field, ValidationError
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.judging.config import JudgeConfig
+from backend.domain.judging.criteria import Criterion
+from backend.domain.judging.reply import BrokenReply, CriterionVerdict, read_reply
+from backend.domain.score import MetricValue
+from backend.domain.task import Frozen
+from backend.domain.trajectory import Usage
+
+
+class JudgeReply(Frozen):
+    """One answer of the model.
+
+    Attributes:
+        text: verbatim (`backend.domain.judging.reply.text_of`).
+        problem: why it could not be used; empty if it could.
+        model: as the API names what answered.
+        usage: tokens and money.
+        dropped: settings of the judge that the API does not know.
+    """
+
+    text: str
+    problem: str = ""
+    model: str = ""
+    usage: Usage = Usage()
+    dropped: tuple[str, ...] = ()
+
+
+class Vote(Frozen):
+    """One vote: an answer that can be used, after at most one that could not.
+
+    Attributes:
+        number: from 0.
+        replies: in the order in which they came; the last one counts.
+        cached: the same was asked before, and that answer counts; it cost nothing now.
+    """
+
+    number: int
+    replies: tuple[JudgeReply, ...] = Field(min_length=1)
+    cached: bool = False
+
+
+class Judgement(Frozen):
+    """Everything that a judge was asked and said of one attempt: the evidence of the metric `vlm_judge`.
+
+    Attributes:
+        judge: who.
+        prompt_sha256, input_sha256: of what it was asked.
+        criteria: all that it was to judge.
+        last_step: number of the attempt's last step; None if there was none.
+        pictures: positions of the steps whose pictures it was shown.
+        votes: as many as the judge has.
+    """
+
+    judge: JudgeConfig
+    prompt_sha256: str
+    input_sha256: str
+    criteria: tuple[Criterion, ...]
+    last_step: int | None
+    pictures: tuple[int, ...]
+    votes: tuple[Vote, ...]
+
+    @classmethod
+    def of(cls, data: object) -> "Judgement":
+        """Reads evidence. Raises EvaluatorFailed if it is none."""
+        try:
+            return cls.model_validate(data)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            place = ".".join(map(str, first["loc"]))
+            raise EvaluatorFailed(f"the judge's evidence is damaged: {place}: {first['msg']}") from error
+
+    @property
+    def usage(self) -> Usage:
+        """What was spent for it now."""
+        asked = [reply.usage for vote in self.votes if not vote.cached for reply in vote.replies]
+        return sum(asked, Usage())
+
+    def verdicts(self, criteria: Sequence[Criterion]) -> tuple[CriterionVerdict, ...]:
+        """What the majority says of each of these criteria, which are those that the judge was given.
+
+        Raises:
+            EvaluatorFailed: it was given others, votes are missing, or a vote does not fit the criteria.
+        """
+        if tuple(criteria) != self.criteria:
+            raise EvaluatorFailed("the judge was asked for other criteria than those of the task")
+        votes = self._read()
+        return tuple(_majority(criterion.name, [vote[criterion.name] for vote in votes]) for criterion in criteria)
+
+    def value(self, name: str, criteria: Sequence[Criterion]) -> MetricValue:
+        """What the majority says of one criterion; `progress` is the share of votes for it.
+
+        Raises:
+            EvaluatorFailed: see `verdicts`, or the criterion is none of them.
+        """
+        found = next((verdict for verdict in self.verdicts(criteria) if verdict.name == name), None)
+        if found is None:
+            raise EvaluatorFailed(f"the judge was not asked for {name[:100]!r}")
+        share = sum(vote[name].reached for vote in self._read()) / len(self.votes)
+        agree = round(share * len(self.votes)) if found.reached else round((1 - share) * len(self.votes))
+        words = f"{agree} of {len(self.votes)} votes of {self.judge.model}: " if len(self.votes) > 1 else ""
+        return MetricValue(
+            value=float(found.reached), reasons=(f"{words}{found.reason}",), step=found.step, progress=share
+        )
+
+    def _read(self) -> list[Mapping[str, CriterionVerdict]]:
+        if sorted(vote.number for vote in self.votes) != list(range(self.judge.votes)):
+            raise EvaluatorFailed(f"the judge has {self.judge.votes} votes, but {len(self.votes)} are there")
+        try:
+            read = [read_reply(vote.replies[-1].text, self.criteria, self.last_step) for vote in self.votes]
+        except BrokenReply as broken:
+            raise EvaluatorFailed(f"the judge's answer cannot be used: {broken}") from broken
+        return [{verdict.name: verdict for verdict in vote} for vote in read]
+
+
+def _majority(name: str, votes: Sequence[CriterionVerdict]) -> CriterionVerdict:
+    """The verdict of most votes, with the reason of the first of them and the lower median of their steps."""
+    reached = sum(vote.reached for vote in votes) * 2 > len(votes)
+    agreeing = [vote for vote in votes if vote.reached == reached]
+    steps = sorted(vote.step for vote in agreeing if vote.step is not None)
+    step = steps[(len(steps) - 1) // 2] if steps else None
+    return CriterionVerdict(name=name, reached=reached, step=step, reason=agreeing[0].reason)

@@ -1,0 +1,130 @@
+"""What a judge's answer must be: one verdict for every criterion that was listed, and for no other."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, ValidationError
+
+from backend.domain.judging.criteria import Criterion
+from backend.domain.ports_model import ModelReply, Tool
+from backend.domain.task import Frozen
+
+TOOL = "give_verdicts"
+MAX_REASON = 1000
+_FENCED = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
+
+
+class BrokenReply(Exception):  # noqa: N818 - named after what it says.
+    """An answer that is none; in words that the model can use to do better."""
+
+
+class CriterionVerdict(Frozen):
+    """What one answer says of one criterion.
+
+    Attributes:
+        reached: whether the criterion is met.
+        step: number of the step after which it was first met; None if it is not met, or the answer does not say.
+        reason: why, bounded.
+    """
+
+    name: str
+    reached: bool
+    step: int | None = None
+    reason: str = ""
+
+
+class _Said(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    name: StrictStr
+    reached: StrictBool
+    step: StrictInt | None
+    reason: StrictStr = Field(min_length=1)
+
+
+class _Answer(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    verdicts: list[_Said]
+
+
+def verdict_tool(criteria: Sequence[Criterion]) -> Tool:
+    """The form of an answer, as a tool with a JSON schema."""
+    fields: dict[str, Any] = {
+        "name": {"type": "string", "enum": [criterion.name for criterion in criteria]},
+        "reached": {"type": "boolean"},
+        "step": {"type": ["integer", "null"], "description": "number of the step after which it was first so"},
+        "reason": {"type": "string", "description": "what on the pictures shows it, in one or two sentences"},
+    }
+    verdict = {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+    listed = {"type": "array", "items": verdict, "minItems": len(criteria), "maxItems": len(criteria)}
+    schema = {
+        "type": "object",
+        "properties": {"verdicts": listed},
+        "required": ["verdicts"],
+        "additionalProperties": False,
+    }
+    return Tool(name=TOOL, about="Gives one verdict for each criterion.", schema_=schema)
+
+
+def text_of(reply: ModelReply) -> str:
+    """The part of a reply that is kept and read: the arguments of the tool, else its words."""
+    for call in reply.calls:
+        if call.name == TOOL:
+            return json.dumps(dict(call.arguments), ensure_ascii=False, default=str)
+    return reply.text
+
+
+def read_reply(text: str, criteria: Sequence[Criterion], last: int | None) -> tuple[CriterionVerdict, ...]:
+    """The verdicts of an answer, in the order of the criteria.
+
+    Args:
+        text: of `text_of`.
+        criteria: all that were listed.
+        last: number of the last step; None if there was no step.
+
+    Raises:
+        BrokenReply: it has no such form, leaves out a criterion, names one twice or one that was not listed, or a step
+            that was not made. Nothing is guessed, and nothing silently dropped.
+    """
+    try:
+        answer = _Answer.model_validate(_object(text))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"])) or "the answer"
+        raise BrokenReply(f"{place}: {first['msg']}") from None
+    said = {verdict.name: verdict for verdict in answer.verdicts}
+    names = [criterion.name for criterion in criteria]
+    _check_names([verdict.name for verdict in answer.verdicts], names)
+    return tuple(_verdict(said[name], last) for name in names)
+
+
+def _object(text: str) -> Mapping[str, Any]:
+    fenced = _FENCED.findall(text)
+    try:
+        found = json.loads(fenced[-1] if fenced else text)
+    except (ValueError, RecursionError):
+        raise BrokenReply("the answer is not one JSON object") from None
+    if not isinstance(found, dict):
+        raise BrokenReply("the answer is not one JSON object")
+    return found
+
+
+def _check_names(said: Sequence[str], listed: Sequence[str]) -> None:
+    foreign = [name for name in said if name not in listed]
+    missing = [name for name in listed if name not in said]
+    twice = [name for name in listed if said.count(name) > 1]
+    for words, names in (("not listed", foreign), ("without a verdict", missing), ("judged twice", twice)):
+        if names:
+            raise BrokenReply(f"{words}: {', '.join(name[:100] for name in names[:10])}")
+
+
+def _verdict(said: _Said, last: int | None) -> CriterionVerdict:
+    """A step counts only with a criterion that is met: that of another one says nothing."""
+    step = said.step if said.reached else None
+    if step is not None and (last is None or not 0 <= step <= last):
+        made = "none was made" if last is None else f"there are 0 to {last}"
+        raise BrokenReply(f"{said.name[:100]}: there is no step {step}; {made}")
+    return CriterionVerdict(name=said.name, reached=said.reached, step=step, reason=said.reason[:MAX_REASON])
