@@ -55,6 +55,7 @@ class Interaction(Frozen):
         role: its type, for example `push button`.
         rect: (left, top, width, height) of it in pixels; None if unknown.
         window: title of the active window.
+        picture: what the screen showed around a click on something without a name, PNG in base64; may be empty.
     """
 
     number: int
@@ -67,6 +68,7 @@ class Interaction(Frozen):
     role: str = Field(default="", max_length=200)
     rect: tuple[int, int, int, int] | None = None
     window: str = Field(default="", max_length=2000)
+    picture: str = Field(default="", max_length=100_000, repr=False)
 
 
 @runtime_checkable

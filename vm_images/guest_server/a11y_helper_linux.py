@@ -9,7 +9,8 @@ import sys
 import time
 from typing import Any
 
-from .a11y_walk_linux import Walk, find_terminal, prepare
+from .a11y_ask_linux import prepare
+from .a11y_walk_linux import Walk, find_terminal
 
 
 def _answer(question: dict[str, Any]) -> dict[str, Any]:

@@ -5,30 +5,18 @@ tree is what the applications say now.
 """
 
 import time
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 from xml.etree.ElementTree import Element
 
-import gi
+from .a11y_ask_linux import Atspi, HungError, applications, ask, children_of, states_of
+from .a11y_xml import clean, element, put, to_text
 
-gi.require_version("Atspi", "2.0")
-from gi.repository import Atspi, GLib  # noqa: E402 - the version must be chosen first.
-
-from .a11y_xml import clean, element, put, to_text  # noqa: E402
-
-T = TypeVar("T")
 Point = tuple[int, int]
 
-_CALL_MILLISECONDS = 3000
 _LONGEST_TEXT = 100_000
 _INSIDE = 3  # Pixels inside a table's edge, where its first and last visible cells lie.
-_NO_REPLY = ("timed out", "timeout", "NoReply", "no reply", "Timeout")
-
-
-class HungError(Exception):
-    """An application did not answer; its part of the tree is left out."""
 
 
 @dataclass(frozen=True)
@@ -50,40 +38,6 @@ class Kinds:
     def is_table(self) -> bool:
         """A table that makes its cells when they are asked for."""
         return "Table" in self.interfaces and "manages-descendants" in self.states
-
-
-def prepare() -> str:
-    """Connects to the accessibility bus; says what is wrong, empty if nothing is."""
-    warnings.simplefilter("ignore")  # Old and new names of AT-SPI calls differ between versions.
-    if Atspi.init() not in {0, 1}:
-        return "the accessibility bus does not answer"
-    Atspi.set_timeout(_CALL_MILLISECONDS, _CALL_MILLISECONDS)
-    return ""
-
-
-def _ask(call: Callable[..., T], *args: Any) -> T | None:
-    """One question; None if the object has gone meanwhile."""
-    try:
-        return call(*args)
-    except GLib.Error as error:
-        if any(word in str(error) for word in _NO_REPLY):
-            raise HungError(str(error)) from None
-        return None
-
-
-def _children(node: Any, most: int) -> Iterator[Any]:
-    for index in range(min(_ask(node.get_child_count) or 0, most)):
-        child = _ask(node.get_child_at_index, index)
-        if child is not None:
-            yield child
-
-
-def applications(most: int) -> list[Any]:
-    """All applications with accessible objects; one that hangs is among them, because only the registry is asked."""
-    try:
-        return list(_children(Atspi.get_desktop(0), most))
-    except HungError:
-        return []
 
 
 class Walk:
@@ -123,15 +77,15 @@ class Walk:
 
     def _add(self, parent: Element, node: Any, depth: int, origin: Origin) -> None:
         self.count += 1
-        states = _states(node)
-        role = _ask(node.get_role_name) or ""
-        made = element(role, _ask(node.get_name) or "")
+        states = states_of(node)
+        role = ask(node.get_role_name) or ""
+        made = element(role, ask(node.get_name) or "")
         parent.append(made)
         for state in states:
             put(made, "st", state, "true")
-        for key, value in (_ask(node.get_attributes) or {}).items():
+        for key, value in (ask(node.get_attributes) or {}).items():
             put(made, "attr", key, value)
-        kinds = Kinds(frozenset(_ask(node.get_interfaces) or ()), frozenset(states))
+        kinds = Kinds(frozenset(ask(node.get_interfaces) or ()), frozenset(states))
         origin = self._describe(made, node, kinds, origin)
         self._descend(made, node, kinds, depth, origin)
 
@@ -146,12 +100,12 @@ class Walk:
         if "Action" in kinds.interfaces:
             _actions(made, node)
         if "Document" in kinds.interfaces:
-            for key, value in (_ask(Atspi.Document.get_document_attributes, node) or {}).items():
+            for key, value in (ask(Atspi.Document.get_document_attributes, node) or {}).items():
                 put(made, "docattr", key, value)
         return _component(made, node, origin) if "Component" in kinds.interfaces else origin
 
     def _descend(self, made: Element, node: Any, kinds: Kinds, depth: int, origin: Origin) -> None:
-        total = _ask(node.get_child_count) or 0
+        total = ask(node.get_child_count) or 0
         if not total:
             return
         if depth >= self._depth:
@@ -162,24 +116,17 @@ class Walk:
             self.cut = (
                 "of a large table, what shows" if showing_only else f"an object has more than {self._most} children"
             )
-        for child in _visible_cells(node, self._most) if showing_only else _children(node, self._most):
+        for child in _visible_cells(node, self._most) if showing_only else children_of(node, self._most):
             if self._full():
                 return
             self._add(made, child, depth + 1, origin)
 
     def _text(self, made: Element, node: Any) -> None:
-        length = _ask(Atspi.Text.get_character_count, node) or 0
+        length = ask(Atspi.Text.get_character_count, node) or 0
         if length > _LONGEST_TEXT:
             self.cut = f"a text has more than {_LONGEST_TEXT} characters"
         if length > 0:
-            made.text = clean(_ask(Atspi.Text.get_text, node, 0, min(length, _LONGEST_TEXT)) or "")
-
-
-def _states(node: Any) -> set[str]:
-    found = _ask(node.get_state_set)
-    if found is None:
-        return set()
-    return {state.value_nick for state in found.get_states()} - {"invalid", "last-defined"}
+            made.text = clean(ask(Atspi.Text.get_text, node, 0, min(length, _LONGEST_TEXT)) or "")
 
 
 def _value(made: Element, node: Any) -> None:
@@ -190,21 +137,21 @@ def _value(made: Element, node: Any) -> None:
         "step": Atspi.Value.get_minimum_increment,
     }
     for name, call in calls.items():
-        number = _ask(call, node)
+        number = ask(call, node)
         if number is not None:
             put(made, "val", name, number)
 
 
 def _actions(made: Element, node: Any) -> None:
-    for index in range(min(_ask(Atspi.Action.get_n_actions, node) or 0, 16)):
-        name = (_ask(Atspi.Action.get_action_name, node, index) or "").replace(" ", "-")
+    for index in range(min(ask(Atspi.Action.get_n_actions, node) or 0, 16)):
+        name = (ask(Atspi.Action.get_action_name, node, index) or "").replace(" ", "-")
         if name:
-            put(made, "act", f"{name}_desc", _ask(Atspi.Action.get_action_description, node, index) or "")
-            put(made, "act", f"{name}_kb", _ask(Atspi.Action.get_key_binding, node, index) or "")
+            put(made, "act", f"{name}_desc", ask(Atspi.Action.get_action_description, node, index) or "")
+            put(made, "act", f"{name}_kb", ask(Atspi.Action.get_key_binding, node, index) or "")
 
 
 def _component(made: Element, node: Any, origin: Origin) -> Origin:
-    box = _ask(node.get_extents, Atspi.CoordType.SCREEN)
+    box = ask(node.get_extents, Atspi.CoordType.SCREEN)
     if box is None or box.width < 0 or box.height < 0:
         return origin
     here = (box.x, box.y)
@@ -218,7 +165,7 @@ def _component(made: Element, node: Any, origin: Origin) -> Origin:
 
 def _visible_cells(table: Any, most: int) -> Iterator[Any]:
     """The cells that show of a table too large to list (a spreadsheet has thousands of millions)."""
-    box = _ask(table.get_extents, Atspi.CoordType.SCREEN)
+    box = ask(table.get_extents, Atspi.CoordType.SCREEN)
     if box is None:
         return
     first = _cell_at(table, box.x + _INSIDE, box.y + _INSIDE)
@@ -228,7 +175,7 @@ def _visible_cells(table: Any, most: int) -> Iterator[Any]:
     given = 0
     for row in range(first[0], last[0] + 1):
         for column in range(first[1], last[1] + 1):
-            cell = _ask(Atspi.Table.get_accessible_at, table, row, column)
+            cell = ask(Atspi.Table.get_accessible_at, table, row, column)
             if cell is None:
                 continue
             given += 1
@@ -238,12 +185,12 @@ def _visible_cells(table: Any, most: int) -> Iterator[Any]:
 
 
 def _cell_at(table: Any, x: int, y: int) -> Point | None:
-    cell = _ask(Atspi.Component.get_accessible_at_point, table, x, y, Atspi.CoordType.SCREEN)
-    index = _ask(cell.get_index_in_parent) if cell is not None else None
+    cell = ask(Atspi.Component.get_accessible_at_point, table, x, y, Atspi.CoordType.SCREEN)
+    index = ask(cell.get_index_in_parent) if cell is not None else None
     if index is None or index < 0:
         return None
-    row = _ask(Atspi.Table.get_row_at_index, table, index)
-    column = _ask(Atspi.Table.get_column_at_index, table, index)
+    row = ask(Atspi.Table.get_row_at_index, table, index)
+    column = ask(Atspi.Table.get_column_at_index, table, index)
     return None if row is None or column is None else (row, column)
 
 
@@ -259,13 +206,13 @@ def find_terminal() -> str | None:
         return None
     found.sort(key=lambda pair: not pair[0])
     node = found[0][1]
-    length = _ask(Atspi.Text.get_character_count, node) or 0
-    return clean(_ask(Atspi.Text.get_text, node, max(0, length - _LONGEST_TEXT), length) or "")
+    length = ask(Atspi.Text.get_character_count, node) or 0
+    return clean(ask(Atspi.Text.get_text, node, max(0, length - _LONGEST_TEXT), length) or "")
 
 
 def _terminals(node: Any, depth: int) -> Iterator[tuple[bool, Any]]:
-    if _ask(node.get_role) == Atspi.Role.TERMINAL:
-        yield "focused" in _states(node), node
+    if ask(node.get_role) == Atspi.Role.TERMINAL:
+        yield "focused" in states_of(node), node
     elif depth:
-        for child in _children(node, 200):
+        for child in children_of(node, 200):
             yield from _terminals(child, depth - 1)

@@ -12,12 +12,14 @@ from .x11_linux import XClient, require
 class XInput:
     """Carries out events in order. Requests from several callers do not mix."""
 
-    def __init__(self, display_name: str, wait_idle: Callable[[], None]) -> None:
+    def __init__(
+        self, display_name: str, wait_idle: Callable[[], None], before_press: Callable[[int, int], None]
+    ) -> None:
         self._x = XClient(display_name)
         require(self._x.display, "XTEST")
         screen = self._x.display.screen()
         self._width, self._height = screen.width_in_pixels, screen.height_in_pixels
-        self._pointer = Pointer(self._x)
+        self._pointer = Pointer(self._x, before_press)
         self._keyboard = Keyboard(self._x, wait_idle)
 
     def check(self, events: Sequence[Event]) -> None:

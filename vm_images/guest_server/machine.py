@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ParamSpec, Protocol, TypeVar
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 from .errors import GuestError
 from .input_events import Event
@@ -133,6 +133,22 @@ class InputDevice(Protocol):
         ...
 
 
+class Interactions(Protocol):
+    """The log of what was done with mouse and keyboard, by whomever. It begins with the first question."""
+
+    async def told(self, since: int) -> list[dict[str, Any]]:
+        """Entries after that number, oldest first, with all that was done before the question.
+
+        Raises:
+            GuestError: `not_available` if no log can be kept here, `failed` if it has broken off.
+        """
+        ...
+
+    async def stop(self) -> None:
+        """Ends it."""
+        ...
+
+
 class Clipboard(Protocol):
     """The clipboard's text."""
 
@@ -247,6 +263,7 @@ class Machine:
     home: Path
     screen: Screen
     input: InputDevice
+    interactions: Interactions
     clipboard: Clipboard
     windows: Windows
     accessibility: Accessibility

@@ -8,6 +8,7 @@ from .clipboard_linux import XClipboard
 from .commands_linux import LinuxCommands
 from .environment_linux import SessionConfig, own_environment
 from .input_linux import XInput
+from .interactions_linux import XInteractions
 from .machine import Machine
 from .screen_linux import XvfbScreen
 from .secret import Secret
@@ -27,7 +28,8 @@ def linux_machine(config: SessionConfig, secret: Secret, display: str, environme
     screen = XvfbScreen(framebuffer(config), client, display)
     root = RootWallpaper(client)
     wallpaper: Wallpaper = PcmanfmWallpaper(environment, config.home) if config.desktop == "pcmanfm" else root
-    device = XInput(display, lambda: _wait_idle(screen))
+    interactions = XInteractions(own_environment(config, display))
+    device = XInput(display, lambda: _wait_idle(screen), interactions.before_press)
     screen.on_new_keymap(device.notice_keymap)
     return Machine(
         platform="Linux",
@@ -37,6 +39,7 @@ def linux_machine(config: SessionConfig, secret: Secret, display: str, environme
         home=config.home,
         screen=screen,
         input=device,
+        interactions=interactions,
         clipboard=XClipboard(display, config.limits),
         windows=XWindows(client),
         accessibility=AtSpi(own_environment(config, display), config.limits),

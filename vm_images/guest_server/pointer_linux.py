@@ -1,6 +1,7 @@
 """The mouse, by the XTEST extension."""
 
 import time
+from collections.abc import Callable
 
 from Xlib import X
 from Xlib.ext import xtest
@@ -18,26 +19,36 @@ _LOOK_SECONDS = 0.001
 class Pointer:
     """Carries out mouse events on a connection that the caller has locked."""
 
-    def __init__(self, x: XClient) -> None:
+    def __init__(self, x: XClient, before_press: Callable[[int, int], None]) -> None:
+        """Args: x: the connection; before_press: told where a button is about to be pressed."""
         self._x = x
+        self._before_press = before_press
 
     def perform(self, event: Event) -> None:
         """One mouse event; other events are nothing to it."""
         if isinstance(event, Move):
             self._glide(event.x, event.y, event.duration)
         elif isinstance(event, Button):
+            if event.down:
+                self._announce()
             self._button(BUTTON_NUMBERS[event.button], down=event.down)
             if not event.down:
                 self._wait_released(BUTTON_NUMBERS[event.button])
         elif isinstance(event, Click):
+            self._announce()
             self._clicks(BUTTON_NUMBERS[event.button], event.num)
             self._wait_released(BUTTON_NUMBERS[event.button])
         elif isinstance(event, Drag):
+            self._announce()
             self._drag(event)
             self._wait_released(BUTTON_NUMBERS[event.button])
         elif isinstance(event, Scroll):
             self._clicks(_WHEEL["up" if event.dy > 0 else "down"], abs(event.dy))
             self._clicks(_WHEEL["right" if event.dx > 0 else "left"], abs(event.dx))
+
+    def _announce(self) -> None:
+        here = self._x.root.query_pointer()
+        self._before_press(int(here.root_x), int(here.root_y))
 
     def _button(self, number: int, *, down: bool) -> None:
         xtest.fake_input(self._x.display, X.ButtonPress if down else X.ButtonRelease, number)

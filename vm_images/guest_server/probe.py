@@ -13,7 +13,18 @@ from .machine import Machine
 from .memory import free_memory
 from .params import json_params
 
-_CAPABILITIES = ("screen", "stream", "input", "a11y", "clipboard", "windows", "execute", "files", "tunnel")
+_CAPABILITIES = (
+    "screen",
+    "stream",
+    "input",
+    "interactions",
+    "a11y",
+    "clipboard",
+    "windows",
+    "execute",
+    "files",
+    "tunnel",
+)
 
 
 def routes(machine: Machine) -> list[web.RouteDef]:

@@ -84,6 +84,7 @@ class _Server:
         self._machine.commands.stop_all()
         if self._relay is not None:
             self._relay.close()
+        await self._machine.interactions.stop()
         if isinstance(self._machine.accessibility, AtSpi):
             await self._machine.accessibility.stop()
         with contextlib.suppress(asyncio.TimeoutError):

@@ -1,0 +1,180 @@
+"""Which control lies at a point of the screen, and which has the focus, by AT-SPI. Runs in a helper process only.
+
+Both are bounded in time: what is not found by then is not known.
+"""
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from .a11y_ask_linux import Atspi, HungError, applications, ask, children_of, states_of
+from .a11y_xml import clean
+from .interaction_log import Found
+
+SECONDS = 0.25
+_CHILDREN = 200
+_LEVELS = 40
+_SHOWN = frozenset({"showing", "visible"})
+_WINDOWS = frozenset({"frame", "dialog", "window", "alert", "file chooser", "application", "desktop frame", "unknown"})
+_TEXTS = frozenset({"text", "terminal", "entry", "password text", "document text", "document frame", "paragraph"})
+_MENUS = frozenset({"menu", "menu bar", "popup menu", "combo box"})
+_LONGEST_LABEL = 200
+_CLIMB = 4
+
+
+class Search:
+    """One search with its deadline."""
+
+    def __init__(self) -> None:
+        self._end = time.monotonic() + SECONDS
+
+    def at(self, pid: int | None, x: int, y: int, *, popup: bool) -> Any:
+        """The control at that point; None if it is not found.
+
+        Args:
+            pid: of the program that the window there belongs to.
+            x: pixels from the left of the screen.
+            y: pixels from its top.
+            popup: the window there is one without a frame: a menu, a list that dropped down.
+        """
+        found = None
+        for application in _of(pid):
+            for top in reversed(list(children_of(application, _CHILDREN))):
+                if popup:
+                    found = self._in_popup(top, x, y, _LEVELS) or found
+                    if found is not None:
+                        return found
+                elif _contains(top, x, y) and states_of(top) >= _SHOWN:
+                    return self._deepest(top, x, y)
+        return found
+
+    def focused(self, pid: int | None) -> Any:
+        """The control with the focus in the active window; None if it is not found."""
+        for application in _of(pid):
+            for top in children_of(application, _CHILDREN):
+                if "active" in states_of(top):
+                    return self._focused_in(top, _LEVELS)
+        return None
+
+    def _late(self) -> bool:
+        return time.monotonic() > self._end
+
+    def _deepest(self, node: Any, x: int, y: int) -> Any:
+        for _ in range(_LEVELS):
+            inner = self._inner(node, x, y)
+            if inner is None or self._late():
+                return node
+            node = inner
+        return node
+
+    def _inner(self, node: Any, x: int, y: int) -> Any:
+        """The child at that point. Programs know it fastest; not all of them do."""
+        told = ask(Atspi.Component.get_accessible_at_point, node, x, y, Atspi.CoordType.SCREEN)
+        if told is not None and told != node and _contains(told, x, y):
+            return told
+        if "manages-descendants" in states_of(node):
+            return None
+        pages = []
+        for child in self._latest_first(node):
+            if "showing" in states_of(child):
+                if _contains(child, x, y):
+                    return child
+                pages += [child] if ask(child.get_role_name) == "page tab" else []
+        # A tab is as large as what one clicks; its page, which is in it, lies elsewhere.
+        return next((found for page in pages if (found := self._inner(page, x, y)) is not None), None)
+
+    def _latest_first(self, node: Any) -> Iterator[Any]:
+        """What was added last lies on top."""
+        for child in reversed(list(children_of(node, _CHILDREN))):
+            if self._late():
+                return
+            yield child
+
+    def _in_popup(self, node: Any, x: int, y: int, levels: int) -> Any:
+        """An item of an open menu: it lies elsewhere than the item that opened it."""
+        if self._late() or not levels or "showing" not in states_of(node):
+            return None
+        role = ask(node.get_role_name) or ""
+        if role in _TEXTS or "manages-descendants" in states_of(node):
+            return None
+        for child in self._latest_first(node):
+            found = self._in_popup(child, x, y, levels - 1)
+            if found is not None:
+                return found
+        return node if role not in _MENUS | _WINDOWS and _is_item(role) and _contains(node, x, y) else None
+
+    def _focused_in(self, node: Any, levels: int) -> Any:
+        if self._late() or not levels:
+            return None
+        found = states_of(node)
+        if "focused" in found and ask(node.get_role_name) not in _WINDOWS:
+            return node
+        if not found >= _SHOWN or "manages-descendants" in found:
+            return None
+        for child in children_of(node, _CHILDREN):
+            inner = self._focused_in(child, levels - 1)
+            if inner is not None:
+                return inner
+        return None
+
+
+def _is_item(role: str) -> bool:
+    return role.endswith("item") or role in {"table cell", "push button", "toggle button", "icon", "label", "entry"}
+
+
+def _of(pid: int | None) -> Iterator[Any]:
+    """The program's application object; all of them if it is not known which."""
+    for application in applications(100):
+        if pid is None or ask(application.get_process_id) == pid:
+            yield application
+
+
+def _box(node: Any) -> Any:
+    box = ask(node.get_extents, Atspi.CoordType.SCREEN)
+    return box if box is not None and box.width > 0 and box.height > 0 else None
+
+
+def _contains(node: Any, x: int, y: int) -> bool:
+    box = _box(node)
+    return box is not None and box.x <= x < box.x + box.width and box.y <= y < box.y + box.height
+
+
+def has_focus(node: Any) -> bool:
+    """Whether a control that was found before still has the focus."""
+    try:
+        return node is not None and "focused" in states_of(node)
+    except HungError:
+        return False
+
+
+def described(node: Any, window: str) -> Found:
+    """A control in words. One without a name bears that of what it is a part of: a picture in a button."""
+    if node is None:
+        return Found(window=window)
+    role = ask(node.get_role_name) or ""
+    name = _name(node, role)
+    whole = node
+    for _ in range(_CLIMB if not name and role not in _TEXTS else 0):
+        whole = ask(whole.get_parent)
+        above = (ask(whole.get_role_name) or "") if whole is not None else "window"
+        if above in _WINDOWS:
+            break
+        name = _name(whole, above)
+        if name:
+            node, role = whole, above
+            break
+    box = _box(node)
+    rect = (box.x, box.y, box.width, box.height) if box is not None else None
+    return Found(control=name, role=role, rect=rect, window=window)
+
+
+def _name(node: Any, role: str) -> str:
+    name = clean(ask(node.get_name) or "").strip()
+    if name:
+        return name
+    for relation in ask(node.get_relation_set) or []:
+        if relation.get_relation_type() == Atspi.RelationType.LABELLED_BY:
+            return clean(ask(relation.get_target(0).get_name) or "").strip().rstrip(":")
+    if role not in _TEXTS and "Text" in (ask(node.get_interfaces) or ()):
+        return clean(ask(Atspi.Text.get_text, node, 0, _LONGEST_LABEL) or "").strip()
+    return clean(ask(node.get_description) or "").strip()

@@ -1,0 +1,19 @@
+"""The log of what was done with mouse and keyboard: /interactions."""
+
+from aiohttp import web
+
+from .machine import Machine
+from .params import query_params
+
+_LARGEST = 2**53
+
+
+def routes(machine: Machine) -> list[web.RouteDef]:
+    """GET /interactions."""
+
+    async def get(request: web.Request) -> web.Response:
+        since = query_params(request).integer("since", 0, low=0, high=_LARGEST)
+        found = await machine.interactions.told(since)
+        return web.json_response({"status": "success", "interactions": found})
+
+    return [web.get("/interactions", get)]

@@ -1,0 +1,170 @@
+"""The helper that keeps the log of interactions: `python3 -m guest_server.interactions_helper_linux`.
+
+Reads questions as JSON lines on standard input and answers on standard output. It is a process of its own: listening
+takes no time from the server, and an application that hangs or makes the accessibility library crash costs only it.
+"""
+
+import json
+import os
+import queue
+import sys
+import threading
+from collections.abc import Iterable
+from typing import Any
+
+from Xlib import X
+
+from .a11y_ask_linux import HungError, prepare
+from .errors import GuestError
+from .hit_linux import Search, described, has_focus
+from .interaction_log import Found, Log, key_words
+from .keyboard_linux import key_keysym
+from .keys import KEYSYMS
+from .record_linux import Heard, Mark, Press, Recorder
+from .services_linux import hide_memory
+from .surroundings_linux import Surroundings
+from .symbols_linux import Remapped, Symbols
+from .x11_linux import GONE
+
+_BUTTONS = {1: "left", 2: "middle", 3: "right"}
+_PREFERRED = ("enter", "esc", "delete", "pageup", "pagedown", "printscreen", "hangul")  # Of names for the same key.
+_MILLISECONDS = 250
+_MARK_SECONDS = 5.0
+
+
+class Helper:
+    """Hears presses, finds the controls that they met, and answers for both."""
+
+    def __init__(self) -> None:
+        self.problem = prepare(_MILLISECONDS)
+        self._items: queue.SimpleQueue[Heard | dict[str, Any] | None] = queue.SimpleQueue()
+        self._recorder = Recorder(os.environ["DISPLAY"], self._items.put)
+        self._x = self._recorder.client
+        self._around = Surroundings(self._x)
+        self._symbols = self._read_symbols()
+        self._remapped: set[tuple[int, int]] = set()
+        self._log = Log(self._focused)
+        self._last: Any = None  # The control that was met last: probably the one with the focus.
+        self._ahead: tuple[int, int, Found] | None = None
+        self._recorder.start()
+
+    def answer(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Answers `look` (what is about to be clicked lies there) or `read` (entries after a number)."""
+        if self.problem:
+            return {"problem": self.problem}
+        self._catch_up()
+        if question["what"] == "look":
+            self._log.finish()
+            x, y = question["x"], question["y"]
+            self._ahead = (x, y, self._under(x, y))
+            return {}
+        return {"interactions": self._log.told(question["since"])}
+
+    def run(self) -> None:
+        """Answers questions until there are no more; in between, a press is looked at as soon as it is heard."""
+        while (item := self._items.get()) is not None:
+            if isinstance(item, dict):
+                _say(self.answer(item))
+            else:
+                self._handle(item)
+
+    def ask(self, lines: Iterable[str]) -> None:
+        """Hands over questions, one a line. For a thread of its own."""
+        for line in lines:
+            self._items.put(json.loads(line))
+        self._items.put(None)
+
+    def _catch_up(self) -> None:
+        self._recorder.mark()
+        while not isinstance(item := self._items.get(timeout=_MARK_SECONDS), Mark):
+            self._handle(item)
+        self._notice_layout()
+
+    def _notice_layout(self) -> None:
+        """Reads the mapping anew if it was changed by other requests than the one that is recorded (`setxkbmap`)."""
+        with self._x:
+            events = [event for event in self._x.fresh_events() if event.type == X.MappingNotify]
+        changed = {(event.first_keycode, event.count) for event in events if event.request == X.MappingKeyboard}
+        if changed - self._remapped:
+            self._symbols = self._read_symbols()
+        self._remapped.clear()
+
+    def _handle(self, heard: object) -> None:
+        if isinstance(heard, Remapped):
+            self._symbols.change(heard)
+            self._remapped.add((heard.first, len(heard.rows)))
+        elif isinstance(heard, Press) and heard.is_key:
+            self._key(heard)
+        elif isinstance(heard, Press) and heard.code in _BUTTONS:
+            self._log.finish()
+            self._log.click(_BUTTONS[heard.code], heard.x, heard.y, self._met(heard.x, heard.y))
+
+    def _key(self, press: Press) -> None:
+        meant = self._symbols.pressed(press.code, press.state)
+        if meant.text:
+            self._log.character(meant.text)
+        elif meant.name:
+            self._log.key(key_words(meant.name, meant.held))
+
+    def _met(self, x: int, y: int) -> Found:
+        """What was under a press: known from before the press, if we were asked to look then."""
+        if self._ahead is not None and self._ahead[:2] == (x, y):
+            return self._ahead[2]
+        self._ahead = None
+        return self._under(x, y)
+
+    def _under(self, x: int, y: int) -> Found:
+        window = self._around.active_title()
+        try:
+            pid, popup = self._around.owner(x, y)
+            self._last = Search().at(pid, x, y, popup=popup)
+            found = described(self._last, window)
+        except (HungError, *GONE):
+            found = Found(window=window)
+        return found if found.control else self._around.pictured(found, x, y)
+
+    def _focused(self) -> Found:
+        window = self._around.active_title()
+        try:
+            if not has_focus(self._last):
+                self._last = Search().focused(self._around.active_pid())
+            return described(self._last, window)
+        except (HungError, *GONE):
+            return Found(window=window)
+
+    def _read_symbols(self) -> Symbols:
+        with self._x:
+            info = self._x.display.display.info
+            first, last = info.min_keycode, info.max_keycode
+            return Symbols(first, self._x.display.get_keyboard_mapping(first, last - first + 1), _names())
+
+
+def _names() -> dict[int, str]:
+    """Symbol -> the name that our API has for its key."""
+    found: dict[int, str] = {}
+    for name in (*_PREFERRED, *KEYSYMS):
+        if len(name) > 1:
+            found.setdefault(key_keysym(name), name)
+    return found
+
+
+def main() -> None:
+    """Says that the log has begun, or why not, then keeps it until standard input ends."""
+    hide_memory()
+    try:
+        helper = Helper()
+    except GuestError as error:
+        _say({"problem": error.message})
+        return
+    _say({"problem": helper.problem} if helper.problem else {"ready": True})
+    threading.Thread(target=helper.ask, args=(sys.stdin,), name="questions", daemon=True).start()
+    helper.run()
+
+
+def _say(answer: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(answer) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+"""Hears every press of a key or button on the X server, by its RECORD extension, whoever caused it.
+
+The stream is in the server's own order. Two kinds of requests are recorded with the presses: changes of the keyboard
+mapping, without which a key code says little, and a request without effect that we send ourselves, by which we know
+that all that was done before has been heard.
+"""
+
+import struct
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from Xlib.error import ConnectionClosedError
+from Xlib.ext import record
+from Xlib.protocol import request
+
+from .errors import GuestError
+from .symbols_linux import Remapped, remapped
+from .x11_linux import XClient, require
+
+_FROM_SERVER, _FROM_CLIENT, _START = 0, 1, 4
+_KEY_PRESS, _BUTTON_PRESS, _MAPPING_NOTIFY = 2, 4, 34
+_CHANGE_MAPPING, _NO_OPERATION = 100, 127
+_EVENT = struct.Struct("=BBHIIIIhhhhHBx")
+_REQUEST = struct.Struct("=BBH")
+_START_SECONDS = 5.0
+_NOTHING = (0, 0)
+
+
+@dataclass(frozen=True)
+class Press:
+    """A key (`keycode`) or a button was pressed at that point; `state` are the modifiers before."""
+
+    code: int
+    state: int
+    x: int
+    y: int
+    is_key: bool
+
+
+@dataclass(frozen=True)
+class Mark:
+    """All that was done before our own request has been heard."""
+
+
+Heard = Press | Remapped | Mark
+
+
+class Recorder:
+    """Listens in a thread of its own."""
+
+    def __init__(self, display_name: str, hear: Callable[[Heard], None]) -> None:
+        """Args: display_name: of the X server; hear: called in the thread, with all that is heard, in order."""
+        self._hear = hear
+        self.client = XClient(display_name)
+        self._stream = XClient(display_name)
+        require(self._stream.display, "RECORD")
+        self._base = self.client.display.display.info.resource_id_base
+        self._started = threading.Event()
+
+    def start(self) -> None:
+        """Returns when the server records.
+
+        Raises:
+            GuestError: it does not.
+        """
+        ranges = [_range(device_events=(_KEY_PRESS, _KEY_PRESS)), _range(device_events=(_BUTTON_PRESS, _BUTTON_PRESS))]
+        ranges += [_range(core_requests=(number, number)) for number in (_CHANGE_MAPPING, _NO_OPERATION)]
+        display = self._stream.display
+        context = display.record_create_context(0, [record.AllClients], ranges)
+        threading.Thread(target=self._listen, args=(context,), name="record", daemon=True).start()
+        if not self._started.wait(_START_SECONDS):
+            raise GuestError("failed", "the X server does not begin to record")
+
+    def mark(self) -> None:
+        """Has a Mark come after all that was done before."""
+        with self.client:
+            request.NoOperation(display=self.client.display.display)
+            # With a round trip: the server hands out what it has recorded only when it has something to send.
+            self.client.sync()
+
+    def _listen(self, context: int) -> None:
+        try:
+            self._stream.display.record_enable_context(context, self._take)
+        except (ConnectionClosedError, OSError):
+            return  # The X server has gone; the session sees that and ends.
+
+    def _take(self, reply: Any) -> None:
+        if reply.category == _START:
+            self._started.set()
+        elif reply.category == _FROM_SERVER:
+            for place in range(0, len(reply.data) - _EVENT.size + 1, _EVENT.size):
+                self._event(reply.data[place : place + _EVENT.size])
+        elif reply.category == _FROM_CLIENT:
+            for number, data in _requests(reply.data):
+                self._request(number, data, mine=reply.id_base == self._base)
+
+    def _event(self, data: bytes) -> None:
+        kind, code, _, _, _, _, _, x, y, _, _, state, _ = _EVENT.unpack(data)
+        if kind & 0x7F in {_KEY_PRESS, _BUTTON_PRESS}:
+            self._hear(Press(code, state, x, y, is_key=kind & 0x7F == _KEY_PRESS))
+
+    def _request(self, number: int, data: bytes, *, mine: bool) -> None:
+        if number == _NO_OPERATION and mine:
+            self._hear(Mark())
+        elif number == _CHANGE_MAPPING:
+            self._hear(remapped(data))
+
+
+def _range(**given: tuple[int, int]) -> dict[str, Any]:
+    nothing = dict.fromkeys(("core_requests", "core_replies", "delivered_events", "device_events", "errors"), _NOTHING)
+    beyond = dict.fromkeys(("ext_requests", "ext_replies"), (*_NOTHING, *_NOTHING))
+    return {**nothing, **beyond, "client_started": False, "client_died": False, **given}
+
+
+def _requests(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """The single requests of what a client sent; its length is in units of four bytes."""
+    place = 0
+    while place + _REQUEST.size <= len(data):
+        number, _, length = _REQUEST.unpack_from(data, place)
+        if length == 0:
+            return
+        yield number, data[place : place + 4 * length]
+        place += 4 * length

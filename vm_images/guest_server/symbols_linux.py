@@ -1,0 +1,124 @@
+"""What a key press means on X11: the text that it types, or its name. Pure: no X connection.
+
+X11's keyboard mapping gives each key code a row of symbols: first group plain and with shift, second group plain and
+with shift, then both for the third level (AltGr).
+"""
+
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+SHIFT, LOCK, CONTROL, ALT, NUM, SUPER, LEVEL3 = 1, 2, 4, 8, 16, 64, 128
+_MAPPING = struct.Struct("=BBHBBH")
+_GROUP_SHIFT = 13
+_UNICODE = 0x01000000
+_KEYPAD = MappingProxyType(
+    {0xFFAA: "*", 0xFFAB: "+", 0xFFAC: ",", 0xFFAD: "-", 0xFFAE: ".", 0xFFAF: "/", 0xFFBD: "=", 0xFF80: " "}
+    | {0xFFB0 + digit: str(digit) for digit in range(10)}
+)
+_SETS = MappingProxyType({1: "iso8859_2", 2: "iso8859_3", 3: "iso8859_4", 6: "koi8_r", 0x13: "iso8859_15"})
+"""Older symbols by their second byte: the first byte is the character in that code page."""
+_CURRENCY = 0x20
+_MODIFIER_SYMBOLS = frozenset({*range(0xFFE1, 0xFFEF), 0xFF7E, 0xFF7F, 0xFE03, 0xFE11, 0xFE08, 0xFE0A, 0xFF20})
+_NAMES = MappingProxyType(
+    {0xFE20: "tab", 0xFF8D: "enter", 0xFF95: "home", 0xFF96: "left", 0xFF97: "up", 0xFF98: "right", 0xFF99: "down"}
+    | {0xFF9A: "pageup", 0xFF9B: "pagedown", 0xFF9C: "end", 0xFF9D: "clear", 0xFF9E: "insert", 0xFF9F: "delete"}
+)
+"""Symbols that are not those of a key's own name: of the number pad, and of Tab with shift."""
+_HELD = ((CONTROL, "ctrl"), (ALT, "alt"), (SUPER, "win"), (SHIFT, "shift"))
+
+
+@dataclass(frozen=True)
+class Remapped:
+    """Key codes from `first` on have these symbols from now on."""
+
+    first: int
+    rows: tuple[tuple[int, ...], ...]
+
+
+def remapped(data: bytes) -> Remapped:
+    """What a request ChangeKeyboardMapping of X11's core protocol says."""
+    _, count, _, first, width, _ = _MAPPING.unpack_from(data)
+    symbols = struct.unpack_from(f"={count * width}I", data, _MAPPING.size)
+    return Remapped(first, tuple(tuple(symbols[row * width : (row + 1) * width]) for row in range(count)))
+
+
+@dataclass(frozen=True)
+class Pressed:
+    """What a key press means: `text` that it types, or the `name` of a key that types none. Both empty: nothing.
+
+    Attributes:
+        held: modifiers that were held with a key that types nothing.
+    """
+
+    text: str = ""
+    name: str = ""
+    held: frozenset[str] = frozenset()
+
+
+class Symbols:
+    """The keyboard mapping, kept up to date by what is recorded."""
+
+    def __init__(self, first: int, rows: Sequence[Sequence[int]], names: Mapping[int, str]) -> None:
+        """Takes a mapping.
+
+        Args:
+            first: the key code of the first row.
+            rows: symbols by key code.
+            names: of keys that type nothing, by their symbol.
+        """
+        self._names = {**_NAMES, **names}
+        self._rows = {keycode: list(row) for keycode, row in enumerate(rows, first)}
+
+    def change(self, change: Remapped) -> None:
+        """Somebody has given some key codes other symbols."""
+        self._rows |= {keycode: list(row) for keycode, row in enumerate(change.rows, change.first)}
+
+    def pressed(self, keycode: int, state: int) -> Pressed:
+        """What a press means.
+
+        Args:
+            keycode: of the key.
+            state: the modifiers that were held before it, as in X11's events.
+        """
+        held = frozenset(name for bit, name in _HELD if state & bit)
+        symbol = self._symbol(keycode, state)
+        if not symbol or symbol in _MODIFIER_SYMBOLS:
+            return Pressed()
+        text = character(symbol)
+        if text and not held - {"shift"}:
+            return Pressed(text=text.upper() if state & LOCK and not state & SHIFT and text.isalpha() else text)
+        if text:
+            plain = character(self._symbol(keycode, state & ~(SHIFT | LOCK))) or text
+            return Pressed(name="space" if plain == " " else plain.lower(), held=held)
+        return Pressed(name=self._names.get(symbol, f"key {symbol:#x}"), held=held)
+
+    def _symbol(self, keycode: int, state: int) -> int:
+        row = self._rows.get(keycode) or [0]
+        group = (state >> _GROUP_SHIFT) & 1
+        start = 4 if state & LEVEL3 else 2 * group
+        pair = row[start : start + 2] or row[:2]
+        if not any(pair):
+            pair = row[:2]
+        plain, shifted = pair[0], (pair[1] if len(pair) > 1 and pair[1] else pair[0])
+        if shifted in _KEYPAD and plain not in _KEYPAD:  # Num Lock and shift cancel each other there.
+            return shifted if bool(state & NUM) != bool(state & SHIFT) else plain
+        return shifted if state & SHIFT else plain
+
+
+def character(symbol: int) -> str:
+    """The character that a symbol types, empty if none."""
+    low, page = symbol & 0xFF, symbol >> 8
+    if symbol in _KEYPAD:
+        return _KEYPAD[symbol]
+    if symbol & 0xFF000000 == _UNICODE:
+        code = symbol & 0xFFFFFF
+        return chr(code) if code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF else ""  # noqa: PLR2004 - Unicode's bounds
+    if page == 0:
+        return chr(low) if 0x20 <= low <= 0x7E or low >= 0xA0 else ""  # noqa: PLR2004 - Latin-1 without controls
+    if page == _CURRENCY:
+        return chr(symbol)
+    if page in _SETS:
+        return bytes([low]).decode(_SETS[page], "ignore")
+    return ""
