@@ -77,6 +77,24 @@ class TestInput:
         assert desktop.wait_stable(quiet=0.2, timeout=20.0) <= 20.5
 
 
+class TestInteractions:
+    def test_what_is_done_is_logged_in_order_and_told_once(self, desktop: Desktop) -> None:
+        before = desktop.interactions()
+        since = before[-1].number if before else 0
+        desktop.perform(Action(type=ActionType.CLICK, x=10, y=20))
+        desktop.perform(Action(type=ActionType.TYPING, text="word"))
+        desktop.perform(Action(type=ActionType.PRESS, keys=("enter",)))
+        told = desktop.interactions(since)
+        assert [(one.kind, one.text) for one in told] == [
+            ("click", ""),
+            ("type", "word"),
+            ("type", "{enter}"),
+        ]
+        assert (told[0].x, told[0].y, told[0].button) == (10, 20, "left")
+        assert [one.number for one in told] == sorted(one.number for one in told)
+        assert list(desktop.interactions(told[-1].number)) == []
+
+
 class TestWindows:
     def test_a_program_that_is_launched_gets_a_window_that_can_be_raised_and_closed(self, desktop: Desktop) -> None:
         desktop.launch(["xterm"])
