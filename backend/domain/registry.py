@@ -1,7 +1,7 @@
 """Where plug-ins are found by name.
 
 A plug-in registers itself with a decorator in the file that bears its name; `load()` imports those files once at
-start-up. The key is (kind, dialect, name): a task's dialect is asked first, then `common`.
+start-up. The key is (kind, dialect, name): a task's dialect is asked first, then the one it is based on, then `common`.
 """
 
 import difflib
@@ -14,6 +14,8 @@ from typing import Any, TypeVar
 from backend.domain.errors import UnknownPlugin
 
 COMMON = "common"
+BASES = {"prosoftarena": "waa"}
+"""Dialects that are another one with additions: what a dialect has not itself is looked up there before `common`."""
 T = TypeVar("T")
 
 
@@ -60,7 +62,7 @@ def lookup(kind: Kind, name: str, dialect: str = COMMON) -> Any:
     Raises:
         UnknownPlugin: no such name; the message lists the nearest known ones.
     """
-    for where in (dialect, COMMON):
+    for where in _lookup_order(dialect):
         if (kind, where, name) in _plugins:
             return _plugins[kind, where, name]
     word = kind.name.lower().replace("_", " ")
@@ -72,8 +74,12 @@ def lookup(kind: Kind, name: str, dialect: str = COMMON) -> Any:
 def names(kind: Kind, dialect: str | None = None) -> list[str]:
     """Sorted names of a kind; with `dialect`, those that a task of that dialect can use."""
     return sorted(
-        {n for (k, d, n) in _plugins if k is kind and (dialect is None or d in {dialect, COMMON})},
+        {n for (k, d, n) in _plugins if k is kind and (dialect is None or d in _lookup_order(dialect))},
     )
+
+
+def _lookup_order(dialect: str) -> tuple[str, ...]:
+    return (dialect, BASES[dialect], COMMON) if dialect in BASES else (dialect, COMMON)
 
 
 def entries(kind: Kind) -> dict[tuple[str, str], Any]:

@@ -205,7 +205,8 @@ class Labels(Frozen):
         level: a benchmark's own level, for example `L2`; not a difficulty.
         os: `linux` or `windows`.
         feasible: False when the task cannot be done.
-        human_seconds: a person's time, if measured.
+        human_seconds, human_steps: a person's time and steps, if measured.
+        licences: how many seats of each named licence an attempt holds, see docs/licences.md.
     """
 
     apps: tuple[str, ...] = ()
@@ -216,6 +217,8 @@ class Labels(Frozen):
     os: str = "linux"
     feasible: bool = True
     human_seconds: float | None = None
+    human_steps: int | None = None
+    licences: Mapping[str, int] = Field(default_factory=dict)
     extra: Mapping[str, JSON] = Field(default_factory=dict)
 
 

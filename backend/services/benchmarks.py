@@ -130,17 +130,19 @@ def _row(task_set_id: UUID, task: domain.Task) -> dict[str, Any]:
         "apps": list(labels.apps),
         "requires": list(labels.requires),
         "human_seconds": labels.human_seconds,
+        "human_steps": labels.human_steps,
     }
 
 
 def counts_of(tasks: Sequence[domain.Task]) -> dict[str, Any]:
-    """How many tasks of each kind: `{tasks, infeasible, domains: {...}, difficulties: {...}, levels: {...}}`."""
+    """How many tasks: `tasks`, `infeasible`, and by name under `domains`, `difficulties`, `levels`, `disciplines`."""
     return {
         "tasks": len(tasks),
         "infeasible": sum(not task.labels.feasible or task.evaluator.infeasible for task in tasks),
         "domains": dict(Counter(task.key.domain for task in tasks)),
         "difficulties": dict(Counter(str(task.labels.difficulty or "unlabelled") for task in tasks)),
         "levels": dict(Counter(task.labels.level for task in tasks if task.labels.level)),
+        "disciplines": dict(Counter(str(found) for task in tasks if (found := task.labels.extra.get("discipline")))),
     }
 
 

@@ -230,6 +230,8 @@ def show_benchmark(row: Any) -> None:
             "infeasible": row["infeasible"],
             "domains": counts(row["domains"]),
             "difficulties": counts(row["difficulties"]),
+            "levels": counts(row["levels"]) or None,
+            "disciplines": counts(row["disciplines"]) or None,
             "selections": counts(row["selections"]) or None,
             "variants": counts(row["variants"]) or None,
             "unknown": len(row["unknown"]) or "nothing",

@@ -6,6 +6,7 @@ For our own task sets: `test_all.json` ({domain: [names]}, optional), `<domain>/
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -49,7 +50,7 @@ def load_folder(path: Path, *, kind: str, dialect: str) -> LoadedBenchmark:
     return LoadedBenchmark(
         kind=kind,
         tasks=tuple(read_task(file, root, key, dialect, warnings) for key, file in chosen.items()),
-        assets=_assets(root),
+        assets=read_assets(root),
         warnings=tuple(warnings),
         licence=str(about.get("licence", "")),
         source=str(about.get("source", "")),
@@ -112,21 +113,33 @@ def read_task(file: Path, root: Path, key: TaskKey, dialect: str, warnings: list
     """One task file. Raises Invalid naming file, key and what was expected; odd things become warnings."""
     name = name_of(file, root)
     raw = read_object(file, root)
-    try:
+    with told_of(name):
         parsed = TaskFile.model_validate(raw)
         task = to_task(parsed, raw, key, dialect, suite)
+    warnings += odd_id(name, parsed.id, key)
+    return task
+
+
+@contextmanager
+def told_of(name: str) -> Iterator[None]:
+    """What is wrong with a task file is said with the file's name and the key in it. Raises Invalid."""
+    try:
+        yield
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"])[:300] or "the whole file"
         raise Invalid(f"key {where}: {first['msg']}, got {short(first['input'])}", path=name) from error
     except Invalid as error:
         raise Invalid(f"key {error}", path=name, hint=error.hint) from error
-    if parsed.id != key.name:
-        warnings.append(f"{name}: key id: it is {short(parsed.id)}, the file's name counts")
-    return task
 
 
-def _assets(root: Path) -> Mapping[str, bytes]:
+def odd_id(name: str, given: str, key: TaskKey) -> list[str]:
+    """A warning if the file says another id than its name does."""
+    return [] if given == key.name else [f"{name}: key id: it is {short(given)}, the file's name counts"]
+
+
+def read_assets(root: Path) -> Mapping[str, bytes]:
+    """The files below `assets/`, by their path in it, within bounds. Raises Invalid."""
     folder = root / "assets"
     if not folder.is_dir():
         return {}

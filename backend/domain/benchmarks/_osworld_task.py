@@ -1,7 +1,7 @@
 """One task file in OSWorld's format, and the Task that it becomes."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, model_validator
 
@@ -18,7 +18,7 @@ from backend.domain.task import (
     TaskKey,
 )
 
-__all__ = ["PLAIN", "Suite", "TaskFile", "to_task"]
+__all__ = ["PLAIN", "Evaluator", "Suite", "TaskFile", "Word", "calls_of", "to_task"]
 
 Word = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -64,8 +64,11 @@ Spec = Annotated[_GetterSpec | None, BeforeValidator(_getter)]
 Options = Annotated[dict[str, Any] | None, BeforeValidator(_without_notes)]
 
 
-class _Evaluator(_Loose):
-    func: Word | Annotated[list[Word], Field(max_length=50)]
+class Evaluator(_Loose):
+    """Metric calls as the files write them, in parallel lists; a format with parts may do without (`needs_func`)."""
+
+    needs_func: ClassVar[bool] = True
+    func: Word | Annotated[list[Word], Field(max_length=50)] | None
     conj: str = Field(default="and", pattern="^(and|or)$")
     result: Annotated[Any, BeforeValidator(_none_if_empty)] = None
     expected: Annotated[Any, BeforeValidator(_none_if_empty)] = None
@@ -74,6 +77,8 @@ class _Evaluator(_Loose):
 
     @model_validator(mode="after")
     def _same_lengths(self) -> Self:
+        if self.func is None and self.needs_func:
+            raise ValueError("`func` is missing: which metric judges?")
         if isinstance(self.func, list):
             if not self.func:
                 raise ValueError("`func` is an empty list")
@@ -98,7 +103,7 @@ class TaskFile(_Loose):
     id: str = Field(min_length=1, max_length=500)
     instruction: str = Field(min_length=1, max_length=20_000)
     config: list[_Step] = Field(default_factory=list, max_length=500)
-    evaluator: _Evaluator
+    evaluator: Evaluator
     related_apps: list[Annotated[str, Field(max_length=200)]] = Field(default_factory=list, max_length=100)
     snapshot: str | None = Field(default=None, max_length=500)
     source: str | list[str] | None = None
@@ -110,6 +115,7 @@ class TaskFile(_Loose):
     difficulty_source: DifficultySource | None = None
     level: str | None = Field(default=None, max_length=100)
     requires: list[Word] = Field(default_factory=list, max_length=100)
+    licences: dict[Word, Annotated[int, Field(ge=1, le=1000)]] = Field(default_factory=dict, max_length=20)
     max_steps: int | None = Field(default=None, ge=1, le=1000)
     oracle: list[dict[str, Any]] | None = None
 
@@ -128,7 +134,7 @@ def to_task(file: TaskFile, raw: Mapping[str, JSON], key: TaskKey, dialect: str,
         instruction=file.instruction,
         setup=_steps(file.config),
         evaluator=EvaluatorSpec(
-            calls=_calls(file.evaluator), conj=file.evaluator.conj, postconfig=_steps(file.evaluator.postconfig)
+            calls=calls_of(file.evaluator), conj=file.evaluator.conj, postconfig=_steps(file.evaluator.postconfig)
         ),
         oracle=None if file.oracle is None else tuple(file.oracle),
         max_steps=file.max_steps,
@@ -149,6 +155,7 @@ def _labels(file: TaskFile, raw: Mapping[str, JSON], task: Task, suite: Suite) -
         difficulty=difficulty,
         difficulty_source=source,
         level=file.level,
+        licences=file.licences,
         os=suite.os,
         feasible=not task.evaluator.infeasible,
         extra={} if suite is PLAIN else extra_of(task, suite, raw),
@@ -159,9 +166,10 @@ def _steps(steps: Sequence[_Step]) -> tuple[SetupStep, ...]:
     return tuple(SetupStep(type=step.type, parameters=step.parameters) for step in steps)
 
 
-def _calls(evaluator: _Evaluator) -> tuple[MetricCall, ...]:
+def calls_of(evaluator: Evaluator) -> tuple[MetricCall, ...]:
+    """The metric calls of an evaluator. Raises pydantic's ValidationError for a wrong one."""
     several = isinstance(evaluator.func, list)
-    names = evaluator.func if isinstance(evaluator.func, list) else [evaluator.func]
+    names = evaluator.func if isinstance(evaluator.func, list) else [evaluator.func] if evaluator.func else []
 
     def part(value: Any, position: int) -> Any:
         return value[position] if several and value is not None else value

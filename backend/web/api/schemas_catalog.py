@@ -25,6 +25,8 @@ class BenchmarkView(View):
     infeasible: int = Field(default=0, description="Tasks whose only right end is to say that they cannot be done.")
     domains: dict[str, int] = Field(default={}, examples=[{"files": 5}])
     difficulties: dict[str, int] = Field(default={}, examples=[{"easy": 9, "unlabelled": 1}])
+    levels: dict[str, int] = Field(default={}, examples=[{"L1": 8, "L2": 2}])
+    disciplines: dict[str, int] = Field(default={}, examples=[{"Science": 4}])
     selections: dict[str, int] = Field(
         default={},
         description="Tasks of each named selection; a run takes one as `@name`.",

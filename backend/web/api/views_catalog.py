@@ -36,6 +36,8 @@ def benchmark(session: Session, row: models.Benchmark) -> schemas.BenchmarkView:
         infeasible=int(counts.get("infeasible", 0)),
         domains=counts.get("domains", {}),
         difficulties=counts.get("difficulties", {}),
+        levels=counts.get("levels", {}),
+        disciplines=counts.get("disciplines", {}),
         selections={name: len(keys) for name, keys in parts.selections(session, newest.id).items()} if newest else {},
         variants=known_variants(session, newest.id) if newest else {},
         unknown=list(unknown_of(session, newest)) if newest else [],

@@ -1,0 +1,102 @@
+"""The programs of ProSoftArena's tasks, their fixed versions and licences. Source: its paper, table 6."""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from backend.domain.benchmarks._files import short
+from backend.domain.task import JSON, Frozen
+
+COMMERCIAL = "commercial"
+FREE = "free"
+
+
+class Software(Frozen):
+    """A program that a task is done in.
+
+    Attributes:
+        licence: `commercial`, `free`, or the licence's own name.
+        seats: of the licence that bears the program's name, how many an attempt holds; 0 = it needs none.
+    """
+
+    name: str
+    version: str = ""
+    licence: str = ""
+    seats: int = 0
+
+
+_FIXED: Mapping[str, Software] = {
+    key: Software(name=name, version=version, licence=licence, seats=int(licence == COMMERCIAL))
+    for key, name, version, licence in (
+        ("photoshop", "Photoshop", "26.7", COMMERCIAL),
+        ("illustrator", "Illustrator", "29.5.1", COMMERCIAL),
+        ("excel", "Excel", "2024", COMMERCIAL),
+        ("r", "R", "4.5.0", FREE),
+        ("imagej", "ImageJ", "15.4", FREE),
+        ("chemdraw", "ChemDraw", "20.0", COMMERCIAL),
+        ("arcgis", "ArcGIS", "10.2", COMMERCIAL),
+        ("ansys", "ANSYS", "2024 R1", COMMERCIAL),
+        ("multisim", "Multisim", "14.3", COMMERCIAL),
+        ("nvivo", "NVivo", "20", COMMERCIAL),
+        ("vs_code", "VSCode", "1.99.3", FREE),
+        ("autocad", "AutoCAD", "2026", COMMERCIAL),
+        ("solidworks", "SolidWorks", "2025 SP1.2", COMMERCIAL),
+    )
+}
+_SYNONYMS = {"ps": "photoshop", "ai": "illustrator", "vscode": "vs_code", "visual_studio_code": "vs_code"}
+_MAKERS = re.compile(r"^(adobe|microsoft|autodesk|esri|dassault)_")
+_MAX_NAME = 100
+_MAX_SEATS = 1000
+
+
+def key_of(name: str) -> str:
+    """A program's name in one spelling: `Adobe Photoshop`, `PS` and `photoshop` are one program."""
+    plain = _MAKERS.sub("", re.sub(r"[^a-z0-9]+", "_", name.strip().lower()).strip("_"))
+    return _SYNONYMS.get(plain, plain)
+
+
+def software_of(given: JSON, apps: tuple[str, ...], tell: Callable[[str], None]) -> tuple[Software, ...]:
+    """The programs that the metadata names, completed from the paper's table; without any, those the task file names.
+
+    Args:
+        given: a list of names or of `{name, version, licence, seats}`; or one of them.
+        apps: applications of the task file; only those of the paper's table are taken.
+        tell: is told what cannot be read, and which version is not the paper's.
+    """
+    if given is None:
+        return tuple(_FIXED[key] for key in dict.fromkeys(map(key_of, apps)) if key in _FIXED)
+    found = []
+    for item in (given if isinstance(given, list) else [given])[:50]:
+        read = _one(item)
+        if read is None:
+            tell(
+                f"metadata software: expected a name or {{name, version, licence, seats}}, got {short(item)}; left out"
+            )
+            continue
+        fixed = _FIXED.get(key_of(read.name))
+        if fixed is not None and read.version != fixed.version:
+            tell(f"metadata software: {fixed.name} {read.version}, the paper's version is {fixed.version}")
+        found.append(read)
+    return tuple(found)
+
+
+def _one(item: Any) -> Software | None:
+    fields = {"name": item} if isinstance(item, str) else item
+    if not isinstance(fields, Mapping) or not isinstance(fields.get("name"), str):
+        return None
+    name = fields["name"].strip()
+    fixed = _FIXED.get(key_of(name))
+    version = fields.get("version", fixed.version if fixed else "")
+    licence = fields.get("licence", fields.get("license", fixed.licence if fixed else ""))
+    if not 0 < len(name) <= _MAX_NAME or not all(_short_text(text) for text in (version, licence)):
+        return None
+    seats = fields.get("seats", int(str(licence).strip().lower() == COMMERCIAL))
+    if isinstance(seats, bool) or not isinstance(seats, int) or not 0 <= seats <= _MAX_SEATS:
+        return None
+    return Software(
+        name=fixed.name if fixed else name, version=str(version).strip(), licence=str(licence).strip(), seats=seats
+    )
+
+
+def _short_text(value: Any) -> bool:
+    return isinstance(value, str | int | float) and not isinstance(value, bool) and len(str(value)) <= _MAX_NAME

@@ -1,0 +1,145 @@
+"""One of ProSoftArena's task files, and the Task that it becomes: WAA's schema, with phases and metadata.
+
+A long task has `evaluator.phases`, in order: each with its name, its `weight` and metric calls written as an
+evaluator's own. The weights are the author's and add up to 1.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Self
+
+from pydantic import Field, StrictBool, model_validator
+
+from backend.domain.benchmarks._labels import Suite, app_of
+from backend.domain.benchmarks._osworld_task import Evaluator, TaskFile, Word, calls_of, to_task
+from backend.domain.benchmarks._prosoft_metadata import Metadata
+from backend.domain.errors import Invalid
+from backend.domain.task import JSON, DifficultySource, EvaluatorSpec, Labels, Part, PartKind, Task, TaskKey
+
+PROTOCOL = "prosoftarena"
+BUDGETS = {"L1": 35, "L2": 55, "L3": 100, "L4": 55}
+"""Steps by level. Protocols reference, section 3."""
+_SUITE = Suite(name="prosoftarena", os="windows")
+
+
+class Phase(Evaluator):
+    """One phase of a long task.
+
+    Attributes:
+        text: what has to be there at its end, in words.
+        each_step: looked at after each action; otherwise once, on what was left behind.
+    """
+
+    name: str = Field(pattern=r"^[A-Za-z0-9_.-]{1,100}$")
+    weight: float = Field(gt=0.0, le=1.0)
+    text: str = Field(default="", max_length=5000)
+    app: str = Field(default="", max_length=100)
+    each_step: StrictBool = False
+
+    @model_validator(mode="after")
+    def _plain(self) -> Self:
+        if self.postconfig:
+            raise ValueError("`postconfig` belongs to the whole evaluator, not to a phase")
+        return self
+
+
+class ProEvaluator(Evaluator):
+    """Metric calls on the end state, weighted phases, or both: then the end state is a condition."""
+
+    needs_func: ClassVar[bool] = False
+    func: Word | Annotated[list[Word], Field(max_length=50)] | None = None
+    phases: Annotated[list[Phase], Field(max_length=50)] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _weighted(self) -> Self:
+        if self.func is None and not self.phases:
+            raise ValueError("expected `func`, or `phases`")
+        total = math.fsum(phase.weight for phase in self.phases)
+        if self.phases and not math.isclose(total, 1.0, abs_tol=1e-6):
+            weights = ", ".join(f"{phase.name} {phase.weight:g}" for phase in self.phases)
+            raise ValueError(f"the weights of the phases add up to {total:g}, not to 1 ({weights})")
+        return self
+
+
+class ProTaskFile(TaskFile):
+    """What is read of a task file; metadata is read apart, because what is damaged in it is left out."""
+
+    evaluator: ProEvaluator
+
+
+def to_pro_task(file: ProTaskFile, raw: Mapping[str, JSON], key: TaskKey, dialect: str, metadata: Metadata) -> Task:
+    """The task of a file and its metadata.
+
+    Raises:
+        ValidationError: a metric call is wrong.
+        Invalid: the phases do not make a task.
+    """
+    task = to_task(file, raw, key, dialect, _SUITE)
+    try:
+        evaluator = EvaluatorSpec(
+            calls=task.evaluator.calls,
+            conj=task.evaluator.conj,
+            postconfig=task.evaluator.postconfig,
+            parts=_parts(file.evaluator),
+            protocol=PROTOCOL,
+        )
+    except ValueError as error:
+        raise Invalid(str(error), path="evaluator.phases") from error
+    return task.model_copy(
+        update={
+            "evaluator": evaluator,
+            "labels": _labels(task.labels, metadata),
+            "max_steps": file.max_steps or BUDGETS.get(metadata.level),
+        }
+    )
+
+
+def _parts(evaluator: ProEvaluator) -> tuple[Part, ...]:
+    """The phases in order: each comes after the one before it."""
+    return tuple(
+        Part(
+            name=phase.name,
+            kind=PartKind.PHASE,
+            text=phase.text,
+            calls=calls_of(phase),
+            conj=phase.conj,
+            weight=phase.weight,
+            app=app_of(phase.app, synonyms=True),
+            after=(evaluator.phases[place - 1].name,) if place else (),
+            each_step=phase.each_step,
+        )
+        for place, phase in enumerate(evaluator.phases)
+    )
+
+
+def _labels(labels: Labels, metadata: Metadata) -> Labels:
+    """The task file's labels with what the metadata adds; software, disciplines and operations are `extra`."""
+    extra = {
+        **labels.extra,
+        "group": metadata.discipline,
+        "discipline": metadata.discipline,
+        "subfield": metadata.subfield,
+        "software": [program.model_dump() for program in metadata.software],
+        "operation": metadata.operation,
+        "core_operations": list(metadata.core_operations),
+        "context_resources": list(metadata.context_resources),
+        "source": metadata.task_source or labels.extra.get("source"),
+        "expected_output": metadata.expected_output,
+        "demonstration": metadata.demonstration,
+        "expert_work": metadata.expert_work,
+    }
+    seats = {program.name: program.seats for program in metadata.software if program.seats}
+    author = DifficultySource.AUTHOR if metadata.difficulty else labels.difficulty_source
+    return labels.model_copy(
+        update={
+            "apps": labels.apps or tuple(app_of(program.name, synonyms=True) for program in metadata.software),
+            "difficulty": metadata.difficulty or labels.difficulty,
+            "difficulty_source": author,
+            "level": metadata.level or labels.level,
+            "os": metadata.os,
+            "human_seconds": metadata.human_seconds,
+            "human_steps": metadata.human_steps,
+            "licences": {**seats, **labels.licences},
+            "extra": {name: value for name, value in extra.items() if value not in (None, [], "")},
+        }
+    )

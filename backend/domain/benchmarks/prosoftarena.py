@@ -1,0 +1,122 @@
+"""`prosoftarena`: ProSoftArena's tasks. WindowsAgentArena's schema with phases and metadata.
+
+Source: its paper, figure 7 and table 9; benchmark-formats reference, section 1.5. Nothing of it is published as a
+file, so the folder is WAA's: `<domain>/<name>.json` at or below the given one, with `assets/`, `about.json`,
+`test_all.json` and `metadata.json` in the given folder where there are any.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from backend.domain.benchmarks._files import kind_of, name_of, read_json, read_object, short
+from backend.domain.benchmarks._osworld_format import ALL, folder_of, keyed, listed, odd_id, read_assets, told_of
+from backend.domain.benchmarks._places import find_place
+from backend.domain.benchmarks._prosoft_metadata import read_metadata
+from backend.domain.benchmarks._prosoft_task import ProTaskFile, to_pro_task
+from backend.domain.errors import Invalid
+from backend.domain.registry import Kind, register
+from backend.domain.task import JSON, LoadedBenchmark, Task, TaskKey
+
+_METADATA = "metadata.json"
+
+
+@register(Kind.BENCHMARK, "prosoftarena")
+class ProSoftArena:
+    """Levels L1 to L4, disciplines, software with licences, weighted phases, core operations."""
+
+    kind = "prosoftarena"
+
+    def load(self, path: Path) -> LoadedBenchmark:
+        """See the port."""
+        root = folder_of(path)
+        place = find_place(root, ("examples", "tasks"), ())
+        folder = _Folder(root, self.kind)
+        everything = next((file for file in place.lists if file.name == ALL), None)
+        chosen = listed(root, keyed(place.files, root), everything, folder.warnings)
+        tasks = tuple(folder.task(key, file) for key, file in chosen.items())
+        about = read_object(root / "about.json", root) if (root / "about.json").exists() else {}
+        return LoadedBenchmark(
+            kind=self.kind,
+            suite=str(about.get("suite", "prosoftarena")),
+            tasks=_with_operations(tasks, folder.warnings),
+            assets=read_assets(root),
+            warnings=tuple(folder.warnings),
+            licence=str(about.get("licence", "")) or "as its author says: see the files",
+            source=str(about.get("source", "")) or "ProSoftArena",
+        )
+
+
+@dataclass
+class _Folder:
+    """The folder that is read, with its metadata and what was odd so far."""
+
+    root: Path
+    kind: str
+    warnings: list[str] = field(default_factory=list)
+    metadata: Mapping[str, JSON] = field(init=False)
+
+    def __post_init__(self) -> None:
+        file = self.root / _METADATA
+        self.metadata = _by_id(file, self.root) if file.exists() else {}
+
+    def task(self, key: TaskKey, file: Path) -> Task:
+        """One task file. Raises Invalid naming file, key and what was expected."""
+        name, raw = name_of(file, self.root), read_object(file, self.root)
+        with told_of(name):
+            parsed = ProTaskFile.model_validate(raw)
+            apps = tuple(dict.fromkeys([*parsed.related_apps, *([parsed.snapshot] if parsed.snapshot else [])]))
+            given = raw.get("metadata", self.metadata.get(parsed.id, self.metadata.get(key.name)))
+            metadata = read_metadata(parsed.id, given, apps, lambda words: self.warnings.append(f"{name}: {words}"))
+            task = to_pro_task(parsed, raw, key, self.kind, metadata)
+        self.warnings += odd_id(name, parsed.id, key)
+        return task
+
+
+def _by_id(file: Path, root: Path) -> Mapping[str, JSON]:
+    """Metadata by task id, from `{id: {...}}` or a list of objects with a `Task ID`. Raises Invalid."""
+    value = read_json(file, root)
+    if isinstance(value, dict):
+        return value
+    if not isinstance(value, list):
+        raise Invalid(f"expected an object or a list, got {kind_of(value)}", path=name_of(file, root))
+    found: dict[str, JSON] = {}
+    for place, item in enumerate(value):
+        names = [name for name in ("Task ID", "task_id", "id") if isinstance(item, dict) and name in item]
+        if not names or not isinstance(item[names[0]], str):
+            raise Invalid(f"key {place}: expected an object with a `Task ID`, got {short(item)}", path=_METADATA)
+        found[item[names[0]]] = item
+    return found
+
+
+def _with_operations(tasks: tuple[Task, ...], warnings: list[str]) -> tuple[Task, ...]:
+    """The tasks with `extra.operations`: the names of the L1 operations that each is or needs.
+
+    An operation is one L1 task; L2 and L3 tasks name it by that task's id, its key or its `operation`.
+    """
+    known: dict[str, str] = {}
+    for task in tasks:
+        if task.labels.level == "L1":
+            name = _operation(task)
+            known |= dict.fromkeys((name, str(task.key), task.key.name, str(task.labels.extra.get("id"))), name)
+    return tuple(_named(task, known, warnings) for task in tasks)
+
+
+def _operation(task: Task) -> str:
+    return str(task.labels.extra.get("operation") or task.key.name)
+
+
+def _named(task: Task, known: Mapping[str, str], warnings: list[str]) -> Task:
+    if task.labels.level == "L1":
+        names = [_operation(task)]
+    else:
+        given = task.labels.extra.get("core_operations", [])
+        strange = [one for one in given if one not in known]
+        if strange:
+            told = ", ".join(strange[:5])
+            warnings.append(f"{task.key}.json: metadata core_operations: no L1 task is called {told}; kept as written")
+        names = [known.get(one, one) for one in given]
+    if not names:
+        return task
+    extra = {**task.labels.extra, "operations": list(dict.fromkeys(names))}
+    return task.model_copy(update={"labels": task.labels.model_copy(update={"extra": extra})})
