@@ -129,6 +129,7 @@ def _row(task_set_id: UUID, task: domain.Task) -> dict[str, Any]:
         "feasible": labels.feasible and not task.evaluator.infeasible,
         "apps": list(labels.apps),
         "requires": list(labels.requires),
+        "licences": dict(labels.licences),
         "human_seconds": labels.human_seconds,
         "human_steps": labels.human_steps,
     }

@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
@@ -11,11 +11,13 @@ from sqlalchemy.orm import Session
 
 from backend.config import get_settings
 from backend.db.models import Task
+from backend.db.repositories import licences
 from backend.db.repositories import workers as repository
 from backend.domain import registry
 from backend.domain.errors import Invalid, Unavailable, UnknownPlugin
 from backend.domain.registry import Kind
 from backend.domain.run import ImageView, RunConfig
+from backend.services.licences import lacking
 from backend.services.requests import RunRequest
 
 _WORDS = {Kind.OBSERVATION: "observation space", Kind.ACTION_SPACE: "action space"}
@@ -32,6 +34,7 @@ class Capabilities:
         agents: by name: `{about, schema, observation, action_space, privileged}`.
         models: by name: what the workers say of their model clients and endpoints.
         online: workers that are online now.
+        licences: seats by licence, in use or not.
     """
 
     providers: Mapping[str, Mapping[str, Any]]
@@ -40,6 +43,7 @@ class Capabilities:
     action_spaces: frozenset[str]
     online: int
     models: Mapping[str, Any] = field(default_factory=dict)
+    licences: Mapping[str, int] = field(default_factory=dict)
 
     def why_not(self, provider: str, task: Task) -> str:
         """Why the task cannot run on that provider's desktops; empty if it can."""
@@ -48,7 +52,8 @@ class Capabilities:
         if systems and task.os not in systems:
             return f"needs {task.os}; {provider} desktops are {', '.join(sorted(systems))}"
         missing = [name for name in task.requires if name not in offer.get("programs", ())]
-        return f"not installed on {provider} desktops: {', '.join(missing)}" if missing else ""
+        absent = f"not installed on {provider} desktops: {', '.join(missing)}" if missing else ""
+        return "; ".join(filter(None, (absent, lacking(task.licences or {}, self.licences))))
 
 
 def capabilities(session: Session) -> Capabilities:
@@ -66,7 +71,8 @@ def capabilities(session: Session) -> Capabilities:
             "no worker has registered yet, so it is unknown what can run",
             hint="Start one with `deskarena up`, or wait a few seconds if it is just starting.",
         )
-    return _join([row.capabilities for row in online or recent[:1]], len(online))
+    seats = {row.name: row.seats for row in licences.seats(session)}
+    return replace(_join([row.capabilities for row in online or recent[:1]], len(online)), licences=seats)
 
 
 def _join(said: Iterable[Mapping[str, Any]], online: int) -> Capabilities:

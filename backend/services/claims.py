@@ -1,7 +1,7 @@
 """Work is taken here: a lease on a slot, then an episode with a new attempt."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from sqlalchemy import func
@@ -17,7 +17,7 @@ from backend.domain.errors import LeaseLost, NotFound
 from backend.domain.run import RunConfig
 from backend.domain.task import Task
 from backend.domain.trajectory import Decision
-from backend.services import events
+from backend.services import events, licences
 from backend.services.benchmark_variants import task_of
 from backend.services.events import Kind
 from backend.services.moves import move
@@ -94,7 +94,7 @@ def acquire_lease(session: Session, worker_id: UUID, provider: str) -> Lease | N
     worker = workers.get(session, worker_id)
     if worker is None or worker.state != WorkerState.ONLINE:
         return None
-    if episodes.fairest_run(session, _wanted(worker, provider), ()) is None:
+    if episodes.fairest_run(session, _wanted(session, worker, provider), ()) is None:
         return None
     slot = leases.free_slot(session, worker.node_id, provider)
     if slot is None or leases.live(session, slot.id):
@@ -110,7 +110,8 @@ def claim_episode(session: Session, lease: Lease) -> Claim | None:
 
     Which one: of the runs that have an episode for this worker, one in which a person waits for a desktop, then the one
     with the fewest episodes under way, then the oldest; of its episodes the one with the highest priority, then the
-    oldest. A lease carries one attempt at a time and may be used again after that attempt has ended.
+    oldest. One whose task needs a licence waits until its seats are free; the attempt holds them while it is live. A
+    lease carries one attempt at a time and may be used again after that attempt has ended.
 
     Raises:
         LeaseLost: the lease was released or taken away.
@@ -119,7 +120,7 @@ def claim_episode(session: Session, lease: Lease) -> Claim | None:
     if idle is None:
         raise LeaseLost("the lease is not ours, or is in use")
     held, slot, worker = idle
-    wanted = _wanted(worker, slot.provider)
+    wanted = _wanted(session, worker, slot.provider)
     without: list[UUID] = []
     for left in reversed(range(_ROUNDS)):
         run_id = episodes.fairest_run(session, wanted, without)
@@ -146,10 +147,18 @@ def _take(
         return None
     active = RunState(run.state) in {RunState.QUEUED, RunState.RUNNING}
     episode = episodes.next_waiting(session, run_id, wanted) if active else None
+    if episode is not None and _licensed(session, episode):
+        # Others may have taken a seat since we looked: look again where nobody else can.
+        episode = episodes.next_waiting(session, run_id, replace(wanted, seats=licences.free(session, locked=True)))
     if episode is None:
         without.append(run_id)
         return None
     return run, episode
+
+
+def _licensed(session: Session, episode: Episode) -> bool:
+    task = tasks.get(session, episode.task_id)
+    return task is not None and bool(task.licences)
 
 
 def _begin(session: Session, run: Run, episode: Episode, lease: Lease, slot: Slot) -> Claim:
@@ -206,8 +215,9 @@ def _claim(session: Session, run: Run, episode: Episode, attempt: Attempt, slot:
     )
 
 
-def _wanted(worker: Worker, provider: str) -> Wanted:
+def _wanted(session: Session, worker: Worker, provider: str) -> Wanted:
     can = worker.capabilities.get("providers", {}).get(provider, {})
     agents = worker.capabilities.get("agents", {})
     able = tuple(name for name, offer in agents.items() if not offer.get("reason"))
-    return Wanted(provider=provider, programs=tuple(can.get("programs", ())), agents=able)
+    programs = tuple(can.get("programs", ()))
+    return Wanted(provider=provider, programs=programs, agents=able, seats=licences.free(session))

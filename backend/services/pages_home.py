@@ -8,8 +8,11 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
+from backend.db.repositories import licences
 from backend.db.repositories import pages_home as repository
+from backend.db.repositories.licences import Seats
 from backend.db.repositories.pages_common import AnyRow
+from backend.services.licences import shortage
 from backend.services.pages_common import RunRow, Tile, run_rows, tiles
 
 LATEST = 8
@@ -68,12 +71,12 @@ class Home:
 
 
 def home(session: Session) -> Home:
-    """The whole page in ten queries, whatever its size."""
+    """The whole page in eleven queries, whatever its size."""
     slots = _slots(repository.slots(session))
     return Home(
         tiles=tiles(session),
         slots=slots,
-        queue=_queue(repository.waiting(session), slots),
+        queue=_queue(repository.waiting(session), slots, licences.seats(session)),
         ended_today=repository.ended_in_a_day(session),
         runs=run_rows(session, repository.latest_runs(session, LATEST)),
         alarms=_alarms(session),
@@ -87,7 +90,7 @@ def _slots(rows: Sequence[AnyRow]) -> Slots:
     return Slots(used=found["used"], free=found["free"], broken=found["broken"], draining=found["draining"])
 
 
-def wait_reason(row: AnyRow, slots: Slots) -> str:
+def wait_reason(row: AnyRow, slots: Slots, seats: Sequence[Seats] = ()) -> str:
     """Why these episodes wait, in words."""
     if row.run_state == "paused":
         return "their run is paused"
@@ -97,13 +100,13 @@ def wait_reason(row: AnyRow, slots: Slots) -> str:
         return "a pause before the next attempt"
     if slots.total == 0:
         return f"no worker offers {row.provider} desktops"
-    return f"a free {row.provider} slot"
+    return shortage(row.licences, seats) or f"a free {row.provider} slot"
 
 
-def _queue(rows: Sequence[AnyRow], slots: Slots) -> list[Wait]:
+def _queue(rows: Sequence[AnyRow], slots: Slots, seats: Sequence[Seats]) -> list[Wait]:
     found: Counter[str] = Counter()
     for row in rows:
-        found[wait_reason(row, slots)] += row.n
+        found[wait_reason(row, slots, seats)] += row.n
     return [Wait(reason, episodes) for reason, episodes in found.most_common()]
 
 

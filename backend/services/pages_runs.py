@@ -1,6 +1,6 @@
 """The list of runs, and one run: how is it doing and can I trust it?"""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -9,12 +9,14 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
+from backend.db.repositories import licences
 from backend.db.repositories import pages_runs as repository
 from backend.db.repositories.pages_common import AnyRow
 from backend.domain.errors import NotFound
 from backend.domain.task import Difficulty
 from backend.domain.trajectory import Usage
 from backend.services import people
+from backend.services.licences import shortage
 from backend.services.pages_actions import short
 from backend.services.pages_common import RunRow, Tile, max_steps_of, run_rows, tiles
 from backend.services.pages_looks import UNRATED, Look, Split, State, state_of
@@ -148,6 +150,7 @@ class RunPage:
     """Everything on a run's page.
 
     Attributes:
+        waits: what waiting episodes wait for besides a slot, with how many there are: licences.
         spent: tokens and money of all attempts, lost ones included.
         unrated: an episode that a person has done and not rated: until then nothing may tell how it ended.
     """
@@ -159,6 +162,7 @@ class RunPage:
     config_hash: str
     pins: Mapping[str, Any]
     tiles: list[Tile]
+    waits: list[tuple[str, int]]
     matrix: Matrix
     phases: list[Phase]
     losses: list[Loss]
@@ -184,6 +188,7 @@ def run_page(session: Session, run_id: UUID, filters: dict[str, Any], after: UUI
         config_hash=row.Run.config_hash,
         pins=row.Run.pins,
         tiles=tiles(session, run_id=run_id),
+        waits=_waits(session, run_id),
         matrix=_matrix(repository.matrix(session, run_id)),
         phases=_phases(repository.phases(session, run_id)),
         losses=[_loss(loss) for loss in repository.losses(session, run_id, REASONS)],
@@ -202,6 +207,15 @@ def run_page(session: Session, run_id: UUID, filters: dict[str, Any], after: UUI
 def _unrated(session: Session, run_id: UUID) -> UUID | None:
     desk = people.desk(session, run_id)
     return desk.episode.id if desk.next is people.Next.RATE and desk.episode is not None else None
+
+
+def _waits(session: Session, run_id: UUID) -> list[tuple[str, int]]:
+    """Licences that waiting episodes wait for, most wanted first."""
+    seats = licences.seats(session)
+    found: Counter[str] = Counter()
+    for row in repository.waiting_by_licences(session, run_id):
+        found[shortage(row.licences, seats)] += row.n
+    return [(reason, number) for reason, number in found.most_common() if reason]
 
 
 def _spent(row: AnyRow) -> Usage:

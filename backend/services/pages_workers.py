@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from backend.db.repositories import pages_workers as repository
 from backend.db.repositories.pages_common import AnyRow
+from backend.services.licences import LicenceRow, list_licences
 from backend.services.pages_abilities import Abilities, abilities
 
 
@@ -62,6 +63,7 @@ class WorkersPage:
     nodes: list[NodeView]
     workers: list[WorkerRow]
     abilities: Abilities
+    licences: list[LicenceRow]
 
     def slots(self, state: str) -> int:
         """Slots in a state, over all nodes."""
@@ -86,7 +88,7 @@ def workers_page(session: Session) -> WorkersPage:
         )
         for row in repository.workers(session)
     ]
-    return WorkersPage(_nodes(repository.slots(session)), workers, abilities(session))
+    return WorkersPage(_nodes(repository.slots(session)), workers, abilities(session), list_licences(session))
 
 
 def _nodes(rows: Sequence[AnyRow]) -> list[NodeView]:

@@ -12,6 +12,7 @@ from backend.db.models.event import Event
 from backend.db.models.evidence import Evidence
 from backend.db.models.external_asset import ExternalAsset
 from backend.db.models.lease import Lease
+from backend.db.models.licence import Licence
 from backend.db.models.measure import Measure
 from backend.db.models.node import Node
 from backend.db.models.project import Project
@@ -45,6 +46,7 @@ __all__ = [
     "Evidence",
     "ExternalAsset",
     "Lease",
+    "Licence",
     "Measure",
     "Node",
     "Project",

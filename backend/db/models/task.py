@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from sqlalchemy import UniqueConstraint
+from sqlalchemy import Index, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from backend.db.models.base import Base, Id, Json, JsonList, ref
@@ -19,6 +19,7 @@ class Task(Base):
         one_of("difficulty", Difficulty, optional=True),
         one_of("difficulty_source", DifficultySource, optional=True),
         one_of("os", ("linux", "windows")),
+        Index("ix_task_licensed", "id", postgresql_where=text("licences <> '{}'::jsonb")),
     )
 
     id: Mapped[Id]
@@ -36,6 +37,7 @@ class Task(Base):
     feasible: Mapped[bool] = mapped_column(default=True)
     apps: Mapped[JsonList] = mapped_column(default=list)
     requires: Mapped[JsonList] = mapped_column(default=list)
+    licences: Mapped[Json] = mapped_column(default=dict, server_default=text("'{}'"))
     human_seconds: Mapped[float | None]
     human_steps: Mapped[int | None]
 

@@ -1,7 +1,8 @@
 """Episodes: which is next, how many are where, lists."""
 
+import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -17,16 +18,26 @@ from backend.domain.episode import EpisodeState
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a worker can do now: of which provider, with which programs, for which agents."""
+    """What a worker can do now: of which provider, with which programs, for which agents, with which free licences."""
 
     provider: str
     programs: tuple[str, ...]
     agents: tuple[str, ...]
+    seats: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """For the statements below."""
+        return {"programs": list(self.programs), "seats": json.dumps(dict(self.seats))}
 
 
 _RUNNABLE = """
     e.state = 'waiting' AND e.available_at <= now()
     AND t.requires <@ to_jsonb(CAST(:programs AS text[]))
+    AND NOT EXISTS (
+        SELECT FROM jsonb_each_text(t.licences) need
+        WHERE CAST(need.value AS bigint) > coalesce(CAST(CAST(:seats AS jsonb) ->> need.key AS bigint), 0)
+    )
 """
 
 _COLUMNS = ", ".join(f"e.{column.name}" for column in Episode.__table__.c)
@@ -61,7 +72,7 @@ def fairest_run(session: Session, wanted: Wanted, without: Sequence[UUID]) -> UU
     Of the runs with an episode for this worker: one in which a person waits for a desktop, then the one with the
     fewest episodes under way, then the oldest.
     """
-    values = {"provider": wanted.provider, "programs": list(wanted.programs), "agents": list(wanted.agents)}
+    values = {"provider": wanted.provider, "agents": list(wanted.agents), **wanted.values}
     found: UUID | None = session.scalar(_FAIREST_RUN, {**values, "without": list(without)})
     return found
 
@@ -69,7 +80,7 @@ def fairest_run(session: Session, wanted: Wanted, without: Sequence[UUID]) -> UU
 def next_waiting(session: Session, run_id: UUID, wanted: Wanted) -> Episode | None:
     """The run's next episode that this worker can do, locked. Skips what somebody else is just taking."""
     query = select(Episode).from_statement(_NEXT_EPISODE.columns(*Episode.__table__.c))
-    values = {"run": run_id, "programs": list(wanted.programs)}
+    values = {"run": run_id, **wanted.values}
     found: Episode | None = session.scalar(query, values, execution_options={"populate_existing": True})
     return found
 

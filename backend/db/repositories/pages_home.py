@@ -22,15 +22,21 @@ def slots(session: Session) -> Sequence[AnyRow]:
 
 
 def waiting(session: Session) -> Sequence[AnyRow]:
-    """Waiting episodes: (run state, reason, held back until later, provider, n)."""
+    """Waiting episodes: (run state, reason, held back until later, provider, licences, n)."""
     later = Episode.available_at > func.now()
     query = (
         select(
-            Run.state.label("run_state"), Episode.reason, later.label("later"), Run.provider, func.count().label("n")
+            Run.state.label("run_state"),
+            Episode.reason,
+            later.label("later"),
+            Run.provider,
+            Task.licences,
+            func.count().label("n"),
         )
         .join(Run, Run.id == Episode.run_id)
+        .join(Task, Task.id == Episode.task_id)
         .where(Episode.state == "waiting", Run.state.in_(["queued", "running", "paused"]))
-        .group_by(Run.state, Episode.reason, later, Run.provider)
+        .group_by(Run.state, Episode.reason, later, Run.provider, Task.licences)
         .order_by(func.count().desc())
     )
     return session.execute(query).all()

@@ -37,6 +37,13 @@ def names(session: Session) -> tuple[Sequence[str], Sequence[str]]:
     return session.scalars(select(Benchmark.name).order_by(Benchmark.name)).all(), agents
 
 
+def waiting_by_licences(session: Session, run_id: UUID) -> Sequence[AnyRow]:
+    """Waiting episodes whose task needs licences: (licences, n)."""
+    query = select(Task.licences, func.count().label("n")).join(Episode, Episode.task_id == Task.id)
+    query = query.where(Episode.run_id == run_id, Episode.state == "waiting", Task.licences != {})
+    return session.execute(query.group_by(Task.licences)).all()
+
+
 def run(session: Session, run_id: UUID) -> AnyRow | None:
     """One run with its names."""
     query = run_columns().add_columns(Actor.name.label("actor")).join(Actor, Actor.id == Run.actor_id)

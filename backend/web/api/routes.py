@@ -1,6 +1,6 @@
 """All routers of the API."""
 
-from backend.web.api import agent, artifacts, assets, benchmarks, episodes, rescore, runs, studies, workers
+from backend.web.api import agent, artifacts, assets, benchmarks, episodes, licences, rescore, runs, studies, workers
 
 ROUTERS = (
     runs.router,
@@ -12,5 +12,6 @@ ROUTERS = (
     benchmarks.router,
     assets.router,
     workers.router,
+    licences.router,
     workers.health_router,
 )

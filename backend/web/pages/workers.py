@@ -1,11 +1,13 @@
 """`/workers`: can this installation run what I want?"""
 
-from fastapi import Request
-from fastapi.responses import HTMLResponse
+from typing import Annotated
 
-from backend.services import pages_workers
-from backend.web.edge import SessionDep
-from backend.web.pages.common import page_router
+from fastapi import Form, Request
+from fastapi.responses import HTMLResponse, RedirectResponse
+
+from backend.services import licences, pages_workers
+from backend.web.edge import ActorDep, SessionDep
+from backend.web.pages.common import page_router, see
 from backend.web.templating import render
 
 router = page_router()
@@ -15,3 +17,12 @@ router = page_router()
 def workers(request: Request, session: SessionDep) -> HTMLResponse:
     """Nodes, slots, providers, agents, and the worker processes."""
     return render(request, "workers.html", {"page": pages_workers.workers_page(session)})
+
+
+@router.post("/workers/licences")
+def set_seats(
+    session: SessionDep, actor: ActorDep, name: Annotated[str, Form()], seats: Annotated[int, Form()]
+) -> RedirectResponse:
+    """How many seats of a licence there are."""
+    licences.set_seats(session, name, seats, actor)
+    return see("/workers#licences")

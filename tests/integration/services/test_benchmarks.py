@@ -38,6 +38,7 @@ class TestImportBenchmark:
                 "domains": {"files": 1},
                 "difficulties": {"hard": 1},
                 "levels": {"L2": 1},
+                "disciplines": {},
             }
             benchmark = get_benchmark(session, "starter")
             assert (benchmark.licence, benchmark.source, benchmark.title) == ("MIT", "here", "starter")

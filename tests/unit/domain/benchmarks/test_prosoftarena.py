@@ -71,7 +71,7 @@ class TestMetadata:
         ("said", "told"),
         [
             ({"Difficulty": "Hrad"}, 'metadata difficulty: expected one of easy, medium, hard, got "Hrad"; left out'),
-            ({"Discipline": "Sience"}, "metadata discipline: expected one of Art & Design, Business"),
+            ({"Discipline": "Alchemy"}, "metadata discipline: expected one of Art & Design, Business"),
             ({"Discipline": "Science"}, "metadata subfield: design belongs to Art & Design, not to Science"),
             ({"Level": "L2"}, "metadata level: it is L2, the id XL_L3_001 says L3; the metadata counts"),
             ({"Core Operations": ["PS_L1_009"]}, "core_operations: no L1 task is called PS_L1_009; kept as written"),

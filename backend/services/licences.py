@@ -1,0 +1,84 @@
+"""Licences of programs as a resource: how many seats there are, who waits for one. See docs/licences.md."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from backend.db.models import Actor
+from backend.db.repositories import licences as repository
+from backend.db.repositories.licences import Seats
+from backend.domain.errors import Invalid
+from backend.services import queue
+
+MOST_SEATS = 100_000
+LONGEST_NAME = 200
+
+
+@dataclass(frozen=True)
+class LicenceRow:
+    """A licence as it is listed; `tasks` = how many tasks need it. One that only tasks know of has no seats."""
+
+    name: str
+    seats: int
+    used: int
+    tasks: int
+
+
+def set_seats(session: Session, name: str, seats: int, actor: Actor) -> LicenceRow:
+    """The installation has so many seats of a licence. Attempts under way keep theirs, even if there are fewer now.
+
+    Raises:
+        Invalid: no name, or no such number.
+    """
+    name = name.strip()
+    if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
+        raise Invalid(f"expected a name of 1 to {LONGEST_NAME} characters", path="name")
+    if not 0 <= seats <= MOST_SEATS:
+        raise Invalid(f"expected 0 to {MOST_SEATS} seats", path="seats")
+    repository.put(session, name, seats, actor.id)
+    queue.wake_workers(session)
+    return next(row for row in list_licences(session) if row.name == name)
+
+
+def list_licences(session: Session) -> list[LicenceRow]:
+    """All that are set up and all that a task needs, by name."""
+    needed = repository.needed(session)
+    known = {row.name: row for row in repository.seats(session)}
+    names = sorted({*needed, *known}, key=lambda name: (name.lower(), name))
+    none = Seats("", 0, 0)
+    return [
+        LicenceRow(name, known.get(name, none).seats, known.get(name, none).used, needed.get(name, 0)) for name in names
+    ]
+
+
+def free(session: Session, *, locked: bool = False) -> dict[str, int]:
+    """Free seats by licence. `locked`: nobody else takes one until the transaction ends."""
+    if locked:
+        repository.lock_all(session)
+    return {row.name: row.free for row in repository.seats(session)}
+
+
+def lacking(needs: Mapping[str, int], seats: Mapping[str, int]) -> str:
+    """Why a task that needs these seats can never run where there are those in all; empty if it can."""
+    short = [(name, number) for name, number in needs.items() if number > seats.get(name, 0)]
+    return "; ".join(f"needs {_of(name, number)}, and there {_are(seats.get(name, 0))} here" for name, number in short)
+
+
+def shortage(needs: Mapping[str, int], seats: Sequence[Seats]) -> str:
+    """What a waiting task waits for: `a licence of Photoshop, 1 of 1 in use`; empty if all its seats are free."""
+    known = {row.name: row for row in seats}
+    none = Seats("", 0, 0)
+    return "; ".join(
+        f"{_of(name, number)}, {found.used} of {found.seats} in use"
+        for name, number in needs.items()
+        if number > (found := known.get(name, none)).free
+    )
+
+
+def _of(name: str, number: int) -> str:
+    return f"a licence of {name}" if number == 1 else f"{number} seats of the licence of {name}"
+
+
+def _are(number: int) -> str:
+    return {0: "is none", 1: "is 1"}.get(number, f"are {number}")

@@ -1,0 +1,23 @@
+"""Licences: how many seats there are, and how many are in use."""
+
+from dataclasses import asdict
+
+from backend.services import licences as service
+from backend.web.api import schemas
+from backend.web.api.common import api_router
+from backend.web.api.schemas_licences import LicenceBody, LicenceView
+from backend.web.edge import ActorDep, SessionDep
+
+router = api_router("licences")
+
+
+@router.get("/licences")
+def licences(session: SessionDep) -> schemas.Page[LicenceView]:
+    """List licences that are set up or that a task needs, by name."""
+    return schemas.Page[LicenceView](items=[LicenceView(**asdict(row)) for row in service.list_licences(session)])
+
+
+@router.post("/licences")
+def set_seats(session: SessionDep, actor: ActorDep, body: LicenceBody) -> LicenceView:
+    """Set how many seats of a licence there are; attempts under way keep theirs."""
+    return LicenceView(**asdict(service.set_seats(session, body.name, body.seats, actor)))

@@ -1,0 +1,22 @@
+"""What the REST API takes and gives of licences."""
+
+from pydantic import Field
+
+from backend.services.licences import LONGEST_NAME, MOST_SEATS
+from backend.web.api.schemas import View
+
+
+class LicenceBody(View):
+    """How many seats of a licence there are from now on."""
+
+    name: str = Field(min_length=1, max_length=LONGEST_NAME, examples=["Photoshop"])
+    seats: int = Field(ge=0, le=MOST_SEATS, examples=[1])
+
+
+class LicenceView(View):
+    """A licence."""
+
+    name: str = Field(examples=["Photoshop"])
+    seats: int = Field(examples=[1])
+    used: int = Field(description="Seats that attempts under way hold.", examples=[1])
+    tasks: int = Field(description="Tasks, over all versions, that need it.", examples=[12])
