@@ -2,14 +2,18 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 
-from backend.domain.errors import DeskarenaError, EvaluatorFailed, GuestRefused, Lost
+from backend.domain.errors import DeskarenaError, EvaluatorFailed, EvidenceWanted, GuestRefused, Lost
 from backend.domain.evaluators.evaluate import CallEvidence, gather
+from backend.domain.evaluators.facts import Fact, gather_more, with_facts
 from backend.domain.parts import Turns
 from backend.domain.score import MetricValue, is_solved
-from backend.domain.task import Part, Task
+from backend.domain.task import MetricCall, Part, Task
 from worker.reach import TaskContext
 
+MOST_ROUNDS = 10
+"""How often an evaluation function may ask for more within one look."""
 Look = Callable[[Task, Part, Sequence[CallEvidence]], MetricValue]
 
 
@@ -29,6 +33,7 @@ class PartsWatch:
         self._since: dict[str, int] = {}
         self._last = 0
         self._evidence: dict[str, Sequence[CallEvidence]] = {}
+        self._asked: dict[str, Sequence[Fact]] = {}
 
     @property
     def evidence(self) -> Mapping[str, Sequence[CallEvidence]]:
@@ -50,14 +55,35 @@ class PartsWatch:
         return not self._turns.stalled(step)
 
     def _reached(self, part: Part, step: int) -> bool:
-        self._context.since = self._since[part.name]
-        seen = [self._gathered(part, position).model_copy(update={"step": step}) for position in range(len(part.calls))]
-        self._evidence[part.name] = seen
-        return is_solved(self._look(self._task, part, seen).value)
+        """Looks at the part. What its evaluation function asks for is gathered, and it is asked again.
 
-    def _gathered(self, part: Part, position: int) -> CallEvidence:
+        What it asked for at the last step is gathered at once: it mostly wants the same again.
+        """
+        self._context.since = self._since[part.name]
+        asked = list(self._asked.get(part.name, ()))
+        seen = [self._gathered(part, call, step, asked) for call in part.calls]
+        for _ in range(MOST_ROUNDS):
+            self._evidence[part.name] = seen
+            try:
+                return is_solved(self._look(self._task, part, seen).value)
+            except EvidenceWanted as more:
+                seen = [
+                    self._told(part, partial(gather_more, self._context, self._task, call, known, more.facts))
+                    for call, known in zip(part.calls, seen, strict=True)
+                ]
+                asked += more.facts
+                self._asked[part.name] = asked
+        raise EvaluatorFailed(f"part {part.name}: its evaluation function asked for more {MOST_ROUNDS} times")
+
+    def _gathered(self, part: Part, call: MetricCall, step: int, asked: Sequence[Fact]) -> CallEvidence:
+        found = self._told(part, partial(gather, self._context, self._task, with_facts(call, asked)))
+        return found.model_copy(update={"step": step})
+
+    @staticmethod
+    def _told(part: Part, gathering: Callable[[], CallEvidence]) -> CallEvidence:
+        """What cannot be gathered is told with the part's name."""
         try:
-            return gather(self._context, self._task, part.calls[position])
+            return gathering()
         except (Lost, GuestRefused):
             raise
         except DeskarenaError as error:

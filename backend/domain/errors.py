@@ -4,7 +4,9 @@ Two families. `DeskarenaError`s are told to a person or a program that asked for
 machine's failures during an attempt: each carries its failure class and never becomes a score.
 """
 
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from typing import Any
 
 
 class FailureClass(StrEnum):
@@ -139,6 +141,19 @@ class EvaluatorFailed(Lost):
     """The evaluation could not come to a verdict. Only the evaluation is repeated."""
 
     failure_class = FailureClass.EVALUATOR
+
+
+class EvidenceWanted(EvaluatorFailed):
+    """An evaluation function asked for what was not gathered. While the desktop lives, it is gathered and asked again.
+
+    Attributes:
+        facts: the checks, each as `{"type": name, parameter: value}`.
+    """
+
+    def __init__(self, facts: Sequence[Mapping[str, Any]]) -> None:
+        named = ", ".join(str(fact.get("type")) for fact in facts[:3])
+        super().__init__(f"the evaluation function asks for what was not gathered: {named}")
+        self.facts = tuple(facts)
 
 
 class GuestRefused(DeskarenaError):

@@ -12,7 +12,7 @@ from backend.domain.task import EvaluatorSpec, PartKind
 from tests.factories.parts import file_says, part
 
 registry.load()
-KINDS = {"windowsworld": PartKind.CHECKPOINT, "prosoftarena": PartKind.PHASE}
+KINDS = {"windowsworld": PartKind.CHECKPOINT, "prosoftarena": PartKind.PHASE, "omnibench": PartKind.NODE}
 EACH = pytest.mark.parametrize("name", sorted(name for _, name in registry.entries(Kind.PROTOCOL)))
 PARTS = tuple(part(name, *after, app=app) for name, after, app in (("a", (), "x"), ("b", ("a",), "x"), ("c", (), "y")))
 

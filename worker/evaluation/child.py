@@ -2,7 +2,8 @@
 
 It has no environment, no database, no network and limits on everything; it reads one request from its standard input
 and writes one JSON object to its standard output: an Evaluation, or `{"failed": why}`. With `--looks` it answers one
-line after the other, each with a MetricValue: what a part of the task has come to so far.
+line after the other, each with a MetricValue: what a part of the task has come to so far. Where an evaluation function
+asks for evidence that is not there, the answer says `wanted`.
 """
 
 import argparse
@@ -23,7 +24,7 @@ def main() -> int:
     os.dup2(2, 1)  # What a library prints must not end up in the answer.
     apply(Limits(**json.loads(options.limits)), options.uid)
     # Importing takes most of a second: it happens while the agent is still at work.
-    from backend.domain.errors import DeskarenaError
+    from backend.domain.errors import DeskarenaError, EvidenceWanted
     from worker.evaluation.code import load_evaluators
 
     load_evaluators()
@@ -34,6 +35,8 @@ def main() -> int:
             return 0  # The worker decided without us.
         try:
             answer = _answer(text, options.evidence)
+        except EvidenceWanted as error:
+            answer = json.dumps({"failed": error.message, "wanted": error.facts})
         except DeskarenaError as error:
             answer = json.dumps({"failed": error.message})
         answers.write(answer + "\n")

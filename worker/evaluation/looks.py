@@ -7,12 +7,14 @@ import selectors
 import shutil
 import time
 from collections.abc import Sequence
+from typing import Any
 
 from pydantic import ValidationError
 
 from backend.domain.episode import RETRIES
-from backend.domain.errors import EvaluatorFailed, FailureClass
+from backend.domain.errors import EvaluatorFailed, EvidenceWanted, FailureClass, Invalid
 from backend.domain.evaluators.evaluate import CallEvidence
+from backend.domain.omnibench.expression import fact_of
 from backend.domain.score import MetricValue
 from backend.domain.task import Part, Task
 from worker.evaluation.fenced import MAX_ANSWER, Fenced
@@ -41,12 +43,15 @@ class Looks:
         """What the part has come to by this evidence.
 
         Raises:
+            EvidenceWanted: an evaluation function asks for more; it is to be gathered.
             EvaluatorFailed: no child could say.
         """
         tries = 1 + RETRIES[FailureClass.EVALUATOR]
         for number in range(1, tries + 1):
             try:
                 return self._once(task, part, evidence)
+            except EvidenceWanted:
+                raise
             except EvaluatorFailed as error:
                 logger.warning("look at %s of %s, try %d of %d: %s", part.name, task.key, number, tries, error.message)
                 failed = error
@@ -71,6 +76,8 @@ class Looks:
             words = f"{said}: {child.last_words()}"
             self.close()
             raise EvaluatorFailed(words) from error
+        if isinstance(answer, dict) and "wanted" in answer:
+            raise EvidenceWanted(_facts(answer["wanted"]))
         if isinstance(answer, dict) and "failed" in answer:
             raise EvaluatorFailed(str(answer["failed"]))
         try:
@@ -90,6 +97,14 @@ class Looks:
         child.process.stdin.write(request + b"\n")
         child.process.stdin.flush()
         return _line(child)
+
+
+def _facts(wanted: Any) -> list[dict[str, Any]]:
+    """What a child says that it wants: a foreign function may have had a hand in it. Raises EvaluatorFailed."""
+    try:
+        return [fact_of(str(fact["type"]), (), {k: v for k, v in fact.items() if k != "type"}) for fact in wanted]
+    except (Invalid, TypeError, KeyError, AttributeError) as error:
+        raise EvaluatorFailed(f"the evaluation function asks for what does not exist: {error}") from error
 
 
 def _line(child: Fenced) -> bytes:

@@ -1,0 +1,71 @@
+"""`omnibench`: graphs of subtasks, each node looked at after each of the agent's steps."""
+
+from pathlib import Path
+
+from backend.domain.benchmarks._files import read_object
+from backend.domain.benchmarks._omnibench_files import ABOUT, SUBTASKS, read_pool, task_files
+from backend.domain.benchmarks._osworld_format import folder_of, read_assets
+from backend.domain.errors import Invalid
+from backend.domain.omnibench.build import build, variants
+from backend.domain.omnibench.categories import category_of
+from backend.domain.omnibench.complexity import CAPABILITIES
+from backend.domain.omnibench.task_file import Pool, read_task
+from backend.domain.registry import Kind, register
+from backend.domain.task import LoadedBenchmark, Task, Variant
+
+
+@register(Kind.BENCHMARK, "omnibench")
+class OmniBench:
+    """A folder with `subtasks.json`, tasks in `tasks/` or `tasks.jsonl`, and `eval_functions/`."""
+
+    kind = "omnibench"
+
+    def load(self, path: Path) -> LoadedBenchmark:
+        """See the port."""
+        root = folder_of(path)
+        if not (root / SUBTASKS).is_file():
+            raise Invalid(f"there is no {SUBTASKS}", path=path.name)
+        about = read_object(root / ABOUT, root) if (root / ABOUT).exists() else {}
+        warnings: list[str] = []
+        pool = read_pool(root, warnings)
+        tasks: list[Task] = []
+        others: list[Variant] = []
+        for name, raw in task_files(root):
+            try:
+                graph = read_task(raw, name, pool)
+                task = build(graph, pool, raw)
+            except Invalid as error:
+                raise Invalid(f"key {error}", path=name, hint=error.hint) from error
+            tasks.append(task)
+            others += variants(task, graph)
+        if not tasks:
+            raise Invalid(
+                "there is no task", path=path.name, hint="`deskarena omnibench compose` makes them of a pool."
+            )
+        return LoadedBenchmark(
+            kind=self.kind,
+            suite=self.kind,
+            tasks=tuple(tasks),
+            variants=tuple(others),
+            selections=_selections(tasks),
+            assets=read_assets(root),
+            warnings=(*warnings, *_unplaced(pool)),
+            licence=str(about.get("licence", "")),
+            source=str(about.get("source", "")),
+        )
+
+
+def _selections(tasks: list[Task]) -> dict[str, tuple[str, ...]]:
+    """The tasks of each capability, which OmniBench reports by."""
+    served = {
+        letters: tuple(str(task.key) for task in tasks if letters in task.labels.extra.get("capabilities", ()))
+        for letters in CAPABILITIES
+    }
+    return {letters: keys for letters, keys in served.items() if keys}
+
+
+def _unplaced(pool: Pool) -> list[str]:
+    unknown = sorted({one.application for one in pool.values() if category_of(one.application) is None})
+    return [
+        f"{SUBTASKS}: nobody has said in which category {app!r} belongs; it counts as one by itself" for app in unknown
+    ]

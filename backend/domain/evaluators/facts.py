@@ -1,0 +1,81 @@
+"""Several checks judged by one metric: OmniBench's expressions and evaluation functions.
+
+A fact is a check as JSON, `{"type": check, parameter: value}`. Getter and metric of a check bear its name; the getter
+`facts` gathers several at once, and here is how their evidence is stored in one row of blobs.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from backend.domain import registry
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.evaluate import CallEvidence, gather
+from backend.domain.omnibench.expression import DIALECT, FACTS, MOST_CHECKS, as_call
+from backend.domain.ports import Metric, SetupContext
+from backend.domain.registry import Kind
+from backend.domain.score import Blob, is_solved
+from backend.domain.task import JSON, Frozen, MetricCall, Task
+
+Fact = Mapping[str, JSON]
+INDEX = "facts"
+
+
+class FactValue(Frozen):
+    """What the getter of one check read."""
+
+    fact: Fact
+    value: JSON = None
+
+    def holds(self) -> bool:
+        """What the check's metric says of it. Raises EvaluatorFailed if it cannot say."""
+        metric: Metric = registry.lookup(Kind.METRIC, str(self.fact["type"]), DIALECT)
+        return is_solved(metric(self.value).value)
+
+
+def packed(found: Sequence[tuple[Fact, Sequence[Blob]]]) -> tuple[Blob, ...]:
+    """One row of blobs for several facts; the first says which are whose."""
+    index = [{"fact": dict(fact), "blobs": len(blobs)} for fact, blobs in found]
+    said = Blob(name=INDEX, data=json.dumps(index).encode(), media_type="application/json")
+    return (said, *(blob for _, blobs in found for blob in blobs))
+
+
+def unpacked(blobs: Sequence[Blob]) -> list[tuple[Fact, Sequence[Blob]]]:
+    """The other way round. Raises EvaluatorFailed if they are not what `packed` made."""
+    try:
+        index = json.loads(blobs[0].data or b"")
+        found: list[tuple[Fact, Sequence[Blob]]] = []
+        place = 1
+        for entry in index:
+            found.append((dict(entry["fact"]), blobs[place : place + int(entry["blobs"])]))
+            place += int(entry["blobs"])
+    except (ValueError, LookupError, TypeError) as error:
+        raise EvaluatorFailed(f"the evidence of the checks cannot be read: {error}") from error
+    if place != len(blobs):
+        raise EvaluatorFailed("the evidence of the checks is not whole")
+    return found
+
+
+def with_facts(call: MetricCall, facts: Sequence[Fact]) -> MetricCall:
+    """The call, asking for these facts besides its own; one that does not ask for facts stays as it is."""
+    if call.result is None or call.result.get("type") != FACTS:
+        return call
+    own = list(call.result.get("facts", ()))
+    return call.model_copy(update={"result": {**call.result, "facts": [*own, *(f for f in facts if f not in own)]}})
+
+
+def gather_more(
+    context: SetupContext, task: Task, call: MetricCall, gathered: CallEvidence, facts: Sequence[Fact]
+) -> CallEvidence:
+    """The evidence of a call with these facts added; what was gathered before stays as it was seen.
+
+    Raises:
+        EvaluatorFailed: there are too many, or one cannot be gathered.
+    """
+    if call.result is None or call.result.get("type") != FACTS or gathered.result is None:
+        return gathered
+    known = unpacked(gathered.result)
+    new = [fact for fact in facts if all(fact != other for other, _ in known)]
+    if len(known) + len(new) > MOST_CHECKS:
+        raise EvaluatorFailed(f"the evaluation function asks for more than {MOST_CHECKS} different checks")
+    found = [(fact, gather(context, task, as_call(fact)).result or ()) for fact in new]
+    return gathered.model_copy(update={"result": packed([*known, *found])})

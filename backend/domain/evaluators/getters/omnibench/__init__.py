@@ -1,0 +1,1 @@
+"""Getters of OmniBench, one file each: what its checks look at."""

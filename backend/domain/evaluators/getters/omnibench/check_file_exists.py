@@ -1,0 +1,50 @@
+"""`check_file_exists`: whether there is a file or folder of that path."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from backend.domain.errors import EvaluatorFailed, GuestRefused
+from backend.domain.omnibench.expression import DIALECT
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+_THERE = frozenset({"too_large", "forbidden", "bad_request"})
+"""How the guest refuses to give what is there: more than a byte, not ours to read, a folder."""
+
+
+class Wanted(Parameters):
+    """`file_path`."""
+
+    file_path: str = Field(min_length=1, max_length=250)
+
+
+@register(Kind.GETTER, "check_file_exists", dialect=DIALECT)
+class CheckFileExists:
+    """The value is True or False. Nothing of the file is kept."""
+
+    def check(self, parameters: Mapping[str, Any]) -> None:
+        """Its one parameter must be there."""
+        Wanted.of(parameters)
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
+        """See the port."""
+        path = Wanted.of(parameters).file_path
+        try:
+            context.desktop.read_file(path, max_bytes=1)
+        except GuestRefused as error:
+            if error.kind == "not_found":
+                return [Blob(name=path, note=error.message)]
+            if error.kind not in _THERE:
+                raise
+        return [Blob(name=path, data=b"")]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> bool:  # noqa: ARG002 - the port's signature
+        """See the port."""
+        if len(blobs) != 1:
+            raise EvaluatorFailed(f"one file was asked for, {len(blobs)} were gathered")
+        return blobs[0].data is not None

@@ -1,0 +1,60 @@
+"""`facts`: what several checks look at, gathered at once."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain import registry
+from backend.domain.errors import Invalid
+from backend.domain.evaluators.facts import FactValue, packed, unpacked
+from backend.domain.omnibench.expression import DIALECT, MOST_CHECKS
+from backend.domain.parameters import Parameters
+from backend.domain.ports import Getter, SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+
+class Wanted(Parameters):
+    """`facts`: checks as `{"type": name, parameter: value}`."""
+
+    facts: tuple[Mapping[str, Any], ...]
+
+
+@register(Kind.GETTER, "facts", dialect=DIALECT)
+class Facts:
+    """The value is a list of `FactValue`, in the order of the parameter."""
+
+    def check(self, parameters: Mapping[str, Any]) -> None:
+        """Every check must be known, with its own parameters."""
+        wanted = Wanted.of(parameters).facts
+        if len(wanted) > MOST_CHECKS:
+            raise Invalid(f"at most {MOST_CHECKS} checks are read", path="facts")
+        for fact in wanted:
+            own = getattr(_getter(fact), "check", None)
+            registry.lookup(Kind.METRIC, str(fact.get("type")), DIALECT)
+            if own is not None:
+                own(_parameters(fact))
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
+        """See the port."""
+        wanted = Wanted.of(parameters).facts
+        return packed([(fact, _getter(fact).collect(context, _parameters(fact))) for fact in wanted])
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> list[FactValue]:  # noqa: ARG002 - evaluation functions ask for more than the task names.
+        """See the port."""
+        found = []
+        for number, (fact, own) in enumerate(unpacked(blobs)):
+            inside = folder / str(number)
+            inside.mkdir()
+            found.append(FactValue(fact=fact, value=_getter(fact).read(own, _parameters(fact), inside)))
+        return found
+
+
+def _getter(fact: Mapping[str, Any]) -> Getter:
+    plugin = registry.lookup(Kind.GETTER, str(fact.get("type", "")), DIALECT)
+    getter: Getter = plugin() if isinstance(plugin, type) else plugin
+    return getter
+
+
+def _parameters(fact: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in fact.items() if key != "type"}

@@ -1,0 +1,46 @@
+"""`check_expression`: several checks, joined by `and`, `or` and `not`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.facts import FactValue
+from backend.domain.omnibench.expression import DIALECT
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "check_expression", dialect=DIALECT)
+def check_expression(result: Sequence[FactValue], *, tree: Mapping[str, Any]) -> MetricValue:
+    """1 if the expression is true, else 0.
+
+    `progress` is the share of conditions that are met: the mean over what `and` joins, the largest of what `or` joins;
+    a negated check counts where it does not hold.
+    """
+    facts = [value.holds() for value in result]
+    progress = _progress(tree, facts, wanted=True)
+    words = [
+        f"{_said(value)} {'holds' if holds else 'does not hold'}" for value, holds in zip(result, facts, strict=True)
+    ]
+    return MetricValue(value=float(progress >= 1.0), reasons=tuple(words), progress=progress)
+
+
+def _progress(tree: Mapping[str, Any], facts: Sequence[bool], *, wanted: bool) -> float:
+    """Exactly 1 where the tree is as wanted: each of its conditions adds a whole share."""
+    try:
+        ((word, inner),) = tree.items()
+        if word == "fact":
+            return float(facts[inner] is wanted)
+        if word == "not":
+            return _progress(inner, facts, wanted=not wanted)
+        found = [_progress(one, facts, wanted=wanted) for one in inner]
+        if word not in {"and", "or"} or not found:
+            raise EvaluatorFailed(f"an expression has no {word!r}")
+        return sum(found) / len(found) if (word == "and") is wanted else max(found)
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise EvaluatorFailed(f"the expression cannot be read: {error}") from error
+
+
+def _said(value: FactValue) -> str:
+    given = ", ".join(repr(part) for key, part in value.fact.items() if key != "type")
+    return f"{value.fact['type']}({given})"

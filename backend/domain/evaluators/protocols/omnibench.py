@@ -1,0 +1,33 @@
+"""OmniBench's scores. Source: OmniBench, section 4.1; protocols reference, section 6."""
+
+from collections.abc import Sequence
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.registry import Kind, register
+from backend.domain.score import PartResult, Verdict, is_solved
+from backend.domain.statistics.coherence import consistency
+from backend.domain.statistics.graphs import completion
+from backend.domain.task import EvaluatorSpec
+
+
+@register(Kind.PROTOCOL, "omnibench")
+def omnibench(spec: EvaluatorSpec, score: float | None, parts: Sequence[PartResult]) -> Verdict:
+    """The score is 1 if every node was reached (and the check of the final state, if there is one, holds), else 0.
+
+    CR = sum of depth over reached nodes / sum over all. LC = CS_agent / CS_max, where CS is the number of adjacent
+    pairs of the same application in an order of nodes: the agent's, and the best that the graph allows. LC is left out
+    where CS_max is 0 or too costly to find. How far a node got without being reached (`progress`) enters neither.
+    """
+    if not parts:
+        raise EvaluatorFailed("a task of OmniBench needs a graph of nodes")
+    before = {part.name: part.after for part in spec.parts}
+    steps = {part.name: part.step for part in parts if part.reached and part.step is not None}
+    reached = [part.name for part in parts if part.reached]
+    if len(steps) < len(reached):
+        raise EvaluatorFailed("it is not known at which step a node was reached: nodes are looked at after each step")
+    measures = {"CR": completion(before, reached)}
+    found = consistency(before, {part.name: part.app for part in parts}, steps)
+    if found is not None:
+        measures["LC"] = found
+    solved = len(reached) == len(parts) and (score is None or is_solved(score))
+    return Verdict(score=float(solved), measures=measures)

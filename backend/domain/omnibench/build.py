@@ -1,0 +1,144 @@
+"""Makes a Task of a graph of subtasks: set-up, nodes to look at after each step, solution and labels."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from backend.domain.errors import Invalid
+from backend.domain.omnibench.categories import categories_of, scenario_of
+from backend.domain.omnibench.complexity import complexity
+from backend.domain.omnibench.expression import DIALECT, Compiled, compile_expression, compile_function
+from backend.domain.omnibench.graph import Node
+from backend.domain.omnibench.subtask import Subtask, filled
+from backend.domain.omnibench.task_file import GraphTask, Pool
+from backend.domain.statistics.coherence import best_order
+from backend.domain.task import JSON, EvaluatorSpec, Labels, Part, PartKind, SetupStep, Task, TaskKey, Variant
+
+PATIENCE = 20
+"""Steps without a newly reached node after which OmniBench ends a task."""
+MAX_STEPS = 200
+
+
+def build(task: GraphTask, pool: Pool, raw: Mapping[str, JSON]) -> Task:
+    """The task that an agent gets.
+
+    Args:
+        task: instruction and graph.
+        pool: where its subtasks are.
+        raw: the file that it was read from.
+
+    Raises:
+        Invalid: a subtask has no evaluation, or one that cannot be read; its subtasks run on different systems.
+    """
+    subtasks = {node.name: pool[node.subtask] for node in task.graph.nodes}
+    systems = {one.os for one in subtasks.values()}
+    if len(systems) > 1:
+        raise Invalid("its subtasks run on different systems", path="dag.nodes")
+    apps = {name: _app(one.application) for name, one in subtasks.items()}
+    categories = categories_of([one.application for one in subtasks.values()])
+    scenario = task.scenario or scenario_of(categories)
+    counted = complexity(task.graph.after, {name: one.application for name, one in subtasks.items()})
+    extra = {
+        "capabilities": list(counted.capabilities()),
+        "complexity": counted.levels(),
+        "graph": counted.model_dump(),
+        "categories": list(categories),
+        "scenario": scenario,
+        "intent": task.intent,
+    }
+    parts = tuple(_part(task, node, subtasks[node.name], apps[node.name]) for node in task.graph.nodes)
+    return Task(
+        key=TaskKey(domain=_app(scenario), name=task.name),
+        dialect=DIALECT,
+        instruction=task.instruction,
+        setup=_setup(task, subtasks),
+        evaluator=EvaluatorSpec(calls=(), parts=parts, protocol=DIALECT, patience=PATIENCE),
+        labels=Labels(
+            apps=tuple(dict.fromkeys(apps.values())),
+            requires=tuple(sorted({command for one in subtasks.values() for command in one.requires})),
+            os=systems.pop(),
+            extra={key: value for key, value in extra.items() if value},
+        ),
+        oracle=_oracle(task, subtasks, apps),
+        max_steps=MAX_STEPS,
+        raw=raw,
+    )
+
+
+def variants(task: Task, graph: GraphTask) -> tuple[Variant, ...]:
+    """The task under OmniBench's other conditions: `detail=low`, `intent=given`, `order=2` and so on."""
+    found = []
+    if graph.low:
+        found.append(_variant(task, "detail", "low", graph.low))
+    if graph.intent:
+        found.append(_variant(task, "intent", "given", f"{task.instruction}\n\nWhat this is for: {graph.intent}"))
+    found += [_variant(task, "order", str(number), text) for number, text in enumerate(graph.orders, start=2)]
+    return tuple(found)
+
+
+def judged(subtask: Subtask, values: Mapping[str, Any]) -> Compiled:
+    """The metric calls that judge a subtask with these parameters. Raises Invalid."""
+    if subtask.evaluation:
+        return compile_expression(subtask.evaluation, values)
+    if subtask.source:
+        return compile_function(subtask.source, values)
+    raise Invalid("it has no evaluation", hint="Give an expression as `evaluation`, or eval_functions/<id>.txt.")
+
+
+def _variant(task: Task, axis: str, value: str, instruction: str) -> Variant:
+    return Variant(axis=axis, value=value, task=task.model_copy(update={"instruction": instruction}))
+
+
+def _part(task: GraphTask, node: Node, subtask: Subtask, app: str) -> Part:
+    try:
+        compiled = judged(subtask, node.values)
+        return Part(
+            name=node.name,
+            kind=PartKind.NODE,
+            text=subtask.instruction(node.values),
+            calls=compiled.calls,
+            conj=compiled.conj,
+            app=app,
+            after=task.graph.after[node.name],
+            each_step=True,
+        )
+    except Invalid as error:
+        raise Invalid(f"evaluation: {error}", path=f"subtask {subtask.id}", hint=error.hint) from error
+    except ValidationError as error:
+        raise Invalid(str(error.errors(include_url=False)[0]["msg"]), path=f"node {node.name}") from error
+
+
+def _setup(task: GraphTask, subtasks: Mapping[str, Subtask]) -> tuple[SetupStep, ...]:
+    """The nodes' steps in an order of the graph; each once, and without those for what a node before makes."""
+    found: list[SetupStep] = []
+    nodes = {node.name: node for node in task.graph.nodes}
+    for name in task.graph.order():
+        before = [nodes[one] for one in task.graph.after[name]]
+        made = [thing for one in before for thing in subtasks[one.name].makes(one.values)]
+        needed = {thing.name: thing for thing in subtasks[name].needs(nodes[name].values)}
+        served = {key for key, thing in needed.items() if any(one.serves(thing) for one in made)}
+        for step in subtasks[name].setup:
+            ready = SetupStep(type=step.type, parameters=filled(step.parameters, nodes[name].values))
+            if not (step.provides and served.issuperset(step.provides)) and ready not in found:
+                found.append(ready)
+    return tuple(found)
+
+
+def _oracle(
+    task: GraphTask, subtasks: Mapping[str, Subtask], apps: Mapping[str, str]
+) -> tuple[Mapping[str, JSON], ...] | None:
+    """The nodes' solutions one after the other, in an order that loses no coherence; None if one has none."""
+    order = best_order(task.graph.after, apps) or task.graph.order()
+    found: list[Mapping[str, JSON]] = []
+    for name in order:
+        recipe = subtasks[name].oracle
+        if recipe is None:
+            return None
+        found += filled(recipe, task.graph.node(name).values)
+    return tuple(found)
+
+
+def _app(name: str) -> str:
+    """One spelling, which is also a folder's name."""
+    return "_".join("".join(char if char.isalnum() else " " for char in name.lower()).split())[:100] or "other"

@@ -1,0 +1,119 @@
+"""A subtask: the smallest thing that OmniBench asks for, and what it makes of its parameters.
+
+Source: OmniBench, appendix C.1; benchmark-formats reference, section 1.4.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ConfigDict, Field
+
+from backend.domain.errors import Invalid
+from backend.domain.task import JSON, Frozen
+
+Values = Mapping[str, JSON]
+"""One complete set of parameters: name to text or number."""
+_NAME = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+
+class Resource(Frozen):
+    """Something that one subtask makes and another needs.
+
+    Attributes:
+        name: its category, for example `img_path` or `table_in_clipboard`.
+        value: which one, where a parameter of the subtask bears the category's name; else there is one of the kind.
+    """
+
+    name: str
+    value: JSON = None
+
+    def serves(self, wanted: "Resource") -> bool:
+        """True if this is what is wanted: the same category, and the same value where both have one."""
+        return self.name == wanted.name and (None in {self.value, wanted.value} or self.value == wanted.value)
+
+
+class PoolStep(Frozen):
+    """A set-up step of a subtask.
+
+    Attributes:
+        type, parameters: as in any task; `{name}` in a text is filled with the parameter.
+        provides: input resources that it brings into being; it is left out where a subtask before makes them.
+    """
+
+    type: str
+    parameters: Mapping[str, JSON] = Field(default_factory=dict)
+    provides: tuple[str, ...] = ()
+
+
+class Subtask(Frozen):
+    """One entry of a pool. The keys are OmniBench's; those from `intents` on are ours.
+
+    Attributes:
+        id: unique in the pool.
+        instruction_template: what is to be done, on a high level; `{name}` is filled with the parameter.
+        application: that it is done in.
+        available_parameters: complete sets of parameters, not axes.
+        os: `linux` or `windows`.
+        input_resources, output_resources: categories that it needs and makes.
+        intents: what people want who do it; subtasks of one graph share an intent.
+        steps: the same on a low level, one sentence per action.
+        evaluation: expression of checks (see `expression.py`); empty where `source` judges.
+        source: Python source of an evaluation function.
+        setup: what it needs on a pristine desktop.
+        oracle: a GUI solution as data, from any state in which its inputs are there.
+        requires: commands that must exist on the desktop.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    id: str = Field(pattern=r"^[A-Za-z0-9_.-]{1,80}$")
+    instruction_template: str = Field(min_length=1, max_length=4000)
+    application: str = Field(min_length=1, max_length=100)
+    available_parameters: tuple[Values, ...] = Field(default=({},), min_length=1, max_length=1000)
+    os: str = Field(default="windows", alias="OS", pattern="^(linux|windows)$")
+    input_resources: tuple[str, ...] = ()
+    output_resources: tuple[str, ...] = ()
+    intents: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ()
+    evaluation: str = Field(default="", max_length=20_000)
+    source: str = Field(default="", max_length=100_000)
+    setup: tuple[PoolStep, ...] = ()
+    oracle: tuple[Mapping[str, JSON], ...] | None = None
+    requires: tuple[str, ...] = ()
+
+    def needs(self, values: Values) -> tuple[Resource, ...]:
+        """Its input resources with these parameters."""
+        return tuple(Resource(name=name, value=values.get(name)) for name in self.input_resources)
+
+    def makes(self, values: Values) -> tuple[Resource, ...]:
+        """Its output resources with these parameters."""
+        return tuple(Resource(name=name, value=values.get(name)) for name in self.output_resources)
+
+    def instruction(self, values: Values) -> str:
+        """What is to be done, with these parameters."""
+        return str(filled(self.instruction_template, values))
+
+    def check(self) -> None:
+        """Raises Invalid where a template names a parameter that one of the sets lacks."""
+        texts = (self.instruction_template, *self.steps)
+        wanted = {name for text in texts for name in _NAME.findall(text)}
+        for number, values in enumerate(self.available_parameters):
+            lacking = sorted(wanted - set(values))
+            if lacking:
+                raise Invalid(f"it lacks {lacking[0]!r}, which the text names", path=f"available_parameters.{number}")
+
+
+def filled(value: Any, values: Values) -> Any:
+    """A JSON value with the parameters in the place of their `{name}`; any other brace stays as it is.
+
+    A text that is one `{name}` and nothing else becomes the parameter itself, be it a number.
+    """
+    if isinstance(value, str):
+        whole = _NAME.fullmatch(value)
+        if whole and whole[1] in values:
+            return values[whole[1]]
+        return _NAME.sub(lambda found: str(values.get(found[1], found[0])), value)
+    if isinstance(value, Mapping):
+        return {key: filled(inner, values) for key, inner in value.items()}
+    return [filled(inner, values) for inner in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,142 @@
+"""A task as OmniBench's files write it: instruction, intent and graph. Source: OmniBench, appendix C.4.
+
+Keys beyond the published ones, all optional: `task_instruction_low` (the low-level text), `task_instruction_orders`
+(the same instruction, told in other orders), `scenario`, and in `dag` `subtasks` and `parameters`: for each node, the
+subtask that it is (else its name) and the parameters that it is done with (else the first set of the pool).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from backend.domain.errors import Invalid
+from backend.domain.omnibench.graph import Node, TaskGraph
+from backend.domain.omnibench.subtask import Subtask
+from backend.domain.task import JSON, MAX_PARTS, Frozen
+
+Pool = Mapping[str, Subtask]
+"""Subtasks by their id."""
+
+
+class GraphTask(Frozen):
+    """A task over a pool.
+
+    Attributes:
+        name: file name, which identifies it.
+        instruction: on a high level.
+        low: on a low level; empty = nobody wrote it.
+        orders: `instruction` with what is asked for told in other orders.
+        intent: what the person wants; empty = unknown.
+        scenario: empty = follows from the applications.
+    """
+
+    name: str
+    instruction: str = Field(min_length=1)
+    graph: TaskGraph
+    low: str = ""
+    orders: tuple[str, ...] = ()
+    intent: str = ""
+    scenario: str = ""
+
+    def as_json(self) -> dict[str, JSON]:
+        """The task file; `read_task` reads it back."""
+        nodes = self.graph.nodes
+        dag: dict[str, JSON] = {
+            "nodes": [node.name for node in nodes],
+            "edges": self.graph.edges(),
+            "parameters": {node.name: dict(node.values) for node in nodes},
+        }
+        renamed = {node.name: node.subtask for node in nodes if node.name != node.subtask}
+        more = {
+            "task_instruction_low": self.low,
+            "task_instruction_orders": list(self.orders),
+            "scenario": self.scenario,
+        }
+        return {
+            "task_id": self.name,
+            "task_instruction": self.instruction,
+            "task_intent": self.intent,
+            **{key: value for key, value in more.items() if value},
+            "dag": {**dag, "subtasks": renamed} if renamed else dag,
+        }
+
+
+class _Dag(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    nodes: list[str] = Field(min_length=1, max_length=MAX_PARTS)
+    edges: dict[str, list[str]] = Field(default_factory=dict)
+    subtasks: dict[str, str] = Field(default_factory=dict)
+    parameters: dict[str, dict[str, Any]] = Field(default_factory=dict)
+
+    @field_validator("edges", mode="before")
+    @classmethod
+    def _no_successor(cls, value: Any) -> Any:
+        """The paper writes `[[]]` for a node without successor, as well as `[]`."""
+        if not isinstance(value, dict):
+            return value
+        return {node: [] if found in ([[]], None) else found for node, found in value.items()}
+
+    @model_validator(mode="after")
+    def _known_names(self) -> Self:
+        named = [
+            *self.edges,
+            *(one for found in self.edges.values() for one in found),
+            *self.subtasks,
+            *self.parameters,
+        ]
+        unknown = [name for name in named if name not in set(self.nodes)]
+        if unknown:
+            raise ValueError(f"{unknown[0]!r} is none of the nodes")
+        return self
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    task_instruction: str = Field(min_length=1, max_length=50_000)
+    task_intent: str = Field(default="", max_length=2000)
+    task_instruction_low: str = Field(default="", max_length=50_000)
+    task_instruction_orders: tuple[str, ...] = Field(default=(), max_length=20)
+    scenario: str = Field(default="", max_length=100)
+    dag: _Dag
+
+
+def read_task(raw: Mapping[str, Any], name: str, pool: Pool) -> GraphTask:
+    """Reads a task file.
+
+    Raises:
+        Invalid: names the key that is wrong; a subtask is not in the pool, or the graph has a circle.
+    """
+    try:
+        file = _File.model_validate(raw)
+        return GraphTask(
+            name=name,
+            instruction=file.task_instruction,
+            low=file.task_instruction_low,
+            orders=file.task_instruction_orders,
+            intent=file.task_intent,
+            scenario=file.scenario,
+            graph=_graph(file.dag, pool),
+        )
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise Invalid(first["msg"], path=".".join(map(str, first["loc"]))[:300] or "dag") from error
+
+
+def _graph(dag: _Dag, pool: Pool) -> TaskGraph:
+    nodes = tuple(_node(name, dag, pool) for name in dag.nodes)
+    before: dict[str, list[str]] = {name: [] for name in dag.nodes}
+    for one, successors in dag.edges.items():
+        for other in dict.fromkeys(successors):
+            before[other].append(one)
+    return TaskGraph(nodes=nodes, after={name: tuple(found) for name, found in before.items()})
+
+
+def _node(name: str, dag: _Dag, pool: Pool) -> Node:
+    subtask = dag.subtasks.get(name, name)
+    if subtask not in pool:
+        raise Invalid(f"there is no subtask {subtask!r}", path="dag.nodes")
+    first: Sequence[Mapping[str, JSON]] = pool[subtask].available_parameters
+    return Node(name=name, subtask=subtask, values=dag.parameters.get(name, first[0]))

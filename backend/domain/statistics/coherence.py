@@ -1,0 +1,136 @@
+"""Logical consistency (LC): does an agent finish with one application before it turns to the next?
+
+Source: OmniBench, section 4.1; protocols reference, section 6. The coherence of an order (CS) is its number of
+adjacent pairs of the same application. LC = CS of the order in which the agent reached the nodes / the largest CS of
+any order of the whole graph.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+from backend.domain.statistics.graphs import Before
+from backend.domain.task import check_order
+
+MOST_STATES = 20_000
+"""Sets of nodes that the search for the best order looks at."""
+
+
+def coherence(apps: Sequence[str]) -> int:
+    """CS of an order, given as the application of each of its nodes."""
+    return sum(one == other for one, other in pairwise(apps))
+
+
+def best_order(before: Before, apps: Mapping[str, str], *, most_states: int = MOST_STATES) -> tuple[str, ...] | None:
+    """An order of the whole graph with the largest CS.
+
+    An order is a row of blocks of one application each, and CS = nodes - blocks, so the fewest blocks are looked for.
+    Whoever is at work in an application loses nothing by doing all that can be done there before turning to another:
+    moved to the front, such a node makes a pair there, and at its old place at most one is lost. So a state of the
+    search is the set of nodes that are done, the application last used has nothing left to do, and its successors are
+    one per other application. A state within another of as many blocks is never better and is dropped. That leaves far
+    fewer states than (set of done nodes x last application); the problem stays exponential in the worst case.
+
+    Args:
+        before: the graph.
+        apps: application of each node.
+        most_states: looked at before the search gives up.
+
+    Returns:
+        None if it gave up: the largest CS of this graph is not known, and so LC is not.
+
+    Raises:
+        ValueError: the graph has a circle.
+    """
+    order = check_order(before)
+    bit = {node: 1 << position for position, node in enumerate(order)}
+    needs = {node: sum(bit[one] for one in set(before[node])) for node in order}
+    everything, looked = (1 << len(order)) - 1, 0
+    level: dict[int, tuple[str, ...]] = {0: ()}
+    while everything not in level:
+        following: dict[int, tuple[str, ...]] = {}
+        for done, way in level.items():
+            for app in _open_apps(order, bit, needs, apps, done):
+                state, block = _work(order, bit, needs, apps, done, app)
+                following.setdefault(state, way + block)
+        looked += len(following)
+        if looked > most_states:
+            return None
+        level = _largest(following)
+    return level[everything]
+
+
+def agent_coherence(groups: Sequence[Sequence[str]]) -> int:
+    """CS of what an agent did, by the applications of the nodes that it reached.
+
+    Args:
+        groups: for each step after which something was newly reached, the applications of those nodes. Nobody knows in
+            which order those of one step were done: the order that is best for the agent counts.
+    """
+    ends: dict[str, int] = {}  # best CS so far by the application that comes last
+    for group in groups:
+        apps = set(group)
+        inner = len(group) - len(apps)
+        ends = {
+            last: max(
+                inner + max(value + (known == first) for known, value in (ends or {"": 0}).items())
+                for first in apps
+                if first != last or len(apps) == 1
+            )
+            for last in apps
+        } or ends
+    return max(ends.values(), default=0)
+
+
+def consistency(before: Before, apps: Mapping[str, str], steps: Mapping[str, int]) -> float | None:
+    """LC, in [0, 1].
+
+    Args:
+        before: the graph.
+        apps: application of each node.
+        steps: the step after which each reached node was reached.
+
+    Returns:
+        None where it is undefined: no order of the graph has two nodes of one application side by side, or the search
+        for the best one gave up.
+    """
+    order = best_order(before, apps)
+    most = 0 if order is None else coherence([apps[node] for node in order])
+    if most == 0:
+        return None
+    moments = sorted(set(steps.values()))
+    return agent_coherence([[apps[node] for node, at in steps.items() if at == step] for step in moments]) / most
+
+
+def _open_apps(
+    order: Sequence[str], bit: Mapping[str, int], needs: Mapping[str, int], apps: Mapping[str, str], done: int
+) -> list[str]:
+    """Applications in which something can be done now."""
+    return list(
+        dict.fromkeys(apps[node] for node in order if not done & bit[node] and needs[node] & done == needs[node])
+    )
+
+
+def _work(  # noqa: PLR0913, PLR0917 - one step of the search
+    order: Sequence[str],
+    bit: Mapping[str, int],
+    needs: Mapping[str, int],
+    apps: Mapping[str, str],
+    done: int,
+    app: str,
+) -> tuple[int, tuple[str, ...]]:
+    """Does all that can be done in an application. Nodes are in an order of the graph, so one pass finds all."""
+    block = []
+    for node in order:
+        if apps[node] == app and not done & bit[node] and needs[node] & done == needs[node]:
+            done |= bit[node]
+            block.append(node)
+    return done, tuple(block)
+
+
+def _largest(states: Mapping[int, tuple[str, ...]]) -> dict[int, tuple[str, ...]]:
+    """Without the sets that lie within another."""
+    kept: dict[int, tuple[str, ...]] = {}
+    for state in sorted(states, key=int.bit_count, reverse=True):
+        if not any(state & other == state for other in kept):
+            kept[state] = states[state]
+    return kept

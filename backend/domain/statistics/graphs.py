@@ -1,0 +1,69 @@
+"""Shape of a graph of subtasks, and how much of it was done.
+
+Source: OmniBench, section 4.1; protocols reference, section 6. A graph is a mapping: for each node, the nodes that come
+directly before it.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from backend.domain.task import check_order
+
+Before = Mapping[str, Sequence[str]]
+
+
+def depths(before: Before) -> dict[str, int]:
+    """Depth of each node: 1 for a source, else 1 + the largest depth among its predecessors.
+
+    Raises:
+        ValueError: a name is unknown, or there is a circle.
+    """
+    found: dict[str, int] = {}
+    for node in check_order(before):
+        found[node] = 1 + max((found[one] for one in before[node]), default=0)
+    return found
+
+
+def width(before: Before) -> int:
+    """Size of the largest set of nodes of which none comes before another: what could be done side by side.
+
+    By Dilworth's theorem it is the number of nodes less the largest matching between nodes and those that come anywhere
+    after them. The papers do not say what they call the width of a branch; this is our choice.
+    """
+    ancestors = _ancestors(before)
+    matched: dict[str, str] = {}
+
+    def augment(node: str, seen: set[str]) -> bool:
+        for other in ancestors[node]:
+            if other not in seen:
+                seen.add(other)
+                if other not in matched or augment(matched[other], seen):
+                    matched[other] = node
+                    return True
+        return False
+
+    return len(before) - sum(augment(node, set()) for node in before)
+
+
+def edges(before: Before) -> int:
+    """Number of direct dependencies."""
+    return sum(len(set(found)) for found in before.values())
+
+
+def completion(before: Before, reached: Collection[str]) -> float:
+    """CR: the sum of depth over the nodes that were reached, by the sum of depth over all of them; in [0, 1].
+
+    Raises:
+        ValueError: there is no node.
+    """
+    if not before:
+        raise ValueError("a graph without nodes has no completion")
+    found = depths(before)
+    return sum(depth for node, depth in found.items() if node in reached) / sum(found.values())
+
+
+def _ancestors(before: Before) -> dict[str, list[str]]:
+    """All nodes that come anywhere before each."""
+    found: dict[str, dict[str, None]] = {}
+    for node in check_order(before):
+        found[node] = {far: None for one in before[node] for far in (*found[one], one)}
+    return {node: list(far) for node, far in found.items()}

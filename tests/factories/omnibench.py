@@ -1,0 +1,66 @@
+"""Pools of subtasks and tasks over them, in OmniBench's form."""
+
+from typing import Any
+
+from backend.domain.omnibench.subtask import Subtask
+from backend.domain.omnibench.task_file import Pool
+
+LIST, PICTURE = "/home/user/list.txt", "/home/user/plan.png"
+
+
+def subtask(name: str, **more: Any) -> Subtask:
+    """A subtask of the text editor that is done when its name was typed."""
+    values: dict[str, Any] = {
+        "instruction_template": f"Do {name}.",
+        "application": "mousepad",
+        "OS": "linux",
+        "evaluation": f"check_keyboard_types('{name}')",
+    }
+    return Subtask(id=name, **(values | more))
+
+
+def small_pool() -> Pool:
+    """Write a list, put it into an archive, draw a picture, show the picture."""
+    found = [
+        subtask(
+            "write",
+            instruction_template="Write '{words}' into '{txt_path}'.",
+            available_parameters=(
+                {"words": "milk", "txt_path": LIST},
+                {"words": "tea", "txt_path": "/home/user/b.txt"},
+            ),
+            output_resources=("txt_path",),
+            evaluation="check_keyboard_types(words) and check_file_exists(txt_path)",
+            setup=({"type": "create_folder", "parameters": {"path": "/home/user/Documents"}},),
+            oracle=({"type": "{words}"}, {"hotkey": ["ctrl", "s"]}),
+            requires=("mousepad",),
+        ),
+        subtask(
+            "pack",
+            instruction_template="Pack '{txt_path}' into an archive.",
+            application="xarchiver",
+            available_parameters=({"txt_path": LIST},),
+            input_resources=("txt_path",),
+            output_resources=("archive_path",),
+            evaluation="check_file_exists('/home/user/list.zip') and not check_window_exists('Error')",
+            setup=(
+                {"type": "create_file", "parameters": {"path": "{txt_path}", "content": "x"}, "provides": ["txt_path"]},
+                {"type": "create_folder", "parameters": {"path": "/home/user/Documents"}},
+            ),
+            oracle=({"press": "enter"},),
+        ),
+        subtask(
+            "draw",
+            application="drawing",
+            available_parameters=({"img_path": PICTURE},),
+            output_resources=("img_path",),
+            oracle=({"click": {"name": "Pencil"}},),
+        ),
+        subtask("spell", available_parameters=({"txt_path": LIST},), input_resources=("txt_path",), oracle=()),
+    ]
+    return {one.id: one for one in found}
+
+
+def task_json(nodes: list[str], edges: dict[str, list[str]], **more: Any) -> dict[str, Any]:
+    """A task file."""
+    return {"task_instruction": "Do it all.", "dag": {"nodes": nodes, "edges": edges}, **more}

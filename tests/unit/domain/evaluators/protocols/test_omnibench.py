@@ -1,0 +1,57 @@
+import pytest
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.protocols.omnibench import omnibench
+from backend.domain.score import PartResult, Verdict
+from backend.domain.task import EvaluatorSpec, PartKind
+from tests.factories.parts import part
+
+SHAPE = {"a": ("x", ()), "b": ("x", ("a",)), "c": ("y", ("a",)), "d": ("x", ("b", "c")), "e": ("y", ("c",))}
+
+
+def judged(steps: dict[str, int], score: float | None = None, progress: float | None = None) -> Verdict:
+    parts = tuple(part(name, *after, app=app) for name, (app, after) in SHAPE.items())
+    found = [
+        PartResult(
+            name=name,
+            kind=PartKind.NODE,
+            value=float(name in steps),
+            app=app,
+            step=steps.get(name),
+            progress=progress,
+        )
+        for name, (app, _) in SHAPE.items()
+    ]
+    return omnibench(EvaluatorSpec(calls=(), parts=parts, protocol="omnibench"), score, found)
+
+
+class TestOmnibench:
+    def test_worked_example(self) -> None:
+        """Depths 1, 2, 2, 3, 3; reached a, b, c, so x x y: CR = 5/11, LC = 1 of the 2 pairs that are possible."""
+        found = judged({"a": 2, "b": 5, "c": 9})
+        assert found.score == 0.0
+        assert found.measures == {"CR": pytest.approx(5 / 11), "LC": 0.5}
+
+    def test_all_reached_is_solved(self) -> None:
+        found = judged({"a": 0, "b": 1, "c": 2, "e": 3, "d": 4})
+        assert (found.score, dict(found.measures)) == (1.0, {"CR": 1.0, "LC": 1.0})
+
+    def test_a_final_state_that_is_wrong_is_not_solved(self) -> None:
+        assert judged({"a": 0, "b": 1, "c": 2, "e": 3, "d": 4}, score=0.5).score == 0.0
+
+    def test_progress_enters_nothing(self) -> None:
+        assert judged({"a": 1}, progress=0.9) == judged({"a": 1}, progress=None)
+
+    def test_a_graph_in_which_no_two_can_be_side_by_side_has_no_consistency(self) -> None:
+        spec = EvaluatorSpec(calls=(), parts=(part("a", app="x"), part("b", "a", app="y")), protocol="omnibench")
+        found = [PartResult(name=n, kind=PartKind.NODE, value=1.0, app=a, step=1) for n, a in (("a", "x"), ("b", "y"))]
+        assert dict(omnibench(spec, None, found).measures) == {"CR": 1.0}
+
+    def test_without_nodes_it_cannot_say(self) -> None:
+        with pytest.raises(EvaluatorFailed):
+            omnibench(EvaluatorSpec(calls=(), protocol="omnibench"), 1.0, [])
+
+    def test_a_node_that_nobody_saw_being_reached_cannot_be_judged(self) -> None:
+        spec = EvaluatorSpec(calls=(), parts=(part("a", app="x"),), protocol="omnibench")
+        with pytest.raises(EvaluatorFailed, match="which step"):
+            omnibench(spec, None, [PartResult(name="a", kind=PartKind.NODE, value=1.0, app="x")])

@@ -1,0 +1,130 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backend.domain import registry
+from backend.domain.errors import EvaluatorFailed, EvidenceWanted
+from backend.domain.evaluators import foreign
+from backend.domain.evaluators.evaluate import evaluate, gather, look
+from backend.domain.evaluators.facts import gather_more, packed, unpacked, with_facts
+from backend.domain.evaluators.foreign import Answer, key_of
+from backend.domain.omnibench.expression import compile_expression, compile_function
+from backend.domain.score import Blob
+from backend.domain.task import MetricCall, Part, Task
+from tests.factories.parts import part, task_of_parts
+from tests.factories.starter_tasks import FakeContext
+from tests.fakes.desktop import FakeDesktop
+
+registry.load()
+FACTS = [{"type": "check_file_exists", "file_path": path} for path in ("/a", "/b")]
+SOURCE = "def evaluate_agent_task_completion(): ..."
+
+
+def task_with(call: MetricCall) -> tuple[Task, Part]:
+    node = part("n", calls=(call,))
+    return task_of_parts(node, calls=()).model_copy(update={"dialect": "omnibench"}), node
+
+
+class TestPacked:
+    def test_there_and_back(self) -> None:
+        found: list[Any] = [(FACTS[0], (Blob(name="a"), Blob(name="b", data=b"b"))), (FACTS[1], ())]
+        assert unpacked(packed(found)) == found
+
+    @pytest.mark.parametrize(
+        "blobs",
+        [
+            (),
+            (Blob(name="facts", data=b"{"),),
+            (Blob(name="facts", data=b"[{}]"),),
+            (Blob(name="facts", data=b"[]"), Blob(name="x")),
+            (Blob(name="facts", data=b'[{"fact": {}, "blobs": 2}]'), Blob(name="x")),
+        ],
+    )
+    def test_anything_else_cannot_be_judged(self, blobs: tuple[Blob, ...]) -> None:
+        with pytest.raises(EvaluatorFailed):
+            unpacked(blobs)
+
+
+class TestExpression:
+    @pytest.mark.parametrize(
+        ("files", "value", "progress"),
+        [([], 0.0, 0.5), (["/a"], 1.0, 1.0), (["/a", "/b"], 0.0, 0.5), (["/b"], 0.0, 0.0)],
+    )
+    def test_from_the_desktop_to_the_verdict(
+        self, files: list[str], value: float, progress: float, tmp_path: Path
+    ) -> None:
+        text = "check_file_exists('/a') and not check_file_exists('/b')"
+        task, node = task_with(compile_expression(text, {}).calls[0])
+        desktop = FakeDesktop()
+        desktop.files |= dict.fromkeys(files, b"x")
+        found = look(task, node, [gather(FakeContext(desktop, task), task, node.calls[0])], tmp_path)
+        assert (found.value, found.progress) == (value, progress)
+
+
+class TestFunction:
+    @pytest.fixture(autouse=True)
+    def runner(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Wants both files, one after the other."""
+
+        def run(_source: str, _values: Any, known: Any) -> Answer:
+            for fact in FACTS:
+                if key_of(fact) not in known:
+                    return Answer(success=True, wanted=(fact,))
+            return Answer(success=all(known.values()), message="said", progress=0.25)
+
+        monkeypatch.setattr(foreign, "_runners", [run])
+
+    def test_it_is_asked_until_it_wants_no_more(self, tmp_path: Path) -> None:
+        task, node = task_with(compile_function(SOURCE, {}).calls[0])
+        desktop = FakeDesktop()
+        desktop.files |= {"/a": b"", "/b": b""}
+        context = FakeContext(desktop, task)
+        seen = gather(context, task, node.calls[0])
+        for number, fact in enumerate(FACTS):
+            with pytest.raises(EvidenceWanted) as wanted:
+                look(task, node, [seen], tmp_path / str(number))
+            assert wanted.value.facts == (fact,)
+            seen = gather_more(context, task, node.calls[0], seen, wanted.value.facts)
+        found = look(task, node, [seen], tmp_path / "last")
+        assert (found.value, found.reasons, found.progress) == (1.0, ("said",), 0.25)
+
+    def test_what_was_seen_once_is_not_looked_at_again(self) -> None:
+        task, node = task_with(compile_function(SOURCE, {}).calls[0])
+        context = FakeContext(FakeDesktop(), task)
+        seen = gather(context, task, with_facts(node.calls[0], FACTS[:1]))
+        context.desktop.files["/a"] = b""
+        more = gather_more(context, task, node.calls[0], seen, FACTS)
+        assert more.result is not None
+        assert [blob.data for blob in more.result[1:]] == [None, None]
+
+    def test_stored_evidence_that_lacks_something_is_no_verdict(self, tmp_path: Path) -> None:
+        task, node = task_with(compile_function(SOURCE, {}).calls[0])
+        task = task.model_copy(update={"evaluator": task.evaluator.model_copy(update={"calls": ()})})
+        seen = gather(FakeContext(FakeDesktop(), task), task, node.calls[0])
+        with pytest.raises(EvaluatorFailed, match="check_file_exists"):
+            evaluate(task, [seen], tmp_path)
+
+    def test_no_one_may_ask_without_end(self) -> None:
+        task, node = task_with(compile_function(SOURCE, {}).calls[0])
+        context = FakeContext(FakeDesktop(), task)
+        seen = gather(context, task, node.calls[0])
+        many = [{"type": "check_file_exists", "file_path": f"/{number}"} for number in range(51)]
+        with pytest.raises(EvaluatorFailed, match="more than 50"):
+            gather_more(context, task, node.calls[0], seen, many)
+
+    def test_where_no_foreign_code_can_be_held_there_is_no_verdict(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(foreign, "_runners", [])
+        task, node = task_with(compile_function(SOURCE, {}).calls[0])
+        with pytest.raises(EvaluatorFailed, match="need a fence"):
+            look(task, node, [gather(FakeContext(FakeDesktop(), task), task, node.calls[0])], tmp_path)
+
+
+class TestWithFacts:
+    def test_only_calls_that_ask_for_facts(self) -> None:
+        plain = compile_expression("check_file_exists('/a')", {}).calls[0]
+        assert with_facts(plain, FACTS) is plain
+        call = with_facts(compile_function(SOURCE, {}).calls[0], FACTS)
+        assert with_facts(call, FACTS).result == {"type": "facts", "facts": FACTS}

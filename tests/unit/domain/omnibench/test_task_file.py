@@ -1,0 +1,66 @@
+from typing import Any
+
+import pytest
+
+from backend.domain.errors import Invalid
+from backend.domain.omnibench.task_file import read_task
+from tests.factories.omnibench import small_pool, task_json
+
+POOL = small_pool()
+
+
+class TestReadTask:
+    def test_as_published(self) -> None:
+        raw = task_json(["write", "pack"], {"write": ["pack"], "pack": []}, task_intent="Tidy up.")
+        found = read_task(raw, "1", POOL)
+        assert found.graph.after == {"write": (), "pack": ("write",)}
+        assert found.graph.node("write").values == POOL["write"].available_parameters[0]
+        assert (found.intent, found.low, found.orders) == ("Tidy up.", "", ())
+
+    def test_a_list_with_an_empty_list_is_no_successor(self) -> None:
+        raw: dict[str, Any] = task_json(["write", "pack"], {"write": ["pack"], "pack": [[]]})  # type: ignore[list-item]
+        assert read_task(raw, "1", POOL).graph.after == {"write": (), "pack": ("write",)}
+
+    def test_our_own_keys(self) -> None:
+        raw = task_json(["one", "two"], {"one": ["two"]}, task_instruction_low="Click.", task_instruction_orders=["B."])
+        raw["dag"] |= {
+            "subtasks": {"one": "write", "two": "write"},
+            "parameters": {"two": {"words": "tea", "txt_path": "/home/user/b.txt"}},
+        }
+        found = read_task(raw, "1", POOL)
+        assert [node.subtask for node in found.graph.nodes] == ["write", "write"]
+        assert found.graph.node("two").values["words"] == "tea"
+        assert (found.low, found.orders) == ("Click.", ("B.",))
+        assert read_task(found.as_json(), "1", POOL) == found
+
+    @pytest.mark.parametrize(
+        ("change", "words"),
+        [
+            ({"task_instruction": ""}, "task_instruction"),
+            ({"dag": {"nodes": [], "edges": {}}}, "dag.nodes"),
+            ({"dag": {"nodes": ["write"], "edges": {"write": ["pack"]}}}, "'pack' is none of the nodes"),
+            ({"dag": {"nodes": ["sing"], "edges": {}}}, "no subtask 'sing'"),
+            ({"dag": {"nodes": ["write", "pack"], "edges": {"write": ["pack"], "pack": ["write"]}}}, "circle"),
+            ({"dag": {"nodes": ["write", "write"], "edges": {}}}, "same name"),
+            ({"dag": {"nodes": ["a", "b"], "subtasks": {"a": "draw", "b": "draw"}}}, "same subtask"),
+            ({"dag": 1}, "dag"),
+        ],
+    )
+    def test_what_is_wrong_is_named(self, change: dict[str, Any], words: str) -> None:
+        with pytest.raises(Invalid, match=words):
+            read_task(task_json(["write"], {}) | change, "1", POOL)
+
+
+class TestCanonical:
+    def test_the_order_of_nodes_and_their_names_do_not_count(self) -> None:
+        first = read_task(task_json(["write", "pack"], {"write": ["pack"]}), "1", POOL).graph
+        raw = task_json(["x", "write"], {"write": ["x"]})
+        raw["dag"]["subtasks"] = {"x": "pack"}
+        assert first.canonical() == read_task(raw, "2", POOL).graph.canonical()
+
+    def test_edges_and_parameters_do(self) -> None:
+        first = read_task(task_json(["write", "pack"], {"write": ["pack"]}), "1", POOL).graph
+        loose = read_task(task_json(["write", "pack"], {}), "1", POOL).graph
+        raw = task_json(["write", "pack"], {"write": ["pack"]})
+        raw["dag"]["parameters"] = {"write": dict(POOL["write"].available_parameters[1])}
+        assert len({first.canonical(), loose.canonical(), read_task(raw, "1", POOL).graph.canonical()}) == 3
