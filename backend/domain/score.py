@@ -5,6 +5,7 @@ from typing import Any
 
 from pydantic import Field
 
+from backend.domain import registry
 from backend.domain.episode import EndedBy
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.task import EvaluatorSpec, Frozen, PartKind
@@ -133,10 +134,18 @@ def score_by_rule(spec: EvaluatorSpec, ended_by: EndedBy) -> Evaluation | None:
     said_fail = ended_by is EndedBy.INFEASIBLE
     if spec.infeasible:
         rule = "the task is infeasible and the agent " + ("said so" if said_fail else "did not say so")
-        return Evaluation(score=float(said_fail), measures={"score": float(said_fail)}, rule=rule)
+        return Evaluation(score=float(said_fail), measures=_ruled(spec, float(said_fail)), rule=rule)
     if said_fail and not spec.parts:
         return Evaluation(score=0.0, measures={"score": 0.0}, rule=GAVE_UP)
     return None
+
+
+def _ruled(spec: EvaluatorSpec, score: float) -> dict[str, float]:
+    """The measures of a score that a rule gave: those that its protocol has without looking at any part."""
+    if not spec.protocol:
+        return {"score": score}
+    verdict: Verdict = registry.lookup(registry.Kind.PROTOCOL, spec.protocol)(spec, score, ())
+    return {**verdict.measures, "score": score}
 
 
 def join(conj: str, values: Sequence[float]) -> float:

@@ -1,7 +1,7 @@
 """Who is better on a benchmark, and where: from roll-ups only."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from sqlalchemy.orm import Session
@@ -12,9 +12,10 @@ from backend.db.repositories import leaderboards as repository
 from backend.db.repositories import people as people_repository
 from backend.db.repositories import rollups as rollup_repository
 from backend.domain.errors import NotFound
+from backend.domain.measures import in_order
 from backend.domain.statistics.intervals import Interval
 from backend.domain.statistics.ranks import Standing, standings
-from backend.services import people_results, rollups
+from backend.services import measure_rollups, people_results, rollups
 from backend.services.benchmarks import get_benchmark, list_task_sets
 from backend.services.people_results import DomainRow, Means
 from backend.services.summary import Counts, Summary, Totals, describe
@@ -22,7 +23,7 @@ from backend.services.summary import Counts, Summary, Totals, describe
 FLOORS = frozenset({"noop", "always_fail", "random"})
 """Built-in agents that do not try: what they reach is the floor, no place on the board."""
 
-SHOWN = (Dimension.DOMAIN, Dimension.DIFFICULTY)
+SHOWN = (Dimension.DOMAIN, Dimension.DIFFICULTY, Dimension.LEVEL, Dimension.CAPABILITY, Dimension.COMPLEXITY)
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class Row:
         mark: `floor`, `privileged` (it sees the task), `human` or empty. Marked rows have no standing.
         missing_tasks: tasks of the task set without a scored episode.
         by: summaries by dimension, then by key.
+        measures: means of measures by dimension, then by key; over all tasks under the key "" of `all`.
         standing: by mean score, among the unmarked rows with a scored episode.
         people: of a human row: means of steps, time and rating.
         efficiency: steps of solved episodes over a person's median steps, as (mean ratio, episodes).
@@ -48,9 +50,15 @@ class Row:
     summary: Summary
     missing_tasks: int
     by: Mapping[Dimension, Mapping[str, Summary]]
+    measures: measure_rollups.Cube = field(default_factory=dict)
     standing: Standing | None = None
     people: Means | None = None
     efficiency: tuple[float, int] | None = None
+
+    @property
+    def means(self) -> measure_rollups.Means:
+        """Means of measures over all its tasks."""
+        return self.measures.get(Dimension.ALL, {}).get("", {})
 
 
 @dataclass(frozen=True)
@@ -63,6 +71,11 @@ class Board:
     rows: Sequence[Row]
     reported: Sequence[ReportedResult]
     people: Sequence[DomainRow] = ()
+
+    @property
+    def measures(self) -> list[str]:
+        """Every measure that a row has, in the order of columns."""
+        return in_order([name for row in self.rows for name in row.means])
 
 
 def leaderboard(
@@ -85,8 +98,9 @@ def leaderboard(
     session.flush()  # The cubes are read below.
     candidates = repository.conditions(session, task_set.id)
     tasks = repository.number_of_tasks(session, task_set.id)
-    cubes = _cubes(session, [condition.run.id for condition in candidates], {Dimension.ALL, *dimensions})
-    rows = [_row(condition, cubes.get(condition.run.id, {}), tasks) for condition in candidates]
+    runs, wanted = [condition.run.id for condition in candidates], {Dimension.ALL, *dimensions}
+    cubes, means = _cubes(session, runs, wanted), measure_rollups.of_runs(session, runs, wanted)
+    rows = [_row(each, cubes.get(each.run.id, {}), means.get(each.run.id, {}), tasks) for each in candidates]
     done = people_results.trials(session, task_set.id)
     rows = _with_people(session, rows, people_results.by_run(done))
     reported = repository.reported(session, found.id)
@@ -120,12 +134,12 @@ def _cubes(
     return cubes
 
 
-def _row(condition: repository.Condition, cube: Cube, tasks: int) -> Row:
+def _row(condition: repository.Condition, cube: Cube, means: measure_rollups.Cube, tasks: int) -> Row:
     agent = condition.agent
     mark = "human" if agent.human else "privileged" if agent.privileged else "floor" if agent.name in FLOORS else ""
     whole = cube.get(Dimension.ALL, {}).get("") or describe(_NOTHING, None, None, "")
     missing = tasks - whole.scored_tasks
-    return Row(condition.run, agent, condition.others, mark, whole, missing, cube)
+    return Row(condition.run, agent, condition.others, mark, whole, missing, cube, means)
 
 
 _NOTHING = Totals(counts=Counts(), lost={}, tasks=0, scored_tasks=0, solved=0, score_sum=0.0, score_sq_sum=0.0, steps=0)

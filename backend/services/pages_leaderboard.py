@@ -1,7 +1,7 @@
-"""The leaderboard's page: the board of a benchmark, cut by domain or difficulty for bars and their tables."""
+"""The leaderboard's page: the board of a benchmark, cut by a dimension for charts and their tables."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -9,33 +9,96 @@ from sqlalchemy.orm import Session
 
 from backend.db.models.words import Dimension
 from backend.db.repositories import pages_benchmarks
+from backend.domain.abilities import CAPABILITIES, COMPLEXITIES
+from backend.domain.measures import info
+from backend.domain.statistics.intervals import Interval
 from backend.domain.task import Difficulty
 from backend.services.leaderboards import Board, Row, leaderboard
+from backend.services.measure_rollups import Means
 from backend.services.pages_actions import short
 from backend.services.pages_runs import UNLABELLED
 from backend.services.summary import Summary
 
-CUTS = {"domain": Dimension.DOMAIN, "difficulty": Dimension.DIFFICULTY}
-ORDER = [*map(str, Difficulty), UNLABELLED]
+CUTS = {
+    "domain": Dimension.DOMAIN,
+    "difficulty": Dimension.DIFFICULTY,
+    "level": Dimension.LEVEL,
+    "capability": Dimension.CAPABILITY,
+    "complexity": Dimension.COMPLEXITY,
+}
+RATES = {"mean": "mean score", "success": "success rate"}
+"""What a chart can show besides measures."""
+DIFFICULTIES = [*map(str, Difficulty), UNLABELLED]
+PAPERS = "CR"
+"""What OmniBench's own tables of capabilities and complexities show."""
+_ORDERS: Mapping[str, Sequence[str]] = {
+    "difficulty": DIFFICULTIES,
+    "capability": list(CAPABILITIES),
+    "complexity": [f"{name}/{level}" for name in COMPLEXITIES for level in Difficulty],
+}
+
+
+@dataclass(frozen=True)
+class Value:
+    """One number of a chart with its interval; `note` says what it rests on."""
+
+    value: float
+    interval: Interval | None
+    n: int
+    note: str
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What one agent configuration comes to under one key; `summary` None = nothing there."""
+
+    summary: Summary | None
+    means: Means
+
+    def value(self, measure: str) -> Value | None:
+        """A rate (`RATES`) or a measure; None where there is none."""
+        if measure in RATES:
+            return _rate(self.summary, measure)
+        found = self.means.get(measure)
+        if found is None:
+            return None
+        lacking = f"; undefined for {found.undefined_tasks}" if found.undefined_tasks else ""
+        return Value(found.mean, found.interval, found.n, f"{found.tasks} tasks{lacking}")
+
+
+def _rate(summary: Summary | None, measure: str) -> Value | None:
+    if summary is None or summary.mean_score is None or summary.success_rate is None:
+        return None
+    scored, note = summary.counts.scored, summary.denominator_words
+    if measure == "mean":
+        return Value(summary.mean_score, summary.mean_interval, scored, note)
+    return Value(summary.success_rate, summary.success_interval, scored, note)
 
 
 @dataclass(frozen=True)
 class Series:
-    """One agent configuration in a chart: its label, and its summary per key (None = nothing there)."""
+    """One agent configuration in a chart: its label, and its cell per key."""
 
     run_id: UUID
     label: str
     mark: str
-    values: list[Summary | None]
+    cells: list[Cell]
 
 
 @dataclass(frozen=True)
 class Cut:
-    """A board cut by one dimension."""
+    """A board cut by one dimension.
+
+    Attributes:
+        measures: words of what it can show, by name.
+        shown: what it shows.
+    """
 
     dimension: str
     keys: list[str]
     series: list[Series]
+    measures: Mapping[str, str]
+    shown: str
 
 
 def first_with_runs(session: Session) -> str | None:
@@ -59,26 +122,49 @@ def _said(value: Any) -> str:
     return short(str(value), 24)
 
 
-def cut(board: Board, dimension: str) -> Cut:
-    """The board by `domain` or `difficulty`, rows with a scored episode only."""
+def cut(board: Board, dimension: str, measure: str | None = None) -> Cut:
+    """The board by a dimension, rows with a scored episode only.
+
+    Args:
+        board: of a benchmark.
+        dimension: one of `CUTS`.
+        measure: a rate or a measure; one that the cut does not have, or None: the mean score, or coverage rate where
+            the paper's table shows it.
+    """
     rows = [row for row in board.rows if row.summary.mean_score is not None]
     kind = CUTS[dimension]
-    keys = _keys([key for row in rows for key in row.by.get(kind, {})], dimension)
-    return Cut(
-        dimension=dimension,
-        keys=keys,
-        series=[
-            Series(row.run.id, label(row), row.mark, [row.by.get(kind, {}).get(key) for key in keys]) for row in rows
-        ],
-    )
+    keys = _keys({key for row in rows for key in row.by.get(kind, {})}, dimension)
+    series = [Series(row.run.id, label(row), row.mark, [_cell(row, kind, key) for key in keys]) for row in rows]
+    measures = {**RATES, **{name: info(name).title for name in board.measures}}
+    usual = PAPERS if PAPERS in measures and dimension in {"capability", "complexity"} else "mean"
+    return Cut(dimension, keys, series, measures, measure if measure in measures else usual)
 
 
-def _keys(found: Sequence[str], dimension: str) -> list[str]:
-    if dimension == "difficulty":
-        return [name for name in ORDER if name in found]
-    return sorted(set(found))
+def _cell(row: Row, kind: Dimension, key: str) -> Cell:
+    return Cell(row.by.get(kind, {}).get(key), row.measures.get(kind, {}).get(key, {}))
+
+
+def _keys(found: set[str], dimension: str) -> list[str]:
+    order = _ORDERS.get(dimension)
+    return sorted(found) if order is None else [name for name in order if name in found]
 
 
 def board_of(session: Session, benchmark: str, version: int | None) -> Board:
     """The board. Raises NotFound."""
     return leaderboard(session, benchmark, version=version)
+
+
+def sorted_by(board: Board, column: str) -> Board:
+    """The board with its rows by a column, highest first and those without a value last; any other word: by rank."""
+    by: dict[str, Callable[[Row], float | None]] = {
+        "mean": lambda row: row.summary.mean_score,
+        "success": lambda row: row.summary.success_rate,
+    }
+
+    def of(row: Row) -> float | None:
+        found = row.means.get(column)
+        return by[column](row) if column in by else None if found is None else found.mean
+
+    if column not in by and column not in board.measures:
+        return board
+    return replace(board, rows=sorted(board.rows, key=lambda row: (of(row) is None, -(of(row) or 0.0))))

@@ -1,4 +1,4 @@
-"""A run's cube: counts and rates by domain, difficulty, level and application. Always recomputed as a whole."""
+"""A run's cube: counts, rates and measures by domain, difficulty, level and more. Always recomputed as a whole."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -12,7 +12,9 @@ from backend.db.models.words import Dimension
 from backend.db.repositories import rollups as repository
 from backend.db.repositories import runs
 from backend.db.repositories.rollups import TaskTotals
+from backend.domain import abilities
 from backend.domain.statistics.intervals import Interval
+from backend.services import measure_rollups
 from backend.services.summary import (
     Counts,
     Summary,
@@ -29,11 +31,18 @@ UNLABELLED = "unlabelled"
 
 def recompute(session: Session, run_id: UUID) -> None:
     """Computes the run's whole cube from its episodes and stores it. The caller holds the run's lock."""
+    cells = cells_of(session, run_id)
     rows = [
         {"run_id": run_id, "dimension": dimension.value, "key": key, **cell(tasks)}
-        for (dimension, key), tasks in sorted(grouped(repository.task_totals(session, run_id)).items())
+        for (dimension, key), tasks in sorted(cells.items())
     ]
     repository.replace(session, run_id, rows)
+    measure_rollups.recompute(session, run_id, cells)
+
+
+def cells_of(session: Session, run_id: UUID) -> dict[tuple[Dimension, str], list[TaskTotals]]:
+    """Every cell of the run's cube with the totals of its tasks, from its episodes as they are now."""
+    return grouped(repository.task_totals(session, run_id))
 
 
 def refresh(session: Session, run_id: UUID) -> bool:
@@ -75,7 +84,14 @@ def _cells_of(task: TaskTotals) -> list[tuple[Dimension, str]]:
     ]
     if task.level:
         cells.append((Dimension.LEVEL, task.level))
-    return cells + [(Dimension.APP, app) for app in sorted(set(task.apps))]
+    cells += [(Dimension.APP, app) for app in sorted(set(task.apps))]
+    return cells + _of_omnibench(task.extra)
+
+
+def _of_omnibench(extra: Mapping[str, Any]) -> list[tuple[Dimension, str]]:
+    """Capabilities and levels of complexity that a task is labelled with."""
+    cells = [(Dimension.CAPABILITY, letters) for letters in abilities.capabilities(extra)]
+    return cells + [(Dimension.COMPLEXITY, f"{name}/{level}") for name, level in abilities.complexity(extra).items()]
 
 
 def cell(tasks: list[TaskTotals]) -> Mapping[str, Any]:
@@ -150,6 +166,6 @@ def run_summaries(session: Session, run_ids: Sequence[UUID]) -> dict[UUID, Summa
 def run_cube(session: Session, run_id: UUID) -> dict[Dimension, dict[str, Summary]]:
     """What a run comes to now, by every dimension, computed from its episodes."""
     cube: dict[Dimension, dict[str, Summary]] = {}
-    for (dimension, key), tasks in sorted(grouped(repository.task_totals(session, run_id)).items()):
+    for (dimension, key), tasks in sorted(cells_of(session, run_id).items()):
         cube.setdefault(dimension, {})[key] = summarise(tasks)
     return cube

@@ -8,10 +8,10 @@ from sqlalchemy.orm import Session
 
 from backend.db.repositories import rollups as repository
 from backend.db.repositories.rollups import TaskTotals
-from backend.domain.statistics.intervals import LEVEL, Cluster, Interval, cluster_bootstrap_mean, wilson
+from backend.domain.statistics.intervals import LEVEL, Cluster, Interval, cluster_mean, wilson
 
 WILSON = "Wilson score interval"
-BOOTSTRAP = "bootstrap over tasks (Wilson over tasks where all are 0 or all are 1)"
+BOOTSTRAP = "bootstrap over tasks (Wilson over tasks where all are 0 or all are 1; normal for more than 2,000 tasks)"
 
 
 @dataclass(frozen=True)
@@ -126,12 +126,12 @@ def success_interval(rows: Iterable[TaskTotals]) -> tuple[Interval | None, str]:
     rows = list(rows)
     if all(row.scored <= 1 for row in rows):
         return wilson(sum(row.solved for row in rows), sum(row.scored for row in rows)), WILSON
-    return cluster_bootstrap_mean([Cluster(row.scored, float(row.solved)) for row in rows]), BOOTSTRAP
+    return cluster_mean([Cluster(row.scored, float(row.solved)) for row in rows]), BOOTSTRAP
 
 
 def mean_interval(rows: Iterable[TaskTotals]) -> Interval | None:
     """The interval of the mean score."""
-    return cluster_bootstrap_mean([Cluster(row.scored, row.score_sum) for row in rows])
+    return cluster_mean([Cluster(row.scored, row.score_sum) for row in rows])
 
 
 def describe(totals: Totals, success: Interval | None, mean: Interval | None, method: str) -> Summary:

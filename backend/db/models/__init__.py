@@ -14,6 +14,7 @@ from backend.db.models.external_asset import ExternalAsset
 from backend.db.models.lease import Lease
 from backend.db.models.licence import Licence
 from backend.db.models.measure import Measure
+from backend.db.models.measure_rollup import MeasureRollup
 from backend.db.models.node import Node
 from backend.db.models.project import Project
 from backend.db.models.quarantine import Quarantine
@@ -48,6 +49,7 @@ __all__ = [
     "Lease",
     "Licence",
     "Measure",
+    "MeasureRollup",
     "Node",
     "Project",
     "Quarantine",

@@ -75,6 +75,10 @@ class Dimension(StrEnum):
     DOMAIN_DIFFICULTY = "domain_difficulty"
     LEVEL = "level"
     APP = "app"
+    CAPABILITY = "capability"
+    """OmniBench's sets of tasks that are hard on the same dimensions."""
+    COMPLEXITY = "complexity"
+    """A dimension of complexity with its level, as in `branch/hard`."""
 
 
 VALIDATION_AGENTS = ("oracle", "noop", "always_fail")

@@ -1,7 +1,7 @@
 """Roll-ups: the sums per task that they are made of, and the rows that are stored."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
@@ -19,6 +19,8 @@ class TaskTotals:
         steps: over scored episodes.
         lost: by failure class.
         mixed: scored, but a person helped: not counted as the agent's.
+        protocol: scoring protocol of the task, empty where it has none.
+        extra: the task's further labels, as its benchmark gives them.
     """
 
     task_id: UUID
@@ -37,6 +39,8 @@ class TaskTotals:
     running: int
     steps: int
     mixed: int = 0
+    protocol: str = ""
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def episodes(self) -> int:
@@ -48,7 +52,7 @@ class TaskTotals:
 _TOTALS = text("""
     SELECT t.id, t.domain, t.difficulty, t.level, t.apps,
         s.scored, s.solved, s.score_sum, s.score_sq_sum, s.lost, s.cancelled, s.not_runnable, s.waiting, s.running,
-        s.steps, s.mixed
+        s.steps, s.mixed, t.spec #>> '{evaluator,protocol}' AS protocol, t.spec #> '{labels,extra}' AS extra
     FROM (
         SELECT task_id,
             count(*) FILTER (WHERE state = 'scored' AND NOT mixed) AS scored,
@@ -89,6 +93,8 @@ def task_totals(session: Session, run_id: UUID) -> list[TaskTotals]:
             running=row.running,
             steps=row.steps,
             mixed=row.mixed,
+            protocol=row.protocol or "",
+            extra=row.extra or {},
         )
         for row in session.execute(_TOTALS, {"run": run_id})
     ]

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 LEVEL = 0.95
 RESAMPLES = 2000
+MANY = 2000
+"""Clusters above which a mean has its normal interval: the bootstrap's differs by less than it does between seeds."""
 _CHUNK_CELLS = 1_000_000
 
 
@@ -53,6 +55,36 @@ def wilson(successes: int, n: int, level: float = LEVEL) -> Interval | None:
     low = 0.0 if successes == 0 else max(0.0, middle - half)
     high = 1.0 if successes == n else min(1.0, middle + half)
     return Interval(low, high)
+
+
+def cluster_mean(clusters: Sequence[Cluster], *, level: float = LEVEL) -> Interval | None:
+    """The interval of a mean over episodes with tasks as clusters: bootstrap, or normal for more than `MANY` tasks.
+
+    Returns:
+        As `cluster_bootstrap_mean`.
+    """
+    counted = [cluster for cluster in clusters if cluster.n > 0]
+    alike = all(cluster.total <= 0 for cluster in counted) or all(cluster.total >= cluster.n for cluster in counted)
+    if len(counted) <= MANY or alike:
+        return cluster_bootstrap_mean(counted, level=level)
+    return ratio_normal(counted, level)
+
+
+def ratio_normal(counted: Sequence[Cluster], level: float) -> Interval:
+    """The normal interval of the ratio (sum of totals) / (sum of n), clusters being what is drawn; within [0, 1].
+
+    Source: W. G. Cochran, "Sampling techniques", 3rd edition (1977), section 6.4, without the finite correction.
+
+    Args:
+        counted: two or more, each with n > 0.
+        level: confidence, in (0, 1).
+    """
+    whole = sum(cluster.n for cluster in counted)
+    ratio = math.fsum(cluster.total for cluster in counted) / whole
+    squares = math.fsum((cluster.total - ratio * cluster.n) ** 2 for cluster in counted)
+    error = math.sqrt(squares * len(counted) / (len(counted) - 1)) / whole
+    half = NormalDist().inv_cdf(0.5 + level / 2) * error
+    return Interval(max(0.0, ratio - half), min(1.0, ratio + half))
 
 
 def cluster_bootstrap_mean(

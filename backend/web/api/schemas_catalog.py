@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import Field
 
 from backend.domain.task import Difficulty, DifficultySource
-from backend.web.api.schemas import Summary, TaskSetRef, View
+from backend.web.api.schemas import Interval, Summary, TaskSetRef, View
 
 
 class BenchmarkView(View):
@@ -188,6 +188,23 @@ class TaskDetail(TaskView):
     validation: Validation | None = None
 
 
+class MeasureView(View):
+    """A measure's mean."""
+
+    mean: float = Field(examples=[0.42])
+    interval: Interval
+    n: int = Field(description="Values that it is the mean of; of the pooled measure `parts`, the parts.")
+    tasks: int = Field(description="Tasks that have a value.")
+    undefined_tasks: int = Field(description="Scored tasks without a value where they could have one.")
+
+
+class MeasureDefinition(View):
+    """What a measure means."""
+
+    title: str = Field(examples=["CR"])
+    text: str
+
+
 class LeaderboardRow(View):
     """One agent configuration. `rank` is null for floors and for agents that see the task."""
 
@@ -203,6 +220,13 @@ class LeaderboardRow(View):
     missing_tasks: int = Field(default=0, description="Tasks of the task set that this row has no scored episode of.")
     by_domain: dict[str, Summary] = Field(default={})
     by_difficulty: dict[str, Summary] = Field(default={})
+    by_level: dict[str, Summary] = Field(default={})
+    by_capability: dict[str, Summary] = Field(default={}, description="OmniBench's capabilities, by their letters.")
+    by_complexity: dict[str, Summary] = Field(default={}, description="Its complexities, as in `branch/hard`.")
+    measures: dict[str, MeasureView] = Field(default={}, description="Over all tasks, by the measure's name.")
+    measures_by: dict[str, dict[str, dict[str, MeasureView]]] = Field(
+        default={}, description="By dimension (`level`, `capability`, ...), then by key, then by measure."
+    )
 
 
 class Leaderboard(View):
@@ -212,6 +236,7 @@ class Leaderboard(View):
     task_set: TaskSetRef
     tasks: int
     rows: list[LeaderboardRow] = Field(default=[])
+    measures: dict[str, MeasureDefinition] = Field(default={}, description="Definitions of the rows' measures.")
     reported: list[ReportedView] = Field(default=[], description="What papers report; no part of the ranking.")
 
 

@@ -7,11 +7,13 @@ from sqlalchemy.orm import Session
 from backend.db import models
 from backend.db.models.words import Dimension
 from backend.db.repositories import benchmark_parts as parts
+from backend.domain.measures import info
 from backend.services.benchmark_lint import TaskFinding, unknown_of
 from backend.services.benchmark_variants import known_variants
 from backend.services.benchmark_versions import Difference
 from backend.services.benchmarks import list_task_sets
 from backend.services.leaderboards import Board, Row
+from backend.services.measure_rollups import Means
 from backend.services.validation import TaskVerdict, ValidationReport
 from backend.web.api import schemas_catalog as schemas
 from backend.web.api.schemas import Summary
@@ -103,6 +105,9 @@ def leaderboard(board: Board) -> schemas.Leaderboard:
         task_set=task_set(board.task_set),
         tasks=board.tasks,
         rows=[_row(row, board.tasks) for row in board.rows],
+        measures={
+            name: schemas.MeasureDefinition(title=info(name).title, text=info(name).text) for name in board.measures
+        },
         reported=[reported(row) for row in board.reported],
     )
 
@@ -171,7 +176,26 @@ def _row(row: Row, tasks: int) -> schemas.LeaderboardRow:
         missing_tasks=row.missing_tasks,
         by_domain=_cut(row, Dimension.DOMAIN),
         by_difficulty=_cut(row, Dimension.DIFFICULTY),
+        by_level=_cut(row, Dimension.LEVEL),
+        by_capability=_cut(row, Dimension.CAPABILITY),
+        by_complexity=_cut(row, Dimension.COMPLEXITY),
+        measures=means(row.means),
+        measures_by={
+            dimension.value: {key: means(found) for key, found in cells.items()}
+            for dimension, cells in row.measures.items()
+            if dimension is not Dimension.ALL
+        },
     )
+
+
+def means(found: Means) -> dict[str, schemas.MeasureView]:
+    """Measures by name."""
+    return {
+        name: schemas.MeasureView(
+            mean=one.mean, interval=tuple(one.interval), n=one.n, tasks=one.tasks, undefined_tasks=one.undefined_tasks
+        )
+        for name, one in found.items()
+    }
 
 
 def _cut(row: Row, dimension: Dimension) -> Mapping[str, Summary]:

@@ -8,10 +8,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from backend.services.pages_leaderboard import Cut, Series
-from backend.services.summary import Summary
+from backend.services.pages_leaderboard import Cut, Series, Value
 
-MEASURES = {"mean": "mean score", "success": "success rate"}
 # Lightness and pattern tell series apart, so that they need no hue: outcome colours mean outcomes only.
 LIGHT = ("#6f6bd8", "#c3c1f0", "#8d9097", "#d9d5c8", "#4d4a9e", "#b0ada3")
 DARK = ("#8a86e6", "#4a4790", "#8b8e96", "#4a4e56", "#6a66c4", "#62666e")
@@ -33,34 +31,22 @@ def library_url() -> str:
     return f"/charts/{version('plotly')}/plotly.min.js"
 
 
-def value_of(summary: Summary | None, measure: str) -> float | None:
-    """The number that a bar shows."""
-    if summary is None:
-        return None
-    return summary.mean_score if measure == "mean" else summary.success_rate
-
-
-def _ends(summary: Summary | None, measure: str) -> tuple[float, float]:
-    value = value_of(summary, measure)
-    pair = None if summary is None else summary.mean_interval if measure == "mean" else summary.success_interval
-    if value is None or pair is None:
+def _ends(found: Value | None) -> tuple[float, float]:
+    if found is None or found.interval is None:
         return 0.0, 0.0
-    return max(0.0, value - pair.low), max(0.0, pair.high - value)
-
-
-def _note(summary: Summary | None) -> str:
-    return "nothing scored" if summary is None else summary.denominator_words
+    return max(0.0, found.value - found.interval.low), max(0.0, found.interval.high - found.value)
 
 
 def _bars(index: int, series: Series, keys: Sequence[str], measure: str, theme: str) -> dict[str, Any]:
     palette = DARK if theme == "dark" else LIGHT
-    ends = [_ends(summary, measure) for summary in series.values]
+    values = [cell.value(measure) for cell in series.cells]
+    ends = [_ends(found) for found in values]
     return {
         "type": "bar",
         "name": series.label,
         "x": list(keys),
-        "y": [value_of(summary, measure) for summary in series.values],
-        "customdata": [_note(summary) for summary in series.values],
+        "y": [None if found is None else found.value for found in values],
+        "customdata": ["nothing scored" if found is None else found.note for found in values],
         "hovertemplate": "%{x}: %{y:.1%}<br>%{customdata}",
         "marker": {
             "color": palette[index % len(palette)],
@@ -83,12 +69,12 @@ def _bars(index: int, series: Series, keys: Sequence[str], measure: str, theme: 
     }
 
 
-def figure(cut: Cut, measure: str, theme: str) -> dict[str, Any]:
+def figure(cut: Cut, theme: str) -> dict[str, Any]:
     """A grouped bar chart with intervals, as plotly takes it. `theme`: light or dark."""
     ink, line = INK[theme]
     axis = {"gridcolor": line, "linecolor": line, "zerolinecolor": line}
     return {
-        "data": [_bars(index, series, cut.keys, measure, theme) for index, series in enumerate(cut.series)],
+        "data": [_bars(index, series, cut.keys, cut.shown, theme) for index, series in enumerate(cut.series)],
         "layout": {
             "barmode": "group",
             "bargap": 0.25,

@@ -1,27 +1,31 @@
 """`/leaderboards/{benchmark}`: who is better, and is the difference real?"""
 
-import csv
 import gzip
-import io
-from typing import Annotated, Literal
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
 
 from fastapi import Query, Request
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 
+from backend.domain.abilities import CAPABILITIES, COMPLEXITIES
 from backend.domain.errors import NotFound
+from backend.domain.measures import info
 from backend.services import pages_leaderboard as service
 from backend.services.benchmark_pages import amount, reported
+from backend.services.measure_rollups import MeasureMean
 from backend.services.pages_leaderboard import Cut
 from backend.web import charts
+from backend.web.charts import radar
 from backend.web.edge import SessionDep
 from backend.web.pages.common import page_router, see
+from backend.web.pages.tables import attachment
 from backend.web.static_files import FOREVER
 from backend.web.templating import render
 
 router = page_router()
 Version = Annotated[int | None, Query(ge=1, le=2**31)]
-Measure = Literal["mean", "success"]
-Dimension = Literal["domain", "difficulty"]
+Name = Annotated[str | None, Query(max_length=100)]
+Dimension = Literal["domain", "difficulty", "level", "capability", "complexity"]
 
 
 @router.get("/leaderboards")
@@ -32,22 +36,29 @@ def leaderboards(request: Request, session: SessionDep) -> Response:
 
 
 @router.get("/leaderboards/{benchmark}")
-def board(
-    request: Request, session: SessionDep, benchmark: str, version: Version = None, measure: Measure = "mean"
+def board(  # noqa: PLR0913 - one parameter per part of the address
+    request: Request,
+    session: SessionDep,
+    benchmark: str,
+    *,
+    version: Version = None,
+    measure: Name = None,
+    sort: Name = None,
 ) -> HTMLResponse:
-    """The ranked table, and bars per domain and difficulty, each with its table."""
+    """The ranked table with the measures, and charts per dimension, each with its table."""
     found = service.board_of(session, benchmark, version)
     values = {
-        "board": found,
+        "board": service.sorted_by(found, sort or "rank"),
+        "sort": sort if sort in {"mean", "success", *found.measures} else "rank",
         "reported": reported(list(found.reported)),
         "amount": amount,
         "label": service.label,
-        "cuts": [service.cut(found, dimension) for dimension in service.CUTS],
+        "cuts": [service.cut(found, dimension, measure) for dimension in service.CUTS],
         "names": service.names(session),
-        "measure": measure,
-        "measures": charts.MEASURES,
+        "info": info,
+        "capabilities": CAPABILITIES,
+        "complexities": COMPLEXITIES,
         "library": charts.library_url(),
-        "value_of": charts.value_of,
     }
     return render(request, "leaderboard.html", values)
 
@@ -59,21 +70,34 @@ def chart(  # noqa: PLR0913 - one parameter per part of the address
     dimension: Dimension,
     *,
     version: Version = None,
-    measure: Measure = "mean",
+    measure: Name = None,
     theme: Literal["light", "dark"] = "light",
 ) -> JSONResponse:
     """One chart, as plotly takes it."""
-    found = service.cut(service.board_of(session, benchmark, version), dimension)
-    return JSONResponse(charts.figure(found, measure, theme), headers={"Cache-Control": "no-store"})
+    found = service.cut(service.board_of(session, benchmark, version), dimension, measure)
+    draw = radar.figure if dimension == "capability" else charts.figure
+    return JSONResponse(draw(found, theme), headers={"Cache-Control": "no-store"})
+
+
+@router.get("/leaderboards/{benchmark}/measures.csv")
+def measures(session: SessionDep, benchmark: str, version: Version = None) -> Response:
+    """Every measure of every row."""
+    found = service.board_of(session, benchmark, version)
+    head = ("agent", "run", "mark", "measure", "mean", "low", "high", "n", "tasks", "undefined_tasks")
+    rows = [
+        [service.label(row), str(row.run.id), row.mark, name, *_numbers(row.means[name])]
+        for row in found.rows
+        for name in found.measures
+        if name in row.means
+    ]
+    return attachment(f"{benchmark}-measures.csv", head, rows)
 
 
 @router.get("/leaderboards/{benchmark}/{dimension}.csv")
 def table(session: SessionDep, benchmark: str, dimension: Dimension, version: Version = None) -> Response:
     """The numbers behind a chart."""
     found = service.cut(service.board_of(session, benchmark, version), dimension)
-    name = f"{benchmark}-by-{dimension}.csv"
-    headers = {"Content-Disposition": f'attachment; filename="{_plain(name)}"'}
-    return Response(_csv(found), media_type="text/csv; charset=utf-8", headers=headers)
+    return attachment(f"{benchmark}-by-{dimension}.csv", _head(found), _rows(found))
 
 
 @router.get("/charts/{version}/plotly.min.js")
@@ -89,29 +113,34 @@ def library(request: Request, version: str) -> Response:
     return Response(packed, media_type="text/javascript", headers=headers)
 
 
-def _plain(name: str) -> str:
-    return "".join(char if char.isascii() and (char.isalnum() or char in "-._") else "-" for char in name)
+def _numbers(found: MeasureMean) -> list[float]:
+    return [found.mean, *found.interval, found.n, found.tasks, found.undefined_tasks]
 
 
-def _cell(text: str) -> str:
-    """Text that no spreadsheet takes for a formula."""
-    return f"'{text}" if text[:1] in {"=", "+", "-", "@", "\t", "\r"} else text
+def _measures(cut: Cut) -> list[str]:
+    return [name for name in cut.measures if name not in service.RATES]
 
 
-def _csv(cut: Cut) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out)
-    head = ("episodes", "scored", "lost", "success_rate", "success_low", "success_high", "mean_score", "mean_low")
-    writer.writerow(
-        ["agent", "run", "mark", cut.dimension, *head, "mean_high", "lower_bound_success", "lower_bound_mean"]
-    )
+def _head(cut: Cut) -> list[str]:
+    head = ["agent", "run", "mark", cut.dimension, "episodes", "scored", "lost", "success_rate", "success_low"]
+    head += ["success_high", "mean_score", "mean_low", "mean_high", "lower_bound_success", "lower_bound_mean"]
+    ends = ("", "_low", "_high", "_n", "_tasks", "_undefined_tasks")
+    return head + [f"{name}{end}" for name in _measures(cut) for end in ends]
+
+
+def _rows(cut: Cut) -> Iterator[list[Any]]:
     for series in cut.series:
-        for key, found in zip(cut.keys, series.values, strict=True):
+        for key, cell in zip(cut.keys, series.cells, strict=True):
+            found = cell.summary
             if found is None:
                 continue
             success, mean = found.success_interval or (None, None), found.mean_interval or (None, None)
-            names = [_cell(series.label), str(series.run_id), series.mark, _cell(key)]
+            names = [series.label, str(series.run_id), series.mark, key]
             counts = [found.episodes, found.counts.scored, found.counts.lost]
             rates = [found.success_rate, *success, found.mean_score, *mean]
-            writer.writerow([*names, *counts, *rates, found.lower_bound_success, found.lower_bound_mean])
-    return out.getvalue()
+            more = [
+                number
+                for name in _measures(cut)
+                for number in (_numbers(cell.means[name]) if name in cell.means else [None] * 6)
+            ]
+            yield [*names, *counts, *rates, found.lower_bound_success, found.lower_bound_mean, *more]

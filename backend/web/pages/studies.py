@@ -1,7 +1,5 @@
 """`/studies` and `/studies/{id}`: does a condition make a difference, and how large is it?"""
 
-import csv
-import io
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal
 
@@ -17,6 +15,7 @@ from backend.web import charts
 from backend.web.charts import studies as figures
 from backend.web.edge import ProjectDep, SessionDep
 from backend.web.pages.common import Cursor, Id, page_router
+from backend.web.pages.tables import attachment
 from backend.web.templating import render
 
 router = page_router()
@@ -67,20 +66,7 @@ def chart(
 @router.get("/studies/{study_id}/{table}.csv")
 def table(session: SessionDep, study_id: Id, table: Literal["differences", "cells", "steps"]) -> Response:
     """The numbers of the page."""
-    text = _csv(list(ROWS[table](service.study_results(session, study_id))))
-    headers = {"Content-Disposition": f'attachment; filename="study-{study_id}-{table}.csv"'}
-    return Response(text, media_type="text/csv; charset=utf-8", headers=headers)
-
-
-def _csv(rows: list[dict[str, Any]]) -> str:
-    out = io.StringIO()
-    if rows:
-        writer = csv.DictWriter(out, list(rows[0]))
-        writer.writeheader()
-        writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
-    return out.getvalue()
-
-
-def _cell(value: Any) -> Any:
-    """Text that no spreadsheet takes for a formula."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in {"=", "+", "-", "@", "\t", "\r"} else value
+    rows = list(ROWS[table](service.study_results(session, study_id)))
+    return attachment(
+        f"study-{study_id}-{table}.csv", list(rows[0]) if rows else [], [list(row.values()) for row in rows]
+    )

@@ -134,6 +134,15 @@ class TestParts:
         found = evaluate(task, evidence, tmp_path, ended_by=EndedBy.INFEASIBLE)
         assert (found.score, found.rule, found.parts[0].value) == (0.0, GAVE_UP, 1.0)
 
+    def test_a_score_by_rule_has_the_protocols_measures_too(self) -> None:
+        task = task_of_parts(part("a", each_step=False), calls=[MetricCall(func="infeasible")], protocol="windowsworld")
+        right = score_by_rule(task.evaluator, EndedBy.INFEASIBLE)
+        wrong = score_by_rule(task.evaluator, EndedBy.DONE)
+        assert right is not None
+        assert wrong is not None
+        assert right.measures == {"score": 1.0, "S_final": 1.0}
+        assert wrong.measures == {"score": 0.0, "S_final": 0.0}
+
     def test_who_stalls_has_no_score(self, tmp_path: Path) -> None:
         task = task_of_parts(part("a", each_step=False))
         evidence = self.evidence(task, end="done", a="done")

@@ -1,10 +1,18 @@
 import math
+import random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.domain.statistics.intervals import Cluster, cluster_bootstrap_mean, wilson
+from backend.domain.statistics.intervals import (
+    MANY,
+    Cluster,
+    cluster_bootstrap_mean,
+    cluster_mean,
+    ratio_normal,
+    wilson,
+)
 
 
 @st.composite
@@ -143,3 +151,33 @@ class TestClusterBootstrapMean:
         found = cluster_bootstrap_mean([Cluster(1, float(n % 4 == 0)) for n in range(30_000)], resamples=80)
         assert found is not None
         assert 0.24 < found.low < 0.25 < found.high < 0.26
+
+
+class TestClusterMean:
+    def test_few_tasks_have_the_bootstrap(self) -> None:
+        clusters = [Cluster(1, total) for total in (0.0, 0.5, 1.0, 1.0)]
+        assert cluster_mean(clusters) == cluster_bootstrap_mean(clusters)
+
+    def test_many_tasks_have_nearly_the_same_at_once(self) -> None:
+        draw = random.Random(5)
+        clusters = [Cluster(n := draw.randint(1, 3), draw.random() * n) for _ in range(MANY + 1)]
+        normal, drawn = cluster_mean(clusters), cluster_bootstrap_mean(clusters)
+        assert normal is not None
+        assert drawn is not None
+        assert normal == pytest.approx(drawn, abs=0.001)
+        assert normal != drawn
+
+    def test_alike_and_empty_ones_are_as_ever(self) -> None:
+        many = [Cluster(1, 1.0)] * (MANY + 1)
+        assert cluster_mean(many) == wilson(MANY + 1, MANY + 1)
+        assert cluster_mean([Cluster(0, 0.0)]) is None
+
+
+class TestRatioNormal:
+    def test_worked_example(self) -> None:
+        # R = 3/5; residuals 1 - 1.2 = -0.2, 2 - 1.8 = 0.2; variance 2/1 * 0.08 / 25 = 0.0064, so 0.6 +- 1.96 * 0.08.
+        found = ratio_normal([Cluster(2, 1.0), Cluster(3, 2.0)], 0.95)
+        assert found == pytest.approx((0.6 - 1.959964 * 0.08, 0.6 + 1.959964 * 0.08))
+
+    def test_stays_between_0_and_1(self) -> None:
+        assert ratio_normal([Cluster(1, 0.0), Cluster(1, 1.0)], 0.95) == (0.0, 1.0)

@@ -1,0 +1,59 @@
+"""Roll-ups of measures: the sums per task that they are made of, and the rows that are stored."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row, delete, insert, select, text
+from sqlalchemy.orm import Session
+
+from backend.db.models import MeasureRollup
+from backend.domain.measures import MOST_PHASES, PARTS
+from backend.domain.score import SOLVED_TOLERANCE
+
+# A phase is told apart by its place among the task's parts: its name means nothing beside another task's.
+_SUMS = text("""
+    WITH counted AS MATERIALIZED (
+        SELECT e.task_id, v.id, v.parts
+        FROM episode e
+        JOIN attempt a ON a.episode_id = e.id AND a.state = 'scored'
+        JOIN evaluation v ON v.attempt_id = a.id AND v.current
+        WHERE e.run_id = :run AND e.state = 'scored' AND NOT e.mixed
+    ), part AS MATERIALIZED (
+        SELECT c.task_id, c.id, p.place, p.value ->> 'name' AS name, (p.value ->> 'value')::float AS value
+        FROM counted c, jsonb_array_elements(c.parts) WITH ORDINALITY p(value, place)
+    )
+    SELECT c.task_id, m.name AS measure, count(*) AS n, sum(m.value) AS total
+    FROM counted c JOIN measure m ON m.evaluation_id = c.id
+    WHERE m.name <> 'score' AND NOT starts_with(m.name, 'phase:')
+    GROUP BY c.task_id, m.name
+    UNION ALL
+    SELECT p.task_id, 'phase:' || p.place, count(*), sum(m.value)
+    FROM part p JOIN measure m ON m.evaluation_id = p.id AND m.name = 'phase:' || p.name
+    WHERE p.place <= :phases
+    GROUP BY p.task_id, p.place
+    UNION ALL
+    SELECT task_id, :pooled, count(*), count(*) FILTER (WHERE value >= :reached)
+    FROM part GROUP BY task_id
+""")
+
+
+def task_sums(session: Session, run_id: UUID) -> Sequence[Row[Any]]:
+    """Rows (task, measure, n, total) over the counted episodes of a run, as they are scored now."""
+    values = {"run": run_id, "phases": MOST_PHASES, "pooled": PARTS, "reached": 1.0 - SOLVED_TOLERANCE}
+    return session.execute(_SUMS, values).all()
+
+
+def replace(session: Session, run_id: UUID, rows: Sequence[Mapping[str, Any]]) -> None:
+    """The run's measures are now these rows."""
+    query = delete(MeasureRollup).where(MeasureRollup.run_id == run_id)
+    session.execute(query.execution_options(synchronize_session=False))
+    if rows:
+        session.execute(insert(MeasureRollup), [dict(row) for row in rows])
+
+
+def of_runs(session: Session, run_ids: Sequence[UUID], dimensions: Collection[str]) -> Sequence[Row[Any]]:
+    """Rows of several runs in these dimensions, as plain rows of the table."""
+    table = MeasureRollup.__table__
+    query = select(*table.c).where(table.c.run_id.in_(run_ids), table.c.dimension.in_(list(dimensions)))
+    return session.execute(query.order_by(table.c.run_id, table.c.dimension, table.c.key, table.c.measure)).all()

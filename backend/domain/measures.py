@@ -1,0 +1,73 @@
+"""What measures mean: their names on boards, their definitions in words, which tasks have them.
+
+A protocol may give any measure; one that is not described here is shown by its own name.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from backend.domain.task import Frozen
+
+PARTS = "parts"
+"""Parts reached / parts listed, pooled over the parts of all tasks: what roll-ups add to the protocols' measures."""
+PHASE = re.compile(r"phase:([1-9][0-9]?)")
+MOST_PHASES = 10
+"""Phases that a roll-up has a measure for, by their place; the protocol's own `phase:NAME` is the task's alone."""
+
+
+class MeasureInfo(Frozen):
+    """A measure as people read it.
+
+    Attributes:
+        title: head of its column.
+        text: its definition.
+        levels: levels of the tasks that have it; empty = all tasks of its protocol.
+    """
+
+    title: str
+    text: str
+    levels: tuple[str, ...] = ()
+
+
+KNOWN: Mapping[str, MeasureInfo] = {
+    "S_int": MeasureInfo(
+        title="S_int",
+        text="checkpoints reached / checkpoints listed of a task, averaged over the tasks of L1 to L3",
+        levels=("L1", "L2", "L3"),
+    ),
+    "S_final": MeasureInfo(title="S_final", text="share of the tasks of L1 to L4 whose end state is right"),
+    "CR": MeasureInfo(
+        title="CR",
+        text="coverage rate: depths of the completed subtasks / depths of all subtasks of a task, averaged over tasks",
+    ),
+    "LC": MeasureInfo(
+        title="LC",
+        text="logical consistency: adjacent pairs of one application in the order of completion / the most that any "
+        "order of the whole graph has; undefined where that is 0",
+    ),
+    PARTS: MeasureInfo(
+        title="Parts, pooled",
+        text="checkpoints, subtasks or phases reached / listed, over those of all tasks together",
+    ),
+}
+ORDER = ("S_int", PARTS, "S_final", "CR", "LC")
+
+
+def info(name: str) -> MeasureInfo:
+    """What a measure means."""
+    phase = PHASE.fullmatch(name)
+    if phase is not None:
+        return MeasureInfo(title=f"Phase {phase[1]}", text=f"mean value of phase {phase[1]} of the tasks that have one")
+    return KNOWN.get(name) or MeasureInfo(title=name, text=f"{name}, as the task's protocol gives it")
+
+
+def in_order(names: Sequence[str]) -> list[str]:
+    """Measures in the order of columns: known ones first, then phases by their place, then the rest by name."""
+
+    def place(name: str) -> tuple[int, int, str]:
+        phase = PHASE.fullmatch(name)
+        if name in ORDER:
+            return 0, ORDER.index(name), ""
+        return (1, int(phase[1]), "") if phase is not None else (2, 0, name)
+
+    return sorted(set(names), key=place)

@@ -1,0 +1,121 @@
+"""Means of measures in every cell of a run's cube. Always recomputed as a whole, with the cube."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row
+from sqlalchemy.orm import Session
+
+from backend.db.models.words import Dimension
+from backend.db.repositories import measure_rollups as repository
+from backend.db.repositories.rollups import TaskTotals
+from backend.domain.measures import PARTS, PHASE, info
+from backend.domain.statistics.intervals import Cluster, Interval, cluster_mean
+
+Cells = Mapping[tuple[Dimension, str], Sequence[TaskTotals]]
+Sums = Mapping[str, Mapping[UUID, Cluster]]
+"""By measure, then by task: how many values, and their sum."""
+
+
+@dataclass(frozen=True)
+class MeasureMean:
+    """A measure's mean with its interval.
+
+    Attributes:
+        n: values it is the mean of; of a pooled measure the parts.
+        tasks: that have a value.
+        undefined_tasks: scored, without a value where they could have one.
+    """
+
+    mean: float
+    interval: Interval
+    n: int
+    tasks: int
+    undefined_tasks: int
+
+
+Means = Mapping[str, MeasureMean]
+"""Means of a cell by measure."""
+Cube = Mapping[Dimension, Mapping[str, Means]]
+"""Means by dimension, then by key."""
+
+
+def recompute(session: Session, run_id: UUID, cells: Cells) -> None:
+    """Computes all means of a run and stores them; `cells` are those of its cube."""
+    sums = _sums(session, run_id)
+    repository.replace(session, run_id, [{"run_id": run_id, **row} for row in _rows(cells, sums)])
+
+
+def of_cells(session: Session, run_id: UUID, cells: Cells) -> Cube:
+    """The same as it is now, without storing it."""
+    cube: dict[Dimension, dict[str, dict[str, MeasureMean]]] = {}
+    for row in _rows(cells, _sums(session, run_id)):
+        found = _mean(row["total"], row["n"], (row["low"], row["high"]), row["tasks"], row["undefined_tasks"])
+        cube.setdefault(row["dimension"], {}).setdefault(row["key"], {})[row["measure"]] = found
+    return cube
+
+
+def of_runs(session: Session, run_ids: Sequence[UUID], dimensions: Collection[Dimension]) -> dict[UUID, Cube]:
+    """The stored means of several runs."""
+    cubes: dict[UUID, dict[Dimension, dict[str, dict[str, MeasureMean]]]] = {}
+    for row in repository.of_runs(session, run_ids, dimensions):
+        cell = cubes.setdefault(row.run_id, {}).setdefault(Dimension(row.dimension), {}).setdefault(row.key, {})
+        cell[row.measure] = _stored(row)
+    return dict(cubes)
+
+
+def _stored(row: Row[Any]) -> MeasureMean:
+    return _mean(row.total, row.n, (row.low, row.high), row.tasks, row.undefined_tasks)
+
+
+def _mean(total: float, n: int, ends: tuple[float, float], tasks: int, undefined: int) -> MeasureMean:
+    return MeasureMean(total / n, Interval(*ends), n, tasks, undefined)
+
+
+def _sums(session: Session, run_id: UUID) -> Sums:
+    found: dict[str, dict[UUID, Cluster]] = {}
+    for row in repository.task_sums(session, run_id):
+        found.setdefault(row.measure, {})[row.task_id] = Cluster(row.n, row.total)
+    return found
+
+
+def _rows(cells: Cells, sums: Sums) -> Iterator[dict[str, Any]]:
+    """One row per measure in each cell where some task has a value."""
+    protocols = _protocols(cells, sums)
+    for (dimension, key), tasks in sorted(cells.items()):
+        for measure, by_task in sorted(sums.items()):
+            found = [by_task[task.task_id] for task in tasks if task.task_id in by_task]
+            ends = cluster_mean(found)
+            if ends is None:
+                continue
+            lacking = [task for task in tasks if task.task_id not in by_task]
+            yield {
+                "dimension": dimension,
+                "key": key,
+                "measure": measure,
+                "tasks": len(found),
+                "undefined_tasks": sum(_could(task, measure, protocols[measure]) for task in lacking),
+                "n": sum(cluster.n for cluster in found),
+                "total": sum(cluster.total for cluster in found),
+                "low": ends.low,
+                "high": ends.high,
+            }
+
+
+def _protocols(cells: Cells, sums: Sums) -> dict[str, set[str]]:
+    """Which protocols gave each measure in this run."""
+    by_task = {task.task_id: task.protocol for task in cells.get((Dimension.ALL, ""), ())}
+    return {measure: {by_task[task] for task in found if task in by_task} for measure, found in sums.items()}
+
+
+def _could(task: TaskTotals, measure: str, protocols: Collection[str]) -> bool:
+    """True for a scored task that could have had the measure: its protocol gives it, and its level has it.
+
+    A task with fewer phases, or without parts, lacks nothing.
+    """
+    if not task.scored or measure == PARTS or PHASE.fullmatch(measure):
+        return False
+    levels = info(measure).levels
+    return task.protocol in protocols and (not levels or task.level is None or task.level in levels)

@@ -1,0 +1,125 @@
+"""Means of measures: per cell, from the counted episodes as they are scored now; undefined ones are counted, not 0."""
+
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from backend.db.models import Benchmark, Episode, MeasureRollup, Run
+from backend.db.models.words import Dimension
+from backend.domain.statistics.intervals import Interval
+from backend.services import measure_rollups, rollups
+from backend.services.measure_rollups import MeasureMean
+from tests.factories.measured import benchmark_of, checkpoint_task, finish, graph_task, graphs, verdict
+from tests.factories.records import World
+
+
+def means(installation: World, run: Run, dimension: Dimension = Dimension.ALL, key: str = "") -> Any:
+    installation.do(rollups.refresh, run.id)
+    return installation.do(measure_rollups.of_runs, [run.id], [dimension])[run.id][dimension][key]
+
+
+@pytest.fixture
+def windows(installation: World) -> Run:
+    """One task per level: 2 of 2, 1 of 4 and 0 of 2 checkpoints, and an infeasible one; the first is solved."""
+    tasks = [checkpoint_task(f"t{at}", f"L{at + 1}", number) for at, number in enumerate((2, 4, 2, 0))]
+    installation.benchmark(benchmark_of(*tasks))
+    worker, run = installation.worker(slots=1), installation.submit("random")
+    steps: dict[str, list[int | None]] = {"t0": [1, 2], "t1": [3, None, None, None], "t2": [None, None], "t3": []}
+    while (claim := installation.claim(worker)) is not None:
+        name = claim.task.key.name
+        reached = [step for step in steps[name] if step is not None]
+        measures = {"S_final": float(name == "t0")}
+        measures |= {"S_int": len(reached) / len(steps[name])} if steps[name] else {}
+        finish(installation, claim, verdict(claim.task, steps[name], measures["S_final"], measures))
+    return run
+
+
+class TestRecompute:
+    def test_the_mean_over_tasks_and_the_pooled_figure_stand_beside_each_other(
+        self, installation: World, windows: Run
+    ) -> None:
+        found = means(installation, windows)
+        assert found["S_int"].mean == pytest.approx((1 + 0.25 + 0) / 3)
+        assert (found["S_int"].n, found["S_int"].tasks) == (3, 3)
+        assert found["parts"].mean == pytest.approx(3 / 8)
+        assert (found["parts"].n, found["parts"].tasks) == (8, 3)
+        assert found["S_final"].mean == 0.25
+        assert found["S_final"].n == 4
+
+    def test_an_infeasible_task_lacks_no_checkpoints(self, installation: World, windows: Run) -> None:
+        assert means(installation, windows)["S_int"].undefined_tasks == 0
+        assert set(means(installation, windows, Dimension.LEVEL, "L4")) == {"S_final"}
+
+    def test_undefined_values_are_counted_and_enter_no_mean(self, installation: World) -> None:
+        installation.benchmark(benchmark_of(*(graph_task(f"g{at}", at, 2) for at in range(3))))
+        worker, run = installation.worker(slots=1), installation.submit("random")
+        for lc in (1.0, 0.5, None):
+            claim = installation.must_claim(worker)
+            measures = {"CR": 1 / 3} | ({} if lc is None else {"LC": lc})
+            finish(installation, claim, verdict(claim.task, [1, None], 0.0, measures))
+        found = means(installation, run)
+        assert found["LC"] == MeasureMean(0.75, found["LC"].interval, 2, 2, 1)
+        assert found["CR"].undefined_tasks == 0
+        assert found["CR"].mean == pytest.approx(1 / 3)
+
+    def test_cells_of_capabilities_and_complexities(self, installation: World) -> None:
+        task = graph_task("g0", 0, 2)
+        installation.benchmark(benchmark_of(task))
+        worker, run = installation.worker(slots=1), installation.submit("random")
+        finish(installation, installation.must_claim(worker), verdict(task, [1, None], 0.0, {"CR": 0.25}))
+        assert means(installation, run, Dimension.CAPABILITY, "PP")["CR"].mean == 0.25
+        assert means(installation, run, Dimension.COMPLEXITY, "dependency/easy")["CR"].mean == 0.25
+        cube = installation.do(rollups.run_cube, run.id)
+        assert list(cube[Dimension.CAPABILITY]) == sorted(task.labels.extra["capabilities"])
+        assert len(cube[Dimension.COMPLEXITY]) == 5
+
+    def test_phases_are_told_apart_by_their_place(self, installation: World) -> None:
+        tasks = [checkpoint_task("one", "L3", 2), checkpoint_task("two", "L3", 1)]
+        installation.benchmark(benchmark_of(*tasks))
+        worker, run = installation.worker(slots=1), installation.submit("random")
+        for _ in tasks:
+            claim = installation.must_claim(worker)
+            number = len(claim.task.evaluator.parts)
+            measures = {f"phase:c{at}": 1.0 - at / 2 for at in range(number)}
+            finish(installation, claim, verdict(claim.task, [None] * number, 0.5, measures))
+        found = means(installation, run)
+        assert {name: (found[name].mean, found[name].n) for name in found if name.startswith("phase")} == {
+            "phase:1": (1.0, 2),
+            "phase:2": (0.5, 1),
+        }
+
+    def test_what_a_person_helped_with_does_not_count(self, installation: World, windows: Run) -> None:
+        before = means(installation, windows)["S_final"].n
+        with installation.work() as session:
+            episode = session.scalars(select(Episode).where(Episode.solved.is_(True))).one()
+            episode.mixed = True
+            session.get_one(Run, windows.id).rollup_stale = True
+        after = means(installation, windows)["S_final"]
+        assert (before, after.n, after.mean) == (4, 3, 0.0)
+
+    def test_twice_is_the_same_and_a_cell_as_it_is_now_is_what_is_stored(self, installation: World) -> None:
+        (run, _) = graphs(installation, tasks=6)
+        installation.do(rollups.recompute, run)
+        once = installation.do(measure_rollups.of_runs, [run], list(Dimension))
+        installation.do(rollups.recompute, run)
+        assert installation.do(measure_rollups.of_runs, [run], list(Dimension)) == once
+        with installation.work() as session:
+            cells = rollups.cells_of(session, run)
+            assert measure_rollups.of_cells(session, run, cells) == once[run]
+
+    def test_a_run_without_measures_has_none(self, ready: World) -> None:
+        ready.worker()
+        run = ready.submit()
+        ready.do(rollups.refresh, run.id)
+        assert ready.do(measure_rollups.of_runs, [run.id], [Dimension.ALL]) == {}
+        with ready.work() as session:
+            assert session.scalars(select(MeasureRollup)).all() == []
+            assert session.scalars(select(Benchmark)).one()
+
+
+class TestInterval:
+    def test_is_that_of_the_score_over_tasks(self, installation: World, windows: Run) -> None:
+        found = means(installation, windows)["S_final"]
+        assert isinstance(found.interval, Interval)
+        assert found.interval.low <= found.mean <= found.interval.high
