@@ -6,7 +6,9 @@ import socket
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib.metadata import version
-from typing import Any
+from typing import Any, TypeVar
+
+from sqlalchemy.orm import Session
 
 from backend.config import Settings
 from backend.domain import registry
@@ -33,14 +35,18 @@ from worker.evaluation.code import compiled_folder
 from worker.evaluation.judge import Judge
 from worker.evaluation.sandbox import here
 from worker.eyes import Detectors, WorkerEyes
+from worker.hold import Hold
+from worker.judging import JudgeAtWork
 from worker.line import RedisLine
 from worker.live import LivePump
 from worker.model_room import ModelRoom
 from worker.ocr import tesseract
+from worker.reach import no_judge
 from worker.tools import Tools
 
 CONTAINER = "container"
 PLUGINS = ("worker.providers", "worker.models")
+T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 
@@ -87,6 +93,18 @@ def works_of(
             token=lambda: database.once(partial(issue, episode_id=claim.episode_id, agents=frozenset({CONTAINER}))),
         )
 
+    def judgement(claim: Claim, hold: Hold) -> Callable[[], bytes]:
+        if claim.config.judge is None:
+            return no_judge
+        return JudgeAtWork(
+            config=claim.config.judge,
+            task=claim.task,
+            attempt_id=claim.attempt_id,
+            in_database=partial(_insisting, database, hold),
+            fetch=store.get,
+            models=lambda: room.attempt(claim, hold),
+        )
+
     tools = {
         name: Tools(
             provider=provider,
@@ -98,12 +116,17 @@ def works_of(
             way_out=way_out,
             models=room.attempt,
             line=line,
+            judgement=judgement,
             eyes=partial(WorkerEyes, detectors=detectors),
             control=lambda claim, screen: HandControl(claim.attempt_id, screen),
         )
         for name, provider in providers.items()
     }
     return Works(settings, database, store, partial(describe, settings, providers, judge), tools)
+
+
+def _insisting(database: Database, hold: Hold, work: Callable[[Session], T]) -> T:
+    return database.insist(work, hold)
 
 
 def describe(settings: Settings, providers: Mapping[str, Provider], judge: Judge) -> WorkerInfo:

@@ -115,6 +115,7 @@ class _Attempt:
             servers,
             tools.secret,
             benchmark=self._claim.benchmark,
+            judge=tools.judgement(self._claim, self._hold),
         )
 
     def _check_files(self) -> None:

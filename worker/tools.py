@@ -20,7 +20,7 @@ from backend.domain.way_out import WayOut
 from backend.services.claims import Claim
 from worker.evaluation.judge import Judge
 from worker.hold import Hold
-from worker.reach import Servers, devtools, no_secret, nowhere
+from worker.reach import Servers, devtools, no_judge, no_secret, nowhere
 
 
 class Book(Recorder, Protocol):
@@ -67,6 +67,11 @@ def no_line(_claim: Claim) -> Line | None:
     return None
 
 
+def no_judgement(_claim: Claim, _hold: Hold) -> Callable[[], bytes]:
+    """For tests of tasks that no model judges."""
+    return no_judge
+
+
 def no_eyes(_servers: Servers) -> Eyes | None:
     """For tests of observation spaces that only look at the desktop."""
     return None
@@ -93,6 +98,7 @@ class Tools:
         models: language models for an attempt; they stop waiting when the hold says that the attempt must stop.
         line: to a program or a person outside, for an attempt.
         eyes: what observation spaces may use, for an opened desktop.
+        judgement: what the run's judge says of an attempt, asked when it is called.
         control: by which a person can take over from an agent, on a screen of that size.
     """
 
@@ -106,5 +112,6 @@ class Tools:
     way_out: Callable[[Task, Mapping[str, str]], WayOut] = nowhere
     models: Callable[[Claim, Hold], Models | None] = no_models
     line: Callable[[Claim], Line | None] = no_line
+    judgement: Callable[[Claim, Hold], Callable[[], bytes]] = no_judgement
     eyes: Callable[[Servers], Eyes | None] = no_eyes
     control: Callable[[Claim, Screen], Control | None] = no_control

@@ -25,6 +25,7 @@ class Preset(Frozen):
         params: parameters of the agent.
         agents: agents whose paper it is: only they get its observation space.
         observation, observation_params, image: what those agents are shown.
+        judge: settings of the run's judge, if it has one.
     """
 
     about: str
@@ -34,6 +35,7 @@ class Preset(Frozen):
     observation: str | None = None
     observation_params: Mapping[str, Any] | None = None
     image: Mapping[str, Any] | None = None
+    judge: Mapping[str, Any] = Field(default_factory=dict)
 
 
 PRESETS: Mapping[str, Preset] = {
@@ -52,8 +54,9 @@ PRESETS: Mapping[str, Preset] = {
         params={"temperature": 1.0, "use_last_screen": True, "n_prev": 15},
     ),
     "windowsworld": Preset(
-        about="WindowsWorld: steps by level, L1 15, L2 25, L3 40, L4 20.",
+        about="WindowsWorld: steps by level, L1 15, L2 25, L3 40, L4 20; a judge at temperature 0.3.",
         config={"budget": {"level_steps": {"L1": 15, "L2": 25, "L3": 40, "L4": 20}}, "wait": _WAIT},
+        judge={"temperature": 0.3},
     ),
     "omnibench": Preset(
         about="OmniBench: pictures of 1024x1024 with the step before beside, at most 200 steps.",
@@ -93,6 +96,8 @@ def filled(asked: Mapping[str, Any], known_params: frozenset[str]) -> dict[str, 
     if preset is None:
         raise Invalid(f"there is no preset {name!r}", path="preset", hint=f"There are: {', '.join(sorted(PRESETS))}.")
     open_ = {**preset.config, "params": {key: each for key, each in preset.params.items() if key in known_params}}
+    if asked.get("judge") is not None:
+        open_["judge"] = preset.judge
     if asked.get("agent") in preset.agents:
         open_ |= _shown(preset, asked)
     return _under(open_, asked)

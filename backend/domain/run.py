@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from backend.domain.judging.config import JudgeConfig
 from backend.domain.task import Frozen
 
 
@@ -77,6 +78,7 @@ class RunConfig(Frozen):
         observation_params, action_params: of the observation and action space, validated by their own schemas.
         image: how the picture is made ready for the agent.
         perturbation: what is done to the windows after set-up: `moved`, `shrunk`, `cluttered` (protocols §9).
+        judge: the model that judges tasks which want one; None where none does.
     """
 
     agent: str
@@ -97,3 +99,4 @@ class RunConfig(Frozen):
     action_params: Mapping[str, Any] | None = None
     image: ImageView | None = None
     perturbation: str | None = Field(default=None, pattern="^(moved|shrunk|cluttered)$")
+    judge: JudgeConfig | None = None

@@ -16,6 +16,7 @@ from backend.db.repositories import tasks as task_repository
 from backend.db.repositories.pages import Page
 from backend.domain import task as domain
 from backend.domain.errors import Conflict, Invalid, NotFound
+from backend.domain.judging.criteria import is_judged
 from backend.domain.ports_kept import ArtifactStore
 from backend.domain.task import LoadedBenchmark
 from backend.services import artifacts, benchmark_reported
@@ -112,7 +113,7 @@ def _store(session: Session, task_set: TaskSet, loaded: LoadedBenchmark, store: 
 
 
 def _row(task_set_id: UUID, task: domain.Task) -> dict[str, Any]:
-    labels = task.labels
+    labels, spec = task.labels, task.model_dump(mode="json")
     return {
         "id": uuid7(),
         "task_set_id": task_set_id,
@@ -120,13 +121,14 @@ def _row(task_set_id: UUID, task: domain.Task) -> dict[str, Any]:
         "name": task.key.name,
         "dialect": task.dialect,
         "instruction": task.instruction,
-        "spec": task.model_dump(mode="json"),
+        "spec": spec,
         "content_hash": task.content_hash(),
         "difficulty": labels.difficulty,
         "difficulty_source": labels.difficulty_source,
         "level": labels.level,
         "os": labels.os,
         "feasible": labels.feasible and not task.evaluator.infeasible,
+        "judged": is_judged(spec),
         "apps": list(labels.apps),
         "requires": list(labels.requires),
         "licences": dict(labels.licences),

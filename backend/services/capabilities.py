@@ -20,6 +20,7 @@ from backend.domain.run import ImageView, RunConfig
 from backend.services.licences import lacking
 from backend.services.requests import RunRequest
 
+NO_JUDGE = "a model judges it, and the run names none: give it a judge"
 _WORDS = {Kind.OBSERVATION: "observation space", Kind.ACTION_SPACE: "action space"}
 REMEMBERED = timedelta(days=1)
 """While no worker is online (a restart, a night), runs are checked against those that were heard of so long ago."""
@@ -45,15 +46,16 @@ class Capabilities:
     models: Mapping[str, Any] = field(default_factory=dict)
     licences: Mapping[str, int] = field(default_factory=dict)
 
-    def why_not(self, provider: str, task: Task) -> str:
-        """Why the task cannot run on that provider's desktops; empty if it can."""
+    def why_not(self, provider: str, task: Task, *, judge: bool = True) -> str:
+        """Why the task cannot run on that provider's desktops; empty if it can. `judge`: whether the run has one."""
         offer = self.providers.get(provider, {})
         systems = offer.get("os")
         if systems and task.os not in systems:
             return f"needs {task.os}; {provider} desktops are {', '.join(sorted(systems))}"
         missing = [name for name in task.requires if name not in offer.get("programs", ())]
         absent = f"not installed on {provider} desktops: {', '.join(missing)}" if missing else ""
-        return "; ".join(filter(None, (absent, lacking(task.licences or {}, self.licences))))
+        unjudged = NO_JUDGE if task.judged and not judge else ""
+        return "; ".join(filter(None, (absent, lacking(task.licences or {}, self.licences), unjudged)))
 
 
 def capabilities(session: Session) -> Capabilities:
@@ -143,6 +145,7 @@ def checked_config(can: Capabilities, config: RunConfig) -> RunConfig:
     chosen["action_params"] = checked_options(Kind.ACTION_SPACE, chosen["action_space"], config.action_params or {})
     if config.image == ImageView():
         chosen["image"] = None
+    _check_judge(can, config)
     return config.model_copy(update=chosen)
 
 
@@ -152,6 +155,18 @@ def _own_look(config: RunConfig, space: str | None) -> Mapping[str, Any]:
     own: Mapping[str, Any] = getattr(registry.lookup(Kind.AGENT, config.agent), "observation_params", {})
     known = registry.lookup(Kind.OBSERVATION, space).Params.model_fields if own and space else {}
     return {name: value for name, value in own.items() if name in known}
+
+
+def _check_judge(can: Capabilities, config: RunConfig) -> None:
+    """A judge is asked at an endpoint that some worker has set up."""
+    if config.judge is None:
+        return
+    offer = can.models.get(config.judge.endpoint)
+    if offer is None:
+        raise _unknown("model endpoint", config.judge.endpoint, can.models, path="judge.endpoint")
+    if not offer.get("ok"):
+        words = f"the judge's endpoint {config.judge.endpoint!r} does not work here: {offer.get('reason', '')}"
+        raise Unavailable(words, hint="See docs/models.md.")
 
 
 def _check_provider(can: Capabilities, name: str) -> None:

@@ -17,6 +17,7 @@ from backend.domain.errors import NotFound
 from backend.domain.run import Screen
 from backend.domain.trajectory import Usage
 from backend.services import rescore
+from backend.services.judges import JudgeCost, cost_of_attempt
 from backend.services.pages_actions import action_words, pointer_path
 from backend.services.pages_common import max_steps_of
 from backend.services.pages_looks import ENDED_WORDS, UNRATED, State, state_of
@@ -152,6 +153,7 @@ class EpisodePage:
     unrated: bool
     first_run: str
     mixed: bool
+    judged: JudgeCost | None
 
     @property
     def acted(self) -> int:
@@ -216,6 +218,7 @@ def episode_page(session: Session, episode_id: UUID, number: int | None) -> Epis
         unrated=unrated,
         first_run=str((episode.person or {}).get("first_run", "")),
         mixed=episode.mixed,
+        judged=cost_of_attempt(session, shown.id) if shown and not unrated else None,
     )
 
 

@@ -91,7 +91,11 @@ def forecast(session: Session, request: RunRequest) -> Forecast:
     lacking = _lacking(session, task_set.id, request, chosen, troubles)
     can = _can(session, request, troubles)
     unfit = {task.key: f"has no variant {request.variant}" for task in chosen if task.id in lacking}
-    unfit |= {task.key: why for task in chosen if can and (why := can.why_not(request.provider, task))}
+    unfit |= {
+        task.key: why
+        for task in chosen
+        if can and (why := can.why_not(request.provider, task, judge=request.judge is not None))
+    }
     blocked = list(unfit.items())
     runnable = len(chosen) - len(blocked)
     slots = repository.slots(session, request.provider)

@@ -52,7 +52,7 @@ class TaskChoice:
 
 @dataclass(frozen=True)
 class NewRun:
-    """What the form offers."""
+    """What the form offers; of the benchmark's tasks, `judged` need a judge."""
 
     benchmarks: list[tuple[str, str]]
     benchmark: str
@@ -62,6 +62,7 @@ class NewRun:
     selections: Mapping[str, int]
     variants: Mapping[str, int]
     presets: Mapping[str, str]
+    judged: int = 0
 
     @property
     def tasks(self) -> int:
@@ -84,6 +85,7 @@ def new_run(session: Session, benchmark: str, provider: str) -> NewRun:
         selections=_selections(session, chosen) if chosen else {},
         variants=known_variants(session, latest_task_set(session, chosen).id) if chosen else {},
         presets={name: preset.about for name, preset in PRESETS.items()},
+        judged=repository.judged(session, latest_task_set(session, chosen).id) if chosen else 0,
     )
 
 

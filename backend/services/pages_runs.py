@@ -16,6 +16,7 @@ from backend.domain.errors import NotFound
 from backend.domain.task import Difficulty
 from backend.domain.trajectory import Usage
 from backend.services import people
+from backend.services.judges import JudgeCost, cost_of_run
 from backend.services.licences import shortage
 from backend.services.pages_actions import short
 from backend.services.pages_common import RunRow, Tile, max_steps_of, run_rows, tiles
@@ -151,7 +152,7 @@ class RunPage:
 
     Attributes:
         waits: what waiting episodes wait for besides a slot, with how many there are: licences.
-        spent: tokens and money of all attempts, lost ones included.
+        spent: tokens and money of all attempts, lost ones included; `judged` is what judging them cost.
         unrated: an episode that a person has done and not rated: until then nothing may tell how it ended.
     """
 
@@ -170,6 +171,7 @@ class RunPage:
     episodes: EpisodeList
     events: list[EventRow]
     spent: Usage
+    judged: JudgeCost
     human: bool = False
     unrated: UUID | None = None
 
@@ -199,6 +201,7 @@ def run_page(session: Session, run_id: UUID, filters: dict[str, Any], after: UUI
             for event in repository.events(session, run_id, EVENTS)
         ],
         spent=_spent(repository.spent(session, run_id)),
+        judged=cost_of_run(session, run_id),
         human=row.Agent.human,
         unrated=unrated,
     )

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain import registry
+from backend.domain.judging.prompt import PROMPT_SHA256
 from backend.domain.ports_agent import Sight
 from backend.domain.ports_model import Price
 from backend.domain.prices import price_of
@@ -49,6 +50,8 @@ def pins_of(config: RunConfig, models: Mapping[str, Any], today: date) -> dict[s
     }
     if config.params.get("model"):
         found["model"] = _model(config, models, today)
+    if config.judge is not None:
+        found["prompts"]["judge"] = PROMPT_SHA256
     if config.action_space:
         found["prompts"]["action_space"] = _instructions(config)
     return found

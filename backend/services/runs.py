@@ -69,6 +69,7 @@ def submit_run(session: Session, request: RunRequest, *, project: Project, actor
         config = human_runs.settled(config)
     chosen = selected(tasks.all_of(session, task_set.id), config.tasks, parts.selections(session, task_set.id))
     lacking = without_variant(session, task_set.id, config.variant, chosen)
+    _need_judge(config, chosen)
     privileged = bool(can.agents[config.agent].get("privileged"))
     params = dict(config.params)
     agent = agents.get_or_make(
@@ -98,6 +99,16 @@ def submit_run(session: Session, request: RunRequest, *, project: Project, actor
     settle(session, run)  # A run of nothing but not-runnable tasks has already ended.
     queue.wake_workers(session)
     return run
+
+
+def _need_judge(config: RunConfig, chosen: Sequence[Task]) -> None:
+    """A run in which nothing could be judged is no run. Where only some tasks need a judge, those are not runnable."""
+    if config.judge is None and all(task.judged for task in chosen):
+        raise Invalid(
+            "a model judges every one of these tasks: which?",
+            path="judge",
+            hint="For example --judge endpoint=openai --judge model=NAME (docs/judges.md).",
+        )
 
 
 def _same(run: Run, request: RunRequest) -> Run:
@@ -138,9 +149,12 @@ def _make_episodes(  # noqa: PLR0913, PLR0917 - everything an episode is made of
 
 def _reasons(session: Session, run: Run, chosen: Sequence[Task], can: Capabilities) -> dict[UUID, str]:
     """Why each task cannot run, empty where it can. A validation run looks at quarantined tasks, too."""
+    judge = run.config.get("judge") is not None
     aside = {} if run.purpose == Purpose.VALIDATE else tasks.quarantined(session, [task.id for task in chosen])
     return {
-        task.id: f"quarantined: {aside[task.id].reason}" if task.id in aside else can.why_not(run.provider, task)
+        task.id: f"quarantined: {aside[task.id].reason}"
+        if task.id in aside
+        else can.why_not(run.provider, task, judge=judge)
         for task in chosen
     }
 

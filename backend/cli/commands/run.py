@@ -79,6 +79,10 @@ def submit(  # noqa: PLR0913, PLR0917  a command has as many options as it has
         list[str] | None,
         typer.Option("--image", metavar="K=V", help="How the picture is made ready: scale=0.5, fit=[1024,1024]."),
     ] = None,
+    judge: Annotated[
+        list[str] | None,
+        typer.Option("--judge", metavar="K=V", help="The model that judges: endpoint=openai, model=NAME, votes=3."),
+    ] = None,
     max_steps: Annotated[int | None, typer.Option("--max-steps", min=1, help="Steps per episode.")] = None,
     max_seconds: Annotated[float | None, typer.Option("--max-seconds", min=1, help="Agent's time per episode.")] = None,
     max_tokens: Annotated[int | None, typer.Option("--max-tokens", min=1, help="Tokens per episode.")] = None,
@@ -115,6 +119,7 @@ def submit(  # noqa: PLR0913, PLR0917  a command has as many options as it has
         action_space=action_space,
         action_params=parameters(action_param or [], "--action-param"),
         image=parameters(image or [], "--image"),
+        judge=parameters(judge or [], "--judge"),
         budget=given(**budget),
     )
     headers = {"Idempotency-Key": idempotency_key} if idempotency_key else None

@@ -11,6 +11,9 @@ from backend.db.models.evaluation import Evaluation
 from backend.db.models.event import Event
 from backend.db.models.evidence import Evidence
 from backend.db.models.external_asset import ExternalAsset
+from backend.db.models.judge import Judge
+from backend.db.models.judge_answer import JudgeAnswer
+from backend.db.models.judge_verdict import JudgeVerdict
 from backend.db.models.lease import Lease
 from backend.db.models.licence import Licence
 from backend.db.models.measure import Measure
@@ -46,6 +49,9 @@ __all__ = [
     "Event",
     "Evidence",
     "ExternalAsset",
+    "Judge",
+    "JudgeAnswer",
+    "JudgeVerdict",
     "Lease",
     "Licence",
     "Measure",

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from sqlalchemy import Index, UniqueConstraint, text
+from sqlalchemy import Index, UniqueConstraint, false, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from backend.db.models.base import Base, Id, Json, JsonList, ref
@@ -11,7 +11,10 @@ from backend.domain.task import Difficulty, DifficultySource
 
 
 class Task(Base):
-    """One task. `spec` is the whole domain object; the other columns are what pages filter and count by."""
+    """One task. `spec` is the whole domain object; the other columns are what pages filter and count by.
+
+    `judged` says that a model decides something of it, so that a run needs a judge.
+    """
 
     __tablename__ = "task"
     __table_args__ = (
@@ -35,6 +38,7 @@ class Task(Base):
     level: Mapped[str | None]
     os: Mapped[str] = mapped_column(default="linux")
     feasible: Mapped[bool] = mapped_column(default=True)
+    judged: Mapped[bool] = mapped_column(default=False, server_default=false())
     apps: Mapped[JsonList] = mapped_column(default=list)
     requires: Mapped[JsonList] = mapped_column(default=list)
     licences: Mapped[Json] = mapped_column(default=dict, server_default=text("'{}'"))

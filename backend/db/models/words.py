@@ -58,6 +58,13 @@ class RescoreState(StrEnum):
     FAILED = "failed"
 
 
+class JudgeKind(StrEnum):
+    """Who gives verdicts that people check: a vision-language model, or the evaluator of graphs with CR and LC."""
+
+    VLM = "vlm"
+    GRAPH = "graph"
+
+
 class ActorKind(StrEnum):
     """Who acts on the service."""
 

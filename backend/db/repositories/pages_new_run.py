@@ -13,9 +13,25 @@ SAMPLE = 400
 
 def tasks(session: Session, task_set_id: UUID) -> Sequence[Task]:
     """Every task with what the form shows of it."""
-    columns = (Task.domain, Task.name, Task.instruction, Task.difficulty, Task.os, Task.requires, Task.feasible)
+    columns = (
+        Task.domain,
+        Task.name,
+        Task.instruction,
+        Task.difficulty,
+        Task.os,
+        Task.requires,
+        Task.feasible,
+        Task.licences,
+        Task.judged,
+    )
     query = select(Task).options(load_only(*columns)).where(Task.task_set_id == task_set_id)
     return session.scalars(query.order_by(Task.domain, Task.name)).all()
+
+
+def judged(session: Session, task_set_id: UUID) -> int:
+    """How many tasks need a judge."""
+    query = select(func.count(Task.id)).where(Task.task_set_id == task_set_id, Task.judged)
+    return session.scalars(query).one()
 
 
 def slots(session: Session, provider: str) -> int:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from backend.domain.episode import AttemptState, EndedBy, EpisodeState, Outcome, RunState
 from backend.domain.errors import FailureClass
+from backend.domain.judging.config import JudgeConfig
 from backend.domain.run import Budget, ImageView, RunConfig, Screen, Settle
 from backend.domain.task import Difficulty
 
@@ -129,6 +130,11 @@ class RunSubmit(Body):
     image: ImageView | None = Field(default=None, description="How the picture is made ready for the agent.")
     perturbation: Literal["moved", "shrunk", "cluttered"] | None = Field(
         default=None, description="What is done to the windows after set-up."
+    )
+    judge: JudgeConfig | None = Field(
+        default=None,
+        description="The model that judges tasks which want one.",
+        examples=[{"endpoint": "openai", "model": "gpt-4o", "votes": 3}],
     )
     variant: str | None = Field(
         default=None,

@@ -23,6 +23,7 @@ router = page_router()
 NUMBERS = {"repeats": "repeats", "seed": "seed"}
 BUDGET = ("max_steps", "max_seconds", "max_tokens", "max_usd")
 CHOICES = ("variant", "preset", "observation", "action_space")
+JUDGE = ("endpoint", "model", "votes", "temperature")
 FIRST = "random"
 OPTIONS = ("observation_params", "action_params", "image")
 Given = QueryParams | FormData
@@ -61,6 +62,8 @@ def values_of(given: Given, page: NewRun, agent: str) -> dict[str, Any]:
     values |= {field: text(given, name) for name, field in NUMBERS.items() if text(given, name)}
     values |= {name: text(given, name) for name in CHOICES if text(given, name)}
     values |= {name: service.options_of(name, text(given, name)) for name in OPTIONS if text(given, name)}
+    if text(given, "judge_model"):
+        values["judge"] = {name: text(given, f"judge_{name}") for name in JUDGE if text(given, f"judge_{name}")}
     if text(given, "screen"):
         width, _, height = text(given, "screen").partition("x")
         values["screen"] = {"width": width, "height": height}

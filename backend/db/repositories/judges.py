@@ -1,0 +1,84 @@
+"""Judges, their answers and their verdicts."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import delete, func, select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Session
+from uuid_utils.compat import uuid7
+
+from backend.db.models import Attempt, Episode, Judge, JudgeAnswer, JudgeVerdict, Run, Step
+from backend.db.repositories.pages_common import AnyRow
+
+
+def get(session: Session, judge_id: UUID) -> Judge | None:
+    """The judge."""
+    return session.get(Judge, judge_id)
+
+
+def get_or_make(session: Session, project_id: UUID, identity: str, values: Mapping[str, Any]) -> Judge:
+    """The project's judge of this identity. Safe to call from several workers at once."""
+    row = {"id": uuid7(), "project_id": project_id, "identity": identity, **values}
+    session.execute(insert(Judge).values(row).on_conflict_do_nothing(index_elements=["project_id", "identity"]))
+    query = select(Judge).where(Judge.project_id == project_id, Judge.identity == identity)
+    return session.scalars(query).one()
+
+
+def project_of(session: Session, attempt_id: UUID) -> UUID:
+    """The project that an attempt belongs to."""
+    query = (
+        select(Run.project_id).join(Episode, Episode.run_id == Run.id).join(Attempt, Attempt.episode_id == Episode.id)
+    )
+    return session.scalars(query.where(Attempt.id == attempt_id)).one()
+
+
+def add_answer(session: Session, values: Mapping[str, Any]) -> None:
+    """Inserts an answer; one of that id that is there already is left as it is."""
+    session.execute(insert(JudgeAnswer).values(dict(values)).on_conflict_do_nothing(index_elements=["id"]))
+
+
+def usable_answer(session: Session, question: str, vote: int) -> JudgeAnswer | None:
+    """The first answer to this question that could be used."""
+    query = select(JudgeAnswer).where(JudgeAnswer.question == question, JudgeAnswer.vote == vote, JudgeAnswer.usable)
+    return session.scalar(query.order_by(JudgeAnswer.id).limit(1))
+
+
+def replace_verdicts(session: Session, judge_id: UUID, attempt_id: UUID, rows: Iterable[Mapping[str, Any]]) -> None:
+    """These are the judge's verdicts on the attempt, and no others."""
+    same = (JudgeVerdict.judge_id == judge_id, JudgeVerdict.attempt_id == attempt_id)
+    session.execute(delete(JudgeVerdict).where(*same))
+    session.execute(
+        insert(JudgeVerdict), [{"judge_id": judge_id, "attempt_id": attempt_id, **dict(row)} for row in rows]
+    )
+
+
+def seen_steps(session: Session, attempt_id: UUID) -> Sequence[AnyRow]:
+    """Index, actions, results and picture of each step, in order."""
+    query = select(
+        Step.index,
+        Step.actions,
+        Step.results,
+        Step.frame_sha256.label("sha256"),
+        Step.frame_media_type.label("media_type"),
+        Step.width,
+        Step.height,
+    )
+    return session.execute(query.where(Step.attempt_id == attempt_id).order_by(Step.index)).all()
+
+
+def spent(session: Session, *, run_id: UUID | None = None, attempt_id: UUID | None = None) -> tuple[int, float, bool]:
+    """(answers, USD, all of them priced): what judges cost a run or an attempt."""
+    query = select(
+        func.count(JudgeAnswer.id),
+        func.coalesce(func.sum(JudgeAnswer.usd), 0.0),
+        func.coalesce(func.bool_and(JudgeAnswer.priced), True),
+    )
+    if attempt_id is not None:
+        query = query.where(JudgeAnswer.attempt_id == attempt_id)
+    if run_id is not None:
+        of_run = select(Attempt.id).join(Episode, Episode.id == Attempt.episode_id).where(Episode.run_id == run_id)
+        query = query.where(JudgeAnswer.attempt_id.in_(of_run))
+    answers, usd, priced = session.execute(query).one()
+    return int(answers), float(usd), bool(priced)

@@ -1,0 +1,136 @@
+"""What judges are asked and what they answered, as it is kept: nothing is paid for twice, everything is counted."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.models.words import JudgeKind
+from backend.db.repositories import judges as repository
+from backend.domain.judging.ask import Question
+from backend.domain.judging.config import JudgeConfig
+from backend.domain.judging.criteria import criteria_of
+from backend.domain.judging.judgement import Judgement, JudgeReply
+from backend.domain.judging.prompt import PROMPT_SHA256
+from backend.domain.judging.seen import KeptPicture, SeenStep
+from backend.domain.task import Task, digest
+from backend.services.pages_actions import action_words
+
+
+@dataclass(frozen=True)
+class AnswerPlace:
+    """Whose answer it is, and to what.
+
+    Attributes:
+        question: hash of all that decides it.
+        vote: its number.
+    """
+
+    judge_id: UUID
+    attempt_id: UUID
+    question: str
+    vote: int
+
+
+@dataclass(frozen=True)
+class JudgeCost:
+    """What a judge's answers cost, those included that could not be used.
+
+    Attributes:
+        priced: False if not all of them have a price here, so that `usd` is a lower bound.
+    """
+
+    answers: int
+    usd: float
+    priced: bool
+
+
+def cost_of_run(session: Session, run_id: UUID) -> JudgeCost:
+    """Of all attempts of a run, lost ones included. No part of what the agent cost."""
+    return JudgeCost(*repository.spent(session, run_id=run_id))
+
+
+def cost_of_attempt(session: Session, attempt_id: UUID) -> JudgeCost:
+    """Of one attempt."""
+    return JudgeCost(*repository.spent(session, attempt_id=attempt_id))
+
+
+def question_of(session: Session, attempt_id: UUID, task: Task, config: JudgeConfig) -> Question:
+    """What this judge is to be asked of an attempt whose steps are kept.
+
+    Raises:
+        EvaluatorFailed: the task is wrong (`criteria_of`).
+    """
+    return Question(config, task.instruction, criteria_of(task), seen_steps(session, attempt_id))
+
+
+def seen_steps(session: Session, attempt_id: UUID) -> tuple[SeenStep, ...]:
+    """An attempt as a judge sees it, and a person who checks the judge."""
+    return tuple(
+        SeenStep(
+            index=row.index,
+            did="; ".join(action_words(action) for action in row.actions),
+            picture=_picture(row._mapping),  # noqa: SLF001 - SQLAlchemy's public name for it.
+            final=any(isinstance(result, Mapping) and result.get("final") for result in row.results),
+        )
+        for row in repository.seen_steps(session, attempt_id)
+    )
+
+
+def _picture(row: Mapping[Any, Any]) -> KeptPicture | None:
+    values = {name: row[name] for name in KeptPicture.model_fields}
+    return None if None in values.values() else KeptPicture.model_validate(values)
+
+
+def judge_of_attempt(session: Session, attempt_id: UUID, config: JudgeConfig) -> UUID:
+    """The judge of this configuration, with the prompt of today, in the attempt's project."""
+    told = config.model_dump(mode="json")
+    values = {
+        "kind": JudgeKind.VLM.value,
+        "endpoint": config.endpoint,
+        "model": config.model,
+        "prompt_sha256": PROMPT_SHA256,
+        "config": told,
+    }
+    project_id = repository.project_of(session, attempt_id)
+    return repository.get_or_make(session, project_id, digest([told, PROMPT_SHA256]), values).id
+
+
+def known_answer(session: Session, question: str, vote: int) -> JudgeReply | None:
+    """An answer to this question that could be used; None if there is none yet."""
+    found = repository.usable_answer(session, question, vote)
+    return None if found is None else JudgeReply.model_validate(found.answer)
+
+
+def keep_answer(session: Session, answer_id: UUID, place: AnswerPlace, reply: JudgeReply) -> None:
+    """Keeps an answer with what it cost. Safe to call twice with the same id."""
+    values = {
+        "id": answer_id,
+        "judge_id": place.judge_id,
+        "attempt_id": place.attempt_id,
+        "question": place.question,
+        "vote": place.vote,
+        "usable": not reply.problem,
+        "answer": reply.model_dump(mode="json"),
+        "usd": reply.usage.usd,
+        "priced": reply.usage.priced,
+    }
+    repository.add_answer(session, values)
+
+
+def keep_verdicts(session: Session, judge_id: UUID, attempt_id: UUID, judgement: Judgement) -> None:
+    """Keeps what the majority says of each criterion, so that people can check it."""
+    texts = {criterion.name: criterion.text for criterion in judgement.criteria}
+    rows = [
+        {
+            "criterion": verdict.name,
+            "text": texts[verdict.name],
+            "reached": verdict.reached,
+            "step": verdict.step,
+            "reason": verdict.reason,
+        }
+        for verdict in judgement.verdicts(judgement.criteria)
+    ]
+    repository.replace_verdicts(session, judge_id, attempt_id, rows)

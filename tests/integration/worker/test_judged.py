@@ -1,0 +1,168 @@
+"""A worker runs judged tasks with a judge whose replies are recorded."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from backend.db.models import Episode, Evidence, Judge, JudgeAnswer, JudgeVerdict, Measure, Run
+from backend.domain import registry
+from backend.domain.errors import Invalid, UnknownPlugin
+from backend.domain.judging.judgement import Judgement
+from backend.domain.judging.prompt import PROMPT_SHA256
+from backend.domain.task import Task
+from backend.services.judges import JudgeCost
+from backend.services.pages_episode import episode_page
+from backend.services.pages_runs import run_page
+from tests.factories.claims import note_task
+from tests.factories.judging import CRITERIA, answer, judged_task
+from tests.factories.records import World
+from tests.integration.worker.in_process import (
+    InProcessWorker,
+    attempts,
+    benchmark_of,
+    evaluations,
+    finished,
+    submit,
+)
+
+StartWorker = Callable[[], InProcessWorker]
+GOOD = answer(opened=True, final=True)
+HALF = answer(opened=(True, 0), final=False)
+USAGE = {"input_tokens": 900, "output_tokens": 30, "usd": 0.01, "calls": 1}
+
+
+class Installation:
+    """A worker whose endpoint `tape` answers from a cassette."""
+
+    def __init__(self, world: World, start_worker: StartWorker, folder: Path) -> None:
+        self.world = world
+        self.start_worker = start_worker
+        self.tape = folder / "tape.jsonl"
+        (folder / "models.toml").write_text(f'[endpoints.tape]\napi = "recorded"\ncassette = "{self.tape}"\n')
+
+    def run(self, *replies: str, task: Task | None = None, **more: Any) -> tuple[Run, Episode]:
+        """One episode with a judge that gives these replies, in this order."""
+        lines = [json.dumps({"reply": {"text": text, "usage": USAGE}}) for text in replies]
+        self.tape.write_text("\n".join(lines) + "\n")
+        self.world.benchmark(benchmark_of(task or judged_task()))
+        worker = self.start_worker()
+        judge: Mapping[str, Any] = {"endpoint": "tape", "model": "judge-1", **more.pop("judge", {})}
+        run = submit(self.world, "noop", judge=judge, **more)
+        worker.dispatcher.wake()
+        (episode,) = finished(self.world, run.id)
+        worker.stop()
+        return run, episode
+
+    def all(self, kind: Any) -> list[Any]:
+        with self.world.work() as session:
+            return list(session.scalars(select(kind)))
+
+
+@pytest.fixture
+def here(world: World, start_worker: StartWorker, tmp_path: Path) -> Installation:
+    registry.load("worker.models")
+    return Installation(world, start_worker, tmp_path)
+
+
+class TestScored:
+    def test_verdicts_become_score_measures_and_evidence(self, here: Installation) -> None:
+        run, episode = here.run(HALF)
+        assert (episode.state, episode.score) == ("scored", 0.0)
+        measures = {row.name: row.value for row in here.all(Measure)}
+        assert measures == {"score": 0.0, "S_final": 0.0, "S_int": 1.0}
+        (attempt,) = attempts(here.world, episode.id)
+        (evaluation,) = evaluations(here.world, attempt.id)
+        (part,) = evaluation.parts
+        assert (part["name"], part["value"], part["step"], part["reasons"]) == ("opened", 1.0, 0, ["opened: seen"])
+
+        kept = here.all(Evidence)
+        assert len({row.sha256 for row in kept}) == 1
+        judgement = Judgement.of(json.loads(here.world.store.get(kept[0].sha256)))
+        assert (judgement.judge.model, judgement.criteria) == ("judge-1", CRITERIA)
+        assert judgement.votes[0].replies[0].text == HALF
+        assert run.config["judge"]["temperature"] == 0.0
+
+    def test_who_judged_what_for_how_much_is_kept(self, here: Installation) -> None:
+        here.run(HALF)
+        (judge,) = here.all(Judge)
+        assert (judge.kind, judge.endpoint, judge.model, judge.config["votes"]) == ("vlm", "tape", "judge-1", 1)
+        (kept,) = here.all(JudgeAnswer)
+        assert (kept.usable, kept.usd, kept.priced, kept.vote) == (True, 0.01, True, 0)
+        verdicts = {row.criterion: (row.reached, row.step, row.text) for row in here.all(JudgeVerdict)}
+        assert verdicts == {
+            "opened": (True, 0, "The note is open."),
+            "final": (False, None, "The note says hello."),
+        }
+
+    def test_what_judging_costs_is_apart_from_the_agents_cost(self, here: Installation) -> None:
+        run, episode = here.run(answer(opened=True), GOOD)
+        page = here.world.do(run_page, run.id, {}, None)
+        assert (page.judged, page.spent.usd) == (JudgeCost(2, pytest.approx(0.02), priced=True), 0.0)
+        shown = here.world.do(episode_page, episode.id, None)
+        assert (shown.judged, shown.spent.usd) == (page.judged, 0.0)
+        assert run.pins["prompts"]["judge"] == PROMPT_SHA256
+
+    def test_an_invalid_reply_is_mended(self, here: Installation) -> None:
+        _, episode = here.run(answer(opened=True), GOOD)
+        assert episode.score == 1.0
+        assert [row.usable for row in here.all(JudgeAnswer)] == [False, True]
+        assert sum(row.usd for row in here.all(JudgeAnswer)) == pytest.approx(0.02)
+
+    def test_the_majority_of_three_votes(self, here: Installation) -> None:
+        _, episode = here.run(GOOD, HALF, GOOD, judge={"votes": 3})
+        assert episode.score == 1.0
+        assert sorted(row.vote for row in here.all(JudgeAnswer)) == [0, 1, 2]
+
+    def test_the_presets_temperature(self, here: Installation) -> None:
+        run, _ = here.run(GOOD, preset="windowsworld")
+        assert run.config["judge"]["temperature"] == 0.3
+
+
+class TestLost:
+    @pytest.mark.parametrize(
+        ("replies", "words"),
+        [
+            ((answer(opened=True), answer(opened=True)), "without a verdict: final"),
+            ((answer(opened=True, final=True, more=True), "yes"), "not one JSON object"),
+            (("I would say so.", answer(opened=(True, 99), final=True)), "there is no step 99"),
+            ((), "has no reply"),
+        ],
+    )
+    def test_a_judge_without_a_verdict_loses_the_episode_and_scores_nothing(
+        self, here: Installation, replies: tuple[str, ...], words: str
+    ) -> None:
+        _, episode = here.run(*replies)
+        assert (episode.state, episode.failure_class, episode.score) == ("lost", "evaluator", None)
+        assert words in episode.failure_message
+        assert here.all(Measure) == []
+        assert here.all(JudgeVerdict) == []
+        assert len(here.all(JudgeAnswer)) == len(replies)
+        assert len(attempts(here.world, episode.id)) == 1
+
+
+class TestSubmit:
+    def test_a_run_in_which_everything_is_judged_needs_a_judge(self, here: Installation) -> None:
+        here.world.benchmark(benchmark_of(judged_task()))
+        here.start_worker()
+        with pytest.raises(Invalid, match="a model judges every one of these tasks") as raised:
+            submit(here.world)
+        assert raised.value.path == "judge"
+
+    def test_where_only_some_are_judged_those_are_not_runnable(self, here: Installation) -> None:
+        here.world.benchmark(benchmark_of(judged_task(), note_task()))
+        worker = here.start_worker()
+        run = submit(here.world)
+        worker.dispatcher.wake()
+        found = {episode.state: episode.reason for episode in finished(here.world, run.id)}
+        assert found["not_runnable"] == "a model judges it, and the run names none: give it a judge"
+        assert "scored" in found
+
+    def test_an_endpoint_that_nobody_has(self, here: Installation) -> None:
+        here.world.benchmark(benchmark_of(judged_task()))
+        here.start_worker()
+        with pytest.raises(UnknownPlugin, match="no model endpoint called 'tapes'"):
+            submit(here.world, judge={"endpoint": "tapes", "model": "m"})

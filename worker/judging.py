@@ -1,0 +1,81 @@
+"""Asks an attempt's judge, once its agent has stopped and its pictures are kept."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+from uuid_utils.compat import uuid7
+
+from backend.domain.judging.ask import judge
+from backend.domain.judging.config import JudgeConfig
+from backend.domain.judging.judgement import Judgement, JudgeReply
+from backend.domain.ports_model import Models
+from backend.domain.task import Task
+from backend.services import judges
+from backend.services.judges import AnswerPlace
+
+T = TypeVar("T")
+
+
+class InDatabase(Protocol):
+    """Runs a piece of work in a transaction of its own; it may run twice."""
+
+    def __call__(self, work: Callable[[Session], T], /) -> T:
+        """What the work returns."""
+        ...
+
+
+@dataclass(frozen=True)
+class JudgeAtWork:
+    """One judge and one attempt. Implements the VoteStore port on the database.
+
+    Attributes:
+        fetch: bytes of a picture by hash.
+        models: opens the model clients; they are closed when the judge has spoken.
+    """
+
+    config: JudgeConfig
+    task: Task
+    attempt_id: UUID
+    in_database: InDatabase
+    fetch: Callable[[str], bytes]
+    models: Callable[[], Models]
+
+    def __call__(self) -> bytes:
+        """The judgement as JSON.
+
+        Raises:
+            EvaluatorFailed: there is none.
+            DeskarenaError: why the attempt must stop.
+        """
+        question = self.in_database(
+            lambda session: judges.question_of(session, self.attempt_id, self.task, self.config)
+        )
+        models = self.models()
+        try:
+            found = judge(question, lambda: models.client(self.config.endpoint), self, self.fetch)
+        finally:
+            models.close()
+        self.in_database(lambda session: self._keep(session, found))
+        return found.model_dump_json().encode()
+
+    def known(self, input_sha256: str, number: int) -> JudgeReply | None:
+        """See the port."""
+        return self.in_database(lambda session: judges.known_answer(session, input_sha256, number))
+
+    def keep(self, input_sha256: str, number: int, reply: JudgeReply) -> None:
+        """See the port."""
+        answer_id = uuid7()
+
+        def write(session: Session) -> None:
+            judge_id = judges.judge_of_attempt(session, self.attempt_id, self.config)
+            place = AnswerPlace(judge_id, self.attempt_id, input_sha256, number)
+            judges.keep_answer(session, answer_id, place, reply)
+
+        self.in_database(write)
+
+    def _keep(self, session: Session, found: Judgement) -> None:
+        judge_id = judges.judge_of_attempt(session, self.attempt_id, self.config)
+        judges.keep_verdicts(session, judge_id, self.attempt_id, found)
