@@ -78,6 +78,8 @@ class PartKind(StrEnum):
     """One of the weighted phases of a long task (ProSoftArena)."""
     NODE = "node"
     """A subtask in a task's graph (OmniBench)."""
+    ASSERTION = "assertion"
+    """A formula that the task's author wrote beside the checkpoints (WindowsWorld); weight 0 = it decides nothing."""
 
 
 class Part(Frozen):

@@ -56,14 +56,14 @@ def wants_proxy(task: Task) -> bool:
 
 
 def _files(task: Task, assets: Mapping[str, str]) -> dict[str, str]:
-    """What set-up downloads, and what the task's `mocks` put in the place of addresses."""
+    """What set-up downloads, and what the task's `mocks` put in the place of addresses (in its file, or its labels)."""
     brought = [step.parameters for step in task.setup if step.type in _BROUGHT]
     files = {url: assets[url] for url in _addresses(brought) if url in assets}
-    mocks = task.raw.get("mocks")
-    for url, name in mocks.items() if isinstance(mocks, Mapping) else ():
-        key = str(name).removeprefix(ASSET)
-        if key in assets:
-            files[str(url)] = assets[key]
+    for mocks in (task.raw.get("mocks"), task.labels.extra.get("mocks")):
+        for url, name in mocks.items() if isinstance(mocks, Mapping) else ():
+            key = str(name).removeprefix(ASSET)
+            if key in assets:
+                files[str(url)] = assets[key]
     return files
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.registry import Kind, register
 from backend.domain.score import PartResult, Verdict, is_solved
-from backend.domain.task import EvaluatorSpec
+from backend.domain.task import EvaluatorSpec, PartKind
 
 
 @register(Kind.PROTOCOL, "windowsworld")
@@ -14,11 +14,28 @@ def windowsworld(spec: EvaluatorSpec, score: float | None, parts: Sequence[PartR
 
     Listed, not answered: a judge that says nothing of a checkpoint does not raise S_int. A task without checkpoints has
     no S_int. The score is S_final.
+
+    Ours: where the author's written assertions can be executed, the end state is right if the judge says so *and* every
+    assertion that binds (weight above 0: it is about files that stay) holds: a judge sees pictures, no files. Then
+    S_judge is the judge's verdict alone, which is what the paper reports, and S_assert the share of assertions that
+    held, the ones that do not bind included. A task that is judged by assertions alone has no S_final.
     """
-    if score is None:
+    checkpoints = [part for part in parts if part.kind is not PartKind.ASSERTION]
+    assertions = [part for part in parts if part.kind is PartKind.ASSERTION]
+    binding = [part for part in assertions if part.weight > 0]
+    if score is None and not binding:
         raise EvaluatorFailed("a task of WindowsWorld needs a check of its final state")
-    final = float(is_solved(score))
-    measures = {"S_final": final}
-    if parts:
-        measures["S_int"] = sum(part.reached for part in parts) / len(parts)
+    final = float((score is None or is_solved(score)) and all(part.reached for part in binding))
+    measures = {}
+    if score is not None:
+        measures["S_final"] = final
+    if checkpoints:
+        measures["S_int"] = _share(checkpoints)
+    if assertions:
+        measures["S_assert"] = _share(assertions)
+        measures |= {} if score is None else {"S_judge": float(is_solved(score))}
     return Verdict(score=final, measures=measures)
+
+
+def _share(parts: Sequence[PartResult]) -> float:
+    return sum(part.reached for part in parts) / len(parts)

@@ -1,0 +1,140 @@
+"""How WindowsWorld's tasks are judged: checkpoints by a judge or a check, assertions by formulas, L4 by saying FAIL."""
+
+import re
+from collections.abc import Collection, Iterator
+
+from backend.domain.benchmarks._windowsworld_format import Call, Check, Entry, Step
+from backend.domain.benchmarks._windowsworld_names import file_name, path_of, text_of, unknown_place
+from backend.domain.errors import Invalid
+from backend.domain.evaluators.formats.assertions import PASSING, Fact, Formula, parse
+from backend.domain.task import EvaluatorSpec, MetricCall, Part, PartKind, SetupStep
+
+PROTOCOL = "windowsworld"
+INFEASIBLE = "L4"
+_PATH = re.compile(r'(file_exists|file_exists_in_folder|file_contains\w*|folder_exists|image_\w+)\("((?:[^"\\]|\\.)*)"')
+_OF_TEXT = frozenset({"file_contains", "clipboard_contains"})
+_PLACEHOLDER = re.compile(r"[a-z]+(?:_[a-z]+)+")
+
+
+def judged(part: str) -> MetricCall:
+    """What the judge's one reply for an attempt says of a checkpoint, or of the end state (`final`)."""
+    return MetricCall(func="vlm_judge", result={"type": "vlm_judge"}, options={"part": part})
+
+
+def evaluator_of(entry: Entry, warnings: list[str]) -> EvaluatorSpec:
+    """The evaluator of a task; what cannot be used of it becomes a warning.
+
+    A task of level L4 is right only if the agent says that it cannot be done: neither judge nor assertion is asked, and
+    saying nothing at all is no answer.
+    """
+    ours = entry.deskarena
+    if entry.task_category == INFEASIBLE:
+        return EvaluatorSpec(calls=(MetricCall(func="infeasible"),), protocol=PROTOCOL)
+    final = tuple(map(_call, ours.final)) or (judged("final"),)
+    parts = (*_checkpoints(entry), *_assertions(entry, warnings))
+    return EvaluatorSpec(calls=final, postconfig=_steps(ours.postconfig), parts=parts, protocol=PROTOCOL)
+
+
+def without_judge(spec: EvaluatorSpec, present: Collection[str]) -> EvaluatorSpec | None:
+    """The same evaluator with nothing but the assertions, for where there is no judge.
+
+    Args:
+        spec: of the task.
+        present: paths of the files that are there from the beginning.
+
+    Returns:
+        None if the assertions would be true of a desktop on which nothing was done: no binding one is about a file
+        that is yet to be made.
+    """
+    assertions = tuple(part for part in spec.parts if part.kind is PartKind.ASSERTION)
+    binding = [parse(str((part.calls[0].result or {})["expression"])) for part in assertions if part.weight > 0]
+    tells = any(formula.op == "fact" and fact.text not in present for formula in binding for fact in formula.facts())
+    if not tells or all(call.func != "vlm_judge" for call in spec.calls):
+        return None
+    return EvaluatorSpec(calls=(), postconfig=spec.postconfig, parts=assertions, protocol=spec.protocol)
+
+
+def _checkpoints(entry: Entry) -> Iterator[Part]:
+    checks = entry.deskarena.checks
+    texts = entry.evaluation_metrics.intermediate_checks
+    if checks is not None and len(checks) != len(texts):
+        raise Invalid(f"{len(texts)} checkpoints have {len(checks)} checks", path="deskarena.checks")
+    for number, text in enumerate(texts, start=1):
+        check = checks[number - 1] if checks is not None else None
+        name = f"c{number}"
+        yield Part(
+            name=name,
+            kind=PartKind.CHECKPOINT,
+            text=text_of(text),
+            calls=(judged(name) if check is None else _call(check),),
+            after=tuple(f"c{before}" for before in (check.after if check is not None else ())),
+            each_step=check is not None and check.each_step,
+        )
+
+
+def _call(call: Call | Check) -> MetricCall:
+    return MetricCall(func=call.func, result=call.result, expected=call.expected, options=call.options)
+
+
+def _steps(steps: list[Step]) -> tuple[SetupStep, ...]:
+    return tuple(SetupStep(type=step.type, parameters=step.parameters) for step in steps)
+
+
+def _assertions(entry: Entry, warnings: list[str]) -> Iterator[Part]:
+    """One part for each written assertion that can be executed.
+
+    One about files binds: it must hold in the end. One about a moment (a window in front, the clipboard) is looked for
+    on the way and binds nothing, as does one that denies such a moment.
+    """
+    for number, text in enumerate(entry.evaluation_metrics.assertions, start=1):
+        place = f"{entry.task_id}: evaluation_metrics.assertions.{number - 1}"
+        expression = _PATH.sub(_with_path, text)
+        try:
+            formula = parse(expression)
+        except Invalid as error:
+            warnings.append(f"{place}: not executed: {text[:200]}: {error.message}")
+            continue
+        reason = _unusable(formula, entry)
+        if reason:
+            warnings.append(f"{place}: not executed: {text[:200]}: {reason}")
+            continue
+        looked_at = {"type": "written_assertion", "expression": expression}
+        yield Part(
+            name=f"a{number}",
+            kind=PartKind.ASSERTION,
+            text=text,
+            calls=(MetricCall(func="written_assertion", result=looked_at),),
+            weight=float(not any(fact.name in PASSING for fact in formula.facts())),
+            each_step=formula.passing,
+        )
+
+
+def _with_path(found: "re.Match[str]") -> str:
+    path = path_of(found.group(2).replace("\\\\", "\\"))
+    return f'{found.group(1)}("{path}"'
+
+
+def _unusable(formula: Formula, entry: Entry) -> str:
+    """Why a formula that can be read would be wrong to execute; empty if it would not."""
+    return next((reason for fact in formula.facts() if (reason := _wrong(fact, entry))), "")
+
+
+def _wrong(fact: Fact, entry: Entry) -> str:
+    text = str(fact.args[-1])
+    if fact.name in _OF_TEXT and _PLACEHOLDER.fullmatch(text) and text not in entry.instruction:
+        return f"{text!r} is the name of a value, no text"
+    if fact.name in PASSING:
+        return ""
+    if unknown_place(fact.text):
+        return f"no desktop has {unknown_place(fact.text)}"
+    return "" if _named(file_name(fact.text), entry) else f"the task's own words name no {file_name(fact.text)!r}"
+
+
+def _named(name: str, entry: Entry) -> bool:
+    """Whether an agent could know of a file: the task, its checkpoints or its set-up say its name."""
+    metrics, environment = entry.evaluation_metrics, entry.environment_setup
+    said = [entry.instruction, entry.instruction_cn, metrics.success_criterion, metrics.expected_final_state or ""]
+    said += [*metrics.intermediate_checks, *entry.pre_conditions]
+    said += [f"{file.file_path}{file.filename}" for file in environment.files_to_create]
+    said += [resource.save_as for resource in environment.downloadable_resources]
+    return any(name in text for text in said) or name.startswith("*.")

@@ -1,0 +1,127 @@
+"""One entry of WindowsWorld's `benchmark.json`; `deskarena` is ours. Benchmark-formats reference, section 1.3."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from backend.domain.task import Difficulty, DifficultySource
+
+Short = Annotated[str, Field(min_length=1, max_length=300)]
+Text = Annotated[str, Field(max_length=20_000)]
+
+
+class _Loose(BaseModel):
+    """Keys that nobody here reads stay in the task's `raw`."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+
+class _Exact(BaseModel):
+    """Keys of our own: an unknown one is a slip."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class FileToCreate(_Loose):
+    """A file that lies there when the agent begins, described in words."""
+
+    filename: Short
+    file_path: str = Field(max_length=500)
+    file_type: Short
+    content_generation_prompt: Text
+
+
+class Resource(_Loose):
+    """A file of the web that the task needs."""
+
+    url: str = Field(max_length=2000)
+    save_as: Short
+    description: Text = ""
+
+
+class Environment(_Loose):
+    """What has to be there."""
+
+    files_to_create: list[FileToCreate] = Field(default_factory=list, max_length=100)
+    urls_to_mock: list[Annotated[str, Field(max_length=2000)]] = Field(default_factory=list, max_length=100)
+    downloadable_resources: list[Resource] = Field(default_factory=list, max_length=100)
+
+
+class Metrics(_Loose):
+    """What is judged, in words, and sometimes in formulas."""
+
+    success_criterion: Text = ""
+    intermediate_checks: list[Text] = Field(default_factory=list, max_length=100)
+    expected_final_state: Text | None = None
+    assertions: list[Text] = Field(default_factory=list, max_length=100)
+
+
+class Validity(_Loose):
+    """Whether the authors' own review found the task sound."""
+
+    is_valid: bool = True
+    validity_note: str | None = None
+
+
+class Call(_Exact):
+    """One metric call in OSWorld's form; `each_step`: looked at after each step."""
+
+    func: Short
+    result: dict[str, Any] | None = None
+    expected: dict[str, Any] | None = None
+    options: dict[str, Any] = Field(default_factory=dict)
+
+
+class Check(Call):
+    """How one checkpoint is checked without a judge."""
+
+    each_step: bool = False
+    after: list[int] = Field(default_factory=list, max_length=100)
+    """Checkpoints that come before this one, counted from 1."""
+
+
+class Step(_Exact):
+    """One set-up step."""
+
+    type: Short
+    parameters: dict[str, Any] = Field(default_factory=dict)
+
+
+class Ours(_Exact):
+    """What a task needs in order to run on desktops of ours; beside the published keys, never in their place.
+
+    Attributes:
+        checks: one per checkpoint, in their order; null = the judge says it.
+        final: calls that say whether the end state is right; none = the judge says it.
+        setup: steps after the files were made.
+        mocks: address to the asset that the gateway answers with.
+    """
+
+    os: Literal["linux", "windows"] = "windows"
+    requires: list[Short] = Field(default_factory=list, max_length=50)
+    setup: list[Step] = Field(default_factory=list, max_length=100)
+    postconfig: list[Step] = Field(default_factory=list, max_length=100)
+    checks: list[Check | None] | None = Field(default=None, max_length=100)
+    final: list[Call] = Field(default_factory=list, max_length=20)
+    oracle: list[dict[str, Any]] | None = None
+    mocks: dict[str, str] = Field(default_factory=dict)
+    difficulty: Difficulty | None = None
+    difficulty_source: DifficultySource | None = None
+
+
+class Entry(_Loose):
+    """One task as published."""
+
+    task_id: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,150}$")
+    instruction: str = Field(min_length=1, max_length=20_000)
+    instruction_cn: Text = ""
+    task_category: Literal["L1", "L2", "L3", "L4"]
+    persona: Short
+    involved_apps: list[Short] = Field(default_factory=list, max_length=50)
+    pre_conditions: list[Text] = Field(default_factory=list, max_length=100)
+    environment_setup: Environment = Environment()
+    evaluation_metrics: Metrics = Metrics()
+    validity_info: Validity = Validity()
+    review_status: Short = "pending"
+    reviewer_notes: str | None = None
+    deskarena: Ours = Ours()

@@ -1,0 +1,108 @@
+"""WindowsWorld's spellings, put right where anybody can see it: personas, applications, paths.
+
+Tables of ours. What the file says stays in the task's `raw`, and every change is a warning of the import.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+
+PERSONAS = {"IT Useristrator": "IT Administrator", "Useristrative Assistant": "Administrative Assistant"}
+"""Two names that somebody's replacement of `Admin` by `User` has damaged. Protocols reference, section 7."""
+
+APPS: Mapping[str, str] = {
+    "Adobe Acrobat": "acrobat",
+    "Adobe Reader (or default PDF viewer)": "acrobat",
+    "Calculator": "calculator",
+    "Chrome": "chrome",
+    "Control Panel": "control_panel",
+    "Excel": "excel",
+    "File Explorer": "file_explorer",
+    "GIMP": "gimp",
+    "JSONFormatter": "json_formatter",
+    "Outlook": "outlook",
+    "Paint": "paint",
+    "Photos": "photos",
+    "PowerPoint": "powerpoint",
+    "PowerShell": "terminal",
+    "Snipping Tool": "snipping_tool",
+    "Task Manager": "task_manager",
+    "VLC Player": "vlc",
+    "VS Code": "vs_code",
+    "WinZip/Windows内置解压工具": "file_explorer",
+    "Windows Terminal": "terminal",
+    "Word": "word",
+    "cmd": "terminal",
+}
+"""The 22 spellings. Archives are unpacked by the file explorer of Windows; its shells run in its terminal."""
+
+HOME = "%USERPROFILE%"
+LOGS = f"{HOME}\\AppData\\Logs"
+"""In the place of `C:\\AppData`, which no Windows has: a folder that holds nothing but the task's own files."""
+_IN_TEXT = re.compile(r"C:\\(?:Users\\(?:User|Admin)|(AppData))(?![A-Za-z0-9_])", re.IGNORECASE)
+_HOMES = re.compile(
+    r"^(?:C:\\Users\\(?:User|Admin|%USERNAME%)|\$\{USERPROFILE\}|%USERPROFILE%|~)(?=[\\/]|$)", re.IGNORECASE
+)
+_FOLDERS = {
+    "${DESKTOP}": f"{HOME}\\Desktop",
+    "${USER_DESKTOP}": f"{HOME}\\Desktop",
+    "${USER_DOCUMENTS}": f"{HOME}\\Documents",
+    "${DOWNLOADS}": f"{HOME}\\Downloads",
+    "${DOWNLOADS_DIR}": f"{HOME}\\Downloads",
+    "${DEFAULT_DOWNLOAD_DIR}": f"{HOME}\\Downloads",
+    "C:\\AppData": LOGS,
+}
+_ABSOLUTE = re.compile(r"^(?:[A-Za-z]:[\\/]|%[A-Z]+%|/)")
+_KNOWN = frozenset({"%USERPROFILE%", "%APPDATA%", "%LOCALAPPDATA%", "%PUBLIC%"})
+
+
+def persona_of(name: str) -> str:
+    """The persona's name as it was meant."""
+    return PERSONAS.get(name, name)
+
+
+def slug(name: str) -> str:
+    """A name for keys: lower case, words joined by `_`."""
+    return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+
+
+def app_of(name: str) -> str:
+    """One name for each application; one that is not in the table keeps its own."""
+    return APPS.get(name) or slug(name) or "unknown"
+
+
+def apps_of(names: Sequence[str]) -> tuple[str, ...]:
+    """Each application once, in the task's order."""
+    return tuple(dict.fromkeys(map(app_of, names)))
+
+
+def text_of(text: str) -> str:
+    """An instruction or criterion whose paths are those that the desktop has."""
+    return _IN_TEXT.sub(lambda found: LOGS if found.group(1) else HOME, text)
+
+
+def path_of(path: str) -> str:
+    """A path as the desktop understands it: one home for all, Windows' separators, relative ones on the desktop.
+
+    A path of another system (`/home/...`) is left as it is.
+    """
+    if path.startswith("/"):
+        return path
+    plain = re.sub(r"[\\/]+", r"\\", path)
+    for short, folder in _FOLDERS.items():
+        if plain.lower() == short.lower() or plain.lower().startswith(f"{short.lower()}\\"):
+            return folder + plain[len(short) :]
+    plain = _HOMES.sub(lambda _: HOME, plain)
+    if _ABSOLUTE.match(plain) or "${" in plain:
+        return plain
+    return f"{HOME}\\{plain}" if plain.lower().startswith("desktop\\") else f"{HOME}\\Desktop\\{plain}"
+
+
+def unknown_place(path: str) -> str:
+    """A variable in a repaired path that no desktop has, or its scratch folder; empty if there is none."""
+    found = re.search(r"%[^%\\]+%|\$\{[^}]*\}", path)
+    return found.group() if found and found.group().upper() not in _KNOWN else ""
+
+
+def file_name(path: str) -> str:
+    """The last part of a path of either system."""
+    return re.split(r"[\\/]", path)[-1]

@@ -1,0 +1,81 @@
+"""What WindowsWorld's `environment_setup` becomes: steps that make the files, and where fetched ones go."""
+
+from collections.abc import Mapping, Sequence
+
+from backend.domain.benchmarks._windowsworld_format import Entry, FileToCreate
+from backend.domain.benchmarks._windowsworld_names import HOME, path_of, persona_of
+from backend.domain.task import JSON, SetupStep
+
+MOCKED = "This page stands in for {url} while a task is measured."
+Shared = Mapping[tuple[str, str], tuple[str, ...]]
+"""(persona, path) -> every prompt that some task of the persona has for that file, in the order of the file."""
+
+
+def shared_files(entries: Sequence[Entry]) -> Shared:
+    """What has to be in each file: tasks of one persona that name the same file find the same file.
+
+    Protocols reference, section 7: files of one persona's tasks are merged into consistent shared files.
+    """
+    found: dict[tuple[str, str], dict[str, None]] = {}
+    for entry in entries:
+        for file in entry.environment_setup.files_to_create:
+            prompts = found.setdefault((persona_of(entry.persona), where(file)), {})
+            prompts[file.content_generation_prompt] = None
+    return {key: tuple(prompts) for key, prompts in found.items()}
+
+
+def where(file: FileToCreate) -> str:
+    """The path of a file to create; some entries repeat its name in the folder."""
+    folder = file.file_path
+    if folder.replace("/", "\\").rstrip("\\").endswith(file.filename):
+        return path_of(folder.rstrip("\\/"))
+    separator = "/" if folder.startswith("/") else "\\"
+    return path_of(folder.rstrip("\\/") + separator + file.filename)
+
+
+def setup_of(entry: Entry, shared: Shared) -> tuple[SetupStep, ...]:
+    """The steps of a task: its files, then what is fetched, then our own."""
+    files = {where(file): file for file in entry.environment_setup.files_to_create}
+    steps = [SetupStep(type="generate_file", parameters=_file(entry, path, files, shared)) for path in files]
+    resources = entry.environment_setup.downloadable_resources
+    if resources:
+        brought = [{"url": one.url, "path": resource_path(one.save_as)} for one in resources]
+        steps.append(SetupStep(type="download", parameters={"files": brought}))
+    steps += [SetupStep(type=step.type, parameters=step.parameters) for step in entry.deskarena.setup]
+    return tuple(steps)
+
+
+def _file(entry: Entry, path: str, files: Mapping[str, FileToCreate], shared: Shared) -> dict[str, JSON]:
+    file = files[path]
+    own = file.content_generation_prompt
+    others = [prompt for prompt in shared[persona_of(entry.persona), path] if prompt != own]
+    # "The same, but ..." means the file before it in the list.
+    before = list(files)[: list(files).index(path)]
+    like = [files[one].content_generation_prompt for one in before if files[one].file_type == file.file_type]
+    prompts = shared[persona_of(entry.persona), path] if others else (own,)
+    found: dict[str, JSON] = {"path": path, "file_type": file.file_type.lower().lstrip("."), "prompts": list(prompts)}
+    return found | ({"like": like[0]} if like else {})
+
+
+def resource_path(save_as: str) -> str:
+    """Where a fetched file goes.
+
+    One with a folder of its own is part of what the task begins with: it goes to the desktop. The others are what the
+    agent itself is asked to fetch: they go where no task looks, and the gateway answers their addresses with them.
+    """
+    if save_as.startswith("/"):
+        return save_as
+    folder = f"{HOME}\\Desktop" if "\\" in save_as or "/" in save_as else f"{HOME}\\Documents\\Resources"
+    return path_of(f"{folder}\\{save_as}")
+
+
+def mocks_of(entry: Entry) -> dict[str, str]:
+    """Address to asset for everything that the gateway answers in the web's place."""
+    mocked = {url: asset_of(url) for url in entry.environment_setup.urls_to_mock}
+    return mocked | dict(entry.deskarena.mocks)
+
+
+def asset_of(url: str) -> str:
+    """The name of the page that stands in for an address."""
+    plain = url.split("://", 1)[-1].strip("/")
+    return "mock/" + "".join(char if char.isalnum() or char in "._-" else "_" for char in plain)[:150] + ".html"

@@ -1,0 +1,84 @@
+"""One entry of WindowsWorld's file, and the Task and variants that it becomes."""
+
+from collections.abc import Iterator, Mapping
+
+from backend.domain.benchmarks._windowsworld_checks import INFEASIBLE, evaluator_of, without_judge
+from backend.domain.benchmarks._windowsworld_format import Entry
+from backend.domain.benchmarks._windowsworld_names import apps_of, persona_of, slug, text_of
+from backend.domain.benchmarks._windowsworld_setup import Shared, mocks_of, setup_of
+from backend.domain.task import JSON, Labels, Task, TaskKey, Variant
+
+DIALECT = "windowsworld"
+BUDGETS = {"L1": 15, "L2": 25, "L3": 40, "L4": 20}
+"""Steps by level. Protocols reference, section 3."""
+
+
+def task_of(entry: Entry, raw: Mapping[str, JSON], shared: Shared, warnings: list[str]) -> Task:
+    """The task, with the English instruction. Odd things become warnings."""
+    warnings += _odd(entry)
+    return Task(
+        key=TaskKey(domain=slug(persona_of(entry.persona)) or "persona", name=entry.task_id),
+        dialect=DIALECT,
+        instruction=text_of(entry.instruction),
+        setup=setup_of(entry, shared),
+        evaluator=evaluator_of(entry, warnings),
+        labels=_labels(entry),
+        oracle=None if entry.deskarena.oracle is None else tuple(entry.deskarena.oracle),
+        max_steps=BUDGETS[entry.task_category],
+        raw=raw,
+    )
+
+
+def variants_of(entry: Entry, task: Task) -> Iterator[Variant]:
+    """The same task in Chinese, and judged by its assertions alone where those decide something."""
+    if entry.instruction_cn.strip():
+        chinese = task.model_copy(update={"instruction": text_of(entry.instruction_cn)})
+        yield Variant(axis="language", value="cn", task=chinese)
+    present = {str(step.parameters.get("path")) for step in task.setup if step.type == "generate_file"}
+    alone = without_judge(task.evaluator, present)
+    if alone is not None:
+        yield Variant(axis="judge", value="none", task=task.model_copy(update={"evaluator": alone}))
+
+
+def _labels(entry: Entry) -> Labels:
+    validity, metrics, ours = entry.validity_info, entry.evaluation_metrics, entry.deskarena
+    mocks = mocks_of(entry)
+    return Labels(
+        apps=apps_of(entry.involved_apps),
+        requires=tuple(ours.requires),
+        difficulty=ours.difficulty,
+        difficulty_source=ours.difficulty_source,
+        level=entry.task_category,
+        os=ours.os,
+        feasible=entry.task_category != INFEASIBLE,
+        extra={
+            "persona": persona_of(entry.persona),
+            "persona_raw": entry.persona,
+            "apps_raw": list(entry.involved_apps),
+            "pre_conditions": [text_of(one) for one in entry.pre_conditions],
+            "success_criterion": text_of(metrics.success_criterion),
+            "expected_final_state": text_of(metrics.expected_final_state or ""),
+            "checkpoints": len(metrics.intermediate_checks),
+            "valid": validity.is_valid,
+            "validity_note": validity.validity_note or "",
+            "review": entry.review_status,
+            **({"mocks": mocks} if mocks else {}),
+        },
+    )
+
+
+def _odd(entry: Entry) -> Iterator[str]:
+    """What is said about a task as it was published."""
+    name, validity = entry.task_id, entry.validity_info
+    if not validity.is_valid:
+        yield f"{name}: validity_info: its authors' review found it not valid: {(validity.validity_note or '?')[:300]}"
+    if entry.review_status != "approved":
+        yield f"{name}: review_status: it is {entry.review_status}, its authors' review is not finished"
+    if len(set(entry.involved_apps)) < len(entry.involved_apps):
+        yield f"{name}: involved_apps: one application is listed twice; it counts once"
+    if entry.task_category == INFEASIBLE:
+        dropped = len(entry.evaluation_metrics.intermediate_checks)
+        if dropped:
+            yield f"{name}: intermediate_checks: it has {dropped} and is infeasible; S_int is of L1 to L3 only"
+    elif not entry.evaluation_metrics.intermediate_checks:
+        yield f"{name}: intermediate_checks: there are none, it has no S_int"

@@ -1,0 +1,127 @@
+"""`windowsworld`: WindowsWorld's `benchmark.json`, one list of all tasks, and any file in the same form.
+
+A task's domain is its persona. English is the base, Chinese a variant. Beside the published keys an entry may have
+`deskarena` (see `_windowsworld_format.Ours`), and `assets/` and `about.json` may lie beside the file.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from backend.domain.benchmarks._files import kind_of, name_of, read_json, read_object, short
+from backend.domain.benchmarks._osworld_format import MAX_TASKS, folder_of, read_assets
+from backend.domain.benchmarks._windowsworld_format import Entry
+from backend.domain.benchmarks._windowsworld_names import APPS, PERSONAS, app_of, path_of
+from backend.domain.benchmarks._windowsworld_setup import MOCKED, Shared, asset_of, shared_files
+from backend.domain.benchmarks._windowsworld_task import task_of, variants_of
+from backend.domain.errors import Invalid
+from backend.domain.registry import Kind, register
+from backend.domain.task import LoadedBenchmark, Task, Variant
+
+FILE = "benchmark.json"
+Raw = dict[str, Any]
+"""An entry as it stands in the file."""
+_REPOSITORY = "https://github.com/HITsz-TMG/WindowsWorld"
+
+
+@register(Kind.BENCHMARK, "windowsworld")
+class WindowsWorld:
+    """WindowsWorld: from a checkout or the folder that holds its file, or a file in the same form."""
+
+    kind = "windowsworld"
+
+    def load(self, path: Path) -> LoadedBenchmark:
+        """See the port."""
+        root = folder_of(path)
+        file = root / FILE
+        if not file.is_file():
+            raise Invalid(f"there is no {FILE}", path=path.name, hint="Give the folder that holds it.")
+        about = read_object(root / "about.json", root) if (root / "about.json").exists() else {}
+        entries, raws = _entries(file, root)
+        warnings = _repairs(entries)
+        shared = shared_files(entries)
+        tasks: list[Task] = []
+        variants: list[Variant] = []
+        for number, (entry, raw) in enumerate(zip(entries, raws, strict=True)):
+            tasks.append(_task(entry, raw, shared, warnings, f"{name_of(file, root)}: {number}"))
+            variants += variants_of(entry, tasks[-1])
+        ours = bool(about)
+        return LoadedBenchmark(
+            kind=self.kind,
+            suite="" if ours else self.kind,
+            tasks=tuple(tasks),
+            variants=tuple(variants),
+            assets={**_pages(entries), **read_assets(root)},
+            warnings=tuple(warnings),
+            licence=str(about.get("licence", "")) if ours else "Apache-2.0",
+            source=str(about.get("source", "")) if ours else _REPOSITORY,
+        )
+
+
+def _entries(file: Path, root: Path) -> tuple[list[Entry], list[Raw]]:
+    """The entries, checked and as they stand in the file. Raises Invalid naming the first broken one and its key."""
+    name, value = name_of(file, root), read_json(file, root)
+    if not isinstance(value, list) or not value:
+        raise Invalid(f"expected a list of tasks, got {kind_of(value)}", path=name)
+    if len(value) > MAX_TASKS:
+        raise Invalid(f"there are {len(value)} tasks, at most {MAX_TASKS} are read", path=name)
+    entries = []
+    for number, raw in enumerate(value):
+        try:
+            entries.append(Entry.model_validate(raw))
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            where = ".".join(str(part) for part in (number, *first["loc"]))[:300]
+            raise Invalid(f"key {where}: {first['msg']}, got {short(first['input'])}", path=name) from error
+    twice = [task for task, often in Counter(entry.task_id for entry in entries).items() if often > 1]
+    if twice:
+        raise Invalid(f"key task_id: {twice[0]} is there twice", path=name)
+    return entries, value
+
+
+def _task(entry: Entry, raw: Raw, shared: Shared, warnings: list[str], place: str) -> Task:
+    try:
+        return task_of(entry, raw, shared, warnings)
+    except ValidationError as error:
+        raise Invalid(f"{entry.task_id}: {error.errors(include_url=False)[0]['msg']}", path=place) from error
+    except Invalid as error:
+        raise Invalid(f"{entry.task_id}: key {error}", path=place, hint=error.hint) from error
+
+
+def _pages(entries: Sequence[Entry]) -> dict[str, bytes]:
+    """The pages that stand in for mocked addresses, where the folder brings none of its own."""
+    urls = dict.fromkeys(url for entry in entries for url in entry.environment_setup.urls_to_mock)
+    return {asset_of(url): _page(url) for url in urls}
+
+
+def _page(url: str) -> bytes:
+    words = escape(MOCKED.format(url=url))
+    return (
+        f"<!doctype html><meta charset=utf-8><title>{escape(url)}</title><h1>{escape(url)}</h1><p>{words}</p>".encode()
+    )
+
+
+def _repairs(entries: Sequence[Entry]) -> list[str]:
+    """What was spelled otherwise and is read as one: personas, applications, paths."""
+    personas = Counter(entry.persona for entry in entries if entry.persona in PERSONAS)
+    apps = Counter(app for entry in entries for app in dict.fromkeys(entry.involved_apps))
+    paths = Counter(
+        (file.file_path, path_of(file.file_path))
+        for entry in entries
+        for file in entry.environment_setup.files_to_create
+    )
+    return [
+        *(f"persona: {name!r} is read as {PERSONAS[name]!r} ({_tasks(n)})" for name, n in sorted(personas.items())),
+        *(f"involved_apps: {name!r} is read as {app_of(name)!r} ({_tasks(n)})" for name, n in sorted(apps.items())
+          if name in APPS or app_of(name) != name),
+        *(f"file_path: {old!r} is read as {new!r} ({n} file{'' if n == 1 else 's'})"
+          for (old, new), n in sorted(paths.items()) if old != new),
+    ]  # fmt: skip
+
+
+def _tasks(number: int) -> str:
+    return f"{number} task{'' if number == 1 else 's'}"

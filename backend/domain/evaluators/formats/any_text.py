@@ -1,0 +1,100 @@
+"""The words in a file, whatever application wrote it: a document, workbook, presentation, PDF or plain text."""
+
+from collections.abc import Callable, Iterator
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from backend.domain.evaluators.formats import pdf
+from backend.domain.evaluators.formats.documents import cell_paragraphs, read_document, text_of, texts
+from backend.domain.evaluators.formats.slides import look_into
+from backend.domain.evaluators.formats.text import read_text
+from backend.domain.evaluators.formats.workbook import Damaged, Workbook, bounds, read_workbook
+
+if TYPE_CHECKING:
+    from docx.document import Document
+    from pptx.presentation import Presentation
+
+Found = tuple[str | None, str]
+"""The text, or None and why there is none."""
+
+
+def read_any_text(path: str | None) -> Found:
+    """The text of a file by its ending: cells and paragraphs are lines. None and a reason where it cannot be read."""
+    reader = _READERS.get(PurePath(path or "").suffix.lower(), read_text)
+    return reader(path)
+
+
+def read_cell(path: str | None, sheet: str, address: str) -> Found:
+    """What one cell of a workbook shows, or None and why not."""
+    book, reason = read_workbook(path)
+    if book is None:
+        return None, reason
+    area = bounds(address)
+    try:
+        found = book.sheet(sheet)
+    except Damaged as error:
+        return None, str(error)
+    if found is None or area is None:
+        return None, f"there is no cell {address} on a sheet {sheet!r}"
+    return _shown(found.at(area[0], area[1]).value), ""
+
+
+def _document(path: str | None) -> Found:
+    def take(document: "Document") -> str:
+        return "\n".join([*texts(document), *map(text_of, cell_paragraphs(document))])
+
+    return read_document(path, take)
+
+
+def _deck(path: str | None) -> Found:
+    def take(deck: "Presentation") -> str:
+        return "\n".join(text for slide in deck.slides for text in _shapes(slide.shapes))
+
+    return look_into(path, take)
+
+
+def _shapes(shapes: Any) -> Iterator[str]:
+    for shape in shapes:
+        if shape.has_text_frame:
+            yield shape.text_frame.text
+        elif getattr(shape, "has_table", False):
+            yield from (cell.text for row in shape.table.rows for cell in row.cells)
+        elif hasattr(shape, "shapes"):
+            yield from _shapes(shape.shapes)
+
+
+def _workbook(path: str | None) -> Found:
+    book, reason = read_workbook(path)
+    if book is None:
+        return None, reason
+    try:
+        return "\n".join(_cells(book)), ""
+    except Damaged as error:
+        return None, str(error)
+
+
+def _cells(book: Workbook) -> Iterator[str]:
+    for name in book.names:
+        sheet = book.sheet(name)
+        if sheet is not None:
+            yield from (_shown(cell.value) for cell in sheet.cells() if cell.value is not None)
+
+
+def _shown(value: object) -> str:
+    """A whole number without its `.0`."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else "" if value is None else str(value)
+
+
+def _pdf(path: str | None) -> Found:
+    try:
+        return pdf.read_text(path), ""
+    except pdf.PdfRefused as error:
+        return None, str(error)
+
+
+_READERS: dict[str, Callable[[str | None], Found]] = {
+    ".docx": _document,
+    ".xlsx": _workbook,
+    ".pptx": _deck,
+    ".pdf": _pdf,
+}

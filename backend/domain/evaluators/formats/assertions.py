@@ -1,0 +1,278 @@
+r"""Assertions that a task's author wrote as text, `file_exists("...") && !window_active("...")`, read without eval.
+
+A small grammar of its own: calls of known facts with literal arguments, joined by `&&`, `||`, `!` (or the words), and
+compared with `true`, `false` or a pair of numbers. Whatever else stands there is refused by name. Form: WindowsWorld's
+`assertions`, benchmark-formats reference, section 1.3.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from backend.domain.errors import Invalid
+
+Literal = str | float | bool | tuple[float, ...]
+MAX_CHARACTERS = 4000
+MAX_DEPTH = 20
+
+PASSING = frozenset({"window_active", "application_running", "clipboard_contains", "browser_url_matches"})
+"""Facts about a moment: they may be true on the way and no longer in the end. The others are about what lies there."""
+
+_TOKEN = re.compile(
+    r"""\s*(?:(?P<text>"(?:[^"\\]|\\.)*")|(?P<number>-?\d+(?:\.\d+)?)|(?P<word>[A-Za-z_]\w*)"""
+    r"""|(?P<sign>&&|\|\||==|!=|[!(),=]))""",
+    re.DOTALL,
+)
+_PATTERN = re.compile(r"\\d|\[0-9\]|\.\*")
+_SAME_AS = {
+    "folder_exists": "file_exists",
+    "image_resolution_is": "image_size",
+    "image_size_equals": "image_size",
+    "image_dimensions_match": "image_size",
+    "file_contains_regex": "file_contains",
+    "clipboard_contains_regex": "clipboard_contains",
+}
+_TAKES: dict[str, tuple[type, ...]] = {
+    "file_exists": (str,),
+    "file_exists_in_folder": (str, str),
+    "file_contains": (str, str),
+    "image_size": (str, float, float),
+    "window_active": (str,),
+    "application_running": (str,),
+    "clipboard_contains": (str,),
+    "browser_url_matches": (str,),
+}
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One thing that is so or not.
+
+    Attributes:
+        name: one of `file_exists`, `file_contains`, `image_size`, `window_active`, `application_running`,
+            `clipboard_contains`, `browser_url_matches`.
+        args: its literals; a path of any form comes first where the fact is about a file.
+        pattern: the text looked for is a regular expression.
+        where: for a workbook, sheet and cell that the text must stand in.
+    """
+
+    name: str
+    args: tuple[Literal, ...]
+    pattern: bool = False
+    where: tuple[str, str] | None = None
+
+    @property
+    def text(self) -> str:
+        """The first argument."""
+        return str(self.args[0])
+
+
+@dataclass(frozen=True)
+class Formula:
+    """Facts joined: `op` is `fact`, `not`, `and` or `or`."""
+
+    op: str
+    fact: Fact | None = None
+    parts: tuple["Formula", ...] = field(default=())
+
+    def facts(self) -> Iterator[Fact]:
+        """Every fact in it, from left to right."""
+        if self.fact is not None:
+            yield self.fact
+        for part in self.parts:
+            yield from part.facts()
+
+    def holds(self, seen: Callable[[Fact], bool]) -> bool:
+        """Whether it is so, given what is so."""
+        if self.fact is not None:
+            return seen(self.fact)
+        if self.op == "not":
+            return not self.parts[0].holds(seen)
+        return (all if self.op == "and" else any)([part.holds(seen) for part in self.parts])
+
+    @property
+    def passing(self) -> bool:
+        """True if it should be looked for on the way: some fact of it is about a moment, and none of those is denied.
+
+        That something never was so is known in the end only.
+        """
+        moments = [fact for fact in self.facts() if fact.name in PASSING]
+        return bool(moments) and not any(fact.name in PASSING for fact in self.denied())
+
+    def denied(self, *, turned: bool = False) -> Iterator[Fact]:
+        """The facts that it says are not so."""
+        if self.fact is not None and turned:
+            yield self.fact
+        for part in self.parts:
+            yield from part.denied(turned=turned != (self.op == "not"))
+
+
+def parse(text: str) -> Formula:
+    """Reads one assertion.
+
+    Raises:
+        Invalid: it is not of the grammar, or it names a fact that nobody here can look at; says which.
+    """
+    if len(text) > MAX_CHARACTERS:
+        raise Invalid(f"an assertion has at most {MAX_CHARACTERS} characters")
+    reader = _Reader(list(_tokens(text)))
+    found = reader.either(0)
+    if reader.left:
+        raise Invalid(f"{reader.left!r} stands where the assertion should end")
+    return found
+
+
+def _tokens(text: str) -> Iterator[tuple[str, str]]:
+    place = 0
+    while text[place:].strip():
+        found = _TOKEN.match(text, place)
+        if found is None:
+            raise Invalid(f"{text[place:].strip()[:30]!r} is no part of an assertion")
+        place = found.end()
+        yield str(found.lastgroup), found.group(str(found.lastgroup))
+
+
+_WORDS = {"or": "||", "and": "&&", "not": "!"}
+
+
+class _Reader:
+    """Recursive descent over the tokens."""
+
+    def __init__(self, tokens: list[tuple[str, str]]) -> None:
+        self._tokens = tokens
+        self._at = 0
+
+    @property
+    def left(self) -> str:
+        """The next token's text, empty at the end."""
+        return self._tokens[self._at][1] if self._at < len(self._tokens) else ""
+
+    def either(self, depth: int) -> Formula:
+        return self._joined("||", "or", lambda: self._joined("&&", "and", lambda: self._turned(depth)))
+
+    def _joined(self, sign: str, op: str, part: Callable[[], Formula]) -> Formula:
+        parts = [part()]
+        while self._take(sign):
+            parts.append(part())
+        return parts[0] if len(parts) == 1 else Formula(op, parts=tuple(parts))
+
+    def _turned(self, depth: int) -> Formula:
+        if depth > MAX_DEPTH:
+            raise Invalid(f"it is nested more than {MAX_DEPTH} deep")
+        if self._take("!"):
+            return Formula("not", parts=(self._turned(depth + 1),))
+        if self._take("("):
+            inner = self.either(depth + 1)
+            self._expect(")")
+            return self._compared(inner)
+        return self._call()
+
+    def _compared(self, found: Formula) -> Formula:
+        sign = "==" if self._take("==") else "!=" if self._take("!=") else ""
+        if not sign:
+            return found
+        value = self._literal()
+        if not isinstance(value, bool):
+            raise Invalid(f"a fact is true or false, not {value!r}")
+        return found if value is (sign == "==") else Formula("not", parts=(found,))
+
+    def _call(self) -> Formula:
+        kind, name = self._next()
+        if kind != "word" or self.left != "(":
+            raise Invalid(f"{name!r} is no fact")
+        self._expect("(")
+        args: list[Literal] = []
+        options: dict[str, Literal] = {}
+        while self.left != ")":
+            self._argument(name, args, options)
+            if not self._take(","):
+                break
+        self._expect(")")
+        if name == "image_dimensions" and self._take("=="):
+            size = self._literal()
+            args += list(size) if isinstance(size, tuple) else [size]
+            name = "image_size"
+        return self._compared(Formula("fact", _fact(name, tuple(args), options)))
+
+    def _argument(self, name: str, args: list[Literal], options: dict[str, Literal]) -> None:
+        word = self._tokens[self._at] if self._at < len(self._tokens) else ("", "")
+        if word[0] == "word" and word[1].lower() not in {"true", "false"}:
+            self._at += 1
+            if not self._take("="):
+                raise Invalid(f"{name} takes literals, and {word[1]!r} is none")
+            options[word[1]] = self._literal()
+        else:
+            args.append(self._literal())
+
+    def _literal(self) -> Literal:
+        if self._take("("):
+            numbers = [self._number()]
+            while self._take(","):
+                numbers.append(self._number())
+            self._expect(")")
+            return tuple(numbers)
+        kind, text = self._next()
+        if kind == "text":
+            return _unescaped(text)
+        if kind == "number":
+            return float(text)
+        if text.lower() in {"true", "false"}:
+            return text.lower() == "true"
+        raise Invalid(f"{text!r} is no literal")
+
+    def _number(self) -> float:
+        value = self._literal()
+        if not isinstance(value, float):
+            raise Invalid(f"{value!r} is no number")
+        return value
+
+    def _next(self) -> tuple[str, str]:
+        if self._at >= len(self._tokens):
+            raise Invalid("it ends too early")
+        self._at += 1
+        return self._tokens[self._at - 1]
+
+    def _take(self, sign: str) -> bool:
+        if self._at < len(self._tokens):
+            kind, text = self._tokens[self._at]
+            if (kind == "sign" and text == sign) or (kind == "word" and _WORDS.get(text.lower()) == sign):
+                self._at += 1
+                return True
+        return False
+
+    def _expect(self, sign: str) -> None:
+        if not self._take(sign):
+            raise Invalid(f"expected {sign!r}, found {self.left or 'the end'!r}")
+
+
+def _unescaped(text: str) -> str:
+    r"""The text between the quotes. Authors doubled backslashes or did not, so `\\` and `\` are one in paths."""
+    return text[1:-1].replace('\\"', '"').replace("\\\\", "\\")
+
+
+def _fact(name: str, args: tuple[Literal, ...], options: dict[str, Literal]) -> Fact:
+    plain = _SAME_AS.get(name, name)
+    if plain not in _TAKES:
+        raise Invalid(f"nothing here can look at {name!r}")
+    takes = _TAKES[plain]
+    if len(args) != len(takes) or not all(isinstance(arg, kind) for arg, kind in zip(args, takes, strict=True)):
+        raise Invalid(f"{name} is given {args!r}")
+    where = None
+    if plain == "file_contains" and set(options) == {"sheet", "cell"}:
+        where = (str(options["sheet"]), str(options["cell"]))
+    elif options:
+        raise Invalid(f"{name} has no option {next(iter(options))!r}")
+    if plain == "file_exists_in_folder":
+        return Fact("file_exists", (f"{args[0]}\\{args[1]}",))
+    looked_for = str(args[-1]) if plain in {"file_contains", "clipboard_contains", "browser_url_matches"} else ""
+    pattern = name.endswith("_regex") or bool(_PATTERN.search(looked_for))
+    if pattern:
+        _compiles(name, looked_for)
+    return Fact(plain, args, pattern=pattern, where=where)
+
+
+def _compiles(name: str, pattern: str) -> None:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise Invalid(f"{name} is given a pattern that is none: {error}") from error

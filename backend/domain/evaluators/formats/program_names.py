@@ -1,0 +1,77 @@
+"""How programs are called in tasks' words, in titles of their windows, and among processes: a table of ours."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
+
+class Program(NamedTuple):
+    """One program, all in lower case.
+
+    Attributes:
+        processes: names of its processes, without `.exe`.
+        titles: what its windows' titles contain.
+        classes: classes of its windows.
+    """
+
+    processes: tuple[str, ...]
+    titles: tuple[str, ...]
+    classes: tuple[str, ...] = ()
+
+
+PROGRAMS: Mapping[str, Program] = {
+    "acrobat": Program(("acrobat", "acrord32"), ("adobe acrobat",), ("acrobatsdiwindow",)),
+    "calculator": Program(
+        ("calculatorapp", "calculator", "galculator", "gnome-calculator"), ("calculator", "galculator")
+    ),
+    "chrome": Program(("chrome", "google-chrome", "chromium"), ("google chrome", "chromium")),
+    "control panel": Program(("control",), ("control panel",)),
+    "excel": Program(("excel", "soffice.bin"), ("- excel", "libreoffice calc"), ("xlmain",)),
+    "file explorer": Program(("explorer", "thunar"), ("file explorer", "thunar"), ("cabinetwclass",)),
+    "gimp": Program(("gimp", "gimp-2.10", "gimp-3", "gimp-3.0"), ("gimp",)),
+    "outlook": Program(("outlook", "olk"), ("- outlook", "outlook"), ("rctrl_renwnd32",)),
+    "paint": Program(("mspaint", "drawing"), ("- paint", "drawing")),
+    "photos": Program(("photos", "microsoft.photos", "photosapp", "ristretto"), ("photos", "ristretto")),
+    "powerpoint": Program(("powerpnt", "soffice.bin"), ("- powerpoint", "libreoffice impress"), ("pptframeclass",)),
+    "task manager": Program(("taskmgr",), ("task manager",), ("taskmanagerwindow",)),
+    "terminal": Program(
+        ("windowsterminal", "xfce4-terminal"), ("terminal", "command prompt", "powershell"),
+        ("cascadia_hosting_window_class", "consolewindowclass"),
+    ),
+    "vs code": Program(("code",), ("visual studio code",)),
+    "word": Program(("winword", "soffice.bin"), ("- word", "libreoffice writer"), ("opusapp",)),
+}  # fmt: skip
+_ALSO = {
+    "adobe acrobat": "acrobat", "google chrome": "chrome", "microsoft edge": "edge", "mspaint": "paint",
+    "visual studio code": "vs code", "vscode": "vs code", "code": "vs code", "windows terminal": "terminal",
+    "winword": "word", "powerpnt": "powerpoint", "explorer": "file explorer", "control": "control panel",
+}  # fmt: skip
+
+
+def program(name: str) -> Program | None:
+    """The program that is called so, in any spelling that tasks use; None if it is not in the table."""
+    plain = _bare(name)
+    return PROGRAMS.get(_ALSO.get(plain, plain))
+
+
+def runs(name: str, processes: Collection[str]) -> bool:
+    """Whether a program of that name is among the processes (their names, with or without `.exe`)."""
+    known = program(name)
+    wanted = {_bare(name), *(known.processes if known else ())}
+    return bool(wanted & {_bare(process) for process in processes})
+
+
+def shows(name: str, title: str, classes: Sequence[str] = ()) -> bool:
+    """Whether a window is the one that is meant: a program's name, a title, or both joined by ` - ` in any order."""
+    plain, here = title.lower(), {one.lower() for one in classes}
+    for part in (piece.strip() for piece in name.split(" - ")):
+        known = program(part)
+        by_program = known is not None and (
+            any(one in plain for one in known.titles) or bool(here & set(known.classes))
+        )
+        if part.lower() not in plain and not by_program:
+            return False
+    return bool(name.strip())
+
+
+def _bare(name: str) -> str:
+    return name.strip().lower().removesuffix(".exe")

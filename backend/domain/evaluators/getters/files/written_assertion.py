@@ -1,0 +1,142 @@
+"""`written_assertion` (ours): everything that an assertion in an author's words is about."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed, GuestRefused
+from backend.domain.evaluators.formats.assertions import Fact, parse
+from backend.domain.evaluators.getters._evidence import Checked, as_json, fetched, placed, python_says, stated
+from backend.domain.evaluators.getters._live import address, shown
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+# Run inside the desktop. Folders of either system are understood, so that one task can be tried on both.
+_FILES = """
+import glob, os
+found = []
+for path in sorted(glob.glob(os.path.expandvars(os.path.expanduser(VALUES["path"]))))[:20]:
+    found.append({"path": path, "folder": os.path.isdir(path), "size": os.path.getsize(path)})
+print(json.dumps(found))
+"""
+_PROCESSES = """
+import os, subprocess
+if os.name == "nt":
+    said = subprocess.run(["tasklist", "/fo", "csv", "/nh"], capture_output=True, text=True, timeout=20).stdout
+    names = [line.split('","')[0].strip('"') for line in said.splitlines() if line.strip()]
+else:
+    names = []
+    for entry in os.listdir("/proc"):
+        try:
+            with open("/proc/" + entry + "/comm") as file:
+                names.append(file.read().strip())
+        except OSError:
+            pass
+print(json.dumps(sorted(set(names))[:2000]))
+"""
+MAX_OPENED = 5  # files that one pattern may match and that are looked into
+_ABOUT_CONTENT = frozenset({"file_contains", "image_size"})
+
+
+class _Assertion(Parameters):
+    expression: str
+
+
+@register(Kind.GETTER, "written_assertion")
+class WrittenAssertion(Checked):
+    """`expression`: see `formats/assertions`. The value is what was seen, for the metric of the same name.
+
+    `{expression, processes, windows, clipboard, addresses, files}`; only what the expression is about is gathered.
+    """
+
+    Params = _Assertion
+
+    def check(self, parameters: Mapping[str, Any]) -> None:
+        """Raises Invalid for an expression that cannot be read."""
+        parse(_Assertion.of(parameters).expression)
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
+        """See the port."""
+        facts = list(parse(_Assertion.of(parameters).expression).facts())
+        names = {fact.name for fact in facts}
+        found: list[Blob] = []
+        if "application_running" in names:
+            found.append(python_says(context, "processes", _PROCESSES))
+        if names & {"application_running", "window_active"}:
+            seen = [{"title": w.title, "class": w.wm_class, "active": w.active} for w in context.desktop.windows()]
+            found.append(as_json("windows", seen))
+        if "clipboard_contains" in names:
+            found.append(_clipboard(context))
+        if "browser_url_matches" in names:
+            found += shown(context)
+        for path, content in _paths(facts).items():
+            found += _files(context, path, content=content)
+        return found
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
+        """See the port."""
+        by_name = {blob.name: blob for blob in blobs}
+        seen: dict[str, Any] = {"expression": _Assertion.of(parameters).expression, "files": {}}
+        for name in ("processes", "windows", "clipboard"):
+            if name in by_name:
+                seen[name] = stated(by_name[name])
+        if "open pages" in by_name:
+            seen["addresses"] = _addresses(by_name)
+        listed = [blob for blob in blobs if blob.name.startswith(_LISTED)]
+        for blob in listed:
+            seen["files"][blob.name.removeprefix(_LISTED)] = list(_copies(blob, by_name, folder))
+        return seen
+
+
+_LISTED = "files "
+
+
+def _clipboard(context: SetupContext) -> Blob:
+    try:
+        return as_json("clipboard", context.desktop.clipboard())
+    except GuestRefused as error:
+        return Blob(name="clipboard", note=error.message)
+
+
+def _paths(facts: Sequence[Fact]) -> dict[str, bool]:
+    """The paths that facts are about, with whether the content counts."""
+    found: dict[str, bool] = {}
+    for fact in facts:
+        if fact.name in {"file_exists", *_ABOUT_CONTENT}:
+            found[fact.text] = found.get(fact.text, False) or fact.name in _ABOUT_CONTENT
+    return found
+
+
+def _files(context: SetupContext, path: str, *, content: bool) -> Iterator[Blob]:
+    listing = python_says(context, f"{_LISTED}{path}", _FILES, path=path)
+    yield listing
+    if content and listing.data is not None:
+        files = [entry for entry in _entries(listing) if not entry["folder"]]
+        yield from (fetched(context, str(entry["path"])) for entry in files[:MAX_OPENED])
+
+
+def _entries(listing: Blob) -> list[dict[str, Any]]:
+    found = stated(listing)
+    if not isinstance(found, list) or not all(
+        isinstance(one, dict) and {"path", "folder"} <= set(one) for one in found
+    ):
+        raise EvaluatorFailed(f"what was gathered of {listing.name} is damaged")
+    return found
+
+
+def _copies(listing: Blob, by_name: Mapping[str, Blob], folder: Path) -> Iterator[dict[str, Any]]:
+    for number, entry in enumerate(_entries(listing)):
+        blob = by_name.get(str(entry["path"]))
+        stem = re.sub(r"\W", "", listing.name)[-20:]
+        copy = placed(blob, str(entry["path"]), folder / f"{stem}{number}") if blob is not None else None
+        yield {"path": entry["path"], "folder": bool(entry["folder"]), "copy": copy}
+
+
+def _addresses(by_name: Mapping[str, Blob]) -> list[str]:
+    tree, pages = by_name["accessibility tree"], by_name["open pages"]
+    listed = [str(page["url"]) for page in stated(pages)] if pages.data is not None else []
+    shows = address([tree, pages], "https://") if tree.data is not None else None
+    return list(dict.fromkeys([*([shows] if shows else []), *listed]))

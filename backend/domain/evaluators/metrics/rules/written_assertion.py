@@ -1,0 +1,110 @@
+"""`written_assertion` (ours): whether what a task's author asserted is so."""
+
+import re
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from typing import Any
+from urllib.parse import unquote
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.any_text import read_any_text, read_cell
+from backend.domain.evaluators.formats.assertions import Fact, parse
+from backend.domain.evaluators.formats.pictures import read_picture
+from backend.domain.evaluators.formats.program_names import runs, shows
+from backend.domain.evaluators.metrics._verdicts import Goal, short
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+Seen = Mapping[str, Any]
+
+
+@register(Kind.METRIC, "written_assertion")
+def written_assertion(result: Seen) -> MetricValue:
+    """1 if the expression holds of what was seen. `result` is from the getter of the same name.
+
+    A text stands in a file if it stands in its words (a document's, a workbook's cells); several files that a pattern
+    matches: in any of them. An address matches if it begins with the one that is given, or fits it as a pattern.
+    """
+    try:
+        formula = parse(str(result["expression"]))
+        found = {fact: _seen(fact, result) for fact in formula.facts()}
+    except (KeyError, TypeError, AttributeError) as error:
+        raise EvaluatorFailed(f"what was seen for an assertion is damaged: {error}") from error
+    holds = formula.holds(lambda fact: found[fact][0])
+    reasons = [f"{'so' if met else 'not so'}: {words}" for met, words in found.values()]
+    return MetricValue(value=float(holds), reasons=tuple(reasons))
+
+
+def _seen(fact: Fact, seen: Seen) -> Goal:
+    return _LOOKS[fact.name](fact, seen)
+
+
+def _exists(fact: Fact, seen: Seen) -> Goal:
+    found = seen["files"][fact.text]
+    return bool(found), f"{fact.text} {'is there' if found else 'is not there'}"
+
+
+def _contains(fact: Fact, seen: Seen) -> Goal:
+    wanted, reasons = str(fact.args[1]), []
+    for entry in seen["files"][fact.text]:
+        text, reason = read_cell(entry["copy"], *fact.where) if fact.where else read_any_text(entry["copy"])
+        if text is not None and _stands(wanted, text, pattern=fact.pattern):
+            return True, f"{entry['path']} has {short(wanted)}"
+        reasons.append(reason or f"{entry['path']} lacks {short(wanted)}")
+    return False, "; ".join(reasons[:5]) or f"{fact.text} is not there"
+
+
+def _size(fact: Fact, seen: Seen) -> Goal:
+    wanted, reason = tuple(fact.args[1:]), f"{fact.text} is not there"
+    for entry in seen["files"][fact.text]:
+        picture, why = read_picture(entry["copy"])
+        if picture is not None and picture.size == wanted:
+            return True, f"{entry['path']} is {picture.width}x{picture.height}"
+        reason = why if picture is None else f"{entry['path']} is {picture.width}x{picture.height}"
+    return False, reason
+
+
+def _active(fact: Fact, seen: Seen) -> Goal:
+    active = [window for window in seen["windows"] if window["active"]]
+    met = any(shows(fact.text, window["title"], window["class"].split(".")) for window in active)
+    return met, f"the active window is {short(active[-1]['title'] if active else '')}, {fact.text} was meant"
+
+
+def _running(fact: Fact, seen: Seen) -> Goal:
+    met = runs(fact.text, seen["processes"])
+    return met, f"{fact.text} {'runs' if met else 'does not run'}"
+
+
+def _clipboard(fact: Fact, seen: Seen) -> Goal:
+    text = str(seen["clipboard"])
+    return _stands(fact.text, text, pattern=fact.pattern), f"the clipboard has {short(text)}"
+
+
+def _address(fact: Fact, seen: Seen) -> Goal:
+    addresses = [unquote(str(address)) for address in seen["addresses"]]
+    met = any(_fits(unquote(fact.text), address) for address in addresses)
+    return met, f"open pages: {short(addresses)}"
+
+
+def _fits(wanted: str, address: str) -> bool:
+    if address.startswith(wanted) or fnmatchcase(address, wanted):
+        return True
+    try:
+        return re.search(wanted, address) is not None
+    except re.error:
+        return False
+
+
+def _stands(wanted: str, text: str, *, pattern: bool) -> bool:
+    return bool(re.search(wanted, text, re.MULTILINE)) if pattern else wanted in text
+
+
+_LOOKS = {
+    "file_exists": _exists,
+    "file_contains": _contains,
+    "image_size": _size,
+    "window_active": _active,
+    "application_running": _running,
+    "clipboard_contains": _clipboard,
+    "browser_url_matches": _address,
+}

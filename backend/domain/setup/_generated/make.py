@@ -1,0 +1,93 @@
+"""From an order for a file to its bytes."""
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date
+
+from backend.domain.setup._generated import office, texts
+from backend.domain.setup._generated.pdf import pdf
+from backend.domain.setup._generated.pictures import picture
+from backend.domain.setup._generated.prose import Prose, prose_of
+from backend.domain.setup._generated.tables import Filled, sheets_of
+from backend.domain.setup._generated.values import FIXED
+
+_TODAY = re.compile(r"今天|昨天|天前|近\s*\d+\s*天|未来|(?i:today|yesterday|days ago)")
+_AGES = {"今天": 0, "昨天": 1}
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is wanted.
+
+    Attributes:
+        name: of the file, with its ending.
+        prompts: descriptions, all of this one file.
+        like: the description that "the same as above" means; empty = none.
+        today: around which dates lie; see `asks_for_today`.
+    """
+
+    name: str
+    prompts: tuple[str, ...]
+    like: str = ""
+    today: date = FIXED
+
+    @property
+    def seed(self) -> str:
+        """Hash of everything but the day: what looks random is the same for the same order."""
+        return hashlib.sha256("\x00".join((self.name, self.like, *self.prompts)).encode()).hexdigest()
+
+    @property
+    def words(self) -> str:
+        """All descriptions in one."""
+        return "；".join(self.prompts)
+
+
+def make(file_type: str, order: Order) -> bytes:
+    """The file. Raises KeyError for a type that is not among KINDS."""
+    return KINDS[file_type](order)
+
+
+def asks_for_today(prompts: tuple[str, ...]) -> bool:
+    """Whether a description speaks of today, so that the desktop's date belongs to what it asks for."""
+    return any(_TODAY.search(prompt) for prompt in prompts)
+
+
+def age_days(prompts: tuple[str, ...]) -> int | None:
+    """How many days ago the file was last changed, if the description says so."""
+    for prompt in prompts:
+        said = re.search(r"修改时间为(今天|昨天|(\d{1,4})天前)", prompt)
+        if said:
+            return int(said.group(2)) if said.group(2) else _AGES[said.group(1)]
+    return None
+
+
+def _sheets(order: Order) -> list[Filled]:
+    return sheets_of(order.prompts, order.like, order.seed, order.today)
+
+
+def _prose(order: Order) -> Prose:
+    return prose_of(order.prompts, order.name, order.seed)
+
+
+def _pdf(order: Order) -> bytes:
+    prose = _prose(order)
+    return pdf([] if order.words.startswith("空") else prose.lines(), prose.pages)
+
+
+KINDS: Mapping[str, Callable[[Order], bytes]] = {
+    "xlsx": lambda order: office.workbook(_sheets(order)),
+    "docx": lambda order: office.document(_prose(order)),
+    "pdf": _pdf,
+    "csv": lambda order: texts.comma_separated(_sheets(order)[0]),
+    "json": lambda order: texts.json_text(order.words, order.seed),
+    "log": lambda order: texts.log(order.words, order.seed),
+    "md": lambda order: texts.markdown(_prose(order)),
+    "py": lambda order: texts.program(order.words),
+    "txt": lambda order: texts.plain(order.words, _prose(order), order.seed),
+    "png": lambda order: picture(order.words, order.name, "PNG", order.seed),
+    "jpg": lambda order: picture(order.words, order.name, "JPEG", order.seed),
+    "jpeg": lambda order: picture(order.words, order.name, "JPEG", order.seed),
+}
+"""What can be made, by the type of the file."""

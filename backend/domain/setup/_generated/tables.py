@@ -1,0 +1,102 @@
+"""A described table with its values, and several descriptions of one file made into one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from random import Random
+
+from backend.domain.setup._generated.prompt import Column, Table, table_of
+from backend.domain.setup._generated.values import Value, column_values
+
+MAIN = "Sheet1"
+
+
+@dataclass(frozen=True)
+class Filled:
+    """One sheet: its headings, its rows, and what stands below them (None = nothing)."""
+
+    name: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[Value, ...], ...]
+    total: tuple[Value, ...] | None = None
+
+
+def sheets_of(prompts: Sequence[str], like: str, seed: str, day: date) -> list[Filled]:
+    """The sheets that all descriptions of one file ask for.
+
+    Descriptions of one sheet are one table: the columns of all, as many rows as the longest asks for.
+    """
+    merged: dict[str, Table] = {}
+    for prompt in prompts:
+        table = table_of(prompt, like)
+        known = merged.get(table.sheet)
+        merged[table.sheet] = table if known is None else _both(known, table)
+    # The usual sheet first: it is the one that opens.
+    return [_filled(merged[name], seed, day) for name in sorted(merged, key=bool)]
+
+
+def _both(one: Table, other: Table) -> Table:
+    columns = {column.name: column for column in one.columns}
+    for column in other.columns:
+        known = columns.setdefault(column.name, column)
+        if known is not column:
+            known.choices = tuple(dict.fromkeys((*known.choices, *column.choices)))
+            known.counts = {**column.counts, **known.counts}
+            known.note = known.note or column.note
+    return Table(list(columns.values()), max(one.rows, other.rows), one.sheet, one.total or other.total)
+
+
+def _filled(table: Table, seed: str, day: date) -> Filled:
+    columns = [column_values(column, table.rows, seed, day) for column in table.columns]
+    names = [column.name for column in table.columns]
+    _derive(names, columns, seed)
+    if table.real_total is not None:
+        _sum_to(table.real_total, columns)
+    total = _total(table, columns) if table.total else None
+    return Filled(table.sheet or MAIN, tuple(names), tuple(zip(*columns, strict=True)), total)
+
+
+def _derive(names: Sequence[str], columns: list[list[Value]], seed: str) -> None:
+    """Columns that follow from others: a difference, a share, a sum; of two budgets a few are nearly used up."""
+    random = Random(f"{seed}/derived")
+    for name, first, second, make in (
+        ("差额", "预算金额", "实际支出", lambda a, b: a - b),
+        ("应发工资", "基本工资", "奖金", lambda a, b: a + b),
+        ("完成率", "任务总数", "已完成数", lambda a, b: round(b / a, 3) if a else 0.0),
+    ):
+        if {name, first, second} <= set(names):
+            one, other = columns[names.index(first)], columns[names.index(second)]
+            columns[names.index(name)] = [make(a, b) for a, b in zip(one, other, strict=True)]  # type: ignore[no-untyped-call]
+    if {"总预算", "已支出"} <= set(names):
+        budgets = columns[names.index("总预算")]
+        shares = [0.95 if row in {1, 4} else random.uniform(0.4, 0.85) for row in range(len(budgets))]
+        columns[names.index("已支出")] = [
+            round(budget * share) for budget, share in zip(budgets, shares, strict=True) if isinstance(budget, int | float)
+        ]  # fmt: skip
+
+
+def _sum_to(wanted: int, columns: list[list[Value]]) -> None:
+    """Makes the last column of numbers add up to that."""
+    for column in reversed(columns):
+        if column and all(_is_number(value) for value in column):
+            part = wanted // len(column)
+            column[:] = [part] * (len(column) - 1) + [wanted - part * (len(column) - 1)]
+            return
+
+
+def _total(table: Table, columns: list[list[Value]]) -> tuple[Value, ...]:
+    """The line below: the sum of each column of amounts, or the wrong one that is asked for."""
+    cells: list[Value] = ["合计"]
+    for column, values in zip(table.columns[1:], columns[1:], strict=True):
+        sums = _adds_up(column) and all(_is_number(value) for value in values)
+        right = sum(value for value in values if isinstance(value, int | float)) if sums else ""
+        cells.append(table.shown_total if sums and table.shown_total is not None else right)
+    return tuple(cells)
+
+
+def _adds_up(column: Column) -> bool:
+    return any(word in column.name for word in ("额", "费", "数量", "支出", "收入"))
+
+
+def _is_number(value: Value) -> bool:
+    return isinstance(value, int | float)

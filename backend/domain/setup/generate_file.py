@@ -1,0 +1,67 @@
+"""`generate_file` (ours): makes a file from a description in words and puts it into the desktop."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field
+
+from backend.domain.errors import TaskSetupFailed
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.setup._generated import KINDS, Order, age_days, asks_for_today, make
+
+# Runs inside the desktop: how old the file is, by its own clock.
+_AGE = """
+import json, os, time
+path, days = json.loads({values})
+path = os.path.expandvars(os.path.expanduser(path))
+then = time.time() - days * 86400
+os.utime(path, (then, then))
+"""
+
+
+def _known(file_type: str) -> str:
+    if file_type not in KINDS:
+        raise ValueError(f"files of type {file_type!r} cannot be made; known: {', '.join(sorted(KINDS))}")
+    return file_type
+
+
+class _File(Parameters):
+    path: str = Field(min_length=1, max_length=1000)
+    file_type: Annotated[str, AfterValidator(_known)]
+    prompts: tuple[Annotated[str, Field(max_length=20_000)], ...] = Field(min_length=1, max_length=50)
+    like: str = Field(default="", max_length=20_000)
+
+
+@register(Kind.SETUP, "generate_file")
+class GenerateFile:
+    """`path`, `file_type`, `prompts`: descriptions of this one file, which has what all of them ask for; `like`.
+
+    The bytes depend on these alone, except where a description speaks of today: then on the desktop's date, too.
+    """
+
+    def check(self, parameters: Mapping[str, Any]) -> None:
+        """See the port."""
+        _File.of(parameters)
+
+    def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
+        """See the port."""
+        file = _File.of(parameters)
+        order = Order(name=file.path.replace("\\", "/").rsplit("/", 1)[-1], prompts=file.prompts, like=file.like)
+        if asks_for_today(file.prompts):
+            today = datetime.fromtimestamp(context.desktop.probe().clock, UTC).date()
+            order = Order(order.name, order.prompts, order.like, today)
+        context.desktop.write_file(file.path, make(file.file_type, order))
+        days = age_days(file.prompts)
+        if days:
+            _set_age(context, file.path, days)
+
+
+def _set_age(context: SetupContext, path: str, days: int) -> None:
+    import json
+
+    done = context.desktop.run_python(_AGE.format(values=repr(json.dumps([path, days]))))
+    if done.returncode != 0:
+        raise TaskSetupFailed(f"the age of {path} could not be set: {done.error.strip()[-300:]}")
