@@ -14,7 +14,9 @@ from tests.factories.suites import SAMPLES
 
 registry.load()
 READERS = registry.names(Kind.BENCHMARK)
-EXAMPLES = {"starter": TASKS} | {name: SAMPLES / name for name in ("omnibench", "osworld", "prosoftarena", "waa")}
+EXAMPLES = {"starter": TASKS} | {
+    name: SAMPLES / name for name in ("omnibench", "osworld", "prosoftarena", "waa", "windowsworld")
+}
 """A folder that each reader can read."""
 
 

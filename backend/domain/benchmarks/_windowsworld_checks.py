@@ -32,7 +32,14 @@ def evaluator_of(entry: Entry, warnings: list[str]) -> EvaluatorSpec:
         return EvaluatorSpec(calls=(MetricCall(func="infeasible"),), protocol=PROTOCOL)
     final = tuple(map(_call, ours.final)) or (judged("final"),)
     parts = (*_checkpoints(entry), *_assertions(entry, warnings))
-    return EvaluatorSpec(calls=final, postconfig=_steps(ours.postconfig), parts=parts, protocol=PROTOCOL)
+    metrics = entry.evaluation_metrics
+    return EvaluatorSpec(
+        calls=final,
+        postconfig=_steps(ours.postconfig),
+        parts=parts,
+        protocol=PROTOCOL,
+        text=text_of(metrics.expected_final_state or metrics.success_criterion),
+    )
 
 
 def without_judge(spec: EvaluatorSpec, present: Collection[str]) -> EvaluatorSpec | None:

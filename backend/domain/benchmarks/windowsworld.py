@@ -37,10 +37,9 @@ class WindowsWorld:
     def load(self, path: Path) -> LoadedBenchmark:
         """See the port."""
         root = folder_of(path)
-        file = root / FILE
-        if not file.is_file():
-            raise Invalid(f"there is no {FILE}", path=path.name, hint="Give the folder that holds it.")
-        about = read_object(root / "about.json", root) if (root / "about.json").exists() else {}
+        file = _find(root)
+        folder = file.parent
+        about = read_object(folder / "about.json", root) if (folder / "about.json").exists() else {}
         entries, raws = _entries(file, root)
         warnings = _repairs(entries)
         shared = shared_files(entries)
@@ -55,11 +54,19 @@ class WindowsWorld:
             suite="" if ours else self.kind,
             tasks=tuple(tasks),
             variants=tuple(variants),
-            assets={**_pages(entries), **read_assets(root)},
+            assets={**_pages(entries), **read_assets(folder)},
             warnings=tuple(warnings),
             licence=str(about.get("licence", "")) if ours else "Apache-2.0",
             source=str(about.get("source", "")) if ours else _REPOSITORY,
         )
+
+
+def _find(root: Path) -> Path:
+    """The file in a folder, or in the one folder that a packed checkout holds."""
+    found = [file for file in (root / FILE, *sorted(root.glob(f"*/{FILE}"))) if file.is_file()]
+    if not found:
+        raise Invalid(f"there is no {FILE}", path=root.name, hint="Give the folder that holds it.")
+    return found[0]
 
 
 def _entries(file: Path, root: Path) -> tuple[list[Entry], list[Raw]]:

@@ -26,6 +26,11 @@ CASES = {
         place,
         lambda context: context.desktop.files["/home/user/b"] == b"U",
     ),
+    "generate_file": SetupCase(
+        {"path": "/home/user/a.txt", "file_type": "txt", "prompts": ["包含“ready”的文本"]},
+        place,
+        lambda context: b"ready" in context.desktop.files["/home/user/a.txt"],
+    ),
     "upload_file": SetupCase(
         {"files": [{"local_path": "a", "path": "/home/user/a"}]},
         place,

@@ -82,7 +82,9 @@ class TestBenchmark:
 class TestSuites:
     """Our samples of the published suites; the suites themselves where they are at hand."""
 
-    @pytest.mark.parametrize(("kind", "tasks", "infeasible"), [("waa", 5, 2), ("osworld", 7, 1)])
+    @pytest.mark.parametrize(
+        ("kind", "tasks", "infeasible"), [("waa", 5, 2), ("osworld", 7, 1), ("windowsworld", 4, 1)]
+    )
     def test_a_sample_from_a_folder_and_from_a_zip(
         self, url: str, tmp_path: Path, kind: str, tasks: int, infeasible: int
     ) -> None:
@@ -123,6 +125,7 @@ class TestSuites:
             ("waa", Path("waa"), (154, 13)),
             ("osworld", Path("osworld"), (369, 29)),
             ("osworld", OSWORLD_WINDOWS, (49, 1)),
+            ("windowsworld", Path("windowsworld"), (181, 12)),
         ],
     )
     def test_the_published_ones(

@@ -70,9 +70,8 @@ def _derive(names: Sequence[str], columns: list[list[Value]], seed: str) -> None
     if {"总预算", "已支出"} <= set(names):
         budgets = columns[names.index("总预算")]
         shares = [0.95 if row in {1, 4} else random.uniform(0.4, 0.85) for row in range(len(budgets))]
-        columns[names.index("已支出")] = [
-            round(budget * share) for budget, share in zip(budgets, shares, strict=True) if isinstance(budget, int | float)
-        ]  # fmt: skip
+        known = [budget for budget in budgets if isinstance(budget, int | float)]
+        columns[names.index("已支出")] = [round(budget * share) for budget, share in zip(known, shares, strict=True)]
 
 
 def _sum_to(wanted: int, columns: list[list[Value]]) -> None:

@@ -192,3 +192,13 @@ class TestJudged:
         asked = self.evidence(answer(opened=True, final=True))
         with pytest.raises(EvaluatorFailed, match="other criteria"):
             evaluate(judged_task(text="The note says goodbye."), asked, tmp_path)
+
+
+class TestRule:
+    def test_an_infeasible_task_counts_in_its_protocols_measure(self) -> None:
+        spec = EvaluatorSpec(calls=(MetricCall(func="infeasible"),), protocol="windowsworld")
+        said, silent = (score_by_rule(spec, ended_by) for ended_by in (EndedBy.INFEASIBLE, EndedBy.DONE))
+        assert said is not None
+        assert silent is not None
+        assert said.measures == {"S_final": 1.0, "score": 1.0}
+        assert silent.measures == {"S_final": 0.0, "score": 0.0}

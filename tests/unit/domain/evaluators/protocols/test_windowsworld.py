@@ -31,3 +31,39 @@ class TestWindowsworld:
     def test_without_an_end_nothing_can_be_said(self) -> None:
         with pytest.raises(EvaluatorFailed, match="final state"):
             verdict(None, 1)
+
+
+def with_assertions(score: float | None, *held: tuple[float, float]) -> Verdict:
+    """One of two checkpoints, and assertions as (weight, value)."""
+    checkpoints = [PartResult(name=f"c{n}", kind=PartKind.CHECKPOINT, value=n) for n in (0, 1)]
+    assertions = [
+        PartResult(name=f"a{n}", kind=PartKind.ASSERTION, weight=weight, value=value)
+        for n, (weight, value) in enumerate(held)
+    ]
+    return windowsworld(SPEC, score, [*checkpoints, *assertions])
+
+
+class TestAssertions:
+    def test_a_worked_example(self) -> None:
+        """The judge is content and the file is there; a window was not seen, which binds nothing."""
+        assert with_assertions(1.0, (1, 1), (0, 0)) == Verdict(
+            score=1.0, measures={"S_final": 1.0, "S_judge": 1.0, "S_int": 0.5, "S_assert": 0.5}
+        )
+
+    def test_a_judge_that_sees_no_file_is_overruled(self) -> None:
+        found = with_assertions(1.0, (1, 0))
+        assert (found.score, found.measures["S_final"], found.measures["S_judge"]) == (0.0, 0.0, 1.0)
+
+    def test_they_make_nothing_right_that_the_judge_found_wrong(self) -> None:
+        assert with_assertions(0.0, (1, 1)).score == 0.0
+
+    def test_they_are_no_checkpoints(self) -> None:
+        assert with_assertions(1.0, (1, 1), (1, 1)).measures["S_int"] == 0.5
+
+    def test_alone_they_decide_and_there_is_no_s_final(self) -> None:
+        found = with_assertions(None, (1, 1), (0, 0))
+        assert (found.score, found.measures) == (1.0, {"S_int": 0.5, "S_assert": 0.5})
+
+    def test_alone_and_not_binding_they_decide_nothing(self) -> None:
+        with pytest.raises(EvaluatorFailed, match="final state"):
+            with_assertions(None, (0, 1))
