@@ -55,7 +55,7 @@ class Interaction(Frozen):
         role: its type, for example `push button`.
         rect: (left, top, width, height) of it in pixels; None if unknown.
         window: title of the active window.
-        picture: what the screen showed around a click on something without a name, PNG in base64; may be empty.
+        picture: what the screen showed around a click for which the program names no control, PNG in base64.
     """
 
     number: int

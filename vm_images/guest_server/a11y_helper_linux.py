@@ -11,11 +11,14 @@ from typing import Any
 
 from .a11y_ask_linux import prepare
 from .a11y_walk_linux import Walk, find_terminal
+from .cursor_linux import text_cursor
 
 
 def _answer(question: dict[str, Any]) -> dict[str, Any]:
     if question["what"] == "terminal":
         return {"text": find_terminal()}
+    if question["what"] == "cursor":
+        return text_cursor()
     walk = Walk(
         nodes=question["nodes"],
         depth=question["depth"],

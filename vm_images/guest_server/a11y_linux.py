@@ -40,6 +40,10 @@ class AtSpi:
         text = answer["text"]
         return None if text is None else str(text)
 
+    async def text_cursor(self) -> dict[str, str]:
+        """The text at the cursor."""
+        return await self._ask({"what": "cursor"}, self._limits.blocking_seconds)
+
     async def start(self) -> None:
         """Starts the helper ahead, so that the first question finds it ready."""
         async with self._one_at_a_time:

@@ -1,4 +1,4 @@
-"""The accessibility tree and the terminal's text."""
+"""The accessibility tree, the terminal's text, and the text at the cursor."""
 
 from aiohttp import web
 
@@ -7,7 +7,7 @@ from .params import query_params
 
 
 def routes(machine: Machine) -> list[web.RouteDef]:
-    """GET /accessibility, GET /terminal."""
+    """GET /accessibility, GET /terminal, GET /text_cursor."""
     limits = machine.limits
 
     async def tree(request: web.Request) -> web.Response:
@@ -25,4 +25,7 @@ def routes(machine: Machine) -> list[web.RouteDef]:
         text = await machine.accessibility.terminal()
         return web.json_response({"output": text, "status": "success"})
 
-    return [web.get("/accessibility", tree), web.get("/terminal", terminal)]
+    async def text_cursor(_: web.Request) -> web.Response:
+        return web.json_response({"status": "success", **await machine.accessibility.text_cursor()})
+
+    return [web.get("/accessibility", tree), web.get("/terminal", terminal), web.get("/text_cursor", text_cursor)]

@@ -116,12 +116,15 @@ class Helper:
     def _under(self, x: int, y: int) -> Found:
         window = self._around.active_title()
         try:
-            pid, popup = self._around.owner(x, y)
-            self._last = Search().at(pid, x, y, popup=popup)
-            found = described(self._last, window)
+            owner = self._around.owner(x, y)
+            if owner is None or owner.bar:
+                return Found(role="title bar" if owner is not None else "", window=window)
+            self._last = Search().at(owner.pid, x, y, popup=owner.popup)
+            if self._last is not None:
+                return described(self._last, window)
         except (HungError, *GONE):
-            found = Found(window=window)
-        return found if found.control else self._around.pictured(found, x, y)
+            pass
+        return self._around.pictured(Found(window=window), x, y)
 
     def _focused(self) -> Found:
         window = self._around.active_title()

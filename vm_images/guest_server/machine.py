@@ -199,6 +199,10 @@ class Accessibility(Protocol):
         """The text of the active terminal, None if no terminal shows its text."""
         ...
 
+    async def text_cursor(self) -> dict[str, str]:
+        """`selection` and `line` at the text cursor, with `control` and `role` of what has the focus; empty: none."""
+        ...
+
 
 class Commands(Protocol):
     """Programs of the desktop's user."""

@@ -2,7 +2,7 @@
 
 import base64
 import io
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from Xlib import X
@@ -13,6 +13,21 @@ from .x11_linux import GONE, XClient
 _HALF_WIDTH, _HALF_HEIGHT = 160, 24
 _MOST_PICTURE = 48 * 1024
 _LEVELS = 6
+
+
+@dataclass(frozen=True)
+class Owner:
+    """Whose window lies at a point.
+
+    Attributes:
+        pid: its program; None if it does not say.
+        popup: it is a window without a frame: a menu, a list that dropped down.
+        bar: the point is on the window manager's frame.
+    """
+
+    pid: int | None = None
+    popup: bool = False
+    bar: bool = False
 
 
 class Surroundings:
@@ -39,20 +54,23 @@ class Surroundings:
             window = self._active()
             return None if window is None else self._pid(window)
 
-    def owner(self, x: int, y: int) -> tuple[int | None, bool]:
-        """The process that the window at a point belongs to, and whether it is a popup: one without a frame."""
+    def owner(self, x: int, y: int) -> Owner | None:
+        """Whose window lies at a point; None for the empty desktop."""
         with self._x:
-            window, popup = self._child(self._x.root, x, y), False
-            for level in range(_LEVELS):
+            window = self._child(self._x.root, x, y)
+            if window is None:
+                return None
+            if window.get_attributes().override_redirect and not self._child(window, x, y):
+                return Owner(self._pid(window), popup=True)
+            for _ in range(_LEVELS):
                 if window is None:
                     break
-                if level == 0:
-                    popup = bool(window.get_attributes().override_redirect)
-                pid = self._pid(window)
-                if pid is not None:
-                    return pid, popup
+                if self._x.window_property(window, "WM_STATE") is not None:
+                    return Owner(self._pid(window))
+                if self._pid(window) is not None:
+                    return Owner(self._pid(window), popup=True)
                 window = self._child(window, x, y)
-        return None, popup
+        return Owner(bar=True)
 
     def pictured(self, found: Found, x: int, y: int) -> Found:
         """With what the screen shows around the point, so that its text can be read."""

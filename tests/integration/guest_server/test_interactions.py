@@ -72,12 +72,22 @@ class TestClicks:
         assert (told[0].x, told[0].y) == (place["x"], place["y"])
         editor.input({"type": "press", "key": "esc"})
 
-    def test_what_has_no_name_has_a_picture(self, clean: Session) -> None:
+    def test_a_program_that_names_nothing_is_pictured(self, clean: Session) -> None:
+        clean.desktop.launch(["xterm"])
+        window = wait(lambda: [one for one in clean.desktop.windows() if one.active], "xterm")[0]
+        since = latest(clean)
+        clean.input({"type": "click", "x": window.x + 100, "y": window.y + 100})
+        clean.input({"type": "click", "x": window.x + window.width // 2, "y": window.y + 8})
+        inside, above = clean.desktop.interactions(since)
+        assert (inside.control, inside.role) == ("", "")
+        assert base64.b64decode(inside.picture).startswith(b"\x89PNG")
+        assert (above.role, above.picture) == ("title bar", "")
+
+    def test_the_empty_desktop_is_nothing(self, clean: Session) -> None:
         since = latest(clean)
         clean.input({"type": "click", "x": 1200, "y": 700})
         [told] = clean.desktop.interactions(since)
-        assert told.control == ""
-        assert base64.b64decode(told.picture).startswith(b"\x89PNG")
+        assert (told.control, told.role, told.picture, told.window) == ("", "", "", "")
 
 
 class TestTyping:
@@ -119,6 +129,19 @@ class TestTyping:
         assert told.rect is not None
         assert told.rect != body.rect
         editor.input({"type": "press", "key": "esc"})
+
+
+class TestTextCursor:
+    def test_the_line_and_what_is_selected(self, clean: Session) -> None:
+        clean.edit("cursor.txt", "first line\nsecond line\nthird")
+        clean.input({"type": "hotkey", "keys": ["ctrl", "home"]}, {"type": "press", "key": "down"})
+        wait(lambda: clean.get("/text_cursor").json()["line"] == "second line", "the second line")
+        clean.input({"type": "hotkey", "keys": ["shift", "end"]})
+        told = wait(lambda: (found := clean.get("/text_cursor").json())["selection"] and found, "a selection")
+        assert (told["selection"], told["role"]) == ("second line", "text")
+
+    def test_without_a_window_there_is_none(self, clean: Session) -> None:
+        assert clean.get("/text_cursor").json()["line"] == ""
 
 
 class TestTheLog:

@@ -1,0 +1,42 @@
+"""The text at the text cursor of the active window, by AT-SPI. Runs in a helper process only."""
+
+from typing import Any
+
+from .a11y_ask_linux import Atspi, HungError, ask
+from .a11y_xml import clean
+from .hit_linux import Search, described
+
+_LONGEST = 20_000
+
+
+def text_cursor() -> dict[str, str]:
+    """What is selected in the control with the focus, and the line that its cursor is in; empty if there is none."""
+    try:
+        node = Search().focused(None)
+        found = described(node, "")
+        if node is None or "Text" not in (ask(node.get_interfaces) or ()):
+            return {"selection": "", "line": "", "control": found.control, "role": found.role}
+        return {"selection": _selection(node), "line": _line(node), "control": found.control, "role": found.role}
+    except HungError:
+        return {"selection": "", "line": "", "control": "", "role": ""}
+
+
+def _selection(node: Any) -> str:
+    parts = []
+    for number in range(min(ask(Atspi.Text.get_n_selections, node) or 0, 16)):
+        span = ask(Atspi.Text.get_selection, node, number)
+        if span is not None:
+            start, end = sorted((span.start_offset, span.end_offset))
+            parts.append(ask(Atspi.Text.get_text, node, start, min(end, start + _LONGEST)) or "")
+    return clean("\n".join(parts))[:_LONGEST]
+
+
+def _line(node: Any) -> str:
+    caret = ask(Atspi.Text.get_caret_offset, node)
+    if caret is None or caret < 0:
+        return ""
+    start = max(0, caret - _LONGEST)
+    before = (ask(Atspi.Text.get_text, node, start, caret) or "").rpartition("\n")[2]
+    length = ask(Atspi.Text.get_character_count, node) or 0
+    after = (ask(Atspi.Text.get_text, node, caret, min(length, caret + _LONGEST)) or "").partition("\n")[0]
+    return clean(before + after)
