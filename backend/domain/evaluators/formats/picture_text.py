@@ -1,0 +1,63 @@
+"""Reads the text of a picture with Tesseract."""
+
+import io
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.pictures import on_white
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+SECONDS = 40.0
+"""For all reading. A full screen takes one or two; what takes longer is no picture of a text."""
+LARGE = 4 * 10**6
+"""Pixels from which on a picture is not enlarged for reading."""
+LARGEST = 10**7
+"""Pixels from which on it is made smaller."""
+LAYOUTS = ("6", "11")
+"""Tesseract's ways to look at a page: one block of text, then text here and there."""
+SPARSE = LAYOUTS[1:]
+"""A screen is no page: its words stand anywhere."""
+
+
+def readings(picture: "Image", layouts: Sequence[str] = LAYOUTS) -> Iterator[str | None]:
+    """What Tesseract reads, in one way after the other; None when the time is over. White space counts as one blank.
+
+    Letters of a screen are too small for it: they are enlarged.
+
+    Raises:
+        EvaluatorFailed: there is no Tesseract here, or it fails.
+    """
+    from PIL import Image as Pictures
+
+    gray = on_white(picture).convert("L")
+    pixels = gray.width * gray.height
+    scale = 2.0 if pixels <= LARGE else min(1.0, (LARGEST / pixels) ** 0.5)
+    size = (max(1, round(gray.width * scale)), max(1, round(gray.height * scale)))
+    gray = gray.resize(size, Pictures.Resampling.LANCZOS)
+    data = io.BytesIO()
+    gray.save(data, "PNG", compress_level=1)
+    for layout in layouts:
+        text = _read(data.getvalue(), layout)
+        yield None if text is None else " ".join(text.split())
+
+
+def _read(data: bytes, layout: str) -> str | None:
+    program = shutil.which("tesseract")
+    if program is None:
+        hint = "Install Tesseract (the package tesseract-ocr) where workers run, and score again."
+        raise EvaluatorFailed("reading text from a picture needs Tesseract, which is not installed", hint=hint)
+    command = [program, "stdin", "stdout", "--psm", layout, "-l", "eng"]
+    variables = {"OMP_THREAD_LIMIT": "1", "PATH": os.defpath, "LC_ALL": "C.UTF-8"}
+    try:
+        done = subprocess.run(command, input=data, capture_output=True, timeout=SECONDS / 2, check=False, env=variables)
+    except subprocess.TimeoutExpired:
+        return None
+    if done.returncode != 0:
+        raise EvaluatorFailed(f"Tesseract failed: {done.stderr.decode(errors='replace')[:200]}")
+    return done.stdout.decode(errors="replace")

@@ -1,0 +1,47 @@
+"""What the getters of OmniBench's checks share: their parameter, and what was done since it was a part's turn."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import Field, field_validator
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.getters._evidence import as_json
+from backend.domain.parameters import Parameters
+from backend.domain.ports import Interaction, SetupContext
+from backend.domain.score import Blob
+
+LONGEST = 4000
+
+
+class Text(Parameters):
+    """`text`: what to look for; a number counts as its digits."""
+
+    text: str = Field(min_length=1, max_length=LONGEST)
+
+    @field_validator("text", mode="before")
+    @classmethod
+    def _digits(cls, value: Any) -> Any:
+        return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+def done(context: SetupContext, kind: str) -> Blob:
+    """All clicks, or all that was typed, since the part's turn; what was done before is none of its business."""
+    found: list[Interaction] = []
+    last = context.since
+    while more := context.desktop.interactions(last):
+        found += [entry for entry in more if entry.kind == kind]
+        last = max(last, *(entry.number for entry in more))
+    return as_json(f"{kind} since entry {context.since}", [entry.model_dump(exclude_defaults=True) for entry in found])
+
+
+def two(blobs: Sequence[Blob]) -> tuple[Blob, Blob]:
+    """The two that were gathered. Raises EvaluatorFailed if there are more or fewer."""
+    if len(blobs) != 2:  # noqa: PLR2004 - two are two
+        raise EvaluatorFailed(f"two things were asked for, {len(blobs)} were gathered")
+    return blobs[0], blobs[1]
+
+
+def wanted(parameters: Mapping[str, Any]) -> str:
+    """The text to look for."""
+    return Text.of(parameters).text

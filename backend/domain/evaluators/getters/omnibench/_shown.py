@@ -1,0 +1,48 @@
+"""What the screen shows: texts of controls, and the picture."""
+
+import io
+
+from backend.domain.errors import EvaluatorFailed, Invalid
+from backend.domain.evaluators.formats.accessibility import widgets
+from backend.domain.evaluators.formats.picture_text import SPARSE, readings
+from backend.domain.evaluators.formats.pictures import decode_picture
+from backend.domain.ports import SetupContext
+from backend.domain.score import Blob
+
+
+def tree(context: SetupContext) -> Blob:
+    """The accessibility tree."""
+    return Blob(
+        name="accessibility tree", data=context.desktop.accessibility_tree().encode(), media_type="application/xml"
+    )
+
+
+def screen(context: SetupContext) -> Blob:
+    """The picture of the screen."""
+    return Blob(name="screen", data=context.desktop.screenshot().data, media_type="image/png")
+
+
+def words_of(blob: Blob) -> list[str]:
+    """Names and texts of the controls that show. Raises EvaluatorFailed if the tree cannot be read."""
+    try:
+        found = widgets((blob.data or b"").decode(errors="replace"))
+    except Invalid as error:
+        raise EvaluatorFailed(error.message) from error
+    texts = [text.strip() for one in found if one.on_screen for text in (one.name, one.text)]
+    return list(dict.fromkeys(text for text in texts if text))
+
+
+def read_from(blob: Blob) -> str:
+    """What is read from the picture of the screen. Raises EvaluatorFailed if it cannot be read, or not in time."""
+    return read_text(blob.data or b"", "the picture of the screen")
+
+
+def read_text(data: bytes, what: str) -> str:
+    """What is read from a picture. Raises EvaluatorFailed if it is damaged or cannot be read in time."""
+    picture, reason = decode_picture(io.BytesIO(data))
+    if picture is None:
+        raise EvaluatorFailed(f"{what} is damaged: {reason}")
+    found = next(iter(readings(picture, SPARSE)))
+    if found is None:
+        raise EvaluatorFailed(f"{what} could not be read in time")
+    return found

@@ -1,0 +1,29 @@
+"""`check_clipboard_contains`: the text of the clipboard."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.evaluators.getters._evidence import Checked, as_json, only, stated
+from backend.domain.evaluators.getters.omnibench._checked import Text, wanted
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+MOST = 100_000
+"""Characters that are looked at."""
+
+
+@register(Kind.GETTER, "check_clipboard_contains", dialect="omnibench")
+class CheckClipboardContains(Checked):
+    """The value is `{text, clipboard}`."""
+
+    Params = Text
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
+        """See the port."""
+        return [as_json("clipboard", context.desktop.clipboard()[:MOST])]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        return {"text": wanted(parameters), "clipboard": str(stated(only(blobs)))}

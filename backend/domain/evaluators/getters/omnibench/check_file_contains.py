@@ -1,0 +1,36 @@
+"""`check_file_contains`: what is in a file."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from backend.domain.evaluators.formats.inside import text_inside
+from backend.domain.evaluators.getters._evidence import Checked, fetched, only, placed
+from backend.domain.evaluators.getters.omnibench._checked import Text
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+
+class FileText(Text):
+    """`file_path` and `text`."""
+
+    file_path: str = Field(min_length=1, max_length=250)
+
+
+@register(Kind.GETTER, "check_file_contains", dialect="omnibench")
+class CheckFileContains(Checked):
+    """The value is `{text, content}`: all the text of the file, be it an office document; None if there is none."""
+
+    Params = FileText
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
+        """See the port."""
+        return [fetched(context, FileText.of(parameters).file_path)]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
+        """See the port."""
+        path = placed(only(blobs), FileText.of(parameters).file_path, folder)
+        return {"text": FileText.of(parameters).text, "content": None if path is None else text_inside(path)}

@@ -1,0 +1,29 @@
+"""`check_keyboard_types`: what was typed since it was the part's turn."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.evaluators.formats.typed import joined
+from backend.domain.evaluators.getters._evidence import Checked, stated
+from backend.domain.evaluators.getters.omnibench._checked import Text, done, two, wanted
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+
+@register(Kind.GETTER, "check_keyboard_types", dialect="omnibench")
+class CheckKeyboardTypes(Checked):
+    """The value is `{text, typed, keys}`: texts that were typed in one go, and the keys that type nothing."""
+
+    Params = Text
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
+        """See the port."""
+        return [done(context, "type"), done(context, "click")]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        typed, clicks = (stated(blob) for blob in two(blobs))
+        texts, keys = joined(typed, {int(click["number"]) for click in clicks})
+        return {"text": wanted(parameters), "typed": texts, "keys": keys}

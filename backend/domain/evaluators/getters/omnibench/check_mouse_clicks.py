@@ -1,0 +1,47 @@
+"""`check_mouse_clicks`: what was clicked since it was the part's turn."""
+
+import base64
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.wording import says
+from backend.domain.evaluators.getters._evidence import Checked, only, stated
+from backend.domain.evaluators.getters.omnibench._checked import Text, done, wanted
+from backend.domain.evaluators.getters.omnibench._shown import read_text
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+
+@register(Kind.GETTER, "check_mouse_clicks", dialect="omnibench")
+class CheckMouseClicks(Checked):
+    """The value is `{text, clicks}`: of each `control` and `role`; where a program names none, what is `read` there."""
+
+    Params = Text
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
+        """See the port."""
+        return [done(context, "click")]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        text = wanted(parameters)
+        entries = stated(only(blobs))
+        named = any(says(entry.get("control", ""), text) for entry in entries)
+        return {"text": text, "clicks": [_click(entry, look=not named) for entry in entries]}
+
+
+def _click(entry: Mapping[str, Any], *, look: bool) -> dict[str, str]:
+    """One click; a picture is read only where no name has settled the matter."""
+    found = {key: str(entry.get(key, "")) for key in ("control", "role")}
+    return found | ({"read": _read(entry["picture"])} if look and entry.get("picture") else {})
+
+
+def _read(picture: str) -> str:
+    try:
+        data = base64.b64decode(picture, validate=True)
+    except ValueError as error:
+        raise EvaluatorFailed("the picture of a click is damaged") from error
+    return read_text(data, "the picture of a click")

@@ -1,0 +1,100 @@
+"""`check_setting_equals`: the value of a setting."""
+
+import configparser
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, field_validator
+
+from backend.domain.errors import EvaluatorFailed, Invalid
+from backend.domain.evaluators.formats.setting_values import plain_value
+from backend.domain.evaluators.getters._evidence import Checked, as_json, fetched, only, stated
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+KINDS = {"gsettings": 2, "xfconf": 2, "registry": 2, "file": 3}
+"""Kinds of settings, and of how many words their place consists."""
+
+
+class Setting(Parameters):
+    """`name`: where the setting is; `value`: what it should be.
+
+    The name is one of `gsettings SCHEMA KEY`, `xfconf CHANNEL /PROPERTY`, `registry KEY NAME`, `file PATH SECTION KEY`.
+    """
+
+    name: str = Field(min_length=1, max_length=1000)
+    value: str = Field(max_length=4000)
+
+    @field_validator("value", mode="before")
+    @classmethod
+    def _as_text(cls, value: Any) -> Any:
+        return str(value) if isinstance(value, bool | int | float) else value
+
+    @property
+    def place(self) -> list[str]:
+        """The kind and the words of its place; only a registry's key and a file's path may have blanks in them."""
+        kind, _, rest = self.name.partition(" ")
+        return [kind, *rest.strip().rsplit(maxsplit=KINDS.get(kind, 1) - 1)]
+
+
+@register(Kind.GETTER, "check_setting_equals", dialect="omnibench")
+class CheckSettingEquals(Checked):
+    """The value is `{name, value, found}`; `found` is None where the setting has never been set."""
+
+    Params = Setting
+
+    def check(self, parameters: Mapping[str, Any]) -> None:
+        """Raises Invalid if the name is none of the known forms."""
+        kind, *words = Setting.of(parameters).place
+        if kind not in KINDS or len(words) != KINDS[kind]:
+            raise Invalid(f"expected {' or '.join(KINDS)} and where it is", path="name")
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
+        """See the port."""
+        self.check(parameters)
+        kind, *words = Setting.of(parameters).place
+        if kind == "file":
+            return [fetched(context, words[0])]
+        commands = {
+            "gsettings": ["gsettings", "get", *words],
+            "xfconf": ["xfconf-query", "-c", words[0], "-p", words[1]],
+            "registry": ["reg", "query", words[0], "/v", words[1]],
+        }
+        told = context.desktop.execute(commands[kind])
+        return [as_json(" ".join(words), told.model_dump())]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002 - the port's signature
+        """See the port."""
+        setting = Setting.of(parameters)
+        kind, *words = setting.place
+        found = _in_file(only(blobs), *words[1:]) if kind == "file" else _told(kind, stated(only(blobs)), words)
+        return {"name": setting.name, "value": setting.value, "found": found}
+
+
+def _told(kind: str, told: Mapping[str, Any], words: Sequence[str]) -> str | None:
+    """What a program printed. Only gsettings knows every setting: what it does not know is a fault of the task."""
+    if told["returncode"] != 0:
+        if kind == "gsettings":
+            raise EvaluatorFailed(f"gsettings does not know {' '.join(words)}: {str(told['error'])[:300]}")
+        return None
+    if kind != "registry":
+        return plain_value(str(told["output"]))
+    lines = [line.split(None, 2) for line in str(told["output"]).splitlines() if line.startswith("    ")]
+    values = {line[0].lower(): line[2] if len(line) > 2 else "" for line in lines if len(line) > 1}  # noqa: PLR2004 - name, type, data
+    found = values.get(words[1].lower())
+    return str(int(found, 16)) if found and found.startswith("0x") else found
+
+
+def _in_file(blob: Blob, section: str, key: str) -> str | None:
+    if blob.data is None:
+        return None
+    parser = configparser.RawConfigParser(strict=False, interpolation=None)
+    parser.optionxform = str  # type: ignore[assignment, method-assign]  # Keys have their case.
+    try:
+        parser.read_string(blob.data.decode(errors="replace"))
+    except configparser.Error:
+        return None
+    return parser.get(section, key, fallback=None)

@@ -1,0 +1,31 @@
+"""`check_text_exists`: the texts of the screen, by controls or, where they do not have it, by reading the picture."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.evaluators.formats.wording import says
+from backend.domain.evaluators.getters._evidence import Checked
+from backend.domain.evaluators.getters.omnibench._checked import Text, two, wanted
+from backend.domain.evaluators.getters.omnibench._shown import read_from, screen, tree, words_of
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+
+@register(Kind.GETTER, "check_text_exists", dialect="omnibench")
+class CheckTextExists(Checked):
+    """The value is `{text, shown}`: texts of controls and, if the wanted one is not among them, what is read."""
+
+    Params = Text
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
+        """See the port."""
+        return [tree(context), screen(context)]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        text = wanted(parameters)
+        controls, picture = two(blobs)
+        shown = words_of(controls)
+        return {"text": text, "shown": shown if any(says(one, text) for one in shown) else [*shown, read_from(picture)]}

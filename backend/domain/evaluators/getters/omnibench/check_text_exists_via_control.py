@@ -1,0 +1,27 @@
+"""`check_text_exists_via_control`: the texts of the controls that show."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.evaluators.getters._evidence import Checked, only
+from backend.domain.evaluators.getters.omnibench._checked import Text, wanted
+from backend.domain.evaluators.getters.omnibench._shown import tree, words_of
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+
+@register(Kind.GETTER, "check_text_exists_via_control", dialect="omnibench")
+class CheckTextExistsViaControl(Checked):
+    """The value is `{text, shown}`: name and text of every control that shows."""
+
+    Params = Text
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
+        """See the port."""
+        return [tree(context)]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        return {"text": wanted(parameters), "shown": words_of(only(blobs))}

@@ -1,0 +1,27 @@
+"""`check_text_exists_via_ocr`: the texts that are read from the screen."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.evaluators.getters._evidence import Checked, only
+from backend.domain.evaluators.getters.omnibench._checked import Text, wanted
+from backend.domain.evaluators.getters.omnibench._shown import read_from, screen
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+
+@register(Kind.GETTER, "check_text_exists_via_ocr", dialect="omnibench")
+class CheckTextExistsViaOcr(Checked):
+    """The value is `{text, shown}`: what Tesseract reads from the screen."""
+
+    Params = Text
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
+        """See the port."""
+        return [screen(context)]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        return {"text": wanted(parameters), "shown": [read_from(only(blobs))]}

@@ -1,0 +1,34 @@
+"""`check_text_under_cursor`: what is selected, and the line that the text cursor is in."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.getters._evidence import Checked, as_json, only, stated
+from backend.domain.evaluators.getters.omnibench._checked import Text, wanted
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+MOST = 100_000
+"""Characters that are looked at."""
+
+
+@register(Kind.GETTER, "check_text_under_cursor", dialect="omnibench")
+class CheckTextUnderCursor(Checked):
+    """The value is `{text, selection, line}` of the control with the focus."""
+
+    Params = Text
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
+        """See the port."""
+        found = context.desktop.call("GET", "/text_cursor")
+        if not isinstance(found, dict):
+            raise EvaluatorFailed("the desktop says nothing of its text cursor")
+        return [as_json("text cursor", {key: str(found.get(key, ""))[:MOST] for key in ("selection", "line", "role")})]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        found = stated(only(blobs))
+        return {"text": wanted(parameters), "selection": found["selection"], "line": found["line"]}

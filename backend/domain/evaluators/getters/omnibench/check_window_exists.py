@@ -1,0 +1,39 @@
+"""`check_window_exists`: the titles of the windows."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, field_validator
+
+from backend.domain.evaluators.getters._evidence import Checked, as_json, only, stated
+from backend.domain.parameters import Parameters
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind, register
+from backend.domain.score import Blob
+
+
+class Title(Parameters):
+    """`title`: a part of it."""
+
+    title: str = Field(min_length=1, max_length=1000)
+
+    @field_validator("title", mode="before")
+    @classmethod
+    def _digits(cls, value: Any) -> Any:
+        return str(value) if isinstance(value, int | float) else value
+
+
+@register(Kind.GETTER, "check_window_exists", dialect="omnibench")
+class CheckWindowExists(Checked):
+    """The value is `{text, titles}`."""
+
+    Params = Title
+
+    def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
+        """See the port."""
+        return [as_json("windows", [window.title for window in context.desktop.windows()])]
+
+    def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
+        """See the port."""
+        return {"text": Title.of(parameters).title, "titles": stated(only(blobs))}

@@ -1,0 +1,18 @@
+"""`check_clipboard_contains`: the clipboard contains this text."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.evaluators.formats.wording import plain
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "check_clipboard_contains", dialect="omnibench")
+def check_clipboard_contains(result: Mapping[str, Any]) -> MetricValue:
+    """1 if it does, whatever its case and the blanks in it."""
+    met = plain(result["text"]) in plain(result["clipboard"])
+    return verdict(
+        met, f"{short(result['text'])} is {'' if met else 'not '}in the clipboard: {short(result['clipboard'])}"
+    )

@@ -1,0 +1,21 @@
+"""`check_file_contains`: a file contains this text."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.evaluators.formats.wording import plain
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "check_file_contains", dialect="omnibench")
+def check_file_contains(result: Mapping[str, Any]) -> MetricValue:
+    """1 if the text is in the file, whatever its case and the blanks and line ends in it."""
+    content, text = result["content"], plain(result["text"])
+    if content is None:
+        return verdict(met=False, reason="the file is not there, or has no text")
+    met = text in plain(content)
+    return verdict(
+        met, f"the file {'contains' if met else 'does not contain'} {short(result['text'])}: {short(content)}"
+    )

@@ -1,0 +1,21 @@
+"""`check_keyboard_types`: this text was typed."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.evaluators.formats.typed import expanded
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "check_keyboard_types", dialect="omnibench")
+def check_keyboard_types(result: Mapping[str, Any]) -> MetricValue:
+    """1 if it was typed in one go, letter by letter, or if it names a key that was pressed (`{ctrl+s}`).
+
+    What Backspace took back was not typed; Return and Tab count as line end and tab.
+    """
+    text = expanded(result["text"])
+    met = text in result["keys"] or any(text in typed for typed in result["typed"])
+    typed = f"typed: {short(result['typed'])}, keys: {short(result['keys'])}"
+    return verdict(met, f"{short(text)} was {'' if met else 'not '}typed; {typed}")

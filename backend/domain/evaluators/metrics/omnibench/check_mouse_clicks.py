@@ -1,0 +1,19 @@
+"""`check_mouse_clicks`: something with this text was clicked."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.evaluators.formats.wording import says
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "check_mouse_clicks", dialect="omnibench")
+def check_mouse_clicks(result: Mapping[str, Any]) -> MetricValue:
+    """1 if the words are in the name of a control that was clicked or, where it has none, in what was read there."""
+    text = result["text"]
+    seen = [click.get("control") or click.get("read", "") for click in result["clicks"]]
+    hit = next((name for name in seen if says(name, text)), None)
+    reason = f"{short(hit)} was clicked" if hit is not None else f"not clicked: {short(text)}; clicked: {short(seen)}"
+    return verdict(hit is not None, reason)

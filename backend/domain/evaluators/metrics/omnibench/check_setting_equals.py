@@ -1,0 +1,17 @@
+"""`check_setting_equals`: a setting has this value."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.evaluators.formats.setting_values import same
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "check_setting_equals", dialect="omnibench")
+def check_setting_equals(result: Mapping[str, Any]) -> MetricValue:
+    """1 if it has: numbers by their value, truth values whatever their case, else letter by letter."""
+    found, wanted = result["found"], result["value"]
+    met = found is not None and same(found, wanted)
+    return verdict(met, f"{result['name']} is {short(found)}, wanted: {short(wanted)}")

@@ -1,0 +1,16 @@
+"""`check_text_exists_via_ocr`: this text can be read on the screen."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.evaluators.formats.wording import says
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "check_text_exists_via_ocr", dialect="omnibench")
+def check_text_exists_via_ocr(result: Mapping[str, Any]) -> MetricValue:
+    """1 if the words are in one of the texts."""
+    met = any(says(one, result["text"]) for one in result["shown"])
+    return verdict(met, f"{short(result['text'])} is {'' if met else 'not '}on the screen")

@@ -1,0 +1,18 @@
+"""`check_text_under_cursor`: this text is selected, or in the line of the text cursor."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.evaluators.formats.wording import plain
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "check_text_under_cursor", dialect="omnibench")
+def check_text_under_cursor(result: Mapping[str, Any]) -> MetricValue:
+    """1 if it is in what is selected or, if nothing is, in the cursor's line."""
+    text, selection, line = (plain(str(result[key])) for key in ("text", "selection", "line"))
+    met = text in selection if selection else text in line
+    found = f"selected: {short(result['selection'])}, line: {short(result['line'])}"
+    return verdict(met, f"{short(result['text'])} is {'' if met else 'not '}at the cursor; {found}")

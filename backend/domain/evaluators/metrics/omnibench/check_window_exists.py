@@ -1,0 +1,19 @@
+"""`check_window_exists`: there is a window with this title."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.evaluators.formats.wording import plain
+from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "check_window_exists", dialect="omnibench")
+def check_window_exists(result: Mapping[str, Any]) -> MetricValue:
+    """1 if the text is a part of a window's title, whatever its case."""
+    title = plain(result["text"])
+    met = any(title in plain(str(one)) for one in result["titles"])
+    return verdict(
+        met, f"{'a' if met else 'no'} window has {short(result['text'])} in its title: {short(result['titles'])}"
+    )
