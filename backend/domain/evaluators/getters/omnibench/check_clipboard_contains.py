@@ -6,6 +6,7 @@ from typing import Any
 
 from backend.domain.evaluators.getters._evidence import Checked, as_json, only, stated
 from backend.domain.evaluators.getters.omnibench._checked import Text, wanted
+from backend.domain.omnibench.expression import DIALECT
 from backend.domain.ports import SetupContext
 from backend.domain.registry import Kind, register
 from backend.domain.score import Blob
@@ -14,7 +15,7 @@ MOST = 100_000
 """Characters that are looked at."""
 
 
-@register(Kind.GETTER, "check_clipboard_contains", dialect="omnibench")
+@register(Kind.GETTER, "check_clipboard_contains", dialect=DIALECT)
 class CheckClipboardContains(Checked):
     """The value is `{text, clipboard}`."""
 

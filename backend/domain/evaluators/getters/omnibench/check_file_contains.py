@@ -9,6 +9,7 @@ from pydantic import Field
 from backend.domain.evaluators.formats.inside import text_inside
 from backend.domain.evaluators.getters._evidence import Checked, fetched, only, placed
 from backend.domain.evaluators.getters.omnibench._checked import Text
+from backend.domain.omnibench.expression import DIALECT
 from backend.domain.ports import SetupContext
 from backend.domain.registry import Kind, register
 from backend.domain.score import Blob
@@ -20,7 +21,7 @@ class FileText(Text):
     file_path: str = Field(min_length=1, max_length=250)
 
 
-@register(Kind.GETTER, "check_file_contains", dialect="omnibench")
+@register(Kind.GETTER, "check_file_contains", dialect=DIALECT)
 class CheckFileContains(Checked):
     """The value is `{text, content}`: all the text of the file, be it an office document; None if there is none."""
 

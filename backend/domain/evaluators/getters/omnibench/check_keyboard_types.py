@@ -7,12 +7,13 @@ from typing import Any
 from backend.domain.evaluators.formats.typed import joined
 from backend.domain.evaluators.getters._evidence import Checked, stated
 from backend.domain.evaluators.getters.omnibench._checked import Text, done, two, wanted
+from backend.domain.omnibench.expression import DIALECT
 from backend.domain.ports import SetupContext
 from backend.domain.registry import Kind, register
 from backend.domain.score import Blob
 
 
-@register(Kind.GETTER, "check_keyboard_types", dialect="omnibench")
+@register(Kind.GETTER, "check_keyboard_types", dialect=DIALECT)
 class CheckKeyboardTypes(Checked):
     """The value is `{text, typed, keys}`: texts that were typed in one go, and the keys that type nothing."""
 

@@ -10,12 +10,13 @@ from backend.domain.evaluators.formats.wording import says
 from backend.domain.evaluators.getters._evidence import Checked, only, stated
 from backend.domain.evaluators.getters.omnibench._checked import Text, done, wanted
 from backend.domain.evaluators.getters.omnibench._shown import read_text
+from backend.domain.omnibench.expression import DIALECT
 from backend.domain.ports import SetupContext
 from backend.domain.registry import Kind, register
 from backend.domain.score import Blob
 
 
-@register(Kind.GETTER, "check_mouse_clicks", dialect="omnibench")
+@register(Kind.GETTER, "check_mouse_clicks", dialect=DIALECT)
 class CheckMouseClicks(Checked):
     """The value is `{text, clicks}`: of each `control` and `role`; where a program names none, what is `read` there."""
 

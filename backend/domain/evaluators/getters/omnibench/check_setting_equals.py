@@ -10,6 +10,7 @@ from pydantic import Field, field_validator
 from backend.domain.errors import EvaluatorFailed, Invalid
 from backend.domain.evaluators.formats.setting_values import plain_value
 from backend.domain.evaluators.getters._evidence import Checked, as_json, fetched, only, stated
+from backend.domain.omnibench.expression import DIALECT
 from backend.domain.parameters import Parameters
 from backend.domain.ports import SetupContext
 from backend.domain.registry import Kind, register
@@ -40,7 +41,7 @@ class Setting(Parameters):
         return [kind, *rest.strip().rsplit(maxsplit=KINDS.get(kind, 1) - 1)]
 
 
-@register(Kind.GETTER, "check_setting_equals", dialect="omnibench")
+@register(Kind.GETTER, "check_setting_equals", dialect=DIALECT)
 class CheckSettingEquals(Checked):
     """The value is `{name, value, found}`; `found` is None where the setting has never been set."""
 

@@ -8,12 +8,13 @@ from backend.domain.evaluators.formats.wording import says
 from backend.domain.evaluators.getters._evidence import Checked
 from backend.domain.evaluators.getters.omnibench._checked import Text, two, wanted
 from backend.domain.evaluators.getters.omnibench._shown import read_from, screen, tree, words_of
+from backend.domain.omnibench.expression import DIALECT
 from backend.domain.ports import SetupContext
 from backend.domain.registry import Kind, register
 from backend.domain.score import Blob
 
 
-@register(Kind.GETTER, "check_text_exists", dialect="omnibench")
+@register(Kind.GETTER, "check_text_exists", dialect=DIALECT)
 class CheckTextExists(Checked):
     """The value is `{text, shown}`: texts of controls and, if the wanted one is not among them, what is read."""
 

@@ -7,6 +7,7 @@ from typing import Any
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.getters._evidence import Checked, as_json, only, stated
 from backend.domain.evaluators.getters.omnibench._checked import Text, wanted
+from backend.domain.omnibench.expression import DIALECT
 from backend.domain.ports import SetupContext
 from backend.domain.registry import Kind, register
 from backend.domain.score import Blob
@@ -15,7 +16,7 @@ MOST = 100_000
 """Characters that are looked at."""
 
 
-@register(Kind.GETTER, "check_text_under_cursor", dialect="omnibench")
+@register(Kind.GETTER, "check_text_under_cursor", dialect=DIALECT)
 class CheckTextUnderCursor(Checked):
     """The value is `{text, selection, line}` of the control with the focus."""
 

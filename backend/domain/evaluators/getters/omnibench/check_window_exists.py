@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import Field, field_validator
 
 from backend.domain.evaluators.getters._evidence import Checked, as_json, only, stated
+from backend.domain.omnibench.expression import DIALECT
 from backend.domain.parameters import Parameters
 from backend.domain.ports import SetupContext
 from backend.domain.registry import Kind, register
@@ -24,7 +25,7 @@ class Title(Parameters):
         return str(value) if isinstance(value, int | float) else value
 
 
-@register(Kind.GETTER, "check_window_exists", dialect="omnibench")
+@register(Kind.GETTER, "check_window_exists", dialect=DIALECT)
 class CheckWindowExists(Checked):
     """The value is `{text, titles}`."""
 

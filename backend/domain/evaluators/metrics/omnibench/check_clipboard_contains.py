@@ -5,11 +5,12 @@ from typing import Any
 
 from backend.domain.evaluators.formats.wording import plain
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.omnibench.expression import DIALECT
 from backend.domain.registry import Kind, register
 from backend.domain.score import MetricValue
 
 
-@register(Kind.METRIC, "check_clipboard_contains", dialect="omnibench")
+@register(Kind.METRIC, "check_clipboard_contains", dialect=DIALECT)
 def check_clipboard_contains(result: Mapping[str, Any]) -> MetricValue:
     """1 if it does, whatever its case and the blanks in it."""
     met = plain(result["text"]) in plain(result["clipboard"])

@@ -5,11 +5,12 @@ from typing import Any
 
 from backend.domain.evaluators.formats.typed import expanded
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.omnibench.expression import DIALECT
 from backend.domain.registry import Kind, register
 from backend.domain.score import MetricValue
 
 
-@register(Kind.METRIC, "check_keyboard_types", dialect="omnibench")
+@register(Kind.METRIC, "check_keyboard_types", dialect=DIALECT)
 def check_keyboard_types(result: Mapping[str, Any]) -> MetricValue:
     """1 if it was typed in one go, letter by letter, or if it names a key that was pressed (`{ctrl+s}`).
 

@@ -5,11 +5,12 @@ from typing import Any
 
 from backend.domain.evaluators.formats.wording import says
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.omnibench.expression import DIALECT
 from backend.domain.registry import Kind, register
 from backend.domain.score import MetricValue
 
 
-@register(Kind.METRIC, "check_mouse_clicks", dialect="omnibench")
+@register(Kind.METRIC, "check_mouse_clicks", dialect=DIALECT)
 def check_mouse_clicks(result: Mapping[str, Any]) -> MetricValue:
     """1 if the words are in the name of a control that was clicked or, where it has none, in what was read there."""
     text = result["text"]

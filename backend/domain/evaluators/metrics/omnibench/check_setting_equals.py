@@ -5,11 +5,12 @@ from typing import Any
 
 from backend.domain.evaluators.formats.setting_values import same
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.omnibench.expression import DIALECT
 from backend.domain.registry import Kind, register
 from backend.domain.score import MetricValue
 
 
-@register(Kind.METRIC, "check_setting_equals", dialect="omnibench")
+@register(Kind.METRIC, "check_setting_equals", dialect=DIALECT)
 def check_setting_equals(result: Mapping[str, Any]) -> MetricValue:
     """1 if it has: numbers by their value, truth values whatever their case, else letter by letter."""
     found, wanted = result["found"], result["value"]

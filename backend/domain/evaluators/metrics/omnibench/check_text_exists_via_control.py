@@ -5,11 +5,12 @@ from typing import Any
 
 from backend.domain.evaluators.formats.wording import says
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.omnibench.expression import DIALECT
 from backend.domain.registry import Kind, register
 from backend.domain.score import MetricValue
 
 
-@register(Kind.METRIC, "check_text_exists_via_control", dialect="omnibench")
+@register(Kind.METRIC, "check_text_exists_via_control", dialect=DIALECT)
 def check_text_exists_via_control(result: Mapping[str, Any]) -> MetricValue:
     """1 if the words are in one of the texts."""
     met = any(says(one, result["text"]) for one in result["shown"])

@@ -5,11 +5,12 @@ from typing import Any
 
 from backend.domain.evaluators.formats.wording import plain
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.omnibench.expression import DIALECT
 from backend.domain.registry import Kind, register
 from backend.domain.score import MetricValue
 
 
-@register(Kind.METRIC, "check_text_under_cursor", dialect="omnibench")
+@register(Kind.METRIC, "check_text_under_cursor", dialect=DIALECT)
 def check_text_under_cursor(result: Mapping[str, Any]) -> MetricValue:
     """1 if it is in what is selected or, if nothing is, in the cursor's line."""
     text, selection, line = (plain(str(result[key])) for key in ("text", "selection", "line"))

@@ -5,11 +5,12 @@ from typing import Any
 
 from backend.domain.evaluators.formats.wording import plain
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.omnibench.expression import DIALECT
 from backend.domain.registry import Kind, register
 from backend.domain.score import MetricValue
 
 
-@register(Kind.METRIC, "check_window_exists", dialect="omnibench")
+@register(Kind.METRIC, "check_window_exists", dialect=DIALECT)
 def check_window_exists(result: Mapping[str, Any]) -> MetricValue:
     """1 if the text is a part of a window's title, whatever its case."""
     title = plain(result["text"])

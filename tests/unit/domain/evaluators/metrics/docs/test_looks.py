@@ -10,7 +10,7 @@ from PIL import Image
 
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.metrics.docs import compare_image_text as images
+from backend.domain.evaluators.formats import picture_text
 from backend.domain.registry import Kind
 from backend.domain.score import MetricValue
 from tests.factories.docx import Block, Picture, Xml, p, png, r, save, save_odt, table
@@ -261,7 +261,7 @@ class TestImageText:
             metric("compare_image_text")(screenshot(tmp_path, "x"), RULE)
 
     def test_what_takes_too_long(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(images, "SECONDS", 0.001)
+        monkeypatch.setattr(picture_text, "SECONDS", 0.001)
         assert "could not be read" in metric("compare_image_text")(screenshot(tmp_path, "x"), RULE).reasons[0]
 
     @pytest.mark.parametrize("size", [(1, 1), (40_000, 2)])
