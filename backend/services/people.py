@@ -13,8 +13,8 @@ from backend.db.models import Actor, Attempt, Episode, Project, Run, Task
 from backend.db.models.words import Purpose
 from backend.db.repositories import benchmarks, episodes, runs
 from backend.db.repositories import people as repository
+from backend.domain.agents._oracle_screen import describe
 from backend.domain.agents._oracle_steps import read_solution
-from backend.domain.agents.oracle import describe
 from backend.domain.episode import EpisodeState, RunState
 from backend.domain.errors import Conflict, Invalid, NotFound
 from backend.services import queue

@@ -14,6 +14,8 @@ from backend.domain.registry import Kind, register
 from backend.domain.trajectory import Decision, Observation
 
 LOOK_SECONDS = 2.0
+AT_ONCE = 0.01
+"""Seconds in which a message that waits already is handed over."""
 _NOT_SENT = {"frame": None, "shown": None, "previous": None, "a11y_tree": None, "clipboard": None, "terminal": None}
 
 
@@ -21,6 +23,11 @@ class HumanParams(Parameters):
     """Who acts."""
 
     person: str = Field(default="", max_length=100, description="A name or number for the person; rows are by person.")
+    look_again: bool = Field(
+        default=False,
+        description="Looks at the desktop once more before each action, as a step without one: what is recorded with "
+        "an action is then what the person saw. Own tasks are recorded so.",
+    )
 
 
 @register(Kind.AGENT, "human")
@@ -37,6 +44,7 @@ class Human:
     def __init__(self, params: Any) -> None:
         self.params = params
         self._context: AgentContext | None = None
+        self._held: Mapping[str, Any] | None = None
 
     def reset(self, context: AgentContext) -> None:
         """Raises AgentFailed where there is no line to a page."""
@@ -55,16 +63,27 @@ class Human:
             raise RuntimeError("act() before reset()")
         # The page has the live picture; the line only says which step waits.
         context.line.show(observation.model_copy(update=_NOT_SENT), {"max_steps": context.max_steps})
-        left = context.max_seconds
+        if self._held is not None:
+            message, self._held = self._held, None
+            return self._read(message, context)
+        left, waited = context.max_seconds, False
         while left > 0:
-            message = context.line.take(min(LOOK_SECONDS, left))
+            message = context.line.take(min(LOOK_SECONDS, left) if waited else AT_ONCE)
             if message is not None:
-                return self._read(message, context)
-            left -= LOOK_SECONDS
+                return self._taken(message, context, waited=waited)
+            left -= LOOK_SECONDS if waited else 0.0
+            waited = True
         return Decision(stop=EndedBy.TIME, words="Nobody acted any more.")
 
     def close(self) -> None:
         """Nothing to release: the line is its worker's."""
+
+    def _taken(self, message: Mapping[str, Any], context: AgentContext, *, waited: bool) -> Decision:
+        """A message that came while the person was waited for belongs to a newer screen than this observation's."""
+        if waited and self.params.look_again:
+            self._held = message
+            return Decision()
+        return self._read(message, context)
 
     @staticmethod
     def _read(message: Mapping[str, Any], context: AgentContext) -> Decision:

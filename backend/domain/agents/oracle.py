@@ -6,15 +6,13 @@ window list, nothing else. Widgets that a step needs are waited for with WAIT, a
 
 from typing import Any
 
-from backend.domain.agents._oracle_steps import OracleStep, Selector, read_solution
+from backend.domain.agents._oracle_screen import BLIND, Screen, attempt, describe
+from backend.domain.agents._oracle_steps import OracleStep, read_solution
 from backend.domain.errors import AgentFailed, Invalid
-from backend.domain.evaluators.formats.accessibility import WINDOW_ROLES, Widget, widgets
 from backend.domain.parameters import Parameters
 from backend.domain.ports_agent import AgentContext
 from backend.domain.registry import Kind, register
 from backend.domain.trajectory import Action, ActionType, Decision, Observation
-
-_BLIND = frozenset({"type", "press", "hotkey"})  # need no widget, so they may follow another action at once
 
 
 @register(Kind.AGENT, "oracle")
@@ -51,14 +49,14 @@ class Oracle:
         Raises:
             AgentFailed: what a step waits for did not come.
         """
-        screen = _Screen(observation)
+        screen = _screen(observation)
         actions: list[Action] = []
         words: list[str] = []
         while self._next < len(self._steps):
             step = self._steps[self._next]
-            if actions and step.verb not in _BLIND:
+            if actions and step.verb not in BLIND:
                 break  # The screen will have changed: look first.
-            done, found = _try(step, screen)
+            done, found = attempt(step, screen)
             if not done:
                 return self._look_again(step, screen)
             words.append(step.note or describe(step))
@@ -73,7 +71,7 @@ class Oracle:
     def close(self) -> None:
         """Nothing to release."""
 
-    def _look_again(self, step: OracleStep, screen: "_Screen") -> Decision:
+    def _look_again(self, step: OracleStep, screen: Screen) -> Decision:
         self._looks += 1
         if self._looks > step.patience:
             raise AgentFailed(
@@ -85,99 +83,10 @@ class Oracle:
         )
 
 
-def describe(step: OracleStep) -> str:
-    """A step in words."""
-    value = getattr(step, step.verb)
-    verb = step.verb.replace("_", " ")
-    if isinstance(value, Selector):
-        return f"{verb} {value.words()}"
-    return f"{verb} {value!r}" if isinstance(value, str) else f"{verb} {value}"
-
-
-class _Screen:
-    """What the oracle sees of one observation."""
-
-    def __init__(self, observation: Observation) -> None:
-        if observation.a11y_tree is None:
-            raise AgentFailed("the oracle needs an observation space with the accessibility tree")
-        try:
-            self._widgets = widgets(observation.a11y_tree)
-        except Invalid as error:
-            raise AgentFailed(error.message) from error
-        listed = observation.windows
-        if listed is None:
-            frames = [one for one in self._widgets if one.role in WINDOW_ROLES]
-            self.titles = [one.name for one in frames]
-            self._active = [one.name for one in frames if "active" in one.states]
-        else:
-            self.titles = [window.title for window in listed]
-            self._active = [window.title for window in listed if window.active]
-
-    def has_window(self, title: str, *, active: bool) -> bool:
-        return any(title in name for name in (self._active if active else self.titles))
-
-    def find(self, selector: Selector) -> Widget | None:
-        fitting = [one for one in self._widgets if selector.fits(one)]
-        fitting = [one for one in fitting if one.in_active] or fitting
-        try:
-            return fitting[selector.index]
-        except IndexError:
-            return None
-
-
-def _try(step: OracleStep, screen: _Screen) -> tuple[bool, list[Action]]:
-    """Whether the step can be done now, and by which actions."""
-    if step.drag is not None:
-        start, end = screen.find(step.drag.start), screen.find(step.drag.end)
-        return start is not None and end is not None, _dragged(step, start, end)
-    if step.scroll is not None:
-        place = screen.find(step.scroll.at)
-        over = [] if place is None else [_point(ActionType.MOVE_TO, place, step.scroll.at)]
-        return place is not None, [*over, Action(type=ActionType.SCROLL, dy=step.scroll.dy)]
-    for selector, kind, extra in _pointing(step):
-        widget = screen.find(selector)
-        return widget is not None, [] if widget is None else [_point(kind, widget, selector, **extra)]
-    return _seen(step, screen), _keyboard(step)
-
-
-def _seen(step: OracleStep, screen: _Screen) -> bool:
-    """For steps that wait; those that only press keys need see nothing."""
-    if step.wait is not None:
-        return screen.find(step.wait) is not None
-    if step.wait_gone is not None:
-        return screen.find(step.wait_gone) is None
-    if step.wait_window is not None:
-        return screen.has_window(step.wait_window, active=True)
-    return step.wait_window_gone is None or not screen.has_window(step.wait_window_gone, active=False)
-
-
-def _keyboard(step: OracleStep) -> list[Action]:
-    if step.type is not None:
-        return [Action(type=ActionType.TYPING, text=step.type)]
-    if step.press is not None:
-        return [Action(type=ActionType.PRESS, keys=(step.press,))]
-    if step.hotkey is not None:
-        return [Action(type=ActionType.HOTKEY, keys=step.hotkey)]
-    return [] if step.fail is None else [Action(type=ActionType.FAIL, note=step.fail)]
-
-
-def _pointing(step: OracleStep) -> list[tuple[Selector, ActionType, dict[str, Any]]]:
-    found: list[tuple[Selector | None, ActionType, dict[str, Any]]] = [
-        (step.click, ActionType.CLICK, {}),
-        (step.double_click, ActionType.CLICK, {"clicks": 2}),
-        (step.right_click, ActionType.CLICK, {"button": "right"}),
-        (step.move_to, ActionType.MOVE_TO, {}),
-    ]
-    return [(selector, kind, extra) for selector, kind, extra in found if selector is not None]
-
-
-def _dragged(step: OracleStep, start: Widget | None, end: Widget | None) -> list[Action]:
-    if step.drag is None or start is None or end is None:
-        return []
-    return [_point(ActionType.MOVE_TO, start, step.drag.start), _point(ActionType.DRAG_TO, end, step.drag.end)]
-
-
-def _point(kind: ActionType, widget: Widget, selector: Selector, **extra: Any) -> Action:
-    x, y, width, height = widget.rect or (0, 0, 0, 0)
-    across, down = selector.at
-    return Action(type=kind, x=x + int(width * across), y=y + int(height * down), **extra)
+def _screen(observation: Observation) -> Screen:
+    if observation.a11y_tree is None:
+        raise AgentFailed("the oracle needs an observation space with the accessibility tree")
+    try:
+        return Screen(observation.a11y_tree, observation.windows)
+    except Invalid as error:
+        raise AgentFailed(error.message) from error

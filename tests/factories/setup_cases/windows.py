@@ -55,6 +55,12 @@ CASES = {
     "open": SetupCase(
         {"path": "/home/user/old.txt"}, place, lambda context: context.desktop.open_windows[-1].text == "old"
     ),
+    "perform": SetupCase(
+        {"steps": [{"wait_window": "editor"}, {"type": "hello"}]},
+        place,
+        lambda context: context.desktop.open_windows[-1].text.endswith("hello"),
+        bare=lambda: FakeContext(FakeDesktop()),
+    ),
     "perturb_windows": SetupCase(
         {"how": "shrunk", "seed": 1},
         lambda: placed(place()),

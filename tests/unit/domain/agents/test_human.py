@@ -1,6 +1,9 @@
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 
-from backend.domain.agents.human import Human, HumanParams
+from backend.domain.agents.human import AT_ONCE, Human, HumanParams
 from backend.domain.episode import EndedBy
 from backend.domain.errors import AgentFailed, ClusterLost
 from backend.domain.ports_agent import AgentContext
@@ -12,8 +15,8 @@ CLICK = {"type": "CLICK", "x": 5, "y": 6, "clicks": 2}
 SEEN = Observation(index=3, frame=Frame(data=b"picture", media_type="image/png", width=640, height=480))
 
 
-def begun(line: FakeLine | None, seconds: float = 60.0) -> Human:
-    agent = Human(HumanParams())
+def begun(line: FakeLine | None, seconds: float = 60.0, **params: bool) -> Human:
+    agent = Human(HumanParams(**params))
     context = AgentContext(
         instruction="do it", screen=Screen(width=640, height=480), max_steps=9, seed=1, line=line, max_seconds=seconds
     )
@@ -47,6 +50,25 @@ class TestAct:
         line.close()
         with pytest.raises(ClusterLost):
             begun(line).act(SEEN)
+
+
+class Late(FakeLine):
+    """What is said comes while it is waited for, never before."""
+
+    def take(self, seconds: float) -> Mapping[str, Any] | None:
+        return super().take(seconds) if seconds > AT_ONCE else None
+
+
+class TestLookAgain:
+    def test_what_came_while_nobody_acted_is_done_after_another_look(self) -> None:
+        agent = begun(Late({"actions": [CLICK]}), look_again=True)
+        looked = agent.act(SEEN)
+        assert (looked.actions, looked.invalid, looked.stop) == ((), "", None)
+        assert agent.act(SEEN).actions[0].type is ActionType.CLICK
+
+    def test_what_waited_already_is_done_at_once(self) -> None:
+        agent = begun(FakeLine({"actions": [CLICK]}), look_again=True)
+        assert agent.act(SEEN).actions[0].type is ActionType.CLICK
 
 
 class TestReset:

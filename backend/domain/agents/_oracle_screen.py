@@ -1,0 +1,109 @@
+"""What an oracle solution's step needs to see, and the actions that it then is: shared by who plays solutions.
+
+Players are the agent `oracle` and the set-up step `perform`. Widgets are found in the accessibility tree.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from backend.domain.agents._oracle_steps import OracleStep, Selector
+from backend.domain.evaluators.formats.accessibility import WINDOW_ROLES, Widget, widgets
+from backend.domain.trajectory import Action, ActionType, Window
+
+BLIND = frozenset({"type", "press", "hotkey"})
+"""Steps that need no widget, so they may follow another action at once."""
+
+
+def describe(step: OracleStep) -> str:
+    """A step in words."""
+    value = getattr(step, step.verb)
+    verb = step.verb.replace("_", " ")
+    if isinstance(value, Selector):
+        return f"{verb} {value.words()}"
+    return f"{verb} {value!r}" if isinstance(value, str) else f"{verb} {value}"
+
+
+class Screen:
+    """What is seen of the desktop at one moment."""
+
+    def __init__(self, tree: str, listed: Sequence[Window] | None) -> None:
+        """Raises Invalid if the tree cannot be read. `listed`: windows; None = only what the tree says of them."""
+        self._widgets = widgets(tree)
+        if listed is None:
+            frames = [one for one in self._widgets if one.role in WINDOW_ROLES]
+            self.titles = [one.name for one in frames]
+            self._active = [one.name for one in frames if "active" in one.states]
+        else:
+            self.titles = [window.title for window in listed]
+            self._active = [window.title for window in listed if window.active]
+
+    def has_window(self, title: str, *, active: bool) -> bool:
+        """Whether a window's title contains the text; with `active`, that of the active one."""
+        return any(title in name for name in (self._active if active else self.titles))
+
+    def find(self, selector: Selector) -> Widget | None:
+        """The widget that is meant; None if it is not there."""
+        fitting = [one for one in self._widgets if selector.fits(one)]
+        fitting = [one for one in fitting if one.in_active] or fitting
+        try:
+            return fitting[selector.index]
+        except IndexError:
+            return None
+
+
+def attempt(step: OracleStep, screen: Screen) -> tuple[bool, list[Action]]:
+    """Whether the step can be done now, and by which actions."""
+    if step.drag is not None:
+        start, end = screen.find(step.drag.start), screen.find(step.drag.end)
+        return start is not None and end is not None, _dragged(step, start, end)
+    if step.scroll is not None:
+        place = screen.find(step.scroll.at)
+        over = [] if place is None else [_point(ActionType.MOVE_TO, place, step.scroll.at)]
+        return place is not None, [*over, Action(type=ActionType.SCROLL, dy=step.scroll.dy)]
+    for selector, kind, extra in _pointing(step):
+        widget = screen.find(selector)
+        return widget is not None, [] if widget is None else [_point(kind, widget, selector, **extra)]
+    return _seen(step, screen), _keyboard(step)
+
+
+def _seen(step: OracleStep, screen: Screen) -> bool:
+    """For steps that wait; those that only press keys need see nothing."""
+    if step.wait is not None:
+        return screen.find(step.wait) is not None
+    if step.wait_gone is not None:
+        return screen.find(step.wait_gone) is None
+    if step.wait_window is not None:
+        return screen.has_window(step.wait_window, active=True)
+    return step.wait_window_gone is None or not screen.has_window(step.wait_window_gone, active=False)
+
+
+def _keyboard(step: OracleStep) -> list[Action]:
+    if step.type is not None:
+        return [Action(type=ActionType.TYPING, text=step.type)]
+    if step.press is not None:
+        return [Action(type=ActionType.PRESS, keys=(step.press,))]
+    if step.hotkey is not None:
+        return [Action(type=ActionType.HOTKEY, keys=step.hotkey)]
+    return [] if step.fail is None else [Action(type=ActionType.FAIL, note=step.fail)]
+
+
+def _pointing(step: OracleStep) -> list[tuple[Selector, ActionType, dict[str, Any]]]:
+    found: list[tuple[Selector | None, ActionType, dict[str, Any]]] = [
+        (step.click, ActionType.CLICK, {}),
+        (step.double_click, ActionType.CLICK, {"clicks": 2}),
+        (step.right_click, ActionType.CLICK, {"button": "right"}),
+        (step.move_to, ActionType.MOVE_TO, {}),
+    ]
+    return [(selector, kind, extra) for selector, kind, extra in found if selector is not None]
+
+
+def _dragged(step: OracleStep, start: Widget | None, end: Widget | None) -> list[Action]:
+    if step.drag is None or start is None or end is None:
+        return []
+    return [_point(ActionType.MOVE_TO, start, step.drag.start), _point(ActionType.DRAG_TO, end, step.drag.end)]
+
+
+def _point(kind: ActionType, widget: Widget, selector: Selector, **extra: Any) -> Action:
+    x, y, width, height = widget.rect or (0, 0, 0, 0)
+    across, down = selector.at
+    return Action(type=kind, x=x + int(width * across), y=y + int(height * down), **extra)

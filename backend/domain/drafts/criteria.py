@@ -1,0 +1,73 @@
+"""Whether an instruction says clearly when it is done: rules that point a reviewer at words, and judge nothing."""
+
+import re
+from collections.abc import Iterator
+
+from backend.domain.drafts.content import DraftContent
+from backend.domain.task import JSON
+
+FEWEST_WORDS = 4
+_SUBJECTIVE = (
+    "appealing", "appropriate", "appropriately", "attractive", "beautiful", "best", "better", "clean", "elegant",
+    "good", "interesting", "modern", "neat", "nice", "nicely", "pleasant", "pretty", "professional", "proper",
+    "properly", "reasonable", "suitable", "tidy", "useful",
+)  # fmt: skip
+_VAGUE = (
+    "a bit", "a couple of", "a few", "and so on", "and/or", "approximately", "as needed", "as you like", "etc",
+    "if necessary", "if possible", "maybe", "or something", "or similar", "perhaps", "roughly", "several",
+    "some", "somehow", "something", "somewhere", "various", "whatever",
+)  # fmt: skip
+_NAMED = re.compile(
+    r"""["'\u2018-\u201d\u00ab\u00bb][^"'\u2018-\u201d\u00ab\u00bb]+["'\u2018-\u201d\u00ab\u00bb]"""
+    r"""|\d|\b[\w-]+\.\w{1,5}\b|(?<=[a-z,;:] )[A-Z][\w-]+|(?:/|\b)[\w.-]+/[\w.-]+"""
+)
+
+
+def unclear(instruction: str) -> list[str]:
+    """What makes an instruction ambiguous or its criterion subjective, one sentence each; empty if no rule applies."""
+    text = instruction.strip()
+    if not text:
+        return ["There is no instruction."]
+    found = [
+        *(f"“{word}” is a matter of taste: say what can be checked." for word in _used(text, _SUBJECTIVE)),
+        *(f"“{word}” is vague: say how many, which, or when." for word in _used(text, _VAGUE)),
+    ]
+    if len(text.split()) < FEWEST_WORDS:
+        found.append(f"It has fewer than {FEWEST_WORDS} words.")
+    if not _NAMED.search(text):
+        found.append("It names nothing: no file, number, quoted text or name says what exactly is meant.")
+    return found
+
+
+def unsaid(content: DraftContent) -> list[str]:
+    """Texts and numbers that a check's rule expects and the instruction never says, one sentence each.
+
+    Not always wrong: what is expected may follow from what the screen shows. Found in `rules` only; keys of objects
+    that begin an address into the evidence are not looked at.
+    """
+    said = content.instruction.casefold()
+    found = []
+    for number, check in enumerate(content.checks, start=1):
+        rules = (check.expected or {}).get("rules")
+        found += [
+            f"Check {number} ({check.func}) expects {value!r}, which the instruction does not say."
+            for value in dict.fromkeys(_leaves(rules))
+            if value.casefold() not in said
+        ]
+    return found[:20]
+
+
+def _used(text: str, words: tuple[str, ...]) -> Iterator[str]:
+    low = text.casefold()
+    return (word for word in words if re.search(rf"(?<![\w./-]){re.escape(word)}(?![\w/-])", low))
+
+
+def _leaves(value: JSON) -> Iterator[str]:
+    """Texts and numbers of a JSON value, as text; truth values say nothing that could be written out."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        for part in value:
+            yield from _leaves(part)
+    elif isinstance(value, str | int | float) and not isinstance(value, bool) and str(value).strip():
+        yield str(value).strip()[:200]

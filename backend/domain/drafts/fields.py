@@ -1,0 +1,146 @@
+"""The fields of a form from a JSON schema, and the parameters that somebody typed into them."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from backend.domain.errors import Invalid
+
+ANY = "json"
+"""Name of the one field of a plug-in that says nothing about its parameters."""
+_MOST_TEXT = 100_000
+
+
+@dataclass(frozen=True)
+class FormField:
+    """One parameter.
+
+    Attributes:
+        kinds: JSON types that it may have, `null` aside; empty = any.
+        choices: the only values, where the schema lists them.
+        default: as it would be typed; empty where there is none.
+    """
+
+    name: str
+    kinds: tuple[str, ...]
+    help: str
+    default: str
+    required: bool
+    choices: tuple[str, ...] = ()
+
+    @property
+    def widget(self) -> str:
+        """`choice`, `boolean`, `number`, `text` or `json`: how a page asks for it."""
+        if self.choices:
+            return "choice"
+        if self.kinds == ("boolean",):
+            return "boolean"
+        if set(self.kinds) and set(self.kinds) <= {"integer", "number"}:
+            return "number"
+        return "text" if "string" in self.kinds else "json"
+
+    def value(self, text: str) -> Any:
+        """The parameter that was typed. Raises Invalid with the field's name."""
+        if len(text) > _MOST_TEXT:
+            raise Invalid(f"it is longer than {_MOST_TEXT} characters", path=self.name)
+        if self.widget == "boolean":
+            return _truth(text, self.name)
+        if "string" in self.kinds or self.choices:
+            return _list_or_text(text) if set(self.kinds) & {"array", "object"} else text
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError) as error:
+            wanted = "a number" if self.widget == "number" else "JSON"
+            raise Invalid(f"expected {wanted}, got {text[:60]!r}", path=self.name) from error
+
+
+def fields_of(schema: Mapping[str, Any] | None) -> tuple[FormField, ...]:
+    """The fields of a JSON schema; one field for all of it where there is no schema."""
+    if schema is None:
+        return (FormField(ANY, ("object",), "All parameters, as a JSON object.", "{}", required=False),)
+    needed = set(schema.get("required") or ())
+    return tuple(
+        _field(name, _resolved(found, schema), required=name in needed)
+        for name, found in (schema.get("properties") or {}).items()
+    )
+
+
+def values_of(fields: tuple[FormField, ...], typed: Mapping[str, str]) -> dict[str, Any]:
+    """Parameters from a form's texts; an empty one leaves the default.
+
+    Raises:
+        Invalid: a needed field is empty, or a text is no value of its type; `path` is the field's name.
+    """
+    found: dict[str, Any] = {}
+    for field in fields:
+        text = typed.get(field.name, "").strip()
+        if not text:
+            if field.required:
+                raise Invalid("it is needed", path=field.name)
+            continue
+        found[field.name] = field.value(text)
+    if len(fields) == 1 and fields[0].name == ANY and fields[0].kinds == ("object",):
+        whole = found.get(ANY, {})
+        if not isinstance(whole, dict):
+            raise Invalid("expected a JSON object", path=ANY)
+        return whole
+    return found
+
+
+def typed_as(field: FormField, values: Mapping[str, Any]) -> str:
+    """The text of a field for parameters that are there already; empty where they leave it out."""
+    if field.name == ANY and field.kinds == ("object",):
+        return json.dumps(dict(values), ensure_ascii=False) if values else ""
+    if field.name not in values:
+        return ""
+    value = values[field.name]
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _field(name: str, found: Mapping[str, Any], *, required: bool) -> FormField:
+    default = found.get("default")
+    return FormField(
+        name=name,
+        kinds=_kinds(found),
+        help=str(found.get("description") or ""),
+        default="" if default is None else default if isinstance(default, str) else json.dumps(default),
+        required=required,
+        choices=tuple(str(choice) for choice in found.get("enum") or ()),
+    )
+
+
+def _resolved(found: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A property with its reference followed."""
+    merged = dict(found)
+    if "$ref" in merged:
+        name = str(merged.pop("$ref")).rpartition("/")[2]
+        merged = {**(schema.get("$defs") or {}).get(name, {}), **merged}
+    if "anyOf" in merged:
+        merged["anyOf"] = [_resolved(option, schema) for option in merged["anyOf"]]
+    return merged
+
+
+def _kinds(found: Mapping[str, Any]) -> tuple[str, ...]:
+    told = [str(option.get("type", "object")) for option in found.get("anyOf") or (found,) if option]
+    if "type" not in found and "anyOf" not in found:
+        return ()
+    return tuple(dict.fromkeys(kind for kind in told if kind != "null"))
+
+
+def _truth(text: str, name: str) -> bool:
+    if text.casefold() in {"yes", "true", "on", "1"}:
+        return True
+    if text.casefold() in {"no", "false", "off", "0"}:
+        return False
+    raise Invalid(f"expected yes or no, got {text[:60]!r}", path=name)
+
+
+def _list_or_text(text: str) -> Any:
+    """A text, unless it is written as a JSON list or object and may be one."""
+    if text[0] not in '[{"':
+        return text
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text

@@ -1,0 +1,202 @@
+"""What a person did on a desktop, as the steps of a solution: widgets instead of points, waits instead of pauses.
+
+A click is recorded as the widget under it, by role, name and application, so that it is found again on a desktop where
+it lies elsewhere. Between two things that were done, a change of the window in front becomes a wait for it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from backend.domain.agents._oracle_steps import Selector
+from backend.domain.evaluators.formats.accessibility import WINDOW_ROLES, Widget, widgets
+from backend.domain.trajectory import Action, ActionType, Window
+
+Step = dict[str, Any]
+_LONGEST = 100
+_WHOLE = frozenset(
+    {
+        "check-box", "check-menu-item", "column-header", "icon", "label", "link", "list-item", "menu", "menu-item",
+        "page-tab", "push-button", "radio-button", "radio-menu-item", "split-button", "spin-button", "table-cell",
+        "toggle-button", "tool-bar-item", "tree-item",
+    }
+)  # fmt: skip
+"""Widgets of which any point means the same. In others (a text, a canvas, a slider) the place counts."""
+_PLACED = frozenset({"canvas", "combo-box", "document-frame", "entry", "password-text", "slider", "text", "terminal"})
+"""With those, the roles that say what a widget is for; a filler or panel without a name says nothing."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One recorded step: what was on the screen, and what was done then.
+
+    Attributes:
+        tree: the accessibility tree as XML.
+        windows: bottom to top.
+        actions: in screen pixels; empty for the last look, which shows what was left behind.
+    """
+
+    tree: str
+    windows: Sequence[Window]
+    actions: Sequence[Action] = ()
+
+
+@dataclass
+class Recorded:
+    """A recording as a solution.
+
+    Attributes:
+        steps: as task files write them.
+        problems: what was done and cannot be played again, one sentence each.
+    """
+
+    steps: list[Step] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+
+def recorded(seen: Sequence[Seen]) -> Recorded:
+    """The solution that a recording is.
+
+    Raises:
+        Invalid: an accessibility tree cannot be read.
+    """
+    found = Recorded()
+    before: Sequence[Window] = ()
+    for number, moment in enumerate(seen):
+        acts = [one for one in moment.actions if one.type not in {ActionType.WAIT, ActionType.DONE}]
+        last = number == len(seen) - 1
+        if not acts and not last:
+            continue
+        if found.steps or acts:
+            found.steps += _waits(before, moment.windows)
+        before = moment.windows
+        if acts:
+            _translate(acts, widgets(moment.tree), found)
+    return found
+
+
+def _waits(before: Sequence[Window], now: Sequence[Window]) -> Iterator[Step]:
+    """What came about since the last thing that was done: another window in front, one that is gone, a saved file."""
+    old, new = _front(before), _front(now)
+    if not old or old == new:
+        return
+    if _plain(old) == _plain(new):
+        if old != new and len(old) > len(new):  # The mark of unsaved changes went.
+            yield {"wait_window_gone": old[:_LONGEST]}
+        return
+    if old not in {window.title for window in now}:
+        yield {"wait_window_gone": old[:_LONGEST]}
+    if new:
+        yield {"wait_window": _plain(new)[:_LONGEST]}
+
+
+def _front(windows: Sequence[Window]) -> str:
+    return next((window.title for window in reversed(windows) if window.active), "")
+
+
+def _plain(title: str) -> str:
+    """A title without its mark of unsaved changes."""
+    return title.strip().removeprefix("*").strip()
+
+
+def _translate(acts: Sequence[Action], tree: Sequence[Widget], found: Recorded) -> None:
+    first = acts[0]
+    if first.type is ActionType.MOVE_TO and len(acts) > 1:
+        _pair(first, acts[1], tree, found)
+        return
+    for action in acts:
+        _one(action, tree, found)
+
+
+def _pair(start: Action, then: Action, tree: Sequence[Widget], found: Recorded) -> None:
+    """A drag and a turn of the wheel begin by moving the pointer."""
+    at = selector_at(tree, start)
+    if then.type is ActionType.DRAG_TO:
+        end = selector_at(tree, then)
+        if at is None or end is None or then.button != "left":
+            found.problems.append(
+                f"A drag with the {then.button} button was left out: no widget lies at one of its ends."
+            )
+        else:
+            found.steps.append({"drag": {"from": at, "to": end}})
+    elif at is None or not then.dy:
+        found.problems.append("A turn of the wheel was left out: it is sideways, or no widget lies under it.")
+    else:
+        found.steps.append({"scroll": {"at": at, "dy": then.dy}})
+
+
+def _one(action: Action, tree: Sequence[Widget], found: Recorded) -> None:
+    if action.type is ActionType.TYPING:
+        found.steps.append({"type": action.text})
+    elif action.type is ActionType.PRESS:
+        found.steps.append({"press": action.keys[0]})
+    elif action.type is ActionType.HOTKEY:
+        found.steps.append({"hotkey": list(action.keys)})
+    elif action.type is ActionType.FAIL:
+        found.steps.append({"fail": "it cannot be done"})
+    elif action.type in {ActionType.CLICK, ActionType.MOVE_TO}:
+        _pointed(action, tree, found)
+
+
+def _pointed(action: Action, tree: Sequence[Widget], found: Recorded) -> None:
+    verb = _verb(action)
+    at = selector_at(tree, action)
+    if not verb:
+        found.problems.append(f"A click with the {action.button} button, {action.clicks} times, was left out.")
+    elif at is None:
+        found.problems.append(f"A click at ({action.x}, {action.y}) was left out: no widget lies there.")
+    else:
+        found.steps.append({verb: at})
+
+
+def _verb(action: Action) -> str:
+    if action.type is ActionType.MOVE_TO:
+        return "move_to"
+    known = {("left", 1): "click", ("left", 2): "double_click", ("right", 1): "right_click"}
+    return known.get((action.button, action.clicks), "")
+
+
+def selector_at(tree: Sequence[Widget], action: Action) -> Mapping[str, Any] | None:
+    """The widget under a point as a selector that finds it again; None if nothing lies there."""
+    x, y = action.x or 0, action.y or 0
+    under = [one for one in tree if one.on_screen and _covers(one, x, y)]
+    if not under:
+        return None
+    active = [one for one in under if one.in_active] or under
+    # Of the same size, the later one is the inner one.
+    nearest = [one for _, one in sorted(enumerate(active), key=lambda pair: (_area(pair[1]), -pair[0]))]
+    chosen = next((one for one in nearest if _says_something(one)), nearest[0])
+    return _selector(chosen, tree, x, y)
+
+
+def _covers(widget: Widget, x: int, y: int) -> bool:
+    left, top, width, height = widget.rect or (0, 0, 0, 0)
+    return left <= x < left + width and top <= y < top + height
+
+
+def _area(widget: Widget) -> int:
+    return (widget.rect or (0, 0, 0, 0))[2] * (widget.rect or (0, 0, 0, 0))[3]
+
+
+def _says_something(widget: Widget) -> bool:
+    return widget.role in _WHOLE | _PLACED or (bool(widget.name.strip()) and widget.role not in WINDOW_ROLES)
+
+
+def _selector(widget: Widget, tree: Sequence[Widget], x: int, y: int) -> Mapping[str, Any]:
+    told: dict[str, Any] = {"role": widget.role.replace("-", " ")}
+    name, text = widget.name.strip(), widget.text.strip()
+    if name:
+        told |= {"name": name} if len(name) <= _LONGEST else {"name_has": name[:_LONGEST]}
+    elif text and widget.role in _WHOLE:
+        told |= {"text": text} if len(text) <= _LONGEST else {"text_has": text[:_LONGEST]}
+    if widget.app:
+        told["app"] = widget.app
+    fitting = [one for one in tree if Selector(**told).fits(one)]
+    fitting = [one for one in fitting if one.in_active] or fitting
+    place = next(number for number, one in enumerate(fitting) if one is widget)
+    if place:
+        told["index"] = place
+    if widget.role not in _WHOLE:
+        left, top, width, height = widget.rect or (0, 0, 1, 1)
+        told["at"] = [round((x - left + 0.5) / width, 3), round((y - top + 0.5) / height, 3)]
+    return told

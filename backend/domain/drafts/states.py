@@ -1,0 +1,49 @@
+"""The states of a draft, its legal moves, and why a reviewer may reject it."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from backend.domain.errors import IllegalMove
+
+NEEDED = 2
+"""Approvals by people other than the author, of one and the same version."""
+
+
+class DraftState(StrEnum):
+    """Where a draft is. Any change of its content takes it back to `draft`."""
+
+    DRAFT = "draft"
+    IN_REVIEW = "in_review"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+
+
+MOVES: Mapping[DraftState, frozenset[DraftState]] = {
+    DraftState.DRAFT: frozenset({DraftState.IN_REVIEW}),
+    DraftState.IN_REVIEW: frozenset({DraftState.DRAFT, DraftState.APPROVED, DraftState.REJECTED}),
+    DraftState.APPROVED: frozenset({DraftState.DRAFT}),
+    DraftState.REJECTED: frozenset({DraftState.DRAFT}),
+}
+
+
+class Reason(StrEnum):
+    """Why a draft is rejected. A closed set (protocols reference, section 7)."""
+
+    AMBIGUOUS_INSTRUCTION = "ambiguous_instruction"
+    SUBJECTIVE_CRITERION = "subjective_criterion"
+    UNAVAILABLE = "unavailable"
+    NEAR_DUPLICATE = "near_duplicate"
+
+
+REASON_WORDS: Mapping[Reason, str] = {
+    Reason.AMBIGUOUS_INSTRUCTION: "the instruction is ambiguous",
+    Reason.SUBJECTIVE_CRITERION: "the criterion is subjective",
+    Reason.UNAVAILABLE: "software or a service that it needs is unavailable",
+    Reason.NEAR_DUPLICATE: "it is a near-duplicate of another task",
+}
+
+
+def check_draft_move(old: DraftState, new: DraftState) -> None:
+    """Raises IllegalMove if a draft cannot go from `old` to `new`."""
+    if new not in MOVES[old]:
+        raise IllegalMove(f"a draft that is {old.replace('_', ' ')} cannot become {new.replace('_', ' ')}")

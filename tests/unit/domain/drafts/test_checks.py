@@ -1,0 +1,37 @@
+from backend.domain import registry
+from backend.domain.drafts.checks import Check, review_checks
+from backend.domain.task import MetricCall, SetupStep
+from tests.factories.drafts import make_content
+
+registry.load()
+
+
+def checks(others: tuple[tuple[str, str], ...] = (), stored: tuple[str, ...] = (), **more: object) -> dict[str, Check]:
+    return {check.name: check for check in review_checks(make_content(**more), others, stored)}
+
+
+class TestReviewChecks:
+    def test_a_good_draft(self) -> None:
+        found = checks()
+        assert set(found) == {"duplicates", "names", "files", "preconditions", "criteria"}
+        assert {name: check.found for name, check in found.items() if name != "criteria"} == {
+            "duplicates": (), "names": (), "files": (), "preconditions": (),
+        }  # fmt: skip
+        assert not any(check.stops for check in found.values())
+
+    def test_near_duplicates(self) -> None:
+        same = make_content().instruction
+        assert checks((("starter/add_milk", same),))["duplicates"].found == ("starter/add_milk: cosine 1.00",)
+
+    def test_unknown_names_stop(self) -> None:
+        found = checks(checks=(MetricCall(func="exact_mach", result={"type": "vm_fil"}),))["names"]
+        assert found.stops
+        assert len(found.found) == 2
+
+    def test_files(self) -> None:
+        url = "https://files.example/list.txt"
+        step = SetupStep(type="download", parameters={"files": [{"url": url, "path": "/home/user/list.txt"}]})
+        assert "not stored yet" in checks(setup=(step,))["files"].found[0]
+        assert checks(setup=(step,), stored=(url,))["files"].found == ()
+        assert "no address" in checks(instruction="Open http://nowhere/ in the browser.")["files"].found[0]
+        assert "nothing names it" in checks(assets={"idle.txt": "0" * 64})["files"].found[0]

@@ -1,0 +1,84 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backend.domain.benchmarks import lint
+from backend.domain.drafts.content import MOST_BYTES, DraftContent, missing, read_content, task_of
+from backend.domain.errors import Invalid
+from backend.domain.task import DifficultySource
+from tests.factories.drafts import make_content
+
+TEXTS = st.text(alphabet=st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=30)
+
+
+class TestReadContent:
+    @given(instruction=TEXTS, apps=st.lists(TEXTS.filter(bool), max_size=3))
+    def test_gives_back_what_was_written(self, instruction: str, apps: list[str]) -> None:
+        made = make_content(instruction=instruction, apps=tuple(apps))
+        assert read_content(made.model_dump(mode="json")) == made
+
+    @pytest.mark.parametrize(
+        ("wrong", "path"),
+        [
+            ({"name": "no blanks"}, "name"),
+            ({"domain": "../etc"}, "domain"),
+            ({"max_steps": 0}, "max_steps"),
+            ({"colour": "red"}, "colour"),
+            ({"setup": [{"parameters": {}}]}, "setup.0.type"),
+            ({"assets": {"a.txt": "short"}}, "assets.a.txt"),
+        ],
+    )
+    def test_says_where_it_is_wrong(self, wrong: dict[str, object], path: str) -> None:
+        with pytest.raises(Invalid) as told:
+            read_content({"domain": "a", "name": "b", **wrong})
+        assert told.value.path == path
+
+    def test_is_bounded(self) -> None:
+        with pytest.raises(Invalid, match="larger than 256 KiB"):
+            read_content({"domain": "a", "name": "b", "instruction": "x" * MOST_BYTES})
+
+    def test_refuses_what_no_database_keeps(self) -> None:
+        with pytest.raises(Invalid, match="NUL"):
+            read_content({"domain": "a", "name": "b", "instruction": "x\x00"})
+
+    def test_refuses_what_no_json_can_say(self) -> None:
+        with pytest.raises(Invalid, match="no JSON"):
+            read_content({"domain": "a", "name": float("nan")})
+
+
+class TestContentHash:
+    def test_changes_with_every_part(self) -> None:
+        base = make_content()
+        others = [
+            make_content(instruction="Do another thing."),
+            make_content(oracle=({"press": "enter"},)),
+            make_content(assets={"a.txt": "0" * 64}),
+            make_content(difficulty="easy"),
+        ]
+        assert len({base.content_hash(), *(other.content_hash() for other in others)}) == 5
+
+
+class TestTaskOf:
+    def test_is_a_task_that_can_be_run(self) -> None:
+        task = task_of(make_content(difficulty="easy"))
+        assert lint(task, ()) == []
+        assert task.labels.difficulty_source is DifficultySource.AUTHOR
+        assert task.evaluator.infeasible is False
+
+    def test_an_infeasible_one_is_judged_by_the_rule(self) -> None:
+        task = task_of(make_content(feasible=False, checks=()))
+        assert (task.evaluator.infeasible, task.labels.feasible) == (True, False)
+
+
+class TestMissing:
+    def test_nothing(self) -> None:
+        assert missing(make_content()) == []
+        assert missing(make_content(feasible=False, checks=(), oracle=())) == []
+
+    def test_everything(self) -> None:
+        assert len(missing(DraftContent(domain="a", name="b"))) == 3
+
+    def test_checks_of_an_infeasible_task(self) -> None:
+        assert missing(make_content(feasible=False)) == [
+            "It is infeasible, so its checks would never be asked: remove them."
+        ]

@@ -1,0 +1,104 @@
+from typing import Any
+
+from backend.domain.agents._oracle_screen import Screen, attempt
+from backend.domain.agents._oracle_steps import read_solution
+from backend.domain.drafts.recording import Recorded, recorded
+from backend.domain.trajectory import Action, ActionType
+from tests.factories.drafts import seen, tree, widget
+
+EDITOR = "shopping.txt - Mousepad"
+SAVE = widget("push-button", "Save", at=(10, 10, 40, 20))
+TEXT = widget("text", "", "bread", at=(0, 40, 400, 160))
+MAIN = widget("frame", EDITOR, at=(0, 0, 400, 200), inner=SAVE + widget("panel", "", at=(0, 40, 400, 160), inner=TEXT))
+
+
+def click(x: int, y: int, **more: Any) -> Action:
+    return Action(type=ActionType.CLICK, x=x, y=y, **more)
+
+
+def of(*actions: Action, xml: str = "") -> Recorded:
+    return recorded([seen(xml or tree(MAIN), EDITOR, *actions)])
+
+
+class TestPointing:
+    def test_a_button_by_its_name_wherever_it_was_hit(self) -> None:
+        assert of(click(12, 11)).steps == [{"click": {"role": "push button", "name": "Save", "app": "mousepad"}}]
+
+    def test_in_a_text_the_place_counts(self) -> None:
+        assert of(click(100, 80)).steps == [
+            {"click": {"role": "text", "app": "mousepad", "at": [0.251, 0.253]}},
+        ]
+
+    def test_the_second_of_two_that_are_alike(self) -> None:
+        xml = tree(
+            widget(
+                "frame", EDITOR, at=(0, 0, 400, 200), inner=SAVE + widget("push-button", "Save", at=(60, 10, 40, 20))
+            )
+        )
+        assert of(click(70, 20), xml=xml).steps[0]["click"]["index"] == 1
+
+    def test_buttons_and_counts(self) -> None:
+        verbs = [next(iter(of(one).steps[0])) for one in (click(12, 11, clicks=2), click(12, 11, button="right"))]
+        assert verbs == ["double_click", "right_click"]
+
+    def test_what_no_solution_can_say_is_named(self) -> None:
+        found = of(click(12, 11, clicks=3), click(900, 900), click(1, 1, button="middle"))
+        assert found.steps == []
+        assert len(found.problems) == 3
+
+    def test_drag_and_wheel(self) -> None:
+        start = Action(type=ActionType.MOVE_TO, x=12, y=11)
+        assert of(start, Action(type=ActionType.DRAG_TO, x=100, y=80)).steps[0]["drag"]["to"]["role"] == "text"
+        assert of(start, Action(type=ActionType.SCROLL, dy=-3)).steps[0]["scroll"]["dy"] == -3
+
+
+class TestKeyboard:
+    def test_typing_keys_and_giving_up(self) -> None:
+        assert of(
+            Action(type=ActionType.TYPING, text="milk"),
+            Action(type=ActionType.PRESS, keys=("enter",)),
+            Action(type=ActionType.HOTKEY, keys=("ctrl", "s")),
+            Action(type=ActionType.FAIL),
+        ).steps == [{"type": "milk"}, {"press": "enter"}, {"hotkey": ["ctrl", "s"]}, {"fail": "it cannot be done"}]
+
+
+class TestWaits:
+    SAVING = Action(type=ActionType.HOTKEY, keys=("ctrl", "s"))
+
+    def steps(self, *titles: str, others: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+        moments = [seen(tree(MAIN), title, self.SAVING) for title in titles[:-1]]
+        return recorded([*moments, seen(tree(MAIN), titles[-1], others=others)]).steps
+
+    def test_a_saved_file(self) -> None:
+        assert self.steps(f"*{EDITOR}", EDITOR) == [{"hotkey": ["ctrl", "s"]}, {"wait_window_gone": f"*{EDITOR}"}]
+
+    def test_a_changed_file_is_waited_for_by_nobody(self) -> None:
+        assert self.steps(EDITOR, f"*{EDITOR}") == [{"hotkey": ["ctrl", "s"]}]
+
+    def test_a_dialog_comes_and_goes(self) -> None:
+        moments = [
+            seen(tree(MAIN), EDITOR, self.SAVING),
+            seen(tree(MAIN), "Save As", self.SAVING, others=[EDITOR]),
+            seen(tree(MAIN), EDITOR),
+        ]
+        assert recorded(moments).steps == [
+            {"hotkey": ["ctrl", "s"]},
+            {"wait_window": "Save As"},
+            {"hotkey": ["ctrl", "s"]},
+            {"wait_window_gone": "Save As"},
+            {"wait_window": EDITOR},
+        ]
+
+    def test_looks_in_between_say_nothing(self) -> None:
+        moments = [seen(tree(MAIN), EDITOR, self.SAVING), seen(tree(MAIN), "flash"), seen(tree(MAIN), EDITOR)]
+        assert recorded(moments).steps == [{"hotkey": ["ctrl", "s"]}]
+
+
+class TestPlaysAgain:
+    def test_what_was_recorded_is_found_on_the_same_screen(self) -> None:
+        """Every recorded step can be read as a solution, and a click goes to where the person clicked."""
+        actions = [click(100, 80), click(30, 20), Action(type=ActionType.TYPING, text="milk")]
+        steps = read_solution(of(*actions).steps)
+        screen = Screen(tree(MAIN), None)
+        points = [attempt(step, screen)[1][0] for step in steps]
+        assert [(one.x, one.y) for one in points] == [(100, 80), (30, 20), (None, None)]

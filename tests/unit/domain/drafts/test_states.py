@@ -1,0 +1,19 @@
+import pytest
+
+from backend.domain.drafts.states import MOVES, REASON_WORDS, DraftState, Reason, check_draft_move
+from backend.domain.errors import IllegalMove
+
+
+class TestMoves:
+    def test_every_state_can_go_on_and_none_skips_the_review(self) -> None:
+        assert set(MOVES) == set(DraftState)
+        assert [state for state, to in MOVES.items() if DraftState.APPROVED in to] == [DraftState.IN_REVIEW]
+
+    def test_an_illegal_one(self) -> None:
+        with pytest.raises(IllegalMove, match="is draft cannot become approved"):
+            check_draft_move(DraftState.DRAFT, DraftState.APPROVED)
+
+
+class TestReasons:
+    def test_every_reason_has_its_words(self) -> None:
+        assert set(REASON_WORDS) == set(Reason)
