@@ -30,6 +30,12 @@ from backend.db.models.step import Step
 from backend.db.models.study import Study
 from backend.db.models.task import Task
 from backend.db.models.task_asset import TaskAsset
+from backend.db.models.task_draft import TaskDraft
+from backend.db.models.task_draft_recording import TaskDraftRecording
+from backend.db.models.task_draft_request import TaskDraftRequest
+from backend.db.models.task_draft_review import TaskDraftReview
+from backend.db.models.task_draft_try import TaskDraftTry
+from backend.db.models.task_draft_version import TaskDraftVersion
 from backend.db.models.task_label import TaskLabel
 from backend.db.models.task_selection import TaskSelection
 from backend.db.models.task_set import TaskSet
@@ -68,6 +74,12 @@ __all__ = [
     "Study",
     "Task",
     "TaskAsset",
+    "TaskDraft",
+    "TaskDraftRecording",
+    "TaskDraftRequest",
+    "TaskDraftReview",
+    "TaskDraftTry",
+    "TaskDraftVersion",
     "TaskLabel",
     "TaskSelection",
     "TaskSet",

@@ -14,7 +14,12 @@ class Actor(Base):
     """A person or program that acts in a project."""
 
     __tablename__ = "actor"
-    __table_args__ = (UniqueConstraint("project_id", "name"), one_of("kind", words.ActorKind))
+    __table_args__ = (
+        UniqueConstraint("project_id", "name"),
+        # So that another table can ask of its actors that they are people (`task_draft_review`).
+        UniqueConstraint("id", "kind"),
+        one_of("kind", words.ActorKind),
+    )
 
     id: Mapped[Id]
     project_id: Mapped[UUID] = mapped_column(ref("project"))

@@ -2,13 +2,17 @@
 
 from uuid import UUID
 
+from sqlalchemy import text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from backend.db.models.base import Base, Created, Id, ref
 
 
 class Benchmark(Base):
-    """A benchmark; its tasks hang on its task sets."""
+    """A benchmark; its tasks hang on its task sets.
+
+    A hidden one is in no list: it holds what drafts are tried and recorded with, one task set each.
+    """
 
     __tablename__ = "benchmark"
 
@@ -19,4 +23,5 @@ class Benchmark(Base):
     title: Mapped[str] = mapped_column(default="")
     licence: Mapped[str] = mapped_column(default="")
     source: Mapped[str] = mapped_column(default="")
+    hidden: Mapped[bool] = mapped_column(default=False, server_default=text("false"))
     created_at: Mapped[Created]

@@ -4,12 +4,16 @@ from enum import StrEnum
 
 
 class Purpose(StrEnum):
-    """Why a run was made. Only `measure` and `demo` runs enter leaderboards; `practice` is a person's second try."""
+    """Why a run was made. Only `measure` and `demo` runs enter leaderboards.
+
+    `practice` is a person's second try, `record` what they do to write a task of their own.
+    """
 
     MEASURE = "measure"
     VALIDATE = "validate"
     DEMO = "demo"
     PRACTICE = "practice"
+    RECORD = "record"
 
 
 class Controller(StrEnum):
@@ -63,6 +67,35 @@ class JudgeKind(StrEnum):
 
     VLM = "vlm"
     GRAPH = "graph"
+
+
+class DraftRequestState(StrEnum):
+    """How far a model is that was asked for drafts. One that is being worked on waits: its row is locked."""
+
+    WAITING = "waiting"
+    DONE = "done"
+    FAILED = "failed"
+
+
+class MadeBy(StrEnum):
+    """Who wrote a draft first: its author, or a model that the author asked."""
+
+    PERSON = "person"
+    MODEL = "model"
+
+
+class Verdict(StrEnum):
+    """What a reviewer says of a version of a draft."""
+
+    APPROVE = "approve"
+    REJECT = "reject"
+
+
+class RecordingKind(StrEnum):
+    """What a recording becomes."""
+
+    SETUP = "setup"
+    ORACLE = "oracle"
 
 
 class ActorKind(StrEnum):

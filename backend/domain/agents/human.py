@@ -64,8 +64,8 @@ class Human:
         # The page has the live picture; the line only says which step waits.
         context.line.show(observation.model_copy(update=_NOT_SENT), {"max_steps": context.max_steps})
         if self._held is not None:
-            message, self._held = self._held, None
-            return self._read(message, context)
+            held, self._held = self._held, None
+            return self._read(held, context)
         left, waited = context.max_seconds, False
         while left > 0:
             message = context.line.take(min(LOOK_SECONDS, left) if waited else AT_ONCE)

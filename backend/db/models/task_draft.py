@@ -1,0 +1,60 @@
+"""Drafts of own tasks."""
+
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import CheckConstraint, Index
+from sqlalchemy.orm import Mapped, mapped_column
+
+from backend.db.models import words
+from backend.db.models.base import Base, Created, Id, ref
+from backend.db.types import one_of
+from backend.domain.drafts.states import NEEDED, DraftState, Reason
+
+
+class TaskDraft(Base):
+    """A task that somebody writes, until people have approved it and it is part of a benchmark.
+
+    `version` and `content_hash` are of the newest `task_draft_version`; domain, name and instruction are copied from
+    it for lists. `approvals` counts people other than the author who approved that version: without enough of them the
+    database knows no approved draft, whoever wrote it. `noop_words` is the author's word for a task on which doing
+    nothing scores more than 0. `published_id` is the task set that the approved version came into.
+    """
+
+    __tablename__ = "task_draft"
+    __table_args__ = (
+        one_of("state", DraftState),
+        one_of("reason", Reason, optional=True),
+        one_of("made_by", words.MadeBy),
+        CheckConstraint("(state = 'rejected') = (reason IS NOT NULL)", name="reason_when_rejected"),
+        CheckConstraint(f"state <> 'approved' OR approvals >= {NEEDED}", name="approved_by_people"),
+        CheckConstraint("made_by <> 'model' OR (model <> '' AND prompt_hash <> '')", name="model_is_named"),
+        Index("ix_task_draft_list", "project_id", "state", "id"),
+    )
+
+    id: Mapped[Id]
+    project_id: Mapped[UUID] = mapped_column(ref("project"))
+    author_id: Mapped[UUID] = mapped_column(ref("actor"))
+    benchmark: Mapped[str]
+    state: Mapped[str] = mapped_column(default=DraftState.DRAFT)
+    reason: Mapped[str | None]
+    reason_words: Mapped[str] = mapped_column(default="")
+    version: Mapped[int] = mapped_column(default=1)
+    content_hash: Mapped[str]
+    domain: Mapped[str]
+    name: Mapped[str]
+    instruction: Mapped[str] = mapped_column(default="")
+    approvals: Mapped[int] = mapped_column(default=0)
+    noop_words: Mapped[str] = mapped_column(default="")
+    made_by: Mapped[str] = mapped_column(default=words.MadeBy.PERSON)
+    model: Mapped[str] = mapped_column(default="")
+    prompt_hash: Mapped[str] = mapped_column(default="")
+    persona: Mapped[str] = mapped_column(default="")
+    published_id: Mapped[UUID | None] = mapped_column(ref("task_set"))
+    created_at: Mapped[Created]
+    changed_at: Mapped[datetime]
+
+    @property
+    def key(self) -> str:
+        """`domain/name`, as pages and selections write it."""
+        return f"{self.domain}/{self.name}"

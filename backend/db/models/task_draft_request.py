@@ -1,0 +1,36 @@
+"""Requests to a model for drafts."""
+
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import CheckConstraint, Index, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from backend.db.models import words
+from backend.db.models.base import Base, Created, Id, Json, ref
+from backend.db.types import one_of
+
+
+class TaskDraftRequest(Base):
+    """Drafts that a model is to write for a persona, or wrote. `asked` has what it is asked with, `usage` the cost."""
+
+    __tablename__ = "task_draft_request"
+    __table_args__ = (
+        one_of("state", words.DraftRequestState),
+        CheckConstraint("wanted BETWEEN 1 AND 20", name="wanted"),
+        Index("ix_task_draft_request_waiting", "id", postgresql_where=text("state = 'waiting'")),
+    )
+
+    id: Mapped[Id]
+    project_id: Mapped[UUID] = mapped_column(ref("project"))
+    actor_id: Mapped[UUID] = mapped_column(ref("actor"))
+    benchmark: Mapped[str]
+    persona: Mapped[str]
+    wanted: Mapped[int]
+    asked: Mapped[Json] = mapped_column(default=dict)
+    state: Mapped[str] = mapped_column(default=words.DraftRequestState.WAITING)
+    message: Mapped[str] = mapped_column(default="")
+    made: Mapped[int] = mapped_column(default=0)
+    usage: Mapped[Json] = mapped_column(default=dict)
+    created_at: Mapped[Created]
+    ended_at: Mapped[datetime | None]

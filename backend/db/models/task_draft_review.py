@@ -1,0 +1,35 @@
+"""Reviews of drafts."""
+
+from uuid import UUID
+
+from sqlalchemy import CheckConstraint, ForeignKeyConstraint, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column
+
+from backend.db.models import words
+from backend.db.models.base import Base, Created, Id, ref
+from backend.db.types import one_of
+from backend.domain.drafts.states import Reason
+
+
+class TaskDraftReview(Base):
+    """What one person says of one version of a draft; one review each. A program cannot review: the key refuses it."""
+
+    __tablename__ = "task_draft_review"
+    __table_args__ = (
+        one_of("verdict", words.Verdict),
+        one_of("reason", Reason, optional=True),
+        CheckConstraint("(verdict = 'reject') = (reason IS NOT NULL)", name="reason_when_rejected"),
+        CheckConstraint("actor_kind = 'person'", name="by_a_person"),
+        ForeignKeyConstraint(["actor_id", "actor_kind"], ["actor.id", "actor.kind"], ondelete="RESTRICT"),
+        UniqueConstraint("draft_id", "version", "actor_id"),
+    )
+
+    id: Mapped[Id]
+    draft_id: Mapped[UUID] = mapped_column(ref("task_draft"))
+    version: Mapped[int]
+    actor_id: Mapped[UUID]
+    actor_kind: Mapped[str] = mapped_column(default=words.ActorKind.PERSON)
+    verdict: Mapped[str]
+    reason: Mapped[str | None]
+    words: Mapped[str] = mapped_column(default="")
+    created_at: Mapped[Created]
