@@ -60,6 +60,10 @@ class Api:
         more = {"timeout": seconds} if seconds else {}
         return self._json("POST", BASE + path, json=body, headers=headers, **more)
 
+    def put(self, path: str, body: Any) -> Any:
+        """PUT JSON below /api/v1; gives the answer's JSON."""
+        return self._json("PUT", BASE + path, json=body)
+
     def upload(self, path: str, fields: Mapping[str, str], name: str, file: Path) -> Any:
         """POST a form with one file below /api/v1."""
         with file.open("rb") as content:

@@ -5,7 +5,19 @@ from collections.abc import Sequence
 
 import typer
 
-from backend.cli.commands import benchmark, benchmark_assets, demo, doctor, episode, licence, run, study, up, worker
+from backend.cli.commands import (
+    benchmark,
+    benchmark_assets,
+    demo,
+    doctor,
+    episode,
+    licence,
+    run,
+    study,
+    task,
+    up,
+    worker,
+)
 from backend.cli.embedded.interrupt import StopRequested
 from backend.cli.errors import CliError, ExitCode
 from backend.cli.output import progress
@@ -26,6 +38,7 @@ benchmark.app.add_typer(benchmark_assets.app, name="asset")
 app.add_typer(benchmark.app, name="benchmark")
 app.add_typer(run.app, name="run")
 app.add_typer(study.app, name="study")
+app.add_typer(task.app, name="task")
 app.add_typer(episode.app, name="episode")
 app.add_typer(worker.app, name="worker")
 app.add_typer(licence.app, name="licence")

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from backend.db.models import Attempt, Episode, Run, Step
 from backend.db.models.words import Purpose
+from backend.db.repositories import drafts
 from backend.db.repositories import pages_episode as repository
 from backend.db.repositories.pages_common import AnyRow
 from backend.domain.episode import EpisodeState
@@ -152,6 +153,7 @@ class EpisodePage:
     screen: Screen
     unrated: bool
     first_run: str
+    draft: UUID | None
     mixed: bool
     judged: JudgeCost | None
 
@@ -217,6 +219,7 @@ def episode_page(session: Session, episode_id: UUID, number: int | None) -> Epis
         screen=Screen.model_validate(run.config.get("screen") or {}),
         unrated=unrated,
         first_run=str((episode.person or {}).get("first_run", "")),
+        draft=drafts.draft_of_run(session, run.id) if run.purpose == Purpose.RECORD else None,
         mixed=episode.mixed,
         judged=cost_of_attempt(session, shown.id) if shown and not unrated else None,
     )
@@ -224,7 +227,7 @@ def episode_page(session: Session, episode_id: UUID, number: int | None) -> Epis
 
 def _unrated(run: Run, episode: Episode, attempt: Attempt | None) -> bool:
     """A person's task that has ended, but not been rated: nobody is told yet whether it was solved."""
-    if episode.state != EpisodeState.SCORED or run.purpose == Purpose.PRACTICE:
+    if episode.state != EpisodeState.SCORED or run.purpose in {Purpose.PRACTICE, Purpose.RECORD}:
         return False
     return attempt is None or (attempt.person or {}).get("rating") is None
 

@@ -109,9 +109,9 @@ def _next(run: Run, rows: Sequence[Any]) -> tuple[int | None, Next]:
     going = [at for at, row in enumerate(rows) if _under_way(row.Episode)]
     if going:
         return going[0], Next.ACT
-    practice = run.purpose == Purpose.PRACTICE
+    unrated = run.purpose in {Purpose.PRACTICE, Purpose.RECORD}
     for at, row in enumerate(rows):
-        if row.Episode.state != EpisodeState.SCORED or practice:
+        if row.Episode.state != EpisodeState.SCORED or unrated:
             continue
         if _said(row.Attempt, "rating") is None:
             return at, Next.RATE

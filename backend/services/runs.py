@@ -8,7 +8,7 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
-from backend.db.models import Actor, Episode, Project, Run, Task
+from backend.db.models import Actor, Episode, Project, Run, Task, TaskSet
 from backend.db.models.words import Purpose
 from backend.db.repositories import agents, episodes, people, tasks
 from backend.db.repositories import benchmark_parts as parts
@@ -44,8 +44,17 @@ __all__ = [
 ]
 
 
-def submit_run(session: Session, request: RunRequest, *, project: Project, actor: Actor) -> Run:
+def submit_run(
+    session: Session, request: RunRequest, *, project: Project, actor: Actor, task_set: TaskSet | None = None
+) -> Run:
     """Starts a run; nothing is written unless all of the request can be met.
+
+    Args:
+        session: the transaction.
+        request: what is to be run.
+        project: whose run it is.
+        actor: who asks.
+        task_set: a version of the benchmark; None = its newest.
 
     Returns:
         The new run, or the one that the same request made before under the same idempotency key.
@@ -61,7 +70,7 @@ def submit_run(session: Session, request: RunRequest, *, project: Project, actor
         if known is not None:
             return _same(known, request)
     benchmark = get_benchmark(session, request.benchmark)
-    task_set = latest_task_set(session, request.benchmark)
+    task_set = task_set or latest_task_set(session, request.benchmark)
     can = capabilities(session)
     config = resolved_config(can, request)
     human = bool(can.agents[config.agent].get("human"))

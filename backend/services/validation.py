@@ -55,9 +55,16 @@ class ValidationReport:
 
 
 def start_validation(  # noqa: PLR0913 - what a run needs
-    session: Session, benchmark: str, *, project: Project, actor: Actor, provider: str = "local", seed: int = 0
+    session: Session,
+    benchmark: str,
+    *,
+    project: Project,
+    actor: Actor,
+    provider: str = "local",
+    seed: int = 0,
+    task_set: TaskSet | None = None,
 ) -> dict[str, Run]:
-    """Submits the three runs over all tasks of the newest task set; by agent. See `submit_run` for what it raises."""
+    """Submits the three runs over all tasks of a task set (None = the newest); by agent. Raises as `submit_run`."""
     requests = {
         agent: RunRequest(
             benchmark=benchmark,
@@ -69,13 +76,16 @@ def start_validation(  # noqa: PLR0913 - what a run needs
         )
         for agent in VALIDATION_AGENTS
     }
-    return {agent: submit_run(session, request, project=project, actor=actor) for agent, request in requests.items()}
+    return {
+        agent: submit_run(session, request, project=project, actor=actor, task_set=task_set)
+        for agent, request in requests.items()
+    }
 
 
-def validation_report(session: Session, benchmark: str) -> ValidationReport:
-    """What the newest validation of the newest task set found."""
+def validation_report(session: Session, benchmark: str, task_set: TaskSet | None = None) -> ValidationReport:
+    """What the newest validation of a task set (None = the newest) found."""
     name = get_benchmark(session, benchmark).name
-    task_set = latest_task_set(session, benchmark)
+    task_set = task_set or latest_task_set(session, benchmark)
     runs = repository.newest_runs(session, task_set.id)
     results = repository.newest_results(session, task_set.id)
     reasons = repository.not_runnable(session, [run.id for run in runs.values()])

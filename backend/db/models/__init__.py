@@ -31,6 +31,7 @@ from backend.db.models.study import Study
 from backend.db.models.task import Task
 from backend.db.models.task_asset import TaskAsset
 from backend.db.models.task_draft import TaskDraft
+from backend.db.models.task_draft_asset import TaskDraftAsset
 from backend.db.models.task_draft_recording import TaskDraftRecording
 from backend.db.models.task_draft_request import TaskDraftRequest
 from backend.db.models.task_draft_review import TaskDraftReview
@@ -75,6 +76,7 @@ __all__ = [
     "Task",
     "TaskAsset",
     "TaskDraft",
+    "TaskDraftAsset",
     "TaskDraftRecording",
     "TaskDraftRequest",
     "TaskDraftReview",

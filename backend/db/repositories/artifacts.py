@@ -19,6 +19,8 @@ from backend.db.models import (
     Run,
     Step,
     TaskAsset,
+    TaskDraft,
+    TaskDraftAsset,
     TaskSet,
 )
 
@@ -40,7 +42,7 @@ def get(session: Session, sha256: str) -> Artifact | None:
 
 
 def projects_of(session: Session, sha256: str) -> set[UUID]:
-    """Projects with an episode or a task set that refers to the bytes."""
+    """Projects with an episode, a task set or a draft that refers to the bytes."""
     owner = (
         select(Run.project_id).join(Episode, Episode.run_id == Run.id).join(Attempt, Attempt.episode_id == Episode.id)
     )
@@ -56,6 +58,7 @@ def projects_of(session: Session, sha256: str) -> set[UUID]:
         proof.where(Evidence.sha256 == sha256),
         asset.where(TaskAsset.sha256 == sha256),
         select(ExternalAsset.project_id).where(ExternalAsset.sha256 == sha256),
+        select(TaskDraft.project_id).join(TaskDraftAsset).where(TaskDraftAsset.sha256 == sha256),
     )
     return set(session.scalars(query))
 
@@ -69,6 +72,7 @@ def remove_unused(session: Session, before: datetime, limit: int) -> list[str]:
         | select(Step.id).where(Step.prompt_sha256 == Artifact.sha256).exists()
         | select(Evidence.evaluation_id).where(Evidence.sha256 == Artifact.sha256).exists()
         | select(TaskAsset.task_set_id).where(TaskAsset.sha256 == Artifact.sha256).exists()
+        | select(TaskDraftAsset.draft_id).where(TaskDraftAsset.sha256 == Artifact.sha256).exists()
         | select(ExternalAsset.url).where(ExternalAsset.sha256 == Artifact.sha256).exists()
     )
     idle = select(Artifact.sha256).where(Artifact.touched_at < before, ~used).limit(limit)

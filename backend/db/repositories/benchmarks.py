@@ -32,13 +32,13 @@ def make(session: Session, project_id: UUID, name: str, kind: str) -> None:
 
 
 def names(session: Session) -> list[str]:
-    """All names, sorted."""
-    return list(session.scalars(select(Benchmark.name).order_by(Benchmark.name)))
+    """All names, sorted; not of hidden ones."""
+    return list(session.scalars(select(Benchmark.name).where(~Benchmark.hidden).order_by(Benchmark.name)))
 
 
 def all_of(session: Session, project_id: UUID | None) -> list[Benchmark]:
-    """All benchmarks by name, of one project or of all."""
-    query = select(Benchmark).order_by(Benchmark.name)
+    """All benchmarks by name, of one project or of all; not the hidden ones."""
+    query = select(Benchmark).where(~Benchmark.hidden).order_by(Benchmark.name)
     return list(session.scalars(query if project_id is None else query.where(Benchmark.project_id == project_id)))
 
 

@@ -14,7 +14,7 @@ MEASURED = ("measure", "demo")
 
 
 def benchmarks(session: Session) -> Sequence[AnyRow]:
-    """Every benchmark with its newest task set and the number of its runs."""
+    """Every benchmark that is not hidden with its newest task set and the number of its runs."""
     newest = (
         select(func.max(TaskSet.version)).where(TaskSet.benchmark_id == Benchmark.id).correlate(Benchmark)
     ).scalar_subquery()
@@ -27,6 +27,7 @@ def benchmarks(session: Session) -> Sequence[AnyRow]:
     query = (
         select(Benchmark, TaskSet, runs.label("runs"))
         .outerjoin(TaskSet, and_(TaskSet.benchmark_id == Benchmark.id, TaskSet.version == newest))
+        .where(~Benchmark.hidden)
         .order_by(Benchmark.name)
     )
     return session.execute(query).all()

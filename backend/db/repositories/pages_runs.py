@@ -34,7 +34,7 @@ def runs(session: Session, filters: RunFilter, before: UUID | None, limit: int) 
 def names(session: Session) -> tuple[Sequence[str], Sequence[str]]:
     """Benchmarks and agents that have runs, for the filters."""
     agents = session.scalars(select(Agent.name).distinct().order_by(Agent.name)).all()
-    return session.scalars(select(Benchmark.name).order_by(Benchmark.name)).all(), agents
+    return session.scalars(select(Benchmark.name).where(~Benchmark.hidden).order_by(Benchmark.name)).all(), agents
 
 
 def waiting_by_licences(session: Session, run_id: UUID) -> Sequence[AnyRow]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from backend.domain.benchmarks import Finding, external_assets, findings
-from backend.domain.drafts.content import DraftContent, task_of
+from backend.domain.drafts.content import DraftContent, assets_of, task_of
 from backend.domain.drafts.criteria import unclear, unsaid
 from backend.domain.drafts.preconditions import addresses, undeclared, unmade
 from backend.domain.drafts.similarity import near_duplicates
@@ -38,7 +38,7 @@ def review_checks(
         others: (name, instruction) of the tasks and drafts that it must not repeat.
         stored: addresses of files of the web that are stored already.
     """
-    found = findings(task_of(content), content.assets)
+    found = findings(task_of(content), assets_of(content))
     wrong = [one for one in found if one.severity == "error"]
     names = [one for one in wrong if one.unknown]
     rest = [one for one in wrong if not one.unknown]

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field, ValidationError
 
 from backend.domain.errors import Invalid
+from backend.domain.parameters import ASSET
 from backend.domain.task import (
     JSON,
     Difficulty,
@@ -24,6 +25,8 @@ from backend.domain.task import (
 MOST_BYTES = 256 * 1024
 DIALECT = "starter"
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
+_NAMING = {"setup", "checks", "postconfig"}
+"""Fields in which a file may be named."""
 Word = Annotated[str, Field(min_length=1, max_length=200)]
 
 
@@ -38,7 +41,7 @@ class DraftContent(Frozen):
         checks: metric calls on the state that is left, joined by `conj`.
         postconfig: steps that are run before the evidence is gathered.
         oracle: the solution, as `agents/_oracle_steps.py` reads it.
-        assets: sha256 of the files that steps and getters name as `asset:NAME`.
+        assets: sha256 of the files that steps and getters name as `asset:NAME`; names are the draft's own.
     """
 
     domain: str = Field(pattern=NAME)
@@ -89,8 +92,14 @@ def read_content(value: Any) -> DraftContent:
         raise Invalid(first["msg"], path=".".join(map(str, first["loc"]))[:300]) from error
 
 
-def task_of(content: DraftContent) -> Task:
+def assets_of(content: DraftContent) -> dict[str, str]:
+    """Sha256 of a draft's files by the names that they have in a task set, where no other task's can be meant."""
+    return {f"{content.key}/{name}": sha256 for name, sha256 in content.assets.items()}
+
+
+def task_of(draft: DraftContent) -> Task:
     """The task that a draft becomes. A draft without a check, or one that is infeasible, is judged by the FAIL rule."""
+    content = _placed(draft)
     calls = content.checks if content.feasible and content.checks else (MetricCall(func="infeasible"),)
     difficulty = content.difficulty
     return Task(
@@ -110,6 +119,22 @@ def task_of(content: DraftContent) -> Task:
         oracle=content.oracle or None,
         max_steps=content.max_steps,
     )
+
+
+def _placed(content: DraftContent) -> DraftContent:
+    """The same, naming its files as `assets_of` does."""
+    if not content.assets:
+        return content
+    names = {f"{ASSET}{name}": f"{ASSET}{content.key}/{name}" for name in content.assets}
+    return DraftContent.model_validate({**content.model_dump(), **_renamed(content.model_dump(include=_NAMING), names)})
+
+
+def _renamed(value: JSON, names: Mapping[str, str]) -> Any:
+    if isinstance(value, str):
+        return names.get(value, value)
+    if isinstance(value, Mapping):
+        return {key: _renamed(part, names) for key, part in value.items()}
+    return [_renamed(part, names) for part in value] if isinstance(value, list | tuple) else value
 
 
 def missing(content: DraftContent) -> list[str]:

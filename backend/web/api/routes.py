@@ -1,6 +1,18 @@
 """All routers of the API."""
 
-from backend.web.api import agent, artifacts, assets, benchmarks, episodes, licences, rescore, runs, studies, workers
+from backend.web.api import (
+    agent,
+    artifacts,
+    assets,
+    benchmarks,
+    drafts,
+    episodes,
+    licences,
+    rescore,
+    runs,
+    studies,
+    workers,
+)
 
 ROUTERS = (
     runs.router,
@@ -11,6 +23,7 @@ ROUTERS = (
     artifacts.router,
     benchmarks.router,
     assets.router,
+    drafts.router,
     workers.router,
     licences.router,
     workers.health_router,

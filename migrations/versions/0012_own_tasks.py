@@ -6,15 +6,15 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 
-revision: str = "0010"
-down_revision: str | None = "0009"
+revision: str = "0012"
+down_revision: str | None = "0011"
 branch_labels: str | Sequence[str] | None = None
 depends_on: str | Sequence[str] | None = None
 
 JSON = postgresql.JSONB(astext_type=sa.Text())
 PURPOSES = ("measure", "validate", "demo", "practice")
 REASONS = "('ambiguous_instruction', 'subjective_criterion', 'unavailable', 'near_duplicate')"
-TABLES = ("request", "recording", "try", "review", "version")
+TABLES = ("asset", "request", "recording", "try", "review", "version")
 
 
 def upgrade() -> None:
@@ -58,6 +58,17 @@ def upgrade() -> None:
         refs={"draft_id": "task_draft", "run_id": "run"},
     )
     op.create_index("ix_task_draft_recording_draft", "task_draft_recording", ["draft_id", "id"])
+    op.create_table(
+        "task_draft_asset",
+        sa.Column("draft_id", sa.Uuid(), nullable=False),
+        _text("sha256"),
+        *_refs("task_draft_asset", {"draft_id": "task_draft"}),
+        sa.ForeignKeyConstraint(
+            ["sha256"], ["artifact.sha256"], name=op.f("fk_task_draft_asset_sha256"), ondelete="RESTRICT"
+        ),
+        sa.PrimaryKeyConstraint("draft_id", "sha256", name=op.f("pk_task_draft_asset")),
+    )
+    op.create_index(op.f("ix_task_draft_asset_sha256"), "task_draft_asset", ["sha256"])
     _request()
 
 
@@ -128,7 +139,9 @@ def _review() -> None:
             name=op.f("fk_task_draft_review_actor_id_actor_kind"),
             ondelete="RESTRICT",
         ),
-        sa.UniqueConstraint("draft_id", "version", "actor_id", name=op.f("uq_task_draft_review_draft_id_version_actor_id")),
+        sa.UniqueConstraint(
+            "draft_id", "version", "actor_id", name=op.f("uq_task_draft_review_draft_id_version_actor_id")
+        ),
         refs={"draft_id": "task_draft"},
     )
 

@@ -1,0 +1,293 @@
+"""`deskarena task`: own tasks, from the first word to a benchmark's next version."""
+
+import json
+import sys
+import time
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from backend.cli.client import Api
+from backend.cli.errors import CliError, ExitCode, UsageError
+from backend.cli.options import Limit, OutputForm, Server, Timeout, Wait
+from backend.cli.output import Output, print_object, print_rows, progress
+from backend.cli.show_task import DRAFTS, FORMS, show_draft, show_review, tried_words
+
+app = typer.Typer(help="Write, record, try, review and publish tasks of your own.", no_args_is_help=True)
+LOOK_AGAIN_SECONDS = 1.0
+DEFAULT_LIMIT = 50
+
+DraftId = Annotated[str, typer.Argument(metavar="DRAFT", help="The draft's id.")]
+By = Annotated[str, typer.Option("--by", envvar="DESKARENA_PERSON", help="Your name; `local` if none is given.")]
+Benchmark = Annotated[str, typer.Option("--benchmark", help="What the task becomes part of.")]
+Content = Annotated[Path, typer.Argument(metavar="FILE", help="The draft's content as JSON; - is stdin.")]
+Words = Annotated[str, typer.Option("--words", help="What the author should know.")]
+Version = Annotated[
+    int | None, typer.Option("--version", min=1, help="The version that you looked at. Default: the newest.")
+]
+
+
+class State(StrEnum):
+    """Where drafts are."""
+
+    DRAFT = "draft"
+    IN_REVIEW = "in_review"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+
+
+class Reason(StrEnum):
+    """Why a draft is rejected."""
+
+    AMBIGUOUS_INSTRUCTION = "ambiguous_instruction"
+    SUBJECTIVE_CRITERION = "subjective_criterion"
+    UNAVAILABLE = "unavailable"
+    NEAR_DUPLICATE = "near_duplicate"
+
+
+class Recorded(StrEnum):
+    """What a recording becomes."""
+
+    SETUP = "setup"
+    ORACLE = "oracle"
+
+
+class Kind(StrEnum):
+    """What a task names."""
+
+    SETUP = "setup"
+    GETTER = "getter"
+    METRIC = "metric"
+
+
+@app.command()
+def new(
+    file: Content,
+    benchmark: Benchmark = "own",
+    by: By = "",
+    output: OutputForm = Output.TABLE,
+    server: Server = None,
+) -> None:
+    """Write a draft from a file with at least `domain` and `name`; prints its id."""
+    body = {"content": read(file), "benchmark": benchmark, "by": by}
+    with Api(server) as api:
+        print_object(api.post("/drafts", body), output, lambda row: print(row["id"]))
+
+
+@app.command()
+def edit(draft: DraftId, file: Content, by: By = "", output: OutputForm = Output.TABLE, server: Server = None) -> None:
+    """Make a new version of a draft; what was reviewed has to be reviewed again."""
+    with Api(server) as api:
+        print_object(api.put(f"/drafts/{draft}", {"content": read(file), "by": by}), output, show_draft)
+
+
+@app.command("list")
+def list_drafts(
+    state: Annotated[
+        list[State] | None, typer.Option("--state", help="Only these; may be given several times.")
+    ] = None,
+    benchmark: Annotated[str | None, typer.Option("--benchmark", help="Only drafts for this one.")] = None,
+    limit: Limit = DEFAULT_LIMIT,
+    output: OutputForm = Output.TABLE,
+    server: Server = None,
+) -> None:
+    """List drafts, newest first."""
+    with Api(server) as api:
+        found = api.items("/drafts", limit, state=[one.value for one in state or ()] or None, benchmark=benchmark)
+        print_rows(found, output, DRAFTS, empty="no drafts: `deskarena task new FILE` writes one")
+
+
+@app.command()
+def show(
+    draft: DraftId,
+    content: Annotated[bool, typer.Option("--content", help="Only the content as JSON, for `task edit`.")] = False,
+    version: Annotated[int | None, typer.Option("--version", min=1, help="The content of this version.")] = None,
+    output: OutputForm = Output.TABLE,
+    server: Server = None,
+) -> None:
+    """Show a draft, or its content as a file to edit."""
+    with Api(server) as api:
+        if content or version is not None:
+            path = f"/drafts/{draft}" if version is None else f"/drafts/{draft}/versions/{version}"
+            print(json.dumps(api.get(path)["content"], indent=2, ensure_ascii=False))
+        else:
+            print_object(api.get(f"/drafts/{draft}"), output, show_draft)
+
+
+@app.command("try")
+def try_draft(  # noqa: PLR0913, PLR0917  a command has as many options as it has
+    draft: DraftId,
+    provider: Annotated[str, typer.Option("--provider", help="What makes the desktops.")] = "local",
+    wait: Wait = True,
+    timeout: Timeout = None,
+    output: OutputForm = Output.TABLE,
+    server: Server = None,
+) -> None:
+    """Run oracle, noop and always_fail on a draft; exits with 1 if it is not sound."""
+    with Api(server) as api:
+        found = api.post(f"/drafts/{draft}/try", {"provider": provider})
+        found = _wait(api, found, timeout) if wait else found
+    print_object(found["tried"], output, lambda row: print(tried_words(row)))
+    if wait and not found["tried"]["sound"]:
+        unknown = bool(found["tried"]["unknown"])
+        raise typer.Exit(ExitCode.INFRASTRUCTURE if unknown else ExitCode.THRESHOLD_MISSED)
+
+
+@app.command()
+def submit(
+    draft: DraftId,
+    noop_words: Annotated[
+        str, typer.Option("--noop-words", help="Why doing nothing scores more than 0, where it does.")
+    ] = "",
+    output: OutputForm = Output.TABLE,
+    server: Server = None,
+) -> None:
+    """Hand a draft to review; it must have been tried as it is now."""
+    with Api(server) as api:
+        print_object(api.post(f"/drafts/{draft}/submit", {"noop_words": noop_words}), output, show_draft)
+
+
+@app.command()
+def review(
+    draft: Annotated[str | None, typer.Argument(metavar="[DRAFT]", help="What to review; none = list them.")] = None,
+    output: OutputForm = Output.TABLE,
+    server: Server = None,
+) -> None:
+    """Show what a reviewer looks at, or list the drafts that wait for one."""
+    with Api(server) as api:
+        if draft is None:
+            print_rows(api.items("/drafts", None, state="in_review"), output, DRAFTS, empty="nothing is in review")
+        else:
+            print_object(api.get(f"/drafts/{draft}"), output, show_review)
+
+
+@app.command()
+def approve(  # noqa: PLR0913, PLR0917  a command has as many options as it has
+    draft: DraftId,
+    by: By = "",
+    version: Version = None,
+    words: Words = "",
+    output: OutputForm = Output.TABLE,
+    server: Server = None,
+) -> None:
+    """Approve a draft. Two people other than those who wrote it have to."""
+    with Api(server) as api:
+        body = {"version": version or api.get(f"/drafts/{draft}")["version"], "by": by, "words": words}
+        print_object(api.post(f"/drafts/{draft}/approve", body), output, show_draft)
+
+
+@app.command()
+def reject(  # noqa: PLR0913, PLR0917  a command has as many options as it has
+    draft: DraftId,
+    reason: Annotated[Reason, typer.Option("--reason", help="Why.")],
+    by: By = "",
+    version: Version = None,
+    words: Words = "",
+    output: OutputForm = Output.TABLE,
+    server: Server = None,
+) -> None:
+    """Reject a draft with a reason; its author may change it and begin again."""
+    with Api(server) as api:
+        seen = version or api.get(f"/drafts/{draft}")["version"]
+        body = {"version": seen, "by": by, "words": words, "reason": reason.value}
+        print_object(api.post(f"/drafts/{draft}/reject", body), output, show_draft)
+
+
+@app.command()
+def publish(
+    drafts: Annotated[list[str] | None, typer.Argument(metavar="[DRAFT]...", help="Only these.")] = None,
+    benchmark: Benchmark = "own",
+    output: OutputForm = Output.TABLE,
+    server: Server = None,
+) -> None:
+    """Make a benchmark's next version of its newest one and the approved drafts; old versions stay."""
+    with Api(server) as api:
+        found = api.post("/drafts/publish", {"benchmark": benchmark, "drafts": drafts or []})
+    words = f"{found['benchmark']}: version {found['version']}, {found['tasks']} tasks, {len(found['drafts'])} new"
+    print_object(found, output, lambda _: print(words))
+
+
+@app.command()
+def file(
+    draft: DraftId,
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="The file.")],
+    name: Annotated[str | None, typer.Option("--name", help="As steps write it after `asset:`.")] = None,
+    by: By = "",
+    server: Server = None,
+) -> None:
+    """Add a file that a draft's steps and getters name as asset:NAME."""
+    if not path.is_file():
+        raise UsageError(f"{path} is no file")
+    with Api(server) as api:
+        api.upload(f"/drafts/{draft}/files", {"name": name or path.name, "by": by}, path.name, path)
+    print(f"asset:{name or path.name}")
+
+
+@app.command()
+def record(
+    draft: DraftId,
+    kind: Annotated[Recorded, typer.Option("--kind", help="What it becomes.")] = Recorded.ORACLE,
+    by: By = "",
+    output: OutputForm = Output.TABLE,
+    server: Server = None,
+) -> None:
+    """Make a desktop for doing the set-up or the solution by hand; prints the page on which to act."""
+    with Api(server) as api:
+        found = api.post(f"/drafts/{draft}/recordings", {"kind": kind.value, "by": by})["recordings"][0]
+        print_object(found, output, lambda row: print(f"{api.server}/episodes/{row['episode']}"))
+
+
+@app.command()
+def use(
+    draft: DraftId,
+    recording: Annotated[str | None, typer.Argument(metavar="[RECORDING]", help="Default: the newest.")] = None,
+    by: By = "",
+    output: OutputForm = Output.TABLE,
+    server: Server = None,
+) -> None:
+    """Make a recording the draft's solution, or one more step of its set-up."""
+    with Api(server) as api:
+        known = [row["id"] for row in api.get(f"/drafts/{draft}")["recordings"]]
+        if recording is None and not known:
+            raise UsageError("the draft has no recording: `deskarena task record` begins one")
+        chosen = recording or known[0]
+        print_object(api.post(f"/drafts/{draft}/recordings/{chosen}/use", {"by": by}), output, show_draft)
+
+
+@app.command()
+def forms(
+    kind: Annotated[Kind, typer.Argument(help="What a task names.")],
+    name: Annotated[str | None, typer.Option("--name", help="Only this one.")] = None,
+    dialect: Annotated[str, typer.Option("--dialect", help="Whose semantics the names have.")] = "starter",
+    output: OutputForm = Output.TABLE,
+    server: Server = None,
+) -> None:
+    """List set-up steps, getters or metrics with their parameters."""
+    with Api(server) as api:
+        found = api.get(f"/task-forms/{kind.value}", name=name, dialect=dialect)["items"]
+    print_rows(found, output, FORMS)
+
+
+def read(path: Path) -> Any:
+    """JSON from a file or stdin."""
+    try:
+        return json.loads(sys.stdin.read() if str(path) == "-" else path.read_text())
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise UsageError(f"{path} is no JSON: {error}") from None
+
+
+def _wait(api: Api, found: Any, timeout: float | None) -> Any:
+    """Looks at a try until its three runs have ended."""
+    deadline = None if timeout is None else time.monotonic() + timeout
+    while not found["tried"]["done"]:
+        if deadline is not None and time.monotonic() > deadline:
+            message = f"Not done after {timeout:g} s; it goes on. Look again: deskarena task show {found['id']}"
+            raise CliError(message, ExitCode.WAIT_TIMED_OUT)
+        time.sleep(LOOK_AGAIN_SECONDS)
+        found = api.get(f"/drafts/{found['id']}")
+    progress("all three runs have ended")
+    return found

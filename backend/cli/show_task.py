@@ -1,0 +1,76 @@
+"""How drafts look as tables and lines."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.cli.output import Columns, plain, print_facts
+from backend.cli.show import moment
+
+Row = Mapping[str, Any]
+
+DRAFTS: Columns = {
+    "draft": lambda row: row["id"],
+    "task": lambda row: row["key"],
+    "benchmark": lambda row: row["benchmark"],
+    "state": lambda row: row["state"].replace("_", " "),
+    "approvals": lambda row: row["approvals"],
+    "author": lambda row: row["author"] if row["made_by"] == "person" else f"{row['author']} (by {row['model']})",
+    "changed": lambda row: moment(row["changed_at"]),
+}
+FORMS: Columns = {
+    "name": lambda row: row["name"],
+    "parameters": lambda row: parameters(row["parameters"]),
+    "about": lambda row: row["about"].splitlines()[0] if row["about"] else None,
+}
+
+
+def parameters(schema: Row | None) -> str:
+    """Names of parameters; those that are needed have no mark, the others a question mark."""
+    if schema is None:
+        return "any"
+    needed = set(schema.get("required") or ())
+    return ", ".join(name if name in needed else f"{name}?" for name in schema.get("properties") or {}) or "none"
+
+
+def tried_words(found: Row | None) -> str:
+    """What a try found, on one line."""
+    if found is None:
+        return "not tried"
+    scores = ", ".join(f"{agent} {plain(score)}" for agent, score in found["scores"].items())
+    verdict = "sound" if found["sound"] else "; ".join(found["wrong"]) or found["unknown"] or "still running"
+    return f"{scores}: {verdict}{'' if found['current'] else ' (of an older version)'}"
+
+
+def show_draft(row: Row) -> None:
+    """A draft's facts."""
+    said = [(row["reason"] or "").replace("_", " "), row["reason_words"]]
+    print_facts(
+        {
+            "draft": row["id"],
+            "task": row["key"],
+            "benchmark": row["benchmark"],
+            "state": row["state"].replace("_", " "),
+            "version": row["version"],
+            "author": row["author"],
+            "written by": row["model"] or "a person",
+            "instruction": row["instruction"],
+            "missing": " ".join(row["missing"]) or "nothing",
+            "tried": tried_words(row["tried"]),
+            "approvals": row["approvals"],
+            "rejected": ": ".join(filter(None, said)) or None,
+            "published": row["published"],
+        }
+    )
+
+
+def show_review(row: Row) -> None:
+    """What a reviewer looks at."""
+    show_draft(row)
+    if row["noop_words"]:
+        print(f"doing nothing scores, because: {row['noop_words']}")
+    for check in row["checks"]:
+        print(f"\n{check['title']}: {'nothing found' if not check['found'] else ''}".rstrip())
+        for line in check["found"]:
+            print(f"  {line}")
+    for review in row["reviews"]:
+        print(f"\n{review['by']}, version {review['version']}: {review['verdict']} {review['words']}".rstrip())

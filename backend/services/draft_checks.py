@@ -1,0 +1,34 @@
+"""What is looked at before people review a draft, with what this installation knows."""
+
+from sqlalchemy.orm import Session
+
+from backend.db.models import TaskDraft
+from backend.db.repositories import drafts as repository
+from backend.db.repositories import external_assets
+from backend.domain import registry
+from backend.domain.benchmarks import external_assets as addresses_of
+from backend.domain.drafts.checks import Check, review_checks
+from backend.domain.drafts.content import DraftContent, task_of
+
+MOST_COMPARED = 5000
+"""Tasks and drafts that a draft is compared with, at most."""
+
+
+def checks_of(session: Session, draft: TaskDraft, content: DraftContent) -> tuple[Check, ...]:
+    """All checks of one version of a draft.
+
+    It is compared with the newest version of every benchmark and with all drafts, its own earlier form aside.
+    """
+    registry.load()
+    others = [
+        (f"{row.name}: {row.key}", row.instruction)
+        for row in repository.instructions(session, most=MOST_COMPARED)
+        if (row.name, row.key) != (draft.benchmark, content.key)
+    ]
+    others += [
+        (f"draft {row.key}", row.instruction)
+        for row in repository.other_drafts(session, draft, most=MOST_COMPARED - min(len(others), MOST_COMPARED - 1))
+    ]
+    known = external_assets.known(session, draft.project_id, list(addresses_of(task_of(content))))
+    stored = [url for url, (_, artifact) in known.items() if artifact is not None]
+    return review_checks(content, others, stored)

@@ -1,0 +1,111 @@
+"""Approved drafts become part of the next version of their benchmark; no old version is changed."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.models import Project, TaskDraft, TaskSet
+from backend.db.repositories import benchmark_parts as parts
+from backend.db.repositories import benchmarks
+from backend.db.repositories import drafts as repository
+from backend.db.repositories import tasks as task_repository
+from backend.domain.drafts.content import DraftContent, assets_of, task_of
+from backend.domain.errors import Conflict
+from backend.domain.ports_kept import ArtifactStore
+from backend.domain.task import LoadedBenchmark, Task, Variant
+from backend.services.benchmarks import import_benchmark
+from backend.services.drafts import KIND, OWN, content_of
+
+TITLE = "Own tasks"
+
+
+@dataclass(frozen=True)
+class Published:
+    """The new version, and the drafts that are new in it."""
+
+    task_set: TaskSet
+    drafts: Sequence[TaskDraft]
+
+
+@dataclass(frozen=True)
+class _Old:
+    """What the newest version of the benchmark has."""
+
+    tasks: Mapping[str, Task]
+    variants: Sequence[Variant]
+    selections: Mapping[str, tuple[str, ...]]
+    assets: Mapping[str, str]
+
+
+def publish(
+    session: Session,
+    project: Project,
+    *,
+    store: ArtifactStore,
+    benchmark: str = OWN,
+    only: Collection[UUID] = (),
+) -> Published:
+    """Makes the next version of a benchmark of its newest one and the approved drafts.
+
+    A draft whose key is there already takes the place of that task. Variants of other tasks and selections stay.
+
+    Args:
+        session: the transaction.
+        project: whose drafts.
+        store: where files are.
+        benchmark: its name; made if there is none.
+        only: these drafts; empty = all that are approved and not published.
+
+    Raises:
+        Conflict: there is none to publish.
+    """
+    drafts = [row for row in repository.unpublished(session, project.id, benchmark) if not only or row.id in only]
+    absent = set(only) - {row.id for row in drafts}
+    if absent or not drafts:
+        which = f"the draft {min(absent, key=str)} is" if absent else "no draft is"
+        raise Conflict(f"{which} approved and waits for {benchmark!r}", hint="Drafts need the approval of two people.")
+    contents = [content_of(session, row) for row in drafts]
+    loaded = _merged(_old(session, benchmark), contents, store)
+    task_set, _ = import_benchmark(session, loaded, name=benchmark, title=_title(session, benchmark), store=store)
+    for row in drafts:
+        row.published_id = task_set.id
+    session.flush()  # The answer counts what is left to publish.
+    return Published(task_set, drafts)
+
+
+def _title(session: Session, benchmark: str) -> str:
+    known = benchmarks.by_name(session, benchmark)
+    return TITLE if known is None and benchmark == OWN else ""
+
+
+def _old(session: Session, benchmark: str) -> _Old:
+    known = benchmarks.by_name(session, benchmark, lock=True)
+    sets = benchmarks.task_sets(session, known.id) if known is not None else []
+    if not sets:
+        return _Old({}, (), {}, {})
+    newest = sets[0]
+    variants = [
+        Variant(axis=row.axis, value=row.value, task=Task.model_validate(row.spec))
+        for _, row in parts.variants_of_set(session, newest.id)
+    ]
+    return _Old(
+        {row.key: Task.model_validate(row.spec) for row in task_repository.all_of(session, newest.id)},
+        variants,
+        {name: tuple(keys) for name, keys in parts.selections(session, newest.id).items()},
+        benchmarks.assets(session, newest.id),
+    )
+
+
+def _merged(old: _Old, contents: Sequence[DraftContent], store: ArtifactStore) -> LoadedBenchmark:
+    fresh = {content.key: task_of(content) for content in contents}
+    kept = {name: sha for name, sha in old.assets.items() if not any(name.startswith(f"{key}/") for key in fresh)}
+    files = {**kept, **{name: sha for content in contents for name, sha in assets_of(content).items()}}
+    return LoadedBenchmark(
+        kind=KIND,
+        tasks=tuple({**old.tasks, **fresh}.values()),
+        variants=tuple(one for one in old.variants if str(one.task.key) not in fresh),
+        selections=old.selections,
+        assets={name: store.get(sha256) for name, sha256 in files.items()},
+    )

@@ -1,0 +1,176 @@
+"""Recording: what a person does on a live desktop becomes a draft's set-up or its solution.
+
+A recording is a run of the agent `human` like any other, with the draft as its task: the same page, the same line, the
+same steps. It has a purpose of its own, so that nothing counts it and nobody is asked to rate it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.models import Actor, Episode, Project, Run, TaskDraft, TaskDraftRecording
+from backend.db.models.words import Purpose, RecordingKind
+from backend.db.repositories import drafts as repository
+from backend.db.repositories import pages_episode, people
+from backend.domain import registry
+from backend.domain.agents._oracle_screen import describe
+from backend.domain.agents._oracle_steps import read_solution
+from backend.domain.benchmarks import lint
+from backend.domain.drafts.content import DraftContent, assets_of, task_of
+from backend.domain.drafts.recording import Recorded, Seen, recorded
+from backend.domain.episode import EpisodeState
+from backend.domain.errors import Conflict, Invalid, NotFound
+from backend.domain.ports_kept import ArtifactStore
+from backend.domain.run import Budget, Screen
+from backend.domain.task import EvaluatorSpec, MetricCall
+from backend.domain.trajectory import Action, Window
+from backend.services import people as human
+from backend.services.draft_tries import HIDDEN, scratch
+from backend.services.drafts import change, content_of, locked
+from backend.services.requests import RunRequest
+from backend.services.runs import submit_run
+
+AGENT = "human"
+OBSERVATION = "screenshot_a11y_tree"
+MOST_STEPS = 1000
+SCREEN = Screen(width=1280, height=800)
+"""Recorded on a screen that fits a window; widgets are found again on any."""
+
+
+@dataclass(frozen=True)
+class View:
+    """One recording.
+
+    Attributes:
+        episode: where the person acts, and where it is seen afterwards.
+        over: it has ended and can be used.
+        words: the steps that it is, in words; empty until it is over.
+        problems: what was left out.
+    """
+
+    row: TaskDraftRecording
+    run: Run
+    episode: Episode
+    over: bool
+    steps: Sequence[Mapping[str, Any]] = ()
+    words: Sequence[str] = ()
+    problems: Sequence[str] = ()
+
+
+def begin(  # noqa: PLR0913 - what a run needs
+    session: Session,
+    draft_id: UUID,
+    kind: RecordingKind,
+    *,
+    project: Project,
+    actor: Actor,
+    store: ArtifactStore,
+    provider: str = "local",
+) -> Episode:
+    """A desktop is made for the person, set up as far as the draft says; a solution begins after the whole set-up.
+
+    Raises:
+        NotFound: there is no such draft.
+        Invalid: its set-up cannot be run.
+        Unavailable: no worker offers such desktops, or there is no broker.
+    """
+    draft = locked(session, draft_id)
+    content = content_of(session, draft)
+    task_set = scratch(session, content, _task(content), store)
+    request = RunRequest(
+        benchmark=HIDDEN,
+        agent=AGENT,
+        params={"person": actor.name, "look_again": True},
+        provider=provider,
+        observation=OBSERVATION,
+        screen=SCREEN,
+        budget=Budget(max_steps=MOST_STEPS),
+        purpose=Purpose.RECORD,
+        name=f"record the {_word(kind)} of {content.key}",
+    )
+    run = submit_run(session, request, project=project, actor=actor, task_set=task_set)
+    row = TaskDraftRecording(draft_id=draft.id, kind=kind.value, version=draft.version, run_id=run.id)
+    session.add(row)
+    session.flush()  # Its episode is read next.
+    episode: Episode = people.newest(session, run.id)[0].Episode
+    if episode.state == EpisodeState.NOT_RUNNABLE:
+        raise Conflict(f"the draft cannot run here: {episode.reason}")
+    return human.begin(session, run.id, episode.id, feasible=content.feasible)
+
+
+def list_recordings(session: Session, draft: TaskDraft, store: ArtifactStore) -> list[View]:
+    """A draft's recordings, newest first, those that can be used with their steps."""
+    return [_view(session, row.TaskDraftRecording, row.Run, store) for row in repository.recordings(session, draft.id)]
+
+
+def use(session: Session, draft_id: UUID, recording_id: UUID, *, by: Actor, store: ArtifactStore) -> TaskDraft:
+    """A recording becomes the solution, or one more step of the set-up, as a new version of the draft.
+
+    Raises:
+        NotFound: there is no such recording of that draft.
+        Conflict: it is not over, or was used.
+        Invalid: nothing was done in it, or what was done cannot be read.
+    """
+    row = repository.recording(session, recording_id)
+    if row is None or row.draft_id != draft_id:
+        raise NotFound(f"the draft has no recording {recording_id}")
+    found = _view(session, row, session.get_one(Run, row.run_id), store)
+    if not found.over or row.used_in is not None:
+        raise Conflict("the recording was used" if row.used_in is not None else "the recording is not over")
+    if not found.steps:
+        raise Invalid("nothing was done that could be played again", path="recording")
+    content = content_of(session, locked(session, draft_id))
+    draft = change(session, draft_id, _changes(content, row.kind, found.steps), by=by, note=f"recorded {row.kind}")
+    row.used_in = draft.version
+    return draft
+
+
+def _changes(content: DraftContent, kind: str, steps: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    if kind == RecordingKind.ORACLE:
+        return {"oracle": list(steps)}
+    perform = {"type": "perform", "parameters": {"steps": list(steps)}}
+    return {"setup": [*content.model_dump(mode="json")["setup"], perform]}
+
+
+def _task(content: DraftContent) -> Any:
+    """The draft as the task of a recording: judged by its checks only if they can be asked already."""
+    registry.load()
+    task = task_of(content)
+    wrong = lint(task, assets_of(content))
+    if [line for line in wrong if line.startswith("config")]:
+        raise Invalid(wrong[0], path="setup", hint="The set-up has to run before something is recorded after it.")
+    if not wrong:
+        return task
+    rule = EvaluatorSpec(calls=(MetricCall(func="infeasible"),))
+    return task.model_copy(update={"evaluator": rule, "oracle": None})
+
+
+def _view(session: Session, row: TaskDraftRecording, run: Run, store: ArtifactStore) -> View:
+    newest = people.newest(session, run.id)[0]
+    episode: Episode = newest.Episode
+    over = episode.state == EpisodeState.SCORED and newest.Attempt is not None
+    if not over or row.used_in is not None:
+        return View(row, run, episode, over)
+    try:
+        found = recorded([_seen(step, store) for step in pages_episode.steps(session, newest.Attempt.id)])
+    except Invalid as error:
+        return View(row, run, episode, over, problems=[error.message])
+    return View(row, run, episode, over, found.steps, _in_words(found), found.problems)
+
+
+def _in_words(found: Recorded) -> list[str]:
+    return [describe(step) for step in read_solution(found.steps)]
+
+
+def _seen(step: Any, store: ArtifactStore) -> Seen:
+    """A kept step as what was seen and done."""
+    tree = store.get(step.a11y_sha256).decode(errors="replace") if step.a11y_sha256 else "<desktop-frame/>"
+    windows = [Window.model_validate(window) for window in step.windows]
+    return Seen(tree, windows, [Action.model_validate(action) for action in step.actions])
+
+
+def _word(kind: RecordingKind) -> str:
+    return "set-up" if kind is RecordingKind.SETUP else "solution"

@@ -1,0 +1,127 @@
+"""The review of drafts: submitted with a sound try, approved by enough other people, or rejected with a reason."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.models import Actor, TaskDraft, TaskDraftReview
+from backend.db.models.words import ActorKind, Verdict
+from backend.db.repositories import drafts as repository
+from backend.domain.drafts.states import NEEDED, DraftState, Reason
+from backend.domain.errors import Conflict, Invalid, NotAllowed
+from backend.services.draft_tries import check_complete, tried
+from backend.services.drafts import content_of, locked, move
+
+MOST_WORDS = 2000
+
+
+@dataclass(frozen=True)
+class Said:
+    """What one person said of one version."""
+
+    review: TaskDraftReview
+    by: str
+
+
+def submit(session: Session, draft_id: UUID, *, noop_words: str = "") -> TaskDraft:
+    """A draft goes to review. Its newest version must have been tried and found sound.
+
+    Args:
+        session: the transaction.
+        draft_id: a draft.
+        noop_words: why doing nothing scores more than 0, where that is all that is wrong.
+
+    Raises:
+        NotFound: there is no such draft.
+        Conflict: it is not a draft any more, was not tried as it is now, or is not sound; says what to do.
+        Invalid: it lacks something; or `noop_words` are needed, or too long.
+    """
+    draft = locked(session, draft_id)
+    check_complete(content_of(session, draft))
+    words = noop_words.strip()
+    if len(words) > MOST_WORDS:
+        raise Invalid(f"at most {MOST_WORDS} characters", path="noop_words")
+    found = tried(session, draft)
+    if found is None or not found.current:
+        raise Conflict("the draft was not tried as it is now", hint="Try it, and submit it when it is sound.")
+    if not found.done:
+        raise Conflict("the try is still running", hint="Wait until all three runs have ended.")
+    if found.only_noop and not words:
+        hint = "Say why that is right, or change set-up or checks."
+        raise Invalid(found.wrong[0], path="noop_words", hint=hint)
+    if not found.sound and not found.only_noop:
+        said = "; ".join(found.wrong) or found.unknown
+        raise Conflict(f"the try did not find the task sound: {said}", hint="Change the draft and try it again.")
+    move(session, draft, DraftState.IN_REVIEW, approvals=0, noop_words=words if found.only_noop else "")
+    return draft
+
+
+def approve(session: Session, draft_id: UUID, version: int, *, by: Actor, words: str = "") -> TaskDraft:
+    """One more person approves; with enough of them the draft is approved. Raises what `_review` raises."""
+    draft = _review(session, draft_id, version, by, Verdict.APPROVE, None, words)
+    draft.approvals = repository.approvals(session, draft.id, draft.version)
+    if draft.approvals >= NEEDED:
+        move(session, draft, DraftState.APPROVED)
+    return draft
+
+
+def reject(  # noqa: PLR0913 - a verdict and its reason
+    session: Session, draft_id: UUID, version: int, *, by: Actor, reason: Reason, words: str = ""
+) -> TaskDraft:
+    """One person's no is enough; the author may change the draft and begin again. Raises what `_review` raises."""
+    draft = _review(session, draft_id, version, by, Verdict.REJECT, reason, words)
+    move(session, draft, DraftState.REJECTED, reason=reason.value, reason_words=words.strip(), approvals=0)
+    return draft
+
+
+def said(session: Session, draft: TaskDraft) -> Sequence[Said]:
+    """Every review, newest first."""
+    return [Said(row.TaskDraftReview, row.name) for row in repository.reviews(session, draft.id)]
+
+
+def may_review(session: Session, draft: TaskDraft, actor: Actor) -> str:
+    """Why that actor may not review the draft; empty if they may."""
+    if actor.kind != ActorKind.PERSON:
+        return "only people review"
+    if actor.id in {draft.author_id, *repository.writers(session, draft.id)}:
+        return "nobody reviews what they wrote"
+    return ""
+
+
+def _review(  # noqa: PLR0913, PLR0917 - one review
+    session: Session, draft_id: UUID, version: int, by: Actor, verdict: Verdict, reason: Reason | None, words: str
+) -> TaskDraft:
+    """Keeps a review of the newest version.
+
+    Raises:
+        NotFound: there is no such draft.
+        NotAllowed: the reviewer wrote it, or is no person.
+        Conflict: it is not in review, has changed since it was looked at, or this person has reviewed it.
+        Invalid: too many words.
+    """
+    draft = locked(session, draft_id)
+    if DraftState(draft.state) is not DraftState.IN_REVIEW:
+        raise Conflict(f"the draft is {draft.state.replace('_', ' ')}, not in review")
+    if version != draft.version:
+        raise Conflict(f"the draft has changed: version {draft.version} is in review", hint="Look at it again.")
+    refusal = may_review(session, draft, by)
+    if refusal:
+        raise NotAllowed(f"{by.name!r} may not review this draft: {refusal}")
+    if repository.review_of(session, draft.id, version, by.id) is not None:
+        raise Conflict(f"{by.name!r} has reviewed this version already")
+    if len(words) > MOST_WORDS:
+        raise Invalid(f"at most {MOST_WORDS} characters", path="words")
+    row = TaskDraftReview(
+        draft_id=draft.id,
+        version=version,
+        actor_id=by.id,
+        actor_kind=by.kind,
+        verdict=verdict.value,
+        reason=None if reason is None else reason.value,
+        words=words.strip(),
+    )
+    session.add(row)
+    session.flush()  # The approvals are counted next.
+    return draft

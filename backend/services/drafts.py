@@ -1,0 +1,234 @@
+"""Drafts of own tasks: write, edit, look at. See docs/own-tasks.md."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.models import Actor, Project, TaskDraft, TaskDraftVersion
+from backend.db.models.words import ActorKind, MadeBy
+from backend.db.repositories import benchmarks as benchmark_repository
+from backend.db.repositories import drafts as repository
+from backend.db.repositories import workers
+from backend.db.repositories.pages import Page
+from backend.domain.drafts.content import DraftContent, read_content
+from backend.domain.drafts.states import DraftState, check_draft_move
+from backend.domain.errors import Conflict, Invalid, NotFound
+from backend.domain.ports_kept import ArtifactStore
+from backend.services import artifacts
+from backend.services.projects import actor_for
+
+OWN = "own"
+"""The benchmark that own tasks become part of, unless the author names another."""
+KIND = "starter"
+SHIPPED = re.compile(r"starter(-.*)?")
+_BENCHMARK = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._ -]{0,150}")
+_BYTES = "application/octet-stream"
+MOST_FILE = 64 * 2**20
+_PERSON = re.compile(r"\S(.{0,98}\S)?")
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Who wrote a draft first. The hash is of the whole prompt that the model was asked with."""
+
+    made_by: MadeBy = MadeBy.PERSON
+    model: str = ""
+    prompt_hash: str = ""
+    persona: str = ""
+
+
+@dataclass(frozen=True)
+class Change:
+    """One version in a draft's history."""
+
+    version: TaskDraftVersion
+    by: str
+
+
+def person(session: Session, project: Project, name: str) -> Actor:
+    """The person of that name; whoever gives none is `local`.
+
+    The service knows people by the names that they give: it has one token, not one each.
+
+    Raises:
+        Invalid: it is no name, or that of a program.
+    """
+    name = name.strip() or "local"
+    if not _PERSON.fullmatch(name) or not name.isprintable():
+        raise Invalid("expected a name of 1 to 100 characters", path="by")
+    found = actor_for(session, project, name)
+    if found.kind != ActorKind.PERSON:
+        raise Invalid(f"{name!r} is a {found.kind}, not a person", path="by")
+    return found
+
+
+def create(  # noqa: PLR0913 - a draft and where it comes from
+    session: Session,
+    content: DraftContent,
+    *,
+    project: Project,
+    author: Actor,
+    benchmark: str = OWN,
+    origin: Origin = Origin(),  # noqa: B008 - frozen
+    note: str = "written",
+) -> TaskDraft:
+    """A new draft.
+
+    Raises:
+        Invalid: a benchmark of that name can take no own tasks.
+        Conflict: there is a draft of that key that has not been published.
+    """
+    _check_benchmark(session, benchmark)
+    _check_key(session, project.id, benchmark, content)
+    draft = TaskDraft(
+        project_id=project.id,
+        author_id=author.id,
+        benchmark=benchmark,
+        version=0,
+        content_hash="",
+        domain=content.domain,
+        name=content.name,
+        made_by=origin.made_by.value,
+        model=origin.model,
+        prompt_hash=origin.prompt_hash,
+        persona=origin.persona,
+        changed_at=workers.now(session),
+    )
+    session.add(draft)
+    session.flush()  # Its version refers to it.
+    _add_version(session, draft, content, author, note)
+    return draft
+
+
+def edit(session: Session, draft_id: UUID, content: DraftContent, *, by: Actor, note: str = "edited") -> TaskDraft:
+    """A new version, unless nothing differs. The draft is a draft again: what was reviewed was another version.
+
+    Raises:
+        NotFound: there is no such draft.
+        Conflict: its new key is that of another draft.
+    """
+    draft = locked(session, draft_id)
+    if content.content_hash() == draft.content_hash:
+        return draft
+    if (content.domain, content.name) != (draft.domain, draft.name):
+        _check_key(session, draft.project_id, draft.benchmark, content)
+    if DraftState(draft.state) is not DraftState.DRAFT:
+        move(session, draft, DraftState.DRAFT)
+    draft.approvals, draft.noop_words, draft.published_id = 0, "", None
+    _add_version(session, draft, content, by, note)
+    return draft
+
+
+def change(session: Session, draft_id: UUID, changes: dict[str, Any], *, by: Actor, note: str = "edited") -> TaskDraft:
+    """`edit` for some fields of the content; the others stay. Raises Invalid where they are wrong, too."""
+    draft = locked(session, draft_id)
+    told = content_of(session, draft).model_dump(mode="json")
+    return edit(session, draft_id, read_content({**told, **changes}), by=by, note=note)
+
+
+def move(session: Session, draft: TaskDraft, state: DraftState, **values: Any) -> None:
+    """Takes a draft to another state. Raises IllegalMove."""
+    check_draft_move(DraftState(draft.state), state)
+    draft.state, draft.changed_at = state.value, workers.now(session)
+    draft.reason, draft.reason_words = None, ""
+    for name, value in values.items():
+        setattr(draft, name, value)
+
+
+def add_file(  # noqa: PLR0913 - a file, where to and by whom
+    session: Session, draft_id: UUID, name: str, data: bytes, *, by: Actor, store: ArtifactStore
+) -> TaskDraft:
+    """Keeps a file that steps and getters name as `asset:NAME`; one of that name is replaced.
+
+    Raises:
+        NotFound: there is no such draft.
+        Invalid: it is no name, or the file is empty or too large.
+    """
+    if not _FILE.fullmatch(name):
+        raise Invalid("expected letters, digits, blanks, . _ - in a file's name", path="name")
+    if not 0 < len(data) <= MOST_FILE:
+        raise Invalid(f"expected a file of 1 byte to {MOST_FILE >> 20} MiB", path="file")
+    draft = locked(session, draft_id)
+    sha256 = store.put(data, _BYTES)
+    artifacts.register(session, sha256, len(data), _BYTES)
+    repository.add_asset(session, draft.id, sha256)
+    known = content_of(session, draft).assets
+    return change(session, draft_id, {"assets": {**known, name: sha256}}, by=by, note=f"file {name}")
+
+
+def get_draft(session: Session, draft_id: UUID) -> TaskDraft:
+    """The draft. Raises NotFound."""
+    return _there(repository.get(session, draft_id), draft_id)
+
+
+def locked(session: Session, draft_id: UUID) -> TaskDraft:
+    """The draft, which nobody else changes until our commit. Raises NotFound."""
+    return _there(repository.lock(session, draft_id), draft_id)
+
+
+def content_of(session: Session, draft: TaskDraft, number: int | None = None) -> DraftContent:
+    """What a version of a draft holds; None = the newest. Raises NotFound."""
+    row = repository.version(session, draft.id, draft.version if number is None else number)
+    if row is None:
+        raise NotFound(f"the draft {draft.id} has no version {number}", hint=f"Its newest is {draft.version}.")
+    return DraftContent.model_validate(row.content)
+
+
+def list_drafts(
+    session: Session, project: Project, *, cursor: str | None = None, limit: int = 50, **filters: Any
+) -> Page[TaskDraft]:
+    """Drafts, newest first. Filters: `states`, `benchmark`, `words`."""
+    return repository.listing(session, project.id, cursor=cursor, limit=limit, **filters)
+
+
+def history(session: Session, draft: TaskDraft) -> Sequence[Change]:
+    """Every version, newest first."""
+    return [Change(row.TaskDraftVersion, row.name) for row in repository.versions(session, draft.id)]
+
+
+def _there(draft: TaskDraft | None, draft_id: UUID) -> TaskDraft:
+    if draft is None:
+        raise NotFound(f"there is no draft {draft_id}", hint="`deskarena task list` shows them.")
+    return draft
+
+
+def _check_benchmark(session: Session, name: str) -> None:
+    """Own tasks go into a benchmark of our own format that is not shipped: that would be replaced at the next start."""
+    if not _BENCHMARK.fullmatch(name):
+        raise Invalid("expected letters, digits, . _ - in a benchmark's name", path="benchmark")
+    known = benchmark_repository.by_name(session, name)
+    if SHIPPED.fullmatch(name) or (known is not None and known.kind != KIND):
+        raise Invalid(f"{name!r} can take no own tasks", path="benchmark", hint="Name another one, for example `own`.")
+
+
+def _check_key(session: Session, project_id: UUID, benchmark: str, content: DraftContent) -> None:
+    known = repository.open_one(session, project_id, benchmark, content.domain, content.name)
+    if known is not None:
+        hint = f"Edit that one, or choose another name: /tasks/drafts/{known.id}"
+        raise Conflict(f"there is a draft of {content.key} for {benchmark} already", hint=hint)
+
+
+def _add_version(session: Session, draft: TaskDraft, content: DraftContent, by: Actor, note: str) -> None:
+    given = repository.assets(session, draft.id)
+    for name, sha256 in content.assets.items():
+        if sha256 not in given:
+            raise Invalid("no such file was uploaded for this draft", path=f"assets.{name}", hint="Upload it first.")
+    draft.version += 1
+    draft.content_hash, draft.changed_at = content.content_hash(), workers.now(session)
+    draft.domain, draft.name, draft.instruction = content.domain, content.name, content.instruction
+    session.add(
+        TaskDraftVersion(
+            draft_id=draft.id,
+            number=draft.version,
+            content=content.model_dump(mode="json"),
+            content_hash=draft.content_hash,
+            actor_id=by.id,
+            note=note,
+        )
+    )
+    session.flush()  # What follows in the same transaction reads the newest version.

@@ -1,0 +1,170 @@
+"""Own tasks before they count: write, record, try, review, publish."""
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+from fastapi import File, Form, Path, Query, Request, Response, UploadFile
+
+from backend.domain import registry
+from backend.domain.drafts import forms
+from backend.domain.drafts.content import read_content
+from backend.domain.drafts.states import DraftState
+from backend.domain.registry import Kind
+from backend.services import draft_publish, draft_recordings, draft_reviews, draft_tries
+from backend.services import drafts as service
+from backend.web.api import schemas
+from backend.web.api import schemas_drafts as own
+from backend.web.api import views_drafts as views
+from backend.web.api.common import Cursor, Id, Limit, Word, api_router, following
+from backend.web.edge import ActorDep, EdgeDep, ProjectDep, SessionDep
+
+router = api_router("own tasks")
+State = Annotated[list[DraftState], Query(description="Only drafts in one of these states.")]
+KINDS = {"setup": Kind.SETUP, "getter": Kind.GETTER, "metric": Kind.METRIC}
+
+
+@router.get("/drafts")
+def list_drafts(  # noqa: PLR0913 - one parameter per filter
+    request: Request,
+    session: SessionDep,
+    project: ProjectDep,
+    *,
+    state: State = [],  # noqa: B006 - FastAPI copies it
+    benchmark: Word = None,
+    words: Annotated[str, Query(max_length=200, description="Looked for in key and instruction.")] = "",
+    cursor: Cursor = None,
+    limit: Limit = 50,
+) -> schemas.Page[own.DraftView]:
+    """List drafts, newest first."""
+    found = service.list_drafts(
+        session, project, states=state, benchmark=benchmark, words=words, cursor=cursor, limit=limit
+    )
+    return schemas.Page[own.DraftView](items=views.rows(session, found.items), next=following(request, found.next))
+
+
+@router.post("/drafts", status_code=201)
+def create(
+    session: SessionDep, project: ProjectDep, edge: EdgeDep, body: own.DraftBody, response: Response
+) -> own.DraftDetail:
+    """Write a draft. Everything but its key may still be missing."""
+    by = service.person(session, project, body.by)
+    row = service.create(session, read_content(body.content), project=project, author=by, benchmark=body.benchmark)
+    response.headers["Location"] = f"/api/v1/drafts/{row.id}"
+    return views.detail(session, row, edge.store)
+
+
+@router.get("/drafts/{draft_id}")
+def show(session: SessionDep, edge: EdgeDep, draft_id: Id) -> own.DraftDetail:
+    """Show a draft with its checks, its try, its reviews, versions and recordings."""
+    return views.detail(session, service.get_draft(session, draft_id), edge.store)
+
+
+@router.put("/drafts/{draft_id}")
+def edit(session: SessionDep, project: ProjectDep, edge: EdgeDep, draft_id: Id, body: own.DraftEdit) -> own.DraftDetail:
+    """Make a new version; the same content makes none. Whatever was reviewed has to be reviewed again."""
+    by = service.person(session, project, body.by)
+    row = service.edit(session, draft_id, read_content(body.content), by=by)
+    return views.detail(session, row, edge.store)
+
+
+@router.get("/drafts/{draft_id}/versions/{number}")
+def version(session: SessionDep, draft_id: Id, number: Annotated[int, Path(ge=1, le=2**31)]) -> own.DraftContentView:
+    """What one version of a draft held."""
+    content = service.content_of(session, service.get_draft(session, draft_id), number)
+    return own.DraftContentView(number=number, content=content.model_dump(mode="json"))
+
+
+@router.post("/drafts/{draft_id}/files", status_code=201)
+def add_file(  # noqa: PLR0913, PLR0917 - what the edge gives, and the form
+    session: SessionDep,
+    project: ProjectDep,
+    edge: EdgeDep,
+    draft_id: Id,
+    name: Annotated[str, Form(min_length=1, max_length=151, description="Steps and getters write asset:NAME.")],
+    file: Annotated[UploadFile, File(description="The file.")],
+    by: Annotated[str, Form(max_length=100)] = "",
+) -> own.DraftDetail:
+    """Add a file that the draft's steps and getters use; one of that name is replaced."""
+    data = file.file.read(service.MOST_FILE + 1)
+    row = service.add_file(session, draft_id, name, data, by=service.person(session, project, by), store=edge.store)
+    return views.detail(session, row, edge.store)
+
+
+@router.post("/drafts/{draft_id}/try", status_code=202)
+def start_try(  # noqa: PLR0913, PLR0917 - what the edge gives, and the body
+    session: SessionDep, project: ProjectDep, actor: ActorDep, edge: EdgeDep, draft_id: Id, body: own.DraftTry
+) -> own.DraftDetail:
+    """Run oracle, noop and always_fail on the draft; `tried` says what they find."""
+    draft_tries.start_try(session, draft_id, project=project, actor=actor, store=edge.store, provider=body.provider)
+    return views.detail(session, service.get_draft(session, draft_id), edge.store)
+
+
+@router.post("/drafts/{draft_id}/submit")
+def submit(session: SessionDep, edge: EdgeDep, draft_id: Id, body: own.DraftSubmit) -> own.DraftDetail:
+    """Hand a draft to review. It must have been tried as it is now, and found sound."""
+    row = draft_reviews.submit(session, draft_id, noop_words=body.noop_words)
+    return views.detail(session, row, edge.store)
+
+
+@router.post("/drafts/{draft_id}/approve")
+def approve(
+    session: SessionDep, project: ProjectDep, edge: EdgeDep, draft_id: Id, body: own.DraftApproval
+) -> own.DraftDetail:
+    """Approve a version. Two people other than those who wrote it have to."""
+    by = service.person(session, project, body.by)
+    row = draft_reviews.approve(session, draft_id, body.version, by=by, words=body.words)
+    return views.detail(session, row, edge.store)
+
+
+@router.post("/drafts/{draft_id}/reject")
+def reject(
+    session: SessionDep, project: ProjectDep, edge: EdgeDep, draft_id: Id, body: own.DraftRejection
+) -> own.DraftDetail:
+    """Reject a version, with a reason. One person is enough; its author may change it and begin again."""
+    by = service.person(session, project, body.by)
+    row = draft_reviews.reject(session, draft_id, body.version, by=by, reason=body.reason, words=body.words)
+    return views.detail(session, row, edge.store)
+
+
+@router.post("/drafts/{draft_id}/recordings", status_code=201)
+def begin_recording(
+    session: SessionDep, project: ProjectDep, edge: EdgeDep, draft_id: Id, body: own.RecordingBegin
+) -> own.DraftDetail:
+    """Make a desktop on which somebody does the set-up or the solution; they act on the episode's page."""
+    by = service.person(session, project, body.by)
+    draft_recordings.begin(
+        session, draft_id, body.kind, project=project, actor=by, store=edge.store, provider=body.provider
+    )
+    return views.detail(session, service.get_draft(session, draft_id), edge.store)
+
+
+@router.post("/drafts/{draft_id}/recordings/{recording_id}/use")
+def use_recording(  # noqa: PLR0913, PLR0917 - what the edge gives, and the body
+    session: SessionDep, project: ProjectDep, edge: EdgeDep, draft_id: Id, recording_id: Id, body: own.RecordingUse
+) -> own.DraftDetail:
+    """Make a recording the draft's solution, or one more step of its set-up."""
+    by = service.person(session, project, body.by)
+    row = draft_recordings.use(session, draft_id, recording_id, by=by, store=edge.store)
+    return views.detail(session, row, edge.store)
+
+
+@router.post("/drafts/publish", status_code=201)
+def publish(session: SessionDep, project: ProjectDep, edge: EdgeDep, body: own.DraftPublish) -> own.PublishedView:
+    """Make the next version of a benchmark, of its newest one and the approved drafts."""
+    found = draft_publish.publish(session, project, store=edge.store, benchmark=body.benchmark, only=body.drafts)
+    ids: list[UUID] = [row.id for row in found.drafts]
+    return own.PublishedView(
+        benchmark=body.benchmark, version=found.task_set.version, tasks=found.task_set.counts["tasks"], drafts=ids
+    )
+
+
+@router.get("/task-forms/{kind}")
+def task_forms(
+    kind: Literal["setup", "getter", "metric"],
+    dialect: Annotated[str, Query(min_length=1, max_length=50)] = "starter",
+    name: Annotated[str | None, Query(max_length=200, description="Only this one.")] = None,
+) -> schemas.Page[own.PluginFormView]:
+    """List what a task may name, with its parameters."""
+    registry.load()
+    found = forms.forms(KINDS[kind], dialect) if name is None else [forms.form_of(KINDS[kind], name, dialect)]
+    return schemas.Page[own.PluginFormView](items=[views.form(one) for one in found])

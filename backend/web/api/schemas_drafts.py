@@ -1,0 +1,235 @@
+"""What the REST API takes and gives of own tasks before they count."""
+
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from pydantic import Field
+
+from backend.db.models.words import DraftRequestState, MadeBy, RecordingKind, Verdict
+from backend.domain.drafts.states import DraftState, Reason
+from backend.web.api.schemas import Body, View
+
+CONTENT = {
+    "domain": "editor",
+    "name": "add_milk",
+    "instruction": 'Add the item "milk" as a new last line to shopping.txt and save the file.',
+}
+_BY = Field(default="", max_length=100, description="Who says so, by name; `local` if empty.", examples=["ada"])
+_BENCHMARK = Field(default="own", min_length=1, max_length=100, description="What it becomes part of.")
+
+
+class DraftBody(Body):
+    """A new draft."""
+
+    content: dict[str, Any] = Field(description="As `content` of a draft gives it back.", examples=[CONTENT])
+    benchmark: str = _BENCHMARK
+    by: str = _BY
+
+
+class DraftEdit(Body):
+    """A new version of a draft."""
+
+    content: dict[str, Any] = Field(description="The whole content; nothing of the old one stays.", examples=[CONTENT])
+    by: str = _BY
+
+
+class DraftTry(Body):
+    """Where a draft is tried."""
+
+    provider: str = Field(default="local", min_length=1, max_length=100)
+
+
+class DraftSubmit(Body):
+    """A draft for review."""
+
+    noop_words: str = Field(
+        default="", max_length=2000, description="Why doing nothing scores more than 0, where it does."
+    )
+
+
+class DraftApproval(Body):
+    """One person's yes to one version."""
+
+    version: int = Field(ge=1, le=2**31, description="The version that was looked at.")
+    by: str = _BY
+    words: str = Field(default="", max_length=2000)
+
+
+class DraftRejection(Body):
+    """One person's no to one version."""
+
+    version: int = Field(ge=1, le=2**31, description="The version that was looked at.")
+    reason: Reason
+    by: str = _BY
+    words: str = Field(default="", max_length=2000)
+
+
+class DraftPublish(Body):
+    """Approved drafts that become part of the next version of a benchmark."""
+
+    benchmark: str = _BENCHMARK
+    drafts: list[UUID] = Field(default=[], max_length=500, description="Only these; empty = all that are approved.")
+
+
+class RecordingBegin(Body):
+    """A desktop on which somebody does what becomes set-up or solution."""
+
+    kind: RecordingKind
+    by: str = _BY
+    provider: str = Field(default="local", min_length=1, max_length=100)
+
+
+class RecordingUse(Body):
+    """A recording becomes part of the draft."""
+
+    by: str = _BY
+
+
+class DraftView(View):
+    """A draft in a list."""
+
+    id: UUID
+    benchmark: str = Field(examples=["own"])
+    key: str = Field(examples=["editor/add_milk"])
+    instruction: str
+    state: DraftState
+    reason: Reason | None
+    reason_words: str
+    version: int
+    content_hash: str
+    approvals: int = Field(description="Of the newest version, by people other than those who wrote it.")
+    author: str
+    made_by: MadeBy
+    model: str = Field(description="Which model wrote it first; empty for a person's.")
+    prompt_hash: str = Field(description="Sha256 of what that model was asked.")
+    persona: str
+    published: UUID | None = Field(description="The task set that the approved version came into.")
+    created_at: datetime
+    changed_at: datetime
+
+
+class DraftCheck(View):
+    """One thing that was looked at before people review."""
+
+    name: str = Field(examples=["duplicates"])
+    title: str
+    found: list[str]
+    stops: bool = Field(description="A draft with this can be neither tried nor submitted.")
+
+
+class DraftTried(View):
+    """What the newest try found."""
+
+    version: int
+    current: bool = Field(description="It was made with what the draft holds now.")
+    done: bool
+    sound: bool
+    scores: dict[str, float | None]
+    runs: dict[str, UUID]
+    wrong: list[str]
+    unknown: str
+    created_at: datetime
+
+
+class DraftReview(View):
+    """What one person said of one version."""
+
+    version: int
+    by: str
+    verdict: Verdict
+    reason: Reason | None
+    words: str
+    created_at: datetime
+
+
+class DraftVersion(View):
+    """One version."""
+
+    number: int
+    by: str
+    note: str
+    content_hash: str
+    created_at: datetime
+
+
+class DraftRecording(View):
+    """One recording."""
+
+    id: UUID
+    kind: RecordingKind
+    run: UUID
+    episode: UUID
+    over: bool
+    used_in: int | None
+    steps: list[dict[str, Any]]
+    words: list[str]
+    problems: list[str]
+
+
+class DraftDetail(DraftView):
+    """A draft in full."""
+
+    content: dict[str, Any]
+    missing: list[str]
+    checks: list[DraftCheck]
+    tried: DraftTried | None
+    noop_words: str
+    reviews: list[DraftReview]
+    versions: list[DraftVersion]
+    recordings: list[DraftRecording]
+
+
+class DraftContentView(View):
+    """What one version of a draft held."""
+
+    number: int
+    content: dict[str, Any]
+
+
+class PublishedView(View):
+    """The new version of a benchmark."""
+
+    benchmark: str
+    version: int
+    tasks: int
+    drafts: list[UUID]
+
+
+class PluginFormView(View):
+    """How one set-up step, getter or metric is asked for."""
+
+    kind: Literal["setup", "getter", "metric"]
+    name: str
+    dialect: str
+    about: str
+    parameters: dict[str, Any] | None = Field(description="JSON schema; null = any JSON object.")
+    expects: bool | None = Field(description="Of a metric: whether it compares with an expectation; null = it may.")
+
+
+class DraftRequestBody(Body):
+    """Drafts that a model is to write."""
+
+    persona: str = Field(min_length=1, max_length=2000, examples=["A librarian who keeps lists of loans."])
+    count: int = Field(default=3, ge=1, le=20)
+    endpoint: str = Field(min_length=1, max_length=100, examples=["openai"])
+    model: str = Field(min_length=1, max_length=200, examples=["gpt-4o"])
+    benchmark: str = _BENCHMARK
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    by: str = _BY
+
+
+class DraftRequestView(View):
+    """What became of a request for drafts."""
+
+    id: UUID
+    persona: str
+    count: int
+    endpoint: str
+    model: str
+    state: DraftRequestState
+    message: str
+    made: int
+    usage: dict[str, Any]
+    created_at: datetime
+    ended_at: datetime | None

@@ -1,0 +1,108 @@
+"""Drafts as the REST API gives them."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.models import TaskDraft
+from backend.db.repositories import drafts as repository
+from backend.domain.drafts.content import missing
+from backend.domain.drafts.forms import PluginForm
+from backend.domain.ports_kept import ArtifactStore
+from backend.services import draft_checks, draft_recordings, draft_reviews, drafts
+from backend.services.draft_recordings import View as Recording
+from backend.services.draft_tries import Tried, tried
+from backend.web.api import schemas_drafts as own
+
+FIELDS = (
+    "id", "benchmark", "key", "instruction", "state", "reason", "reason_words", "version", "content_hash", "approvals",
+    "made_by", "model", "prompt_hash", "persona", "created_at", "changed_at",
+)  # fmt: skip
+
+
+def draft(row: TaskDraft, author: str) -> own.DraftView:
+    """One row."""
+    told = {name: getattr(row, name) for name in FIELDS}
+    return own.DraftView.model_validate({**told, "author": author, "published": row.published_id})
+
+
+def rows(session: Session, found: Sequence[TaskDraft]) -> list[own.DraftView]:
+    """Several rows with their authors."""
+    names = repository.names(session, {row.author_id for row in found})
+    return [draft(row, names[row.author_id]) for row in found]
+
+
+def detail(session: Session, row: TaskDraft, store: ArtifactStore) -> own.DraftDetail:
+    """A draft with everything that hangs on it."""
+    content = drafts.content_of(session, row)
+    checks = draft_checks.checks_of(session, row, content)
+    return own.DraftDetail(
+        **rows(session, [row])[0].model_dump(),
+        content=content.model_dump(mode="json"),
+        missing=missing(content),
+        checks=[own.DraftCheck(name=c.name, title=c.title, found=list(c.found), stops=c.stops) for c in checks],
+        tried=_tried(tried(session, row)),
+        noop_words=row.noop_words,
+        reviews=[
+            own.DraftReview.model_validate(
+                {**_own(said.review, "version verdict reason words created_at"), "by": said.by}
+            )
+            for said in draft_reviews.said(session, row)
+        ],
+        versions=[
+            own.DraftVersion.model_validate({**_own(one.version, "number note content_hash created_at"), "by": one.by})
+            for one in drafts.history(session, row)
+        ],
+        recordings=[recording(view) for view in draft_recordings.list_recordings(session, row, store)],
+    )
+
+
+def recording(view: Recording) -> own.DraftRecording:
+    """One recording."""
+    return own.DraftRecording.model_validate(
+        {
+            **_own(view.row, "id kind used_in"),
+            "run": view.run.id,
+            "episode": view.episode.id,
+            "over": view.over,
+            "steps": [dict(step) for step in view.steps],
+            "words": list(view.words),
+            "problems": list(view.problems),
+        }
+    )
+
+
+def form(found: PluginForm) -> own.PluginFormView:
+    """One plug-in's form."""
+    return own.PluginFormView.model_validate(
+        {
+            "kind": found.kind.name.lower(),
+            "name": found.name,
+            "dialect": found.dialect,
+            "about": found.about,
+            "parameters": found.schema,
+            "expects": found.expects,
+        }
+    )
+
+
+def _tried(found: Tried | None) -> own.DraftTried | None:
+    if found is None:
+        return None
+    runs: dict[str, UUID] = {agent: run.id for agent, run in found.runs.items()}
+    return own.DraftTried(
+        version=found.row.version,
+        current=found.current,
+        done=found.done,
+        sound=found.sound,
+        scores=dict(found.scores),
+        runs=runs,
+        wrong=list(found.wrong),
+        unknown=found.unknown,
+        created_at=found.row.created_at,
+    )
+
+
+def _own(row: object, names: str) -> dict[str, object]:
+    return {name: getattr(row, name) for name in names.split()}
