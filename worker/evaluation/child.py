@@ -25,9 +25,13 @@ def main() -> int:
     apply(Limits(**json.loads(options.limits)), options.uid)
     # Importing takes most of a second: it happens while the agent is still at work.
     from backend.domain.errors import DeskarenaError, EvidenceWanted
+    from backend.domain.evaluators.foreign import allow
     from worker.evaluation.code import load_evaluators
+    from worker.evaluation.foreign import run_apart
 
     load_evaluators()
+    if options.foreign:
+        allow(run_apart)
     collect_seldom()
     forbid_network()
     for text in sys.stdin.buffer if options.looks else (sys.stdin.buffer.read(),):
@@ -51,6 +55,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--limits", default="{}")
     parser.add_argument("--uid", type=int, default=None)
     parser.add_argument("--looks", action="store_true")
+    parser.add_argument("--foreign", action="store_true")
     return parser.parse_args()
 
 

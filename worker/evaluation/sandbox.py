@@ -92,8 +92,8 @@ def command(  # noqa: PLR0913 - all that decides the line
     evidence = INSIDE if sandbox.has_view else str(blobs)
     child = _child(place, evidence, limits, OWN_UID if sandbox.own_user else None)
     child += ["--looks"] if looks else []
-    if sandbox.has_view:
-        return [*_bwrap(place, blobs, own_user=sandbox.own_user), *child]
+    if sandbox.has_view:  # Only behind such a fence may evaluation functions that others wrote run.
+        return [*_bwrap(place, blobs, own_user=sandbox.own_user), *child, "--foreign"]
     if sandbox in {Sandbox.UNSHARE, Sandbox.UNSHARE_OWN_USER}:
         return ["unshare", "--net", "--ipc", "--pid", "--fork", "--kill-child", *([] if root else ["-Ur"]), *child]
     return child

@@ -17,7 +17,7 @@ def built(sandbox: Sandbox, *, root: bool) -> list[str]:
 class TestCommand:
     def test_root_with_bubblewrap_becomes_another_user_and_keeps_only_the_right_to_do_so(self) -> None:
         words = built(Sandbox.BWRAP_OWN_USER, root=True)
-        assert words[-2:] == ["--uid", str(OWN_UID)]
+        assert words[-3:] == ["--uid", str(OWN_UID), "--foreign"]
         assert words[words.index("--cap-drop") : words.index("--cap-drop") + 6] == [
             "--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID",
         ]  # fmt: skip
@@ -33,6 +33,10 @@ class TestCommand:
         assert "--bind" not in words
         bound = [words[i + 2] for i, word in enumerate(words) if word.startswith("--ro-bind")]
         assert bound[-3:] == ["/opt/py", "/srv/app/backend", "/evidence"]
+
+    @pytest.mark.parametrize("sandbox", list(Sandbox))
+    def test_foreign_code_runs_only_where_the_hosts_files_are_out_of_sight(self, sandbox: Sandbox) -> None:
+        assert ("--foreign" in built(sandbox, root=True)) is sandbox.has_view
 
     def test_the_environment_is_cleared(self) -> None:
         assert "--clearenv" in built(Sandbox.BWRAP, root=False)

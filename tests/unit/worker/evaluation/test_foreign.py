@@ -1,0 +1,240 @@
+"""Evaluation functions in Python, in the real fence of this machine."""
+
+import socket
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backend.domain import registry
+from backend.domain.errors import EvaluatorFailed, EvidenceWanted, FailureClass
+from backend.domain.evaluators.evaluate import gather
+from backend.domain.evaluators.facts import gather_more
+from backend.domain.omnibench.expression import compile_function
+from backend.domain.score import MetricValue
+from backend.domain.task import Part, Task
+from tests.factories.parts import part, task_of_parts
+from tests.factories.starter_tasks import FakeContext
+from tests.fakes.desktop import FakeDesktop
+from tests.unit.worker.evaluation.test_judge import found
+from worker.evaluation.judge import Judge
+from worker.evaluation.limits import Limits
+from worker.evaluation.looks import Looks
+from worker.evaluation.sandbox import Sandbox
+
+registry.load()
+SECRET = Path("/var/tmp/deskarena-secret-of-the-host")
+
+
+@pytest.fixture(scope="module")
+def looks() -> Iterator[Looks]:
+    """One child for the whole module: what one function does must not reach the next."""
+    if not found().has_view:
+        pytest.skip("needs bubblewrap, without which no foreign code runs")
+    made = Judge(Limits(), sandbox=found()).looks()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("worker.evaluation.looks.RETRIES", {FailureClass.EVALUATOR: 0})
+
+
+def function(body: str, head: str = "") -> tuple[Task, Part]:
+    lines = "\n".join(f"    {line}" for line in body.strip().splitlines())
+    source = f"{head}\ndef evaluate_agent_task_completion(path):\n{lines}\n"
+    node = part("n", calls=compile_function(source, {"path": "/a"}).calls)
+    return task_of_parts(node, calls=()).model_copy(update={"dialect": "omnibench"}), node
+
+
+def judged(looks: Looks, body: str, files: Mapping[str, bytes] | None = None, head: str = "") -> MetricValue:
+    """Asks, gathers what is wanted, and asks again."""
+    task, node = function(body, head)
+    desktop = FakeDesktop()
+    desktop.files |= files or {}
+    context: Any = FakeContext(desktop, task)
+    seen = gather(context, task, node.calls[0])
+    while True:
+        try:
+            return looks.look(task, node, [seen])
+        except EvidenceWanted as more:
+            seen = gather_more(context, task, node.calls[0], seen, more.facts)
+
+
+class TestRunApart:
+    HEAD = (
+        "import os\nfrom collections import namedtuple\nEvalResult = namedtuple('EvalResult', ['success', 'message'])\n"
+    )
+    BODY = """
+folder = os.path.dirname(path)
+if not check_file_exists(file_path=path):
+    return EvalResult(False, 'there is no ' + path)
+if check_file_exists(folder + 'b'):
+    return EvalResult(False, 'the other one is there')
+return EvalResult(True, 'fine')
+"""
+
+    @pytest.mark.parametrize(
+        ("files", "value", "reason"),
+        [({"/a": b""}, 1.0, "fine"), ({}, 0.0, "there is no /a"), ({"/a": b"", "/b": b""}, 0.0, "the other one")],
+    )
+    def test_a_function_as_published(self, looks: Looks, files: dict[str, bytes], value: float, reason: str) -> None:
+        verdict = judged(looks, self.BODY, files, self.HEAD)
+        assert verdict.value == value
+        assert reason in verdict.reasons[0]
+
+    @pytest.mark.parametrize(
+        ("body", "value", "progress"),
+        [
+            ("return True", 1.0, 1.0),
+            ("return False, 'no'", 0.0, 0.0),
+            ("return EvalResult(False, 'half', 0.5)", 0.0, 0.5),
+            ("return EvalResult(False, 'odd', 7)", 0.0, 0.0),
+            ("print('words')\nreturn True", 1.0, 1.0),
+            ("from datetime import datetime\nreturn datetime.strptime('2025', '%Y').year == 2025", 1.0, 1.0),
+        ],
+    )
+    def test_what_it_may_return(self, looks: Looks, body: str, value: float, progress: float) -> None:
+        verdict = judged(looks, body)
+        assert (verdict.value, verdict.progress) == (value, progress)
+
+    def test_most_is_asked_for_at_once(self, looks: Looks) -> None:
+        task, node = function("return all([check_file_exists(str(n)) for n in range(9)])")
+        context: Any = FakeContext(FakeDesktop(), task)
+        with pytest.raises(EvidenceWanted) as wanted:
+            looks.look(task, node, [gather(context, task, node.calls[0])])
+        assert len(wanted.value.facts) == 9
+
+    @pytest.mark.usefixtures("once")
+    @pytest.mark.parametrize(
+        ("body", "words"),
+        [
+            ("return None", "neither True nor False"),
+            ("return 'yes'", "neither True nor False"),
+            ("raise ValueError('mine')", "broke: ValueError: mine"),
+            ("return check_file_exists()", "broke: TypeError"),
+            ("return check_mind('x')", "broke: NameError"),
+            ("[check_file_exists(str(n)) for n in range(10**9)]", "more than 50|there is no"),
+        ],
+    )
+    def test_one_that_is_broken_is_no_verdict(self, looks: Looks, body: str, words: str) -> None:
+        with pytest.raises(EvaluatorFailed, match=words):
+            judged(looks, body)
+
+
+@pytest.mark.usefixtures("once")
+class TestHostile:
+    """Each ends as a failure of the evaluator, in seconds, has reached nothing, and the next one is judged as ever."""
+
+    def refused(self, looks: Looks, body: str, words: str) -> None:
+        child, before = looks._child, time.monotonic()
+        with pytest.raises(EvaluatorFailed, match=words):
+            judged(looks, body)
+        assert time.monotonic() - before < 15.0
+        assert looks._child is child, "the judging child outlives it"
+        assert judged(looks, "return True").value == 1.0
+
+    def test_an_endless_loop(self, looks: Looks) -> None:
+        self.refused(looks, "while True: pass", "longer than 3 s|processor time")
+
+    def test_an_endless_sleep(self, looks: Looks) -> None:
+        self.refused(looks, "import time\nwhile True: time.sleep(1000)", "longer than 3 s")
+
+    @pytest.mark.parametrize(
+        "body",
+        [
+            "import os\nwhile True:\n    try: os.fork()\n    except Exception: pass",
+            "import os\nos.posix_spawn('/bin/sh', ['sh', '-c', ':(){ :|:& };:'], {})",
+            "import os\nos.system('sleep 1000 &')",
+        ],
+    )
+    def test_a_fork_bomb(self, looks: Looks, body: str) -> None:
+        self.refused(looks, body, "tried what it may not: os.")
+
+    def test_what_no_hook_sees_is_held_by_limits(self, looks: Looks) -> None:
+        """No process, no file, no socket, no byte written; and it is nobody."""
+        body = """
+import os
+r = os.sys.modules['resource']
+limits = [r.getrlimit(which) for which in (r.RLIMIT_NPROC, r.RLIMIT_NOFILE, r.RLIMIT_FSIZE)]
+return limits == [(0, 0)] * 3 and os.getuid() != 0
+"""
+        assert judged(looks, body).value == 1.0
+
+    @pytest.mark.parametrize("body", ["x = bytearray(10**9)", "x = []\nwhile True: x.append('y' * 10**6)"])
+    def test_a_memory_bomb(self, looks: Looks, body: str) -> None:
+        self.refused(looks, body, "MemoryError|without an answer")
+
+    @pytest.mark.parametrize(
+        "body",
+        [
+            "return open('/etc/passwd').read() == ''",
+            "try:\n    open('{secret}')\nexcept Exception:\n    pass\nreturn True",
+            "import os\nreturn bool(os.listdir('/'))",
+            "import os\nos.environ.update(os.environ)\nos.open('/etc/passwd', 0)",
+            "import pathlib\nreturn bool(pathlib.Path('{secret}').read_text())",
+        ],
+    )
+    def test_one_that_reads_the_hosts_files(self, looks: Looks, body: str) -> None:
+        SECRET.write_text("secret")
+        try:
+            self.refused(looks, body.replace("{secret}", str(SECRET)), "tried what it may not")
+        finally:
+            SECRET.unlink()
+
+    def test_the_hosts_files_are_out_of_sight_even_where_no_hook_sees(self, looks: Looks) -> None:
+        SECRET.write_text("secret")
+        try:
+            body = f"import os\nreturn os.path.exists({str(SECRET)!r}) or os.path.exists('/etc/passwd')"
+            assert judged(looks, body).value == 0.0
+        finally:
+            SECRET.unlink()
+
+    @pytest.mark.parametrize(
+        "body",
+        [
+            "import socket\nsocket.create_connection(('127.0.0.1', {port}))",
+            "import os\ntry:\n    os.sys.modules['socket'].socket()\nexcept Exception:\n    pass\nreturn True",
+        ],
+    )
+    def test_one_that_opens_a_socket(self, looks: Looks, body: str) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            server.settimeout(0.1)
+            self.refused(looks, body.replace("{port}", str(server.getsockname()[1])), "tried what it may not")
+            with pytest.raises(TimeoutError):
+                server.accept()
+
+    @pytest.mark.parametrize(
+        ("body", "words"),
+        [
+            ("import os\nos.kill(os.getppid(), 9)", "tried what it may not: os.kill"),
+            ("import os\nos._exit(0)", "without an answer"),
+            ("import sys\nsys.exit()", "tried what it may not: import"),
+            ("return 'x' * 10**6, 'x' * 10**6", "neither True nor False|too much"),
+            ("import os\nos.write(3, b'x' * 10**6)", "too much"),
+            ("import os\nos.write(3, b'[1]')\nos._exit(0)", "no sense"),
+            ("import subprocess", "tried what it may not: import"),
+            ("import ctypes", "tried what it may not: import"),
+        ],
+    )
+    def test_one_that_attacks_its_judge(self, looks: Looks, body: str, words: str) -> None:
+        self.refused(looks, body, words)
+
+    def test_one_that_asks_for_more_again_and_again_ends(self, looks: Looks) -> None:
+        body = "n = 0\nwhile check_file_exists(str(n)): n += 1\nreturn True"
+        with pytest.raises(EvaluatorFailed, match="more than 50"):
+            judged(looks, body, {str(number): b"" for number in range(100)})
+
+
+class TestWithoutAFence:
+    @pytest.mark.usefixtures("once")
+    def test_no_foreign_code_runs(self) -> None:
+        looks = Judge(Limits(), sandbox=Sandbox.LIMITS).looks()
+        try:
+            with pytest.raises(EvaluatorFailed, match="need a fence"):
+                judged(looks, "return True")
+        finally:
+            looks.close()

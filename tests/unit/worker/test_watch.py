@@ -1,0 +1,66 @@
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from backend.domain import registry
+from backend.domain.errors import EvaluatorFailed, EvidenceWanted
+from backend.domain.evaluators.evaluate import CallEvidence
+from backend.domain.evaluators.facts import unpacked
+from backend.domain.omnibench.expression import compile_function
+from backend.domain.score import MetricValue
+from backend.domain.task import Part, Task
+from tests.factories.parts import part, task_of_parts
+from tests.factories.starter_tasks import FakeContext
+from tests.fakes.desktop import FakeDesktop
+from worker.watch import PartsWatch
+
+registry.load()
+SOURCE = "def evaluate_agent_task_completion(): ..."
+
+
+class Asking:
+    """A judge whose function wants one file more at each look, `wants` of them in all, and is then satisfied."""
+
+    def __init__(self, wants: int) -> None:
+        self.wants = wants
+        self.seen: list[int] = []
+
+    def __call__(self, task: Task, part: Part, evidence: Sequence[CallEvidence]) -> MetricValue:
+        (call,) = evidence
+        known = len(unpacked(call.result or ()))
+        self.seen.append(known)
+        if known < self.wants:
+            raise EvidenceWanted([{"type": "check_file_exists", "file_path": f"/{known}"}])
+        return MetricValue(value=0.0)
+
+
+def watch(asking: Asking) -> PartsWatch:
+    node = part("n", calls=compile_function(SOURCE, {}).calls)
+    task = task_of_parts(node, calls=()).model_copy(update={"dialect": "omnibench"})
+    context: Any = FakeContext(FakeDesktop(), task)
+    made = PartsWatch(context, asking)
+    made.begin()
+    return made
+
+
+class TestAfter:
+    def test_what_an_evaluation_function_wants_is_gathered_until_it_can_say(self) -> None:
+        asking = Asking(3)
+        made = watch(asking)
+        assert made.after(0)
+        assert asking.seen == [0, 1, 2, 3]
+        assert len(unpacked(made.evidence["n"][0].result or ())) == 3
+
+    def test_what_it_wanted_before_is_gathered_at_once_at_the_next_step(self) -> None:
+        asking = Asking(3)
+        made = watch(asking)
+        made.after(0)
+        asking.seen.clear()
+        made.after(1)
+        assert asking.seen == [3]
+        assert made.evidence["n"][0].step == 1
+
+    def test_one_that_never_has_enough_is_no_verdict(self) -> None:
+        with pytest.raises(EvaluatorFailed, match="asked for more 10 times"):
+            watch(Asking(99)).after(0)

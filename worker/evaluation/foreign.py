@@ -1,0 +1,224 @@
+"""Runs evaluation functions that others wrote in Python, in a child of the child that judges.
+
+The fence around the judging child keeps the host, the network and other processes out of reach; this module is only
+used where the fence has a view of files of its own. On top of it the function's process can open no file and no socket,
+start nothing, write nothing but its answer, and has little memory and time. A hook tells what a function tries all the
+same, so that it ends as a failure of the evaluation and not as a verdict. The hook tells; fence and limits hold.
+"""
+
+import builtins
+import json
+import os
+import resource
+import selectors
+import signal
+import sys
+import time
+from collections import namedtuple
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any, NoReturn
+
+from pydantic import ValidationError
+
+from backend.domain.errors import EvaluatorFailed, Invalid
+from backend.domain.evaluators.foreign import Answer, Fact, key_of
+from backend.domain.omnibench.expression import CALLS, FUNCTION, MOST_CHECKS, fact_of
+from backend.domain.task import JSON
+
+SECONDS = 3.0
+CPU_SECONDS = 2
+MEMORY = 256 * 2**20
+"""Bytes beyond what the judging child has already."""
+MAX_ANSWER = 256 * 2**10
+MODULES = frozenset(
+    {"collections", "datetime", "functools", "itertools", "json", "math", "os", "os.path", "pathlib", "re"}
+    | {"string", "textwrap", "typing", "ntpath", "posixpath", "unicodedata", "__future__", "enum", "time"}
+)
+"""What a function may import: texts, paths, dates. All of it is loaded before the function runs."""
+_LATE = ("_strptime",)  # What these import only when they are used.
+REFUSED = (
+    "open", "os.", "socket.", "subprocess.", "ctypes.", "mmap.", "shutil.", "tempfile.", "pty.", "fcntl.", "signal.",
+    "resource.", "glob.", "pathlib.", "sqlite3.", "urllib.", "http.", "ftplib.", "gc.", "marshal.", "pickle.",
+    "syslog.", "webbrowser.", "import", "sys.settrace", "sys.setprofile", "sys._current_frames", "builtins.input",
+)  # fmt: skip
+"""Beginnings of the names of events that no function may cause."""
+EvalResult = namedtuple("EvalResult", ["success", "message", "progress"], defaults=("", None))  # noqa: PYI024 - as OmniBench's functions know it
+
+
+class _Enough(BaseException):
+    """More checks are wanted than anybody gathers; no `except Exception` of the function's keeps it."""
+
+
+def run_apart(source: str, values: Mapping[str, JSON], facts: Mapping[str, bool]) -> Answer:
+    """Implements `Runner`: see `backend.domain.evaluators.foreign`."""
+    for name in (*MODULES, *_LATE):
+        __import__(name)
+    reading, writing = os.pipe()
+    process = os.fork()
+    if process == 0:
+        _inside(writing, source, values, facts)
+    os.close(writing)
+    try:
+        said = _said(reading)
+    finally:
+        os.close(reading)
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+    return _read(said)
+
+
+def _said(reading: int) -> bytes:
+    """All that the function's process says. Raises EvaluatorFailed if it says too much or takes too long."""
+    deadline, found = time.monotonic() + SECONDS, bytearray()
+    with selectors.DefaultSelector() as selector:
+        selector.register(reading, selectors.EVENT_READ)
+        while selector.select(max(0.0, deadline - time.monotonic())):
+            read = os.read(reading, 65536)
+            if not read:
+                return bytes(found)
+            found += read
+            if len(found) > MAX_ANSWER:
+                raise EvaluatorFailed("the evaluation function says too much")
+    raise EvaluatorFailed(f"the evaluation function took longer than {SECONDS:g} s")
+
+
+def _read(said: bytes) -> Answer:
+    if not said:
+        raise EvaluatorFailed("the evaluation function ended without an answer: out of memory or processor time")
+    try:
+        answer = json.loads(said)
+        if "failed" in answer:
+            raise EvaluatorFailed(f"the evaluation function {str(answer['failed'])[:500]}")
+        return Answer.model_validate(answer)
+    except (ValueError, TypeError, ValidationError) as error:
+        raise EvaluatorFailed("the evaluation function's answer makes no sense") from error
+
+
+def _inside(writing: int, source: str, values: Mapping[str, JSON], facts: Mapping[str, bool]) -> NoReturn:
+    """The function's process, from its birth to its end."""
+    with suppress(BaseException):
+        checks = _Checks(facts)
+        tell = _fence_in(writing)
+        try:
+            answer = _result(_run(source, values, checks))
+        except BaseException as error:  # noqa: BLE001 - whatever foreign code raises, it is told.
+            answer = {"failed": f"broke: {type(error).__name__}: {error}"}
+        tell({"wanted": checks.wanted} if checks.wanted else answer)
+    os._exit(0)
+
+
+def _run(source: str, values: Mapping[str, JSON], checks: "_Checks") -> Any:
+    space: dict[str, Any] = {
+        "__builtins__": {**vars(builtins), "__import__": _import},
+        "__name__": "evaluation",
+        "EvalResult": EvalResult,
+        **{name: checks.of(name) for name in CALLS},
+    }
+    exec(compile(source, "<evaluation function>", "exec"), space)  # noqa: S102 - this is what the process is for.
+    return space[FUNCTION](**values)
+
+
+def _result(found: Any) -> dict[str, Any]:
+    """What a function returned: `(success, message[, progress])`, an object with these, or True or False."""
+    if isinstance(found, bool):
+        found = (found,)
+    success, message, progress = (
+        (getattr(found, "success", None), getattr(found, "message", ""), getattr(found, "progress", None))
+        if hasattr(found, "success")
+        else (*found, "", None)[:3]
+        if isinstance(found, tuple)
+        else (None, "", None)
+    )
+    if not isinstance(success, bool):
+        return {"failed": f"returned a {type(found).__name__} that says neither True nor False"}
+    given = isinstance(progress, int | float) and not isinstance(progress, bool) and 0.0 <= progress <= 1.0
+    return {"success": success, "message": str(message)[:2000], "progress": progress if given else None}
+
+
+class _Checks:
+    """The eleven calls, as a function finds them."""
+
+    def __init__(self, facts: Mapping[str, bool]) -> None:
+        self._facts = facts
+        self.wanted: list[Fact] = []
+
+    def of(self, name: str) -> Callable[..., bool]:
+        def check(*arguments: Any, **named: Any) -> bool:
+            try:
+                fact = fact_of(name, arguments, named)
+            except Invalid as error:
+                raise TypeError(error.message) from error
+            known = self._facts.get(key_of(fact))
+            if known is None and fact not in self.wanted:
+                self.wanted.append(fact)
+            if len(self.wanted) > MOST_CHECKS:
+                raise _Enough
+            return known is not False
+
+        check.__name__ = name
+        return check
+
+
+def _import(name: str, *arguments: Any, **named: Any) -> Any:
+    if name not in MODULES and name not in _LATE:
+        sys.audit("import", name)  # The hook ends the process.
+    return __import__(name, *arguments, **named)
+
+
+class _Nowhere:
+    """Takes what a function prints."""
+
+    def write(self, text: str) -> int:
+        return len(text)
+
+    def flush(self) -> None: ...
+
+
+def _fence_in(writing: int) -> Callable[[Mapping[str, Any]], None]:
+    """Takes from this process all that it does not need; returns its only way to say something."""
+    pipe = os.dup2(writing, 3)
+    for low, high in ((0, pipe), (pipe + 1, resource.getrlimit(resource.RLIMIT_NOFILE)[0])):
+        os.closerange(low, high)
+    sys.stdin, sys.stdout, sys.stderr = None, _Nowhere(), _Nowhere()
+    memory = _address_space() + MEMORY
+    for name, value in (
+        (resource.RLIMIT_CPU, CPU_SECONDS),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_NOFILE, 0),
+        (resource.RLIMIT_NPROC, 0),
+        (resource.RLIMIT_AS, min(memory, resource.getrlimit(resource.RLIMIT_AS)[1])),
+    ):
+        resource.setrlimit(name, (value, value))
+    leave, write, encode = os._exit, os.write, json.dumps
+
+    def tell(answer: Mapping[str, Any]) -> None:
+        rest = encode(answer).encode()
+        while rest:
+            rest = rest[write(pipe, rest) :]
+
+    def watch(event: str, arguments: tuple[Any, ...]) -> None:
+        if event.startswith(REFUSED):
+            tell({"failed": f"tried what it may not: {event}{arguments!r}"[:500]})
+            leave(1)
+
+    sys.addaudithook(watch)
+    return tell
+
+
+def _address_space() -> int:
+    """Bytes of address space that this process has: the least limit that allows more, as there is no /proc to ask."""
+    import mmap
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    low, high = 0, hard if hard != resource.RLIM_INFINITY else 2**47
+    while high - low > 2**20:
+        middle = (low + high) // 2
+        resource.setrlimit(resource.RLIMIT_AS, (middle, hard))
+        try:
+            mmap.mmap(-1, mmap.PAGESIZE).close()
+            high = middle
+        except OSError:
+            low = middle
+    resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+    return high
