@@ -25,6 +25,7 @@ ABOUT = {
     Kind.GETTER: "Collect what a metric looks at.",
     Kind.METRIC: "Compare, and say why.",
     Kind.PROTOCOL: "Make score and measures of a task's metrics and parts.",
+    Kind.TRAINING: "Write recorded trajectories as training data.",
     Kind.PROVIDER: "Make desktops.",
     Kind.MODEL: "Speak to a model's API.",
 }

@@ -1,7 +1,9 @@
 """The command line's way to the REST API: one place for addresses, the token and errors."""
 
+import io
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from http import HTTPStatus
 from pathlib import Path
 from types import TracebackType
@@ -14,6 +16,7 @@ from backend.cli.errors import CliError, UsageError
 DEFAULT_SERVER = "http://127.0.0.1:8000"
 BASE = "/api/v1"
 TIMEOUT = httpx.Timeout(60.0, connect=5.0)
+STREAM_TIMEOUT = httpx.Timeout(600.0, connect=5.0)
 PAGE_SIZE = 200
 
 
@@ -88,6 +91,28 @@ class Api:
         """GET bytes; `path` as the API gave it."""
         return self._send("GET", path).content
 
+    def download_if_there(self, path: str) -> bytes | None:
+        """The same; None where the service says that there is no such thing."""
+        response = self._request("GET", path)
+        if response.status_code == HTTPStatus.NOT_FOUND:
+            return None
+        return self._checked(response).content
+
+    @contextmanager
+    def stream(self, path: str, **params: Any) -> Iterator[io.BufferedReader]:
+        """GET below /api/v1 as a file that is read while it comes."""
+        given = {name: value for name, value in params.items() if value is not None}
+        try:
+            with self._http.stream("GET", BASE + path, params=given, timeout=STREAM_TIMEOUT) as response:
+                if not response.is_success:
+                    response.read()
+                    raise problem(response)
+                yield io.BufferedReader(_Incoming(response.iter_bytes()))
+        except httpx.ConnectError:
+            raise self._nobody() from None
+        except httpx.TransportError as error:
+            raise CliError(f"{self.server} stopped sending {path}: {error or type(error).__name__}.") from None
+
     def _json(self, method: str, path: str, **more: Any) -> Any:
         response = self._send(method, path, **more)
         if response.status_code == HTTPStatus.NO_CONTENT:
@@ -98,18 +123,46 @@ class Api:
             raise CliError(f"{self.server} does not answer like a Deskarena service (no JSON from {path}).") from None
 
     def _send(self, method: str, path: str, **more: Any) -> httpx.Response:
+        return self._checked(self._request(method, path, **more))
+
+    def _request(self, method: str, path: str, **more: Any) -> httpx.Response:
         try:
-            response = self._http.request(method, path, **more)
+            return self._http.request(method, path, **more)
         except httpx.ConnectError:
-            raise CliError(
-                f"No Deskarena answers at {self.server}. Start one with `deskarena up`, "
-                "or name another with --server or DESKARENA_SERVER."
-            ) from None
+            raise self._nobody() from None
         except httpx.TransportError as error:
             raise CliError(f"{self.server} did not answer {method} {path}: {error or type(error).__name__}.") from None
+
+    @staticmethod
+    def _checked(response: httpx.Response) -> httpx.Response:
         if not response.is_success:
             raise problem(response)
         return response
+
+    def _nobody(self) -> CliError:
+        return CliError(
+            f"No Deskarena answers at {self.server}. Start one with `deskarena up`, "
+            "or name another with --server or DESKARENA_SERVER."
+        )
+
+
+class _Incoming(io.RawIOBase):
+    """Bytes that come in pieces, as a file."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
+        self._left = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Some bytes; 0 at the end."""
+        while not self._left and (piece := next(self._pieces, None)) is not None:
+            self._left = piece
+        size = min(len(buffer), len(self._left))
+        buffer[:size], self._left = self._left[:size], self._left[size:]
+        return size
 
 
 def problem(response: httpx.Response) -> CliError:

@@ -11,6 +11,7 @@ from backend.cli.commands import (
     demo,
     doctor,
     episode,
+    export,
     licence,
     run,
     study,
@@ -40,6 +41,7 @@ app.add_typer(run.app, name="run")
 app.add_typer(study.app, name="study")
 app.add_typer(task.app, name="task")
 app.add_typer(episode.app, name="episode")
+app.add_typer(export.app, name="export")
 app.add_typer(worker.app, name="worker")
 app.add_typer(licence.app, name="licence")
 

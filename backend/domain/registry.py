@@ -27,6 +27,7 @@ class Kind(StrEnum):
     GETTER = "evaluators.getters"
     METRIC = "evaluators.metrics"
     PROTOCOL = "evaluators.protocols"
+    TRAINING = "training"
     OBSERVATION = "observations"
     ACTION_SPACE = "actions"
     AGENT = "agents"

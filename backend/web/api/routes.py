@@ -11,6 +11,7 @@ from backend.web.api import (
     rescore,
     runs,
     studies,
+    training,
     workers,
 )
 
@@ -24,6 +25,7 @@ ROUTERS = (
     benchmarks.router,
     assets.router,
     drafts.router,
+    training.router,
     workers.router,
     licences.router,
     workers.health_router,

@@ -1,0 +1,181 @@
+"""Brings an export into a folder, and goes on where an earlier try stopped."""
+
+import hashlib
+import json
+import re
+import tarfile
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any
+
+from backend.cli.client import Api
+from backend.cli.errors import CliError, UsageError
+from backend.cli.output import progress
+
+QUESTION = "export.json"
+MANIFEST = "manifest.json"
+_ROWS = re.compile(r"data/part-(\d{5,})\.(?:jsonl|parquet)")
+_LISTS = frozenset({"index.jsonl", "left_out.jsonl", "images.jsonl", MANIFEST})
+_PICTURE = re.compile(r"images/([0-9a-f]{64})\.[a-z]{3,4}")
+_CHUNK = 2**18
+_TRIES = 3
+_TOLD_EVERY = 2.0
+_AT_ONCE = 256
+
+
+class Download:
+    """One export into one folder.
+
+    The service sends rows and lists as a tar without pictures; then each picture that is not there with the right hash
+    is fetched by itself. Files are written beside and renamed, so that one with its own name is whole. `manifest.json`
+    comes last: a folder that has it is complete.
+
+    Attributes:
+        missing: pictures that the service no longer has.
+    """
+
+    def __init__(self, api: Api, out: Path, question: Mapping[str, Any], jobs: int) -> None:
+        """Args: api: of the service; out: the folder; question: the export's parameters; jobs: pictures at once."""
+        self._api, self._out, self._question, self._jobs = api, out, dict(question), jobs
+        self.missing = 0
+
+    def run(self) -> Any:
+        """Everything; returns the manifest.
+
+        Raises:
+            UsageError: the folder holds something else.
+            CliError: the service did not answer, or what it has changes faster than it can be read.
+        """
+        self._prepare()
+        start = sum(1 for _ in self._parts_there())
+        if start:
+            progress(f"{start} files of rows are there already")
+        for _ in range(_TRIES):
+            manifest = self._receive(start)
+            wrong = self._first_wrong(manifest)
+            if wrong is None:
+                self._fetch_pictures()
+                self._write(MANIFEST, json.dumps(manifest, indent=2, ensure_ascii=False).encode())
+                return manifest
+            progress(f"file of rows {wrong} has changed since; it and those after it are fetched again")
+            start = wrong
+        raise CliError("What is exported changes all the time. Ask with --until for what has ended by then.")
+
+    def _prepare(self) -> None:
+        """The folder is new, or has this very export in it."""
+        self._out.mkdir(parents=True, exist_ok=True)
+        file = self._out / QUESTION
+        if not file.exists():
+            if any(self._out.iterdir()):
+                raise UsageError(f"--out {self._out} exists and is not empty")
+            self._write(QUESTION, json.dumps(self._question, indent=2).encode())
+        elif json.loads(file.read_text()) != self._question:
+            raise UsageError(f"--out {self._out} holds another export; {file} says which. Name another folder.")
+        (self._out / MANIFEST).unlink(missing_ok=True)
+
+    def _parts_there(self) -> Iterator[Path]:
+        """Files of rows from the first on, without a gap."""
+        for number in range(10**6):
+            found = self._part(number)
+            if not found.exists():
+                return
+            yield found
+
+    def _part(self, number: int) -> Path:
+        return self._out / "data" / f"part-{number:05}.{self._question['format']}"
+
+    def _receive(self, start: int) -> Any:
+        """Rows from that file on, and all lists; returns the manifest, which is not yet written."""
+        manifest = None
+        params = {**self._question, "pictures": False, "from_part": start}
+        with self._api.stream("/trajectories/export", **params) as source:
+            try:
+                with tarfile.open(fileobj=source, mode="r|") as archive:
+                    for member in archive:
+                        data = self._checked(member, archive)
+                        if member.name == MANIFEST:
+                            manifest = json.load(data)
+                        else:
+                            self._keep(member.name, data)
+                            progress(f"wrote {member.name} ({member.size} bytes)")
+            except (tarfile.TarError, ValueError) as error:
+                raise CliError(f"The service stopped in the middle ({error}). Repeat the command to go on.") from None
+        if manifest is None:
+            raise CliError("The service stopped before the end. Repeat the command to go on.")
+        return manifest
+
+    @staticmethod
+    def _checked(member: tarfile.TarInfo, archive: tarfile.TarFile) -> IO[bytes]:
+        """The file's bytes. What does not belong into an export is never written."""
+        data = archive.extractfile(member) if member.isreg() else None
+        if data is None or not (_ROWS.fullmatch(member.name) or member.name in _LISTS):
+            raise CliError(f"The service sent {member.name[:80]!r}, which is no part of an export.")
+        return data
+
+    def _first_wrong(self, manifest: Any) -> int | None:
+        """Number of the first file of rows that is not as the manifest says. Those that are too many are removed."""
+        named = [file for file in manifest["files"] if _ROWS.fullmatch(file["name"])]
+        for part in list(self._parts_there())[len(named) :]:
+            part.unlink()
+        for number, file in enumerate(named):
+            if sha256_of(self._part(number)) != file["sha256"]:
+                return number
+        return None
+
+    def _fetch_pictures(self) -> None:
+        """Every picture of the list that is not there with the right hash."""
+        told = time.monotonic()
+        done = fetched = 0
+        with (self._out / "images.jsonl").open("rb") as lines, ThreadPoolExecutor(self._jobs) as jobs:
+            rows = map(json.loads, lines)
+            while some := list(islice(rows, _AT_ONCE)):
+                fetched += sum(jobs.map(self._fetch_picture, some))
+                done += len(some)
+                if time.monotonic() - told > _TOLD_EVERY:
+                    told = time.monotonic()
+                    progress(f"{done} pictures looked at, {fetched} fetched")
+        progress(f"{done} pictures, {fetched} of them fetched now")
+
+    def _fetch_picture(self, row: Mapping[str, Any]) -> bool:
+        """True if it had to be fetched."""
+        name, found = str(row["name"]), _PICTURE.fullmatch(str(row["name"]))
+        if found is None:
+            raise CliError(f"The service listed {name[:80]!r}, which is no picture.")
+        if sha256_of(self._out / name) == found[1]:
+            return False
+        data = self._api.download_if_there(f"/api/v1/artifacts/{found[1]}")
+        if data is None:
+            self.missing += 1
+            return False
+        if hashlib.sha256(data).hexdigest() != found[1]:
+            raise CliError(f"The service sent other bytes than {name} has.")
+        self._write(name, data)
+        return True
+
+    def _write(self, name: str, data: bytes) -> None:
+        target = self._out / name
+        target.parent.mkdir(exist_ok=True)
+        beside = target.with_name(f".{target.name}.new")
+        beside.write_bytes(data)
+        beside.replace(target)
+
+    def _keep(self, name: str, data: IO[bytes]) -> None:
+        target = self._out / name
+        target.parent.mkdir(exist_ok=True)
+        beside = target.with_name(f".{target.name}.new")
+        with beside.open("wb") as file:
+            while chunk := data.read(_CHUNK):
+                file.write(chunk)
+        beside.replace(target)
+
+
+def sha256_of(file: Path) -> str | None:
+    """Hash of a file; None if it is not there."""
+    try:
+        with file.open("rb") as opened:
+            return hashlib.file_digest(opened, "sha256").hexdigest()
+    except FileNotFoundError:
+        return None

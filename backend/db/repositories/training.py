@@ -1,0 +1,227 @@
+"""Episodes as training data: which are asked for, which of those are left out and why, and what was recorded."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, Select, case, func, literal, select
+from sqlalchemy.orm import Session
+
+from backend.db.models import (
+    Agent,
+    Artifact,
+    Attempt,
+    Benchmark,
+    Episode,
+    Evaluation,
+    Measure,
+    Node,
+    Quarantine,
+    Run,
+    Slot,
+    Step,
+    Task,
+    TaskSet,
+    Worker,
+)
+from backend.domain.episode import AttemptState, EpisodeState
+from backend.domain.recorded import AgentKind, Result
+from backend.domain.training_request import Filters
+
+NOT_ASKED = "not asked for"
+QUARANTINE = "the task is in quarantine"
+LICENCE = "the licence is not known to be open"
+NO_PICTURES = "no picture was recorded"
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Whose episodes, and which.
+
+    Attributes:
+        closed: benchmarks whose licence is not open; only counts where the filters ask for open ones.
+    """
+
+    project_id: UUID
+    filters: Filters
+    closed: Collection[UUID] = ()
+
+
+@dataclass(frozen=True)
+class Group:
+    """Episodes that have all of this in common. `reason` is empty for those that are given away."""
+
+    reason: str
+    result: str | None
+    kind: str
+    benchmark_id: UUID
+    episodes: int
+    steps: int
+
+
+@dataclass(frozen=True)
+class Found:
+    """One episode that is given away, with everything that it hangs on."""
+
+    episode: Episode
+    attempt: Attempt
+    evaluation: Evaluation
+    run: Run
+    task: Task
+    task_set: TaskSet
+    benchmark: Benchmark
+    agent: Agent
+    worker: Worker
+    node: str
+    kind: str
+    result: str
+
+
+def groups(session: Session, scope: Scope) -> list[Group]:
+    """All episodes of the scope, those that are left out too, counted."""
+    columns = (_reason(scope), _result(), _kind(), TaskSet.benchmark_id)
+    query = _joined(select(*columns, func.count(), func.coalesce(func.sum(Episode.steps), 0)))
+    found = session.execute(_chosen(query, scope).group_by(*columns))
+    return sorted((Group(*row) for row in found), key=lambda g: (g.reason, str(g.result), g.kind, g.benchmark_id.hex))
+
+
+def page(session: Session, scope: Scope, after: UUID | None, limit: int) -> list[Found]:
+    """The next episodes that are given away, in the order of their making."""
+    entities = (Episode, Attempt, Evaluation, Run, Task, TaskSet, Benchmark, Agent, Worker, Node.name)
+    query = _joined(select(*entities, _kind(), _result()))
+    query = query.join(Worker, Worker.id == Attempt.worker_id).join(Slot, Slot.id == Attempt.slot_id)
+    query = _chosen(query.join(Node, Node.id == Slot.node_id), scope).where(_reason(scope) == "")
+    return [Found(*row) for row in session.execute(_after(query, after).limit(limit))]
+
+
+def left_out(session: Session, scope: Scope, after: UUID | None, limit: int) -> list[tuple[UUID, UUID, str, str]]:
+    """The next (episode, run, task, reason) of those that were asked for and are not given away."""
+    reason = _reason(scope)
+    query = _joined(select(Episode.id, Episode.run_id, Task.domain + "/" + Task.name, reason))
+    query = _chosen(query, scope).where(reason.not_in(("", NOT_ASKED)))
+    return [(row[0], row[1], row[2], row[3]) for row in session.execute(_after(query, after).limit(limit))]
+
+
+def steps(session: Session, attempt_ids: Sequence[UUID]) -> Iterator[Step]:
+    """Steps of these attempts, by attempt and in order."""
+    query = select(Step).where(Step.attempt_id.in_(attempt_ids)).order_by(Step.attempt_id, Step.index)
+    yield from session.scalars(query.execution_options(yield_per=200))
+
+
+def benchmarks(session: Session, project_id: UUID) -> list[Benchmark]:
+    """All of a project's."""
+    return list(session.scalars(select(Benchmark).where(Benchmark.project_id == project_id).order_by(Benchmark.name)))
+
+
+def choices(session: Session, project_id: UUID) -> list[tuple[str, str, str | None, str]]:
+    """(benchmark, domain, level, agent) of every episode that was scored, once each."""
+    query = select(Benchmark.name, Task.domain, Task.level, Agent.name).distinct()
+    query = query.select_from(Episode).join(Run, Run.id == Episode.run_id).join(Agent, Agent.id == Run.agent_id)
+    query = query.join(Task, Task.id == Episode.task_id).join(TaskSet, TaskSet.id == Task.task_set_id)
+    query = query.join(Benchmark, Benchmark.id == TaskSet.benchmark_id)
+    scored = Episode.state == EpisodeState.SCORED.value
+    rows = session.execute(query.where(Run.project_id == project_id, scored))
+    return [(row[0], row[1], row[2], row[3]) for row in rows]
+
+
+def _joined(query: Any) -> Select[Any]:
+    """Everything around an episode; attempt and evaluation only where it is scored."""
+    scored = (Attempt.episode_id == Episode.id) & (Attempt.state == AttemptState.SCORED.value)
+    found: Select[Any] = (
+        query.select_from(Episode)
+        .join(Run, Run.id == Episode.run_id)
+        .join(Agent, Agent.id == Run.agent_id)
+        .join(Task, Task.id == Episode.task_id)
+        .join(TaskSet, TaskSet.id == Task.task_set_id)
+        .join(Benchmark, Benchmark.id == TaskSet.benchmark_id)
+        .outerjoin(Attempt, scored)
+        .outerjoin(Evaluation, (Evaluation.attempt_id == Attempt.id) & Evaluation.current)
+    )
+    return found
+
+
+def _after(query: Select[Any], after: UUID | None) -> Select[Any]:
+    return (query if after is None else query.where(Episode.id > after)).order_by(Episode.id)
+
+
+def _chosen(query: Select[Any], scope: Scope) -> Select[Any]:
+    """What the filters ask of task, run and time. What they ask of the outcome is a matter of `_reason`."""
+    wanted = scope.filters
+    lists: Sequence[tuple[ColumnElement[Any] | Any, Collection[Any]]] = (
+        (_kind(), wanted.kinds),
+        (Benchmark.name, wanted.benchmarks),
+        (Task.domain, wanted.domains),
+        (Task.level, wanted.levels),
+        (Task.difficulty, wanted.difficulties),
+        (Agent.name, wanted.agents),
+        (Run.id, wanted.runs),
+    )
+    query = query.where(Run.project_id == scope.project_id)
+    query = query.where(*(column.in_([*values]) for column, values in lists if values))
+    if wanted.since is not None:
+        query = query.where(Episode.ended_at >= wanted.since)
+    return query if wanted.until is None else query.where(Episode.ended_at < wanted.until)
+
+
+def _kind() -> ColumnElement[str]:
+    return case(
+        (Episode.mixed, AgentKind.MIXED.value),
+        (Agent.human, AgentKind.HUMAN.value),
+        (Agent.name == "oracle", AgentKind.ORACLE.value),
+        (Run.pins.has_key("model"), AgentKind.MODEL.value),
+        else_=AgentKind.OTHER.value,
+    )
+
+
+def _result() -> ColumnElement[str | None]:
+    """None for what is not scored. A reached part has the value 1."""
+    some = (Episode.score > 0) | Evaluation.parts.contains([{"value": 1.0}])
+    return case(
+        (Episode.solved.is_(True), Result.SOLVED.value),
+        (Episode.solved.is_(None), None),
+        (some, Result.PARTLY.value),
+        else_=Result.UNSOLVED.value,
+    )
+
+
+def _reason(scope: Scope) -> ColumnElement[str]:
+    """Why an episode is left out, the first reason that holds; empty if it is not."""
+    lost = literal("lost: ") + func.coalesce(Episode.failure_class, "")
+    quarantined = select(Quarantine.id).where(Quarantine.task_id == Task.id, Quarantine.lifted_at.is_(None)).exists()
+    seen = select(Step.id).where(Step.attempt_id == Attempt.id, Step.frame_sha256.is_not(None)).exists()
+    closed = Benchmark.id.in_(list(scope.closed)) if scope.filters.open_licence else literal(value=False)
+    return case(
+        (Episode.state == EpisodeState.LOST.value, lost),
+        (Episode.state != EpisodeState.SCORED.value, Episode.state),
+        (~_asked(scope.filters), NOT_ASKED),
+        (quarantined, QUARANTINE),
+        (closed, LICENCE),
+        (~seen, NO_PICTURES),
+        else_="",
+    )
+
+
+def _asked(wanted: Filters) -> ColumnElement[bool]:
+    """What the filters ask of the outcome of a scored episode."""
+    found: ColumnElement[bool] = literal(value=True)
+    if wanted.results:
+        found &= _result().in_([*wanted.results])
+    if wanted.min_score is not None:
+        found &= Episode.score >= wanted.min_score
+    for floor in wanted.measures:
+        rows = select(Measure.name).where(Measure.evaluation_id == Evaluation.id, Measure.name == floor.name)
+        found &= rows.where(Measure.value >= floor.least).exists()
+    return found
+
+
+def media_types(session: Session, hashes: Collection[str]) -> dict[str, str]:
+    """Media types by hash."""
+    query = select(Artifact.sha256, Artifact.media_type).where(Artifact.sha256.in_(hashes))
+    return {row[0]: row[1] for row in session.execute(query)}
+
+
+def sizes(session: Session, hashes: Collection[str]) -> dict[str, int]:
+    """Bytes by hash."""
+    query = select(Artifact.sha256, Artifact.size).where(Artifact.sha256.in_(hashes))
+    return {row[0]: row[1] for row in session.execute(query)}

@@ -1,0 +1,121 @@
+"""A recorded trajectory as it is given away: what was asked, seen, said and done, and what came of it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from backend.domain.score import PartResult
+from backend.domain.task import Task
+from backend.domain.trajectory import Action, Mark
+
+SUFFIXES = {"image/jpeg": "jpg", "image/png": "png", "image/webp": "webp"}
+
+
+class Result(StrEnum):
+    """How far an agent came. `partly`: not solved, but with a score above 0 or a part of the task reached."""
+
+    SOLVED = "solved"
+    PARTLY = "partly"
+    UNSOLVED = "unsolved"
+
+
+class AgentKind(StrEnum):
+    """Who acted."""
+
+    HUMAN = "human"
+    ORACLE = "oracle"
+    MODEL = "model"
+    MIXED = "mixed"
+    """An agent whom a person helped."""
+    OTHER = "other"
+    """Rules, replays, and programs from outside, of which we do not know what they are."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture by the hash of its bytes."""
+
+    sha256: str
+    media_type: str
+
+    @property
+    def path(self) -> str:
+        """Where it lies in an export."""
+        return f"images/{self.sha256}.{SUFFIXES.get(self.media_type, 'bin')}"
+
+
+@dataclass(frozen=True)
+class RecordedStep:
+    """One step.
+
+    Attributes:
+        index: from 0.
+        final: the state that the agent left; nothing was said or done.
+        frame: the screen before the actions; coordinates of actions are its pixels.
+        width, height: of the screen in pixels; 0 = not known.
+        shown: the picture that the agent was given, where it was another one.
+        marks: numbered elements of the picture.
+        tree: gives the accessibility tree as XML, where one was kept.
+        words: the agent's explanation.
+        reply: a model's verbatim reply.
+        invalid: why the reply could not be understood.
+        by: `agent` or `person`.
+        reached: names of the task's parts that were first reached by this step.
+    """
+
+    index: int
+    actions: tuple[Action, ...] = ()
+    final: bool = False
+    frame: Picture | None = None
+    width: int = 0
+    height: int = 0
+    shown: Picture | None = None
+    marks: tuple[Mark, ...] = ()
+    tree: Callable[[], str] | None = field(default=None, compare=False, repr=False)
+    words: str = ""
+    reply: str = ""
+    invalid: str = ""
+    by: str = "agent"
+    usage: Mapping[str, Any] = field(default_factory=dict)
+    timing: Mapping[str, Any] = field(default_factory=dict)
+    reached: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """One scored attempt at one episode.
+
+    Attributes:
+        id: of the attempt; unique.
+        task: as the agent was given it, so a variant where the run is of one.
+        benchmark: name, version and content hash of the task set.
+        agent: its name.
+        score: in [0, 1].
+        measures: further numbers of the evaluation.
+        parts: what became of the parts of the task.
+        source: provenance: run, episode, attempt, worker, versions.
+    """
+
+    id: str
+    task: Task
+    benchmark: Mapping[str, Any]
+    agent: str
+    kind: AgentKind
+    result: Result
+    score: float
+    ended_by: str
+    steps: tuple[RecordedStep, ...]
+    measures: Mapping[str, float] = field(default_factory=dict)
+    parts: tuple[PartResult, ...] = ()
+    source: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def acted(self) -> tuple[RecordedStep, ...]:
+        """The steps in which something was decided."""
+        return tuple(step for step in self.steps if not step.final)
+
+
+def action_json(action: Action) -> dict[str, Any]:
+    """An action with what counts: fields that have their default are left out, the type stays."""
+    return {"type": action.type.value, **action.model_dump(mode="json", exclude_defaults=True, exclude={"type"})}

@@ -1,0 +1,1 @@
+"""Forms of training data, one file each."""

@@ -1,0 +1,49 @@
+"""What forms share: the columns that say which trajectory a row belongs to, and the pictures of one."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from backend.domain.ports_training import Column
+from backend.domain.recorded import Picture, Recorded
+
+HEAD: Mapping[str, Column] = {
+    "trajectory_id": "text",
+    "benchmark": "text",
+    "benchmark_version": "integer",
+    "task": "text",
+    "instruction": "text",
+    "domain": "text",
+    "level": "text",
+    "agent": "text",
+    "agent_kind": "text",
+    "result": "text",
+    "score": "number",
+}
+
+
+def head(recorded: Recorded) -> dict[str, Any]:
+    """The values of HEAD."""
+    return {
+        "trajectory_id": recorded.id,
+        "benchmark": recorded.benchmark["name"],
+        "benchmark_version": recorded.benchmark["version"],
+        "task": str(recorded.task.key),
+        "instruction": recorded.task.instruction,
+        "domain": recorded.task.key.domain,
+        "level": recorded.task.labels.level,
+        "agent": recorded.agent,
+        "agent_kind": recorded.kind.value,
+        "result": recorded.result.value,
+        "score": recorded.score,
+    }
+
+
+def path(picture: Picture | None) -> str | None:
+    """Where a picture lies, None for none."""
+    return picture.path if picture else None
+
+
+def all_pictures(recorded: Recorded) -> Iterator[Picture]:
+    """The pictures of the screen, and those that the agent was given in their place."""
+    for step in recorded.steps:
+        yield from (picture for picture in (step.frame, step.shown) if picture)

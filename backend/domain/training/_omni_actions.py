@@ -1,0 +1,136 @@
+"""Actions as OmniBench writes them: function, arguments, and the control that they meet.
+
+OmniBench has three functions: `click_input(button, double)`, `wheel_mouse_input(wheel_dist)` and `keyboard_input(keys)`
+with pywinauto's key language. What none of them can say (a drag, a held button, code) is written under the name of our
+own action, in small letters, with our own fields.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from backend.domain.errors import Invalid
+from backend.domain.evaluators.formats.accessibility import widgets
+from backend.domain.recorded import Picture, RecordedStep, action_json
+from backend.domain.trajectory import Action, ActionType
+
+_SIGNS = frozenset("^+%(){}~")
+_MODIFIERS = {"ctrl": "^", "ctrlleft": "^", "shift": "+", "shiftleft": "+", "alt": "%", "altleft": "%"}
+_ENDS = {ActionType.DONE, ActionType.FAIL}
+_LONGEST_TEXT = 200
+
+
+@dataclass(frozen=True)
+class Control:
+    """Something on the screen; `rect` is left, top, right, bottom in pixels."""
+
+    rect: tuple[int, int, int, int]
+    text: str
+
+
+def rows(step: RecordedStep) -> Iterator[dict[str, Any]]:
+    """The step's actions, in order; DONE and FAIL end a trajectory and are none of OmniBench's actions."""
+    for action in step.actions:
+        if action.type not in _ENDS:
+            function, args = call(action)
+            met = control_at(step, action)
+            yield {
+                "function": function,
+                "args": args,
+                "rect": list(met.rect) if met else None,
+                "description": action.note or described(action, met),
+                "thought": step.words,
+                "control_text": met.text if met else "",
+            }
+
+
+def call(action: Action) -> tuple[str, dict[str, Any]]:
+    """Function and arguments."""
+    keys = keys_of(action)
+    if keys is not None:
+        return "keyboard_input", {"keys": keys}
+    if action.type is ActionType.CLICK:
+        return "click_input", {"button": action.button, "double": action.clicks > 1}
+    if action.type is ActionType.SCROLL and not action.dx:
+        return "wheel_mouse_input", {"wheel_dist": action.dy}
+    args = {name: value for name, value in action_json(action).items() if name not in {"type", "note"}}
+    return action.type.value.lower(), args
+
+
+def keys_of(action: Action) -> str | None:
+    """What the action types, in pywinauto's key language; None if it does not, or the language cannot say it."""
+    if action.type is ActionType.TYPING:
+        return "".join(f"{{{sign}}}" if sign in _SIGNS else sign for sign in action.text)
+    if action.type is ActionType.PRESS and len(action.keys) == 1:
+        return _key(action.keys[0])
+    if action.type is ActionType.HOTKEY and action.keys:
+        *held, last = action.keys
+        if all(key in _MODIFIERS for key in held) and last not in _MODIFIERS:
+            return "".join(_MODIFIERS[key] for key in held) + _key(last)
+    return None
+
+
+def _key(name: str) -> str:
+    if len(name) == 1:
+        return f"{{{name}}}" if name in _SIGNS else name
+    return f"{{{name.upper()}}}"
+
+
+def described(action: Action, met: Control | None) -> str:
+    """A few words for people."""
+    where = f" on {met.text!r}" if met and met.text else ""
+    what = keys_of(action)
+    return f"{action.type.value.lower()}{where}" + (f": {what[:_LONGEST_TEXT]}" if what else "")
+
+
+def control_at(step: RecordedStep, action: Action) -> Control | None:
+    """The smallest control under the action's point: of the picture's marks, else of the accessibility tree."""
+    if action.x is None or action.y is None:
+        return None
+    found = [control for control in _controls(step) if _inside(control.rect, action.x, action.y)]
+    return min(found, key=_area, default=None)
+
+
+def _controls(step: RecordedStep) -> Sequence[Control]:
+    if step.marks:
+        return [
+            Control((mark.x, mark.y, mark.x + mark.width, mark.y + mark.height), mark.name or mark.text)
+            for mark in step.marks
+        ]
+    return () if step.tree is None else _of_tree(step.tree())
+
+
+@lru_cache(maxsize=4)
+def _of_tree(xml: str) -> Sequence[Control]:
+    """Controls of a tree; none where it cannot be read, since a guest may write anything into it."""
+    try:
+        found = widgets(xml)
+    except Invalid:
+        return ()
+    rects = ((widget, widget.rect) for widget in found if widget.on_screen and widget.rect)
+    return [
+        Control((x, y, x + width, y + height), (widget.name or widget.text)[:_LONGEST_TEXT])
+        for widget, (x, y, width, height) in rects
+    ]
+
+
+def _inside(rect: tuple[int, int, int, int], x: int, y: int) -> bool:
+    left, top, right, bottom = rect
+    return left <= x < right and top <= y < bottom
+
+
+def _area(control: Control) -> int:
+    left, top, right, bottom = control.rect
+    return (right - left) * (bottom - top)
+
+
+def parallel(steps: Sequence[RecordedStep]) -> Mapping[str, list[Any]]:
+    """`observations` and `actions` of these steps, equally long: the picture before each action, and the action."""
+    pairs = [(step.frame.path if step.frame else None, row) for step in steps for row in rows(step)]
+    return {"observations": [path for path, _ in pairs], "actions": [row for _, row in pairs]}
+
+
+def observed(steps: Sequence[RecordedStep]) -> Iterator[Picture]:
+    """The pictures that `parallel` names."""
+    return (step.frame for step in steps if step.frame and any(action.type not in _ENDS for action in step.actions))

@@ -1,0 +1,48 @@
+"""Which of a graph's topological orders an order is."""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+MOST_NODES = 15
+"""Beyond it orders are not numbered: what has to be remembered may double with each node."""
+
+
+def number_of(order: Sequence[str], after: Mapping[str, Sequence[str]]) -> int | None:
+    """The place of an order among all topological orders, from 0; None for a graph of more than `MOST_NODES` nodes.
+
+    Orders are sorted as words are, by the nodes' places in `after`: the first is the one that always goes on with the
+    earliest node that may come. Found by counting the orders that begin alike and go on with an earlier node; how many
+    orders a set of nodes can still have is remembered by set.
+
+    Args:
+        order: all nodes, each after those that it comes after.
+        after: for each node, the nodes that come before it.
+
+    Raises:
+        ValueError: it is no topological order of this graph.
+    """
+    names = list(after)
+    if sorted(order) != sorted(names):
+        raise ValueError("the order does not name each node once")
+    if len(names) > MOST_NODES:
+        return None
+    bit = {name: 1 << place for place, name in enumerate(names)}
+    needs = [sum(bit[one] for one in set(after[name])) for name in names]
+
+    @cache
+    def ways(done: int) -> int:
+        nexts = [place for place in range(len(names)) if _may_come(place, done, needs)]
+        return sum(ways(done | 1 << place) for place in nexts) if nexts else 1
+
+    number = done = 0
+    for name in order:
+        here = names.index(name)
+        if not _may_come(here, done, needs):
+            raise ValueError(f"{name!r} comes too early")
+        number += sum(ways(done | 1 << place) for place in range(here) if _may_come(place, done, needs))
+        done |= bit[name]
+    return number
+
+
+def _may_come(place: int, done: int, needs: Sequence[int]) -> bool:
+    return not done >> place & 1 and needs[place] & ~done == 0

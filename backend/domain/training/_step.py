@@ -1,0 +1,47 @@
+"""One step as a row."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.ports_training import Column
+from backend.domain.recorded import RecordedStep, action_json
+from backend.domain.training._common import path
+
+COLUMNS: Mapping[str, Column] = {
+    "index": "integer",
+    "final": "flag",
+    "by": "text",
+    "image": "text",
+    "image_shown": "text",
+    "width": "integer",
+    "height": "integer",
+    "words": "text",
+    "reply": "text",
+    "invalid": "text",
+    "actions": "json",
+    "reached": ["text"],
+    "input_tokens": "integer",
+    "output_tokens": "integer",
+    "agent_seconds": "number",
+}
+
+
+def row(step: RecordedStep) -> dict[str, Any]:
+    """The values of COLUMNS."""
+    return {
+        "index": step.index,
+        "final": step.final,
+        "by": step.by,
+        "image": path(step.frame),
+        "image_shown": path(step.shown),
+        "width": step.width or None,
+        "height": step.height or None,
+        "words": step.words,
+        "reply": step.reply,
+        "invalid": step.invalid,
+        "actions": [action_json(action) for action in step.actions],
+        "reached": list(step.reached),
+        "input_tokens": step.usage.get("input_tokens", 0),
+        "output_tokens": step.usage.get("output_tokens", 0),
+        "agent_seconds": step.timing.get("agent"),
+    }

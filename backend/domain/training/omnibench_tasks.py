@@ -1,0 +1,69 @@
+"""`omnibench_tasks`: OmniBench's trajectories of whole tasks, with the order in which the graph was gone through."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from backend.domain.ports_training import Column
+from backend.domain.recorded import Picture, Recorded
+from backend.domain.registry import Kind, register
+from backend.domain.task import check_order
+from backend.domain.training._omni_actions import observed, parallel
+from backend.domain.training._orders import number_of
+
+
+@register(Kind.TRAINING, "omnibench_tasks")
+class OmnibenchTasks:
+    """`trajectory_id` is `12 (0)`: task 12, first order of its graph. Benchmark-formats reference, section 1.4.
+
+    Orders are numbered as `_orders` says; where the graph was not gone through to its end, or is too large, there is
+    no number. `source` tells trajectories of the same task and order apart.
+    """
+
+    about = "OmniBench's task trajectories: observations, actions, order of the subtasks, intent."
+    columns: Mapping[str, Column] | None = None
+
+    def refuses(self, recorded: Recorded) -> str:
+        """Only tasks with parts have an order."""
+        return "" if recorded.parts else "the task has no graph of subtasks"
+
+    def rows(self, recorded: Recorded) -> Iterator[Mapping[str, Any]]:
+        """See the port."""
+        order = reached_order(recorded)
+        number = _number(recorded, order)
+        name = recorded.task.key.name
+        yield {
+            "trajectory_id": name if number is None else f"{name} ({number})",
+            "instruction": recorded.task.instruction,
+            **parallel(recorded.acted),
+            "task_id": name,
+            "topological_order": list(order),
+            "intent": intent_of(recorded),
+            "source": dict(recorded.source),
+        }
+
+    def pictures(self, recorded: Recorded) -> Iterable[Picture]:
+        """See the port."""
+        return observed(recorded.acted)
+
+
+def reached_order(recorded: Recorded) -> Sequence[str]:
+    """Names of the reached parts in the order in which they were reached; of one step, as the graph has them."""
+    graph = {part.name: part.after for part in recorded.task.evaluator.parts}
+    place = {name: number for number, name in enumerate(check_order(graph))}
+    done = [part for part in recorded.parts if part.reached and part.step is not None]
+    return [part.name for part in sorted(done, key=lambda part: (part.step, place.get(part.name, 0)))]
+
+
+def intent_of(recorded: Recorded) -> str:
+    """The task's intent, as its file says it; empty where it says none."""
+    return str(recorded.task.raw.get("task_intent") or recorded.task.labels.extra.get("intent") or "")
+
+
+def _number(recorded: Recorded, order: Sequence[str]) -> int | None:
+    graph = {part.name: part.after for part in recorded.task.evaluator.parts}
+    if len(order) < len(graph):
+        return None
+    try:
+        return number_of(order, graph)
+    except ValueError:
+        return None  # Judged again by a newer graph, or by someone who named the steps in another order.

@@ -1,0 +1,31 @@
+"""`steps`: one row per step: picture, words, actions, and which trajectory it belongs to."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from backend.domain.ports_training import Column
+from backend.domain.recorded import Picture, Recorded
+from backend.domain.registry import Kind, register
+from backend.domain.training._common import HEAD, all_pictures, head
+from backend.domain.training._step import COLUMNS, row
+
+
+@register(Kind.TRAINING, "steps")
+class Steps:
+    """The state that the agent left is the last row, `final`, with no action."""
+
+    about = "One row per step: picture, words, actions."
+    columns: Mapping[str, Column] = {**HEAD, **COLUMNS}
+
+    def refuses(self, recorded: Recorded) -> str:  # noqa: ARG002 - the port's signature
+        """Never."""
+        return ""
+
+    def rows(self, recorded: Recorded) -> Iterator[Mapping[str, Any]]:
+        """See the port."""
+        same = head(recorded)
+        return ({**same, **row(step)} for step in recorded.steps)
+
+    def pictures(self, recorded: Recorded) -> Iterable[Picture]:
+        """See the port."""
+        return all_pictures(recorded)

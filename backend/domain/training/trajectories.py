@@ -1,0 +1,47 @@
+"""`trajectories`: one row per trajectory, with all of its steps, measures and provenance."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from backend.domain.ports_training import Column
+from backend.domain.recorded import Picture, Recorded
+from backend.domain.registry import Kind, register
+from backend.domain.training._common import HEAD, all_pictures, head
+from backend.domain.training._step import COLUMNS, row
+
+
+@register(Kind.TRAINING, "trajectories")
+class Trajectories:
+    """`source` says where it comes from, `parts` how far it got on the way."""
+
+    about = "One row per trajectory, with all of its steps, measures and provenance."
+    columns: Mapping[str, Column] = {
+        **HEAD,
+        "ended_by": "text",
+        "measures": "json",
+        "parts": "json",
+        "steps": [dict(COLUMNS)],
+        "source": "json",
+    }
+
+    def refuses(self, recorded: Recorded) -> str:  # noqa: ARG002 - the port's signature
+        """Never."""
+        return ""
+
+    def rows(self, recorded: Recorded) -> Iterator[Mapping[str, Any]]:
+        """See the port."""
+        yield {
+            **head(recorded),
+            "ended_by": recorded.ended_by,
+            "measures": dict(recorded.measures),
+            "parts": [
+                {"name": part.name, "kind": part.kind.value, "value": part.value, "step": part.step, "app": part.app}
+                for part in recorded.parts
+            ],
+            "steps": [row(step) for step in recorded.steps],
+            "source": dict(recorded.source),
+        }
+
+    def pictures(self, recorded: Recorded) -> Iterable[Picture]:
+        """See the port."""
+        return all_pictures(recorded)

@@ -1,0 +1,91 @@
+"""Which trajectories somebody wants as training data, and in which form."""
+
+import re
+from datetime import datetime
+from typing import Annotated, Any, Literal, Self
+from uuid import UUID
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from backend.domain.errors import Invalid
+from backend.domain.recorded import AgentKind, Result
+from backend.domain.task import Difficulty, Frozen
+
+_FLOOR = re.compile(r"\s*([A-Za-z][\w:.-]{0,99})\s*>?=\s*([0-9.eE+-]{1,20})\s*")
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class Floor(Frozen):
+    """A measure of the evaluation must be there and at least `least`."""
+
+    name: str
+    least: float = Field(allow_inf_nan=False)
+
+
+def read_floor(value: Any) -> Any:
+    """`CR>=0.5` or `CR=0.5` as a Floor; anything but text is left to pydantic. Raises ValueError."""
+    if not isinstance(value, str):
+        return value
+    found = _FLOOR.fullmatch(value)
+    if found is None:
+        raise ValueError(f"expected NAME>=VALUE, for example CR>=0.5, not {value[:80]!r}")
+    return {"name": found[1], "least": float(found[2])}
+
+
+class Filters(Frozen):
+    """What is wanted; an empty list asks nothing.
+
+    Attributes:
+        results: how far the agent came.
+        kinds: who acted.
+        since, until: when the episode ended, with zone; `until` itself is outside.
+        min_score: in [0, 1].
+        measures: floors that all must hold.
+        open_licence: only benchmarks whose licence is known and allows use and change.
+    """
+
+    results: tuple[Result, ...] = (Result.SOLVED,)
+    kinds: tuple[AgentKind, ...] = ()
+    benchmarks: tuple[Name, ...] = ()
+    domains: tuple[Name, ...] = ()
+    levels: tuple[Name, ...] = ()
+    difficulties: tuple[Difficulty, ...] = ()
+    agents: tuple[Name, ...] = ()
+    runs: tuple[UUID, ...] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+    min_score: float | None = Field(default=None, ge=0.0, le=1.0)
+    measures: tuple[Annotated[Floor, BeforeValidator(read_floor)], ...] = ()
+    open_licence: bool = False
+
+    @model_validator(mode="after")
+    def _times_have_a_zone(self) -> Self:
+        for at in (self.since, self.until):
+            if at is not None and at.tzinfo is None:
+                raise ValueError("a time needs its zone, for example 2026-11-01T00:00:00Z")
+        return self
+
+
+class ExportRequest(Frozen):
+    """What is exported, and how.
+
+    Attributes:
+        form: a registered training form.
+        format: how rows are written.
+        pictures: False: pictures are listed, and fetched by hash from elsewhere.
+        from_part: parts of the data before it are there already, and are not sent again; they count all the same.
+    """
+
+    filters: Filters = Filters()
+    form: str = "steps"
+    format: Literal["jsonl", "parquet"] = "jsonl"
+    pictures: bool = True
+    from_part: int = Field(default=0, ge=0)
+
+
+def check_form(request: ExportRequest, columns: Any) -> None:
+    """Raises Invalid where the form has no table."""
+    if request.format == "parquet" and columns is None:
+        raise Invalid(
+            f"the form {request.form!r} has no table", path="format", hint="Ask for jsonl, or for another form."
+        )

@@ -1,0 +1,1 @@
+"""Recorded trajectories as training data."""

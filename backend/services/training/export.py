@@ -1,0 +1,202 @@
+"""The files of an export, one after the other, with little in memory however many there are."""
+
+import hashlib
+import io
+import json
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import IO
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.repositories import training as repository
+from backend.db.repositories.training import Found, Scope
+from backend.domain import registry
+from backend.domain.errors import NotFound
+from backend.domain.ports_kept import ArtifactStore
+from backend.domain.ports_training import TrainingForm
+from backend.domain.recorded import Picture
+from backend.domain.registry import Kind
+from backend.domain.training_request import ExportRequest, check_form
+from backend.services.training.counts import scope_of
+from backend.services.training.manifest import Manifest
+from backend.services.training.masks import Masker
+from backend.services.training.once import Pictures
+from backend.services.training.records import recorded, source_of
+from backend.services.training.rows import Row, RowWriter, json_line, writer_of
+
+PART = 200
+"""Trajectories of one file of rows."""
+IN_MEMORY = 8 * 2**20
+CHUNK = 2**18
+Work = Callable[[], AbstractContextManager[Session]]
+
+
+@dataclass
+class Entry:
+    """A file of the export: its bytes are read once, in order. `file` stands at its beginning."""
+
+    name: str
+    file: IO[bytes]
+    size: int
+
+    def chunks(self) -> Iterator[bytes]:
+        """The bytes; the file is closed at their end."""
+        with self.file:
+            while data := self.file.read(CHUNK):
+                yield data
+
+
+@dataclass
+class _Growing:
+    """A file that is being written, in memory while it is small."""
+
+    name: str
+    file: IO[bytes] = field(default_factory=lambda: tempfile.SpooledTemporaryFile(max_size=IN_MEMORY))  # noqa: SIM115
+    rows: int = 0
+
+    def line(self, row: Row) -> None:
+        """One more JSON line."""
+        self.file.write(json_line(row))
+        self.rows += 1
+
+    def done(self, manifest: Manifest) -> Entry:
+        """The finished file, noted in the manifest."""
+        size = self.file.tell()
+        self.file.seek(0)
+        digest = hashlib.sha256()
+        while data := self.file.read(CHUNK):
+            digest.update(data)
+        manifest.file(self.name, digest.hexdigest(), size, self.rows)
+        self.file.seek(0)
+        return Entry(self.name, self.file, size)
+
+
+class Export:
+    """One export.
+
+    Files come in this order: `data/part-00000.jsonl` and on, `index.jsonl` (provenance of each trajectory),
+    `left_out.jsonl`, the pictures by hash, `images.jsonl`, and `manifest.json` with the hashes of all but the pictures,
+    whose names are their hashes. Episodes come in the order of their making, so equal data give equal bytes.
+    """
+
+    def __init__(
+        self, work: Work, store: ArtifactStore, masker: Masker, project_id: UUID, request: ExportRequest
+    ) -> None:
+        """What is asked for is checked here, before the first byte.
+
+        Args:
+            work: opens one transaction; none stays open while bytes are sent.
+            store: has the pictures.
+            masker: takes secrets out.
+            project_id: whose episodes.
+            request: what is wanted.
+
+        Raises:
+            UnknownPlugin: there is no such form.
+            Invalid: the form has no table.
+            Unavailable: what writes the format is not installed.
+        """
+        registry.load()
+        self._form: TrainingForm = registry.lookup(Kind.TRAINING, request.form)()
+        check_form(request, self._form.columns)
+        self._writer: RowWriter = writer_of(request.format, self._form.columns)
+        self._work, self._store, self._masker = work, store, masker
+        self._project_id, self._request = project_id, request
+        self._manifest = Manifest(request, masker)
+        self._index, self._left_out = _Growing("index.jsonl"), _Growing("left_out.jsonl")
+
+    def entries(self) -> Iterator[Entry]:
+        """All files."""
+        with closing(Pictures()) as pictures:
+            with self._work() as session:
+                scope = scope_of(session, self._project_id, self._request.filters)
+            for number, entry in enumerate(self._parts(scope, pictures)):
+                if number >= self._request.from_part:
+                    yield entry
+                else:
+                    entry.file.close()
+            yield self._index.done(self._manifest)
+            yield self._unused(scope)
+            yield from self._pictures(pictures)
+        text = json.dumps(self._manifest.as_json(), indent=2, ensure_ascii=False).encode()
+        yield _whole("manifest.json", text)
+
+    def _parts(self, scope: Scope, pictures: Pictures) -> Iterator[Entry]:
+        """Files of rows, each of the next `PART` episodes; one of which every trajectory is refused is left away."""
+        after: UUID | None = None
+        number = 0
+        while True:
+            part = _Growing(f"data/part-{number:05}.{self._writer.suffix}")
+            with self._work() as session:
+                found = repository.page(session, scope, after, PART)
+                part.rows = self._writer.write(self._rows(session, found, pictures), part.file)
+            if part.rows:
+                yield part.done(self._manifest)
+                number += 1
+            else:
+                part.file.close()
+            if len(found) < PART:
+                return
+            after = found[-1].episode.id
+
+    def _rows(self, session: Session, found: Sequence[Found], pictures: Pictures) -> Iterator[Row]:
+        for one, made in recorded(session, found, self._store, self._masker):
+            refusal = self._form.refuses(made)
+            if refusal:
+                self._leave_out(one.episode.id, one.run.id, str(made.task.key), refusal)
+                continue
+            self._manifest.add(one, made)
+            pictures.add(self._form.pictures(made))
+            more = {"task": str(made.task.key), "agent": made.agent, "agent_kind": made.kind.value}
+            outcome = {"result": made.result.value, "score": made.score, "measures": dict(made.measures)}
+            self._index.line({"trajectory": made.id, **more, **outcome, **source_of(one)})
+            yield from self._form.rows(made)
+
+    def _unused(self, scope: Scope) -> Entry:
+        """The list of what was left out and why."""
+        after: UUID | None = None
+        while True:
+            with self._work() as session:
+                rows = repository.left_out(session, scope, after, PART)
+            for row in rows:
+                self._leave_out(*row)
+            if len(rows) < PART:
+                return self._left_out.done(self._manifest)
+            after = rows[-1][0]
+
+    def _leave_out(self, episode: UUID, run: UUID, task: str, reason: str) -> None:
+        self._manifest.left_out[reason] += 1
+        self._left_out.line({"episode": str(episode), "run": str(run), "task": task, "reason": reason})
+
+    def _pictures(self, pictures: Pictures) -> Iterator[Entry]:
+        """The pictures, each once, and their list."""
+        listed = _Growing("images.jsonl")
+        left = iter(pictures)
+        while some := list(islice(left, PART)):
+            with self._work() as session:
+                sizes = repository.sizes(session, [picture.sha256 for picture in some])
+            for picture in some:
+                yield from self._picture(picture, sizes[picture.sha256], listed)
+        yield listed.done(self._manifest)
+
+    def _picture(self, picture: Picture, size: int, listed: _Growing) -> Iterator[Entry]:
+        row = {"sha256": picture.sha256, "name": picture.path, "media_type": picture.media_type, "bytes": size}
+        if self._request.pictures:
+            try:
+                yield _whole(picture.path, self._store.get(picture.sha256))
+            except NotFound:
+                self._manifest.pictures_missing += 1
+                listed.line({**row, "missing": True})
+                return
+        self._manifest.pictures += 1
+        self._manifest.picture_bytes += size
+        listed.line(row)
+
+
+def _whole(name: str, data: bytes) -> Entry:
+    return Entry(name, io.BytesIO(data), len(data))

@@ -1,0 +1,105 @@
+"""What an export says of itself: what was asked, what is in it, where it comes from, what is not in it."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from backend.db.models import Benchmark
+from backend.db.repositories.training import Found
+from backend.domain.recorded import Recorded
+from backend.domain.training_request import ExportRequest
+from backend.services.pins import code_version
+from backend.services.training.counts import note_of
+from backend.services.training.masks import Masker
+
+FORMAT = "deskarena-trajectories"
+VERSION = 1
+
+
+@dataclass
+class Manifest:
+    """Grows with the export. Equal data and equal filters give equal manifests: it holds no time of its own."""
+
+    request: ExportRequest
+    masker: Masker
+    trajectories: int = 0
+    steps: int = 0
+    results: Counter[str] = field(default_factory=Counter)
+    kinds: Counter[str] = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)
+    pictures: int = 0
+    picture_bytes: int = 0
+    pictures_missing: int = 0
+    files: list[dict[str, Any]] = field(default_factory=list)
+    runs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    benchmarks: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def add(self, found: Found, recorded: Recorded) -> None:
+        """Counts a trajectory."""
+        self.trajectories += 1
+        self.steps += len(recorded.acted)
+        self.results[recorded.result.value] += 1
+        self.kinds[recorded.kind.value] += 1
+        self.runs.setdefault(str(found.run.id), self._run(found))
+        benchmark = self.benchmarks.setdefault(found.benchmark.name, described(found.benchmark))
+        benchmark["trajectories"] += 1
+        benchmark["versions"][str(found.task_set.version)] = found.task_set.content_hash
+
+    def file(self, name: str, sha256: str, size: int, rows: int) -> None:
+        """Notes a file."""
+        self.files.append({"name": name, "sha256": sha256, "bytes": size, "rows": rows})
+
+    def as_json(self) -> dict[str, Any]:
+        """The manifest, in the order in which it is read."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "form": self.request.form,
+            "file_format": self.request.format,
+            "filters": self.request.filters.model_dump(mode="json"),
+            "made_by": dict(code_version()),
+            "counts": {
+                "trajectories": self.trajectories,
+                "steps": self.steps,
+                "results": dict(sorted(self.results.items())),
+                "kinds": dict(sorted(self.kinds.items())),
+                "pictures": self.pictures,
+                "picture_bytes": self.picture_bytes,
+                "pictures_missing": self.pictures_missing,
+            },
+            "left_out": dict(sorted(self.left_out.items())),
+            "notes": [found["note"] for _, found in sorted(self.benchmarks.items()) if found["note"]],
+            "benchmarks": [found for _, found in sorted(self.benchmarks.items())],
+            "runs": [found for _, found in sorted(self.runs.items())],
+            "files": self.files,
+        }
+
+    def _run(self, found: Found) -> dict[str, Any]:
+        """A run with what defines its agent."""
+        run = found.run
+        return {
+            "id": str(run.id),
+            "purpose": run.purpose,
+            "benchmark": found.benchmark.name,
+            "benchmark_version": found.task_set.version,
+            "agent": found.agent.name,
+            "provider": run.provider,
+            "config": self.masker.settings(run.config),
+            "pins": self.masker.settings(run.pins),
+        }
+
+
+def described(benchmark: Benchmark) -> dict[str, Any]:
+    """A benchmark with what is known of its licence."""
+    note = note_of(benchmark)
+    return {
+        "name": benchmark.name,
+        "title": benchmark.title,
+        "kind": benchmark.kind,
+        "licence": note.licence,
+        "licence_status": note.status.value,
+        "note": note.words,
+        "source": note.source,
+        "versions": {},
+        "trajectories": 0,
+    }

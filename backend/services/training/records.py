@@ -1,0 +1,119 @@
+"""Rows of the database as recorded trajectories."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db import models
+from backend.db.repositories import attempts
+from backend.db.repositories import training as repository
+from backend.db.repositories.training import Found
+from backend.domain.ports_kept import ArtifactStore
+from backend.domain.recorded import AgentKind, Picture, Recorded, RecordedStep, Result
+from backend.domain.score import PartResult
+from backend.domain.trajectory import Action, Mark
+from backend.services.benchmark_variants import task_of
+from backend.services.training.masks import Masker
+
+TOGETHER = 10
+"""Trajectories whose steps are in memory at once."""
+
+
+def recorded(
+    session: Session, found: Sequence[Found], store: ArtifactStore, masker: Masker
+) -> Iterator[tuple[Found, Recorded]]:
+    """Each episode with what was recorded of it, in order."""
+    measures = attempts.measures(session, [one.evaluation.id for one in found])
+    for start in range(0, len(found), TOGETHER):
+        some = found[start : start + TOGETHER]
+        steps = _steps(session, some, store, masker)
+        for one in some:
+            yield one, _recorded(session, one, measures[one.evaluation.id], steps.get(one.attempt.id, ()), masker)
+
+
+def source_of(found: Found) -> dict[str, Any]:
+    """Where a trajectory comes from. It names no person: who acted is said by its kind alone."""
+    return {
+        "run": str(found.run.id),
+        "purpose": found.run.purpose,
+        "episode": str(found.episode.id),
+        "repeat": found.episode.repeat,
+        "seed": found.episode.seed,
+        "attempt": str(found.attempt.id),
+        "attempt_number": found.attempt.number,
+        "provider": found.run.provider,
+        "worker": found.worker.name,
+        "worker_version": found.worker.version,
+        "node": found.node,
+        "evaluator_version": found.evaluation.version,
+        "task_set": found.task_set.content_hash,
+        "task_hash": found.task.content_hash,
+        "variant": found.run.config.get("variant"),
+        "ended_at": found.episode.ended_at.isoformat() if found.episode.ended_at else None,
+    }
+
+
+def _recorded(
+    session: Session, found: Found, measures: Mapping[str, float], steps: Sequence[RecordedStep], masker: Masker
+) -> Recorded:
+    task = task_of(session, found.task, found.run.config)
+    parts = tuple(PartResult.model_validate(part) for part in found.evaluation.parts)
+    return Recorded(
+        id=str(found.attempt.id),
+        task=task.model_copy(update={"instruction": masker.text(task.instruction)}),
+        benchmark={
+            "name": found.benchmark.name,
+            "version": found.task_set.version,
+            "content_hash": found.task_set.content_hash,
+        },
+        agent=found.agent.name,
+        kind=AgentKind(found.kind),
+        result=Result(found.result),
+        score=found.evaluation.score,
+        ended_by=found.episode.ended_by or "",
+        steps=tuple(_with_reached(step, parts) for step in steps),
+        measures=measures,
+        parts=parts,
+        source=source_of(found),
+    )
+
+
+def _with_reached(step: RecordedStep, parts: Sequence[PartResult]) -> RecordedStep:
+    names = tuple(part.name for part in parts if part.reached and part.step == step.index and not step.final)
+    return replace(step, reached=names) if names else step
+
+
+def _steps(
+    session: Session, found: Sequence[Found], store: ArtifactStore, masker: Masker
+) -> Mapping[UUID, Sequence[RecordedStep]]:
+    rows = list(repository.steps(session, [one.attempt.id for one in found]))
+    types = repository.media_types(session, {row.shown_sha256 for row in rows if row.shown_sha256})
+    return {
+        attempt_id: [_step(row, types, store, masker) for row in own]
+        for attempt_id, own in groupby(rows, key=lambda row: row.attempt_id)
+    }
+
+
+def _step(row: models.Step, types: Mapping[str, str], store: ArtifactStore, masker: Masker) -> RecordedStep:
+    tree, shown = row.a11y_sha256, row.shown_sha256
+    return RecordedStep(
+        index=row.index,
+        actions=tuple(Action.model_validate(masker.value(action)) for action in row.actions),
+        final=any(isinstance(result, dict) and result.get("final") for result in row.results),
+        frame=Picture(row.frame_sha256, row.frame_media_type or "") if row.frame_sha256 else None,
+        width=row.width or 0,
+        height=row.height or 0,
+        shown=Picture(shown, types.get(shown, "")) if shown else None,
+        marks=tuple(Mark.model_validate(masker.value(mark)) for mark in row.extras.get("marks") or ()),
+        tree=None if tree is None else lambda: masker.text(store.get(tree).decode(errors="replace")),
+        words=masker.text(row.words),
+        reply=masker.text(row.reply),
+        invalid=masker.text(row.invalid),
+        by=row.extras.get("by", "agent"),
+        usage=row.usage,
+        timing=row.timing,
+    )

@@ -1,0 +1,149 @@
+"""Recorded trajectories as training data: how much there is, and the whole of it as one stream."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+from uuid import UUID
+
+from fastapi import Depends, Query, Response
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel, Field, ValidationError
+
+from backend.db.session import unit_of_work
+from backend.domain.benchmark_licence import LicenceStatus
+from backend.domain.errors import Invalid
+from backend.domain.recorded import AgentKind, Result
+from backend.domain.task import Difficulty
+from backend.domain.training_request import ExportRequest, Filters
+from backend.services.training.archives import ARCHIVES
+from backend.services.training.counts import Counts, count
+from backend.services.training.export import Export
+from backend.services.training.masks import Masker
+from backend.web.api.common import api_router
+from backend.web.edge import Edge, EdgeDep, ProjectDep, SessionDep
+
+router = api_router("trajectories")
+MOST = 200
+Words = Annotated[list[str], Query(max_length=MOST)]
+When = Annotated[datetime | None, Query(examples=["2026-11-01T00:00:00Z"])]
+
+
+class Licence(BaseModel):
+    """What is known of the licence of a benchmark."""
+
+    benchmark: str
+    licence: str
+    status: LicenceStatus
+    source: str
+    note: str = Field(description="what to know before training on it; empty for an open licence")
+
+
+class TrajectoryCounts(BaseModel):
+    """What an export with these filters comes to now."""
+
+    trajectories: int
+    steps: int
+    results: dict[str, int]
+    kinds: dict[str, int]
+    benchmarks: dict[str, int]
+    left_out: dict[str, int] = Field(description="episodes that were asked for and are not given away, by reason")
+    not_asked_for: int = Field(description="scored episodes whose outcome was not asked for")
+    licences: list[Licence]
+
+
+def read_filters(  # noqa: PLR0913 - one parameter per filter
+    *,
+    result: Annotated[list[Result] | None, Query(description="How far the agent came; default: solved.")] = None,
+    any_result: Annotated[bool, Query(description="However far the agent came.")] = False,
+    kind: Annotated[list[AgentKind], Query(description="Who acted.")] = [],  # noqa: B006 - FastAPI copies defaults
+    benchmark: Words = [],  # noqa: B006
+    domain: Words = [],  # noqa: B006
+    level: Words = [],  # noqa: B006
+    difficulty: Annotated[list[Difficulty], Query()] = [],  # noqa: B006
+    agent: Words = [],  # noqa: B006
+    run: Annotated[list[UUID], Query(max_length=MOST)] = [],  # noqa: B006
+    since: When = None,
+    until: When = None,
+    min_score: Annotated[float | None, Query(ge=0, le=1)] = None,
+    measure: Annotated[
+        list[str], Query(max_length=20, description="`CR>=0.5`: this measure is there and at least so large.")
+    ] = [],  # noqa: B006
+    open_licence: Annotated[bool, Query(description="Only benchmarks whose licence is known to be open.")] = False,
+) -> Filters:
+    """The filters of an address. Raises Invalid."""
+    results = () if any_result else tuple(result or [Result.SOLVED])
+    try:
+        return Filters(
+            results=results,
+            kinds=tuple(kind),
+            benchmarks=tuple(benchmark),
+            domains=tuple(domain),
+            levels=tuple(level),
+            difficulties=tuple(difficulty),
+            agents=tuple(agent),
+            runs=tuple(run),
+            since=since,
+            until=until,
+            min_score=min_score,
+            measures=tuple(measure),
+            open_licence=open_licence,
+        )
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise Invalid(str(first["msg"]).removeprefix("Value error, "), path=where) from error
+
+
+FiltersDep = Annotated[Filters, Depends(read_filters)]
+
+
+def counts_json(found: Counts) -> TrajectoryCounts:
+    """Counts as the API gives them."""
+    return TrajectoryCounts(
+        trajectories=found.trajectories,
+        steps=found.steps,
+        results=dict(found.results),
+        kinds=dict(found.kinds),
+        benchmarks=dict(found.benchmarks),
+        left_out=dict(found.left_out),
+        not_asked_for=found.not_asked,
+        licences=[
+            Licence(benchmark=one.benchmark, licence=one.licence, status=one.status, source=one.source, note=one.words)
+            for one in found.licences
+        ],
+    )
+
+
+@router.get("/trajectories/count")
+def number(session: SessionDep, project: ProjectDep, filters: FiltersDep) -> TrajectoryCounts:
+    """Count the trajectories that an export with these filters gives, and what is left out and why."""
+    return counts_json(count(session, project.id, filters))
+
+
+def export_of(edge: Edge, project_id: UUID, request: ExportRequest) -> Export:
+    """The export; its transactions are its own, since it goes on when the endpoint has returned."""
+    masker = Masker(edge.settings.data / "secrets")
+    return Export(lambda: unit_of_work(edge.factory), edge.store, masker, project_id, request)
+
+
+@router.get(
+    "/trajectories/export",
+    response_class=Response,
+    responses={200: {"content": {"application/x-tar": {}, "application/zip": {}}, "description": "The files."}},
+)
+def export(  # noqa: PLR0913 - one parameter per choice
+    edge: EdgeDep,
+    project: ProjectDep,
+    filters: FiltersDep,
+    *,
+    form: Annotated[str, Query(max_length=100, description="A training form, such as `steps` or `chat`.")] = "steps",
+    format: Literal["jsonl", "parquet"] = "jsonl",  # noqa: A002 - the parameter's name in the address
+    archive: Literal["tar", "zip"] = "tar",
+    pictures: Annotated[bool, Query(description="Else they are only listed, and read from /artifacts.")] = True,
+    from_part: Annotated[int, Query(ge=0, le=10**6, description="Do not send earlier files of rows again.")] = 0,
+) -> StreamingResponse:
+    """Recorded trajectories as training data: rows, pictures by hash, and a manifest as the last file."""
+    wanted = ExportRequest(filters=filters, form=form, format=format, pictures=pictures, from_part=from_part)
+    entries = export_of(edge, project.id, wanted).entries()
+    media_type, write = ARCHIVES[archive]
+    headers = {"Content-Disposition": f'attachment; filename="trajectories-{form}.{archive}"'}
+    return StreamingResponse(write(entries), media_type=media_type, headers=headers)

@@ -1,0 +1,31 @@
+import pytest
+from pydantic import ValidationError
+
+from backend.domain.errors import Invalid
+from backend.domain.recorded import Result
+from backend.domain.training_request import ExportRequest, Filters, Floor, check_form
+
+
+class TestFilters:
+    def test_solved_ones_unless_told_otherwise(self) -> None:
+        assert Filters().results == (Result.SOLVED,)
+
+    @pytest.mark.parametrize("text", ["CR>=0.5", "CR=0.5", " CR >= 5e-1 "])
+    def test_a_floor_from_text(self, text: str) -> None:
+        assert Filters.model_validate({"measures": [text]}).measures == (Floor(name="CR", least=0.5),)
+
+    @pytest.mark.parametrize("text", ["CR", "CR>0.5", ">=1", "CR>=much", "CR>=nan", "x" * 500])
+    def test_refuses_what_is_no_floor(self, text: str) -> None:
+        with pytest.raises(ValidationError):
+            Filters.model_validate({"measures": [text]})
+
+    def test_a_time_needs_its_zone(self) -> None:
+        with pytest.raises(ValidationError, match="zone"):
+            Filters.model_validate({"since": "2026-11-01T00:00:00"})
+
+
+class TestCheckForm:
+    def test_a_form_without_a_table(self) -> None:
+        check_form(ExportRequest(form="x"), None)
+        with pytest.raises(Invalid, match="no table"):
+            check_form(ExportRequest(form="x", format="parquet"), None)
