@@ -1,13 +1,11 @@
-"""A short child of the embedded stack that makes the database ready: newest schema, our own benchmark.
+"""A short child of the embedded stack that makes the database ready: newest schema, our own benchmarks.
 
 Runs as `python -m backend.cli.embedded.prepare` before API and workers start. Both parts may run again at any time: a
 schema that is new enough and a benchmark that is known stay as they are.
 """
 
 import sys
-from pathlib import Path
 
-import backend
 from backend.config import get_settings
 from backend.db.migrate import upgrade
 from backend.db.session import make_engine, session_factory, unit_of_work
@@ -16,26 +14,23 @@ from backend.domain.errors import DeskarenaError
 from backend.domain.registry import Kind
 from backend.services.artifacts import LocalStore
 from backend.services.benchmarks import import_benchmark
-
-STARTER = "starter"
-TASKS = Path(backend.__file__).parent / "starter" / "tasks"
+from backend.starter import starters
 
 
 def main() -> None:
-    """Migrate, then import the starter benchmark. Exits with one line of explanation if that fails."""
+    """Migrate, then import our own benchmarks. Exits with one line of explanation if that fails."""
     settings = get_settings()
     url = settings.database_url.get_secret_value()
     upgrade(url)
     registry.load()
-    reader = registry.lookup(Kind.BENCHMARK, STARTER)()
-    try:
-        loaded = reader.load(TASKS)
-        with unit_of_work(session_factory(make_engine(url))) as session:
-            import_benchmark(
-                session, loaded, name=STARTER, title="Starter", store=LocalStore(settings.data / "artifacts")
-            )
-    except DeskarenaError as error:
-        sys.exit(f"the starter benchmark cannot be imported: {error}")
+    sessions, store = session_factory(make_engine(url)), LocalStore(settings.data / "artifacts")
+    for starter in starters():
+        try:
+            loaded = registry.lookup(Kind.BENCHMARK, starter.kind)().load(starter.folder)
+            with unit_of_work(sessions) as session:
+                import_benchmark(session, loaded, name=starter.name, title=starter.title, store=store)
+        except DeskarenaError as error:
+            sys.exit(f"the benchmark {starter.name} cannot be imported: {error}")
 
 
 if __name__ == "__main__":

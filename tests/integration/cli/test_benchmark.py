@@ -9,10 +9,12 @@ import pytest
 
 import backend
 from backend.cli.embedded.stack import Plan, Stack
+from backend.starter import starters
 from tests.factories.suites import OSWORLD_WINDOWS, SAMPLES
 from tests.integration.cli.service import deskarena
 
 STARTER = Path(backend.__file__).parent / "starter" / "tasks"
+OURS = sorted(starter.name for starter in starters())
 
 
 @pytest.fixture(scope="module")
@@ -26,9 +28,9 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.mark.stack
 class TestBenchmark:
-    def test_the_starter_is_there_from_the_start(self, url: str) -> None:
+    def test_our_own_are_there_from_the_start(self, url: str) -> None:
         found = json.loads(deskarena("benchmark", "list", "-o", "json", server=url).stdout)
-        assert [(row["name"], row["task_set"]["version"]) for row in found] == [("starter", 1)]
+        assert [(row["name"], row["task_set"]["version"]) for row in found] == [(name, 1) for name in OURS]
         assert found[0]["tasks"] == len(list(STARTER.glob("*/*.json"))) - len(list(STARTER.glob("assets/*.json")))
 
     def test_the_same_files_change_nothing_and_changed_ones_make_a_version(self, url: str, tmp_path: Path) -> None:

@@ -1,26 +1,32 @@
 """Runs one task with one agent on a real local desktop, without a database."""
 
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from backend.config import Settings
 from backend.domain import registry
 from backend.domain.episode import EndedBy
-from backend.domain.evaluators.evaluate import collect, evaluate
+from backend.domain.evaluators.evaluate import CallEvidence, collect, evaluate, look
 from backend.domain.loop import Parts, Progress, Rules, run_episode
 from backend.domain.ports import Desktop, DesktopSpec
 from backend.domain.ports_agent import AgentContext
 from backend.domain.registry import Kind
 from backend.domain.run import RunConfig
-from backend.domain.score import Evaluation, score_by_rule
+from backend.domain.score import Evaluation, MetricValue, score_by_rule
 from backend.domain.setup import run_steps
-from backend.domain.task import LoadedBenchmark, Task
-from backend.domain.trajectory import StepRecord
-from backend.starter import TASKS
+from backend.domain.task import LoadedBenchmark, Part, Task
+from backend.domain.trajectory import Observation, StepRecord
+from backend.domain.way_out import way_out_of
+from backend.starter import TASKS, starters
 from tests.factories.starter_tasks import FakeContext
 from worker.providers.local import LocalProvider
+from worker.watch import PartsWatch
+
+Judge = Callable[[Task, Sequence[StepRecord], Observation], bytes]
+"""What a judge says of an attempt, given its steps and what was seen in the end."""
 
 
 @cache
@@ -31,9 +37,18 @@ def starter() -> LoadedBenchmark:
     return loaded
 
 
-def context_of(desktop: Desktop, task: Task) -> FakeContext:
+@cache
+def in_form(kind: str) -> LoadedBenchmark:
+    """Our own tasks in the form of that published suite, read once."""
+    registry.load()
+    (found,) = [one for one in starters() if one.kind == kind]
+    loaded: LoadedBenchmark = registry.lookup(Kind.BENCHMARK, kind)().load(found.folder)
+    return loaded
+
+
+def context_of(desktop: Desktop, task: Task, loaded: LoadedBenchmark) -> FakeContext:
     """A SetupContext over the benchmark's own assets; of all else there is nothing."""
-    return FakeContext(desktop, task, dict(starter().assets))
+    return FakeContext(desktop, task, dict(loaded.assets))
 
 
 @dataclass
@@ -98,15 +113,36 @@ class Bench:
         assert offer.ok, offer.reason
         return sorted(set(task.labels.requires) - set(offer.programs))
 
-    def run(self, task: Task, agent: str, folder: Path, slot: int = 0) -> Result:
-        """One whole episode on a fresh desktop."""
+    def run(  # noqa: PLR0913 - what an episode is made of
+        self,
+        task: Task,
+        agent: str,
+        folder: Path,
+        *,
+        loaded: LoadedBenchmark | None = None,
+        judge: Judge | None = None,
+        slot: int = 0,
+    ) -> Result:
+        """One whole episode on a fresh desktop.
+
+        Args:
+            task: of `loaded`, or changed.
+            agent: its name.
+            folder: where the evaluation may write.
+            loaded: whose assets the task has; None = the starter benchmark's.
+            judge: for tasks that a model judges.
+            slot: of the provider.
+        """
+        loaded = loaded or starter()
         opened = self.provider.open(slot, DesktopSpec())
         try:
-            return self._episode(context_of(opened.desktop, task), agent, folder)
+            names = {name: name for name in loaded.assets}
+            opened.let_out(way_out_of(task, names, egress="none", hosts=(), proxy=""), loaded.assets.__getitem__)
+            return self._episode(context_of(opened.desktop, task, loaded), agent, folder, judge)
         finally:
             opened.close()
 
-    def _episode(self, context: FakeContext, agent: str, folder: Path) -> Result:
+    def _episode(self, context: FakeContext, agent: str, folder: Path, judge: Judge | None) -> Result:
         task, plugin = context.task, registry.lookup(Kind.AGENT, agent)
         clock, memory, progress = Monotonic(), Memory(), Progress()
         seconds = {"setup": clock.now()}
@@ -121,10 +157,21 @@ class Bench:
             seed=1,
             task=task if plugin.privileged else None,
         )
-        parts = Parts(plugin(plugin.Params()), context.desktop, space, memory, clock)
+        watch = PartsWatch(context, partial(_seen, folder)) if task.evaluator.stepwise else None  # type: ignore[arg-type]
+        parts = Parts(plugin(plugin.Params()), context.desktop, space, memory, clock, watch=watch)
         ended_by = run_episode(parts, told, rules, progress)
         seconds["episode"] = clock.now() - seconds["episode"]
         verdict = score_by_rule(task.evaluator, ended_by)
         if verdict is None:
-            verdict = evaluate(task, collect(context, task), folder)
+            if judge is not None:
+                context.judged = judge(task, memory.steps, space.observe(context.desktop, len(memory.steps)))
+            evidence = collect(context, task, watch.evidence if watch is not None else None)
+            verdict = evaluate(task, evidence, folder, ended_by=ended_by)
         return Result(verdict, ended_by, progress.note, progress.steps, {**seconds, **progress.spent}, memory.steps)
+
+
+def _seen(folder: Path, task: Task, part: Part, evidence: Sequence[CallEvidence]) -> MetricValue:
+    """A look at a part, in this process; each in a folder of its own."""
+    place = folder / f"look-{len(list(folder.iterdir()))}"
+    place.mkdir()
+    return look(task, part, evidence, place)

@@ -1,7 +1,7 @@
 """Values that stand under a heading: plausible, and the same for the same seed."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, timedelta
 from random import Random
 
@@ -103,11 +103,18 @@ def column_values(column: Column, rows: int, seed: str, day: date) -> list[Value
     if column.blank:
         return [""] * rows
     values = [_value(column, random, row, day) for row in range(rows)]
-    places = random.sample(range(rows), rows)
-    counted = [value for value, number in column.counts.items() for _ in range(number)][:rows]
-    for place, value in zip(places, counted, strict=False):
-        values[place] = value
+    _put_in(values, column.counts, random)
     return values
+
+
+def _put_in(values: list[Value], counts: Mapping[str, int], random: Random) -> None:
+    """Makes every counted value stand there often enough, in the place of values of which there are several."""
+    for value, number in counts.items():
+        free = [row for row, known in enumerate(values) if known not in counts]
+        free.sort(key=lambda row: (-values.count(values[row]), random.random()))
+        spare = [row for row, known in enumerate(values) if known != value and row not in free]
+        for row in (free + spare)[: max(0, number - values.count(value))]:
+            values[row] = value
 
 
 def _value(column: Column, random: Random, row: int, day: date) -> Value:
