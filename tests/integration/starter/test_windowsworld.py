@@ -44,7 +44,7 @@ HALF_WAY = {
 
 class TestCollection:
     def test_two_or_more_of_each_level(self) -> None:
-        levels = Counter(task.labels.level for task in LOADED.tasks)
+        levels = Counter(str(task.labels.level) for task in LOADED.tasks)
         assert sorted(levels) == ["L1", "L2", "L3", "L4"]
         assert min(levels.values()) >= 2
 
