@@ -58,6 +58,10 @@ format: ## Rewrite the code in the common style
 docs: setup ## Write docs/plugins.md from what the plug-ins say of themselves
 	@$(BIN)/python -m scripts.plugins_page
 
+.PHONY: bench-compose
+bench-compose: setup ## Compose 36,000 tasks and write docs/performance-compose.md
+	@$(BIN)/python -m tests.bench.compose $(ARGS)
+
 .PHONY: bench-loop
 bench-loop: setup ## Measure lease to first observation, what we add to a step, the live view's age
 	@$(BIN)/python -m tests.bench.loop $(ARGS)

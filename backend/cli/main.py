@@ -13,6 +13,7 @@ from backend.cli.commands import (
     episode,
     export,
     licence,
+    omnibench,
     run,
     study,
     task,
@@ -44,6 +45,7 @@ app.add_typer(episode.app, name="episode")
 app.add_typer(export.app, name="export")
 app.add_typer(worker.app, name="worker")
 app.add_typer(licence.app, name="licence")
+app.add_typer(omnibench.app, name="omnibench")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -64,3 +64,33 @@ def small_pool() -> Pool:
 def task_json(nodes: list[str], edges: dict[str, list[str]], **more: Any) -> dict[str, Any]:
     """A task file."""
     return {"task_instruction": "Do it all.", "dag": {"nodes": nodes, "edges": edges}, **more}
+
+
+STAGES = ("note_path", "table_path", "chart_path", "slide_path", "page_path", "archive_path")
+STAGE_APPS = ("mousepad", "calc", "gimp", "impress", "chromium", "thunar", "vlc", "galculator", "xterm", "planner")
+
+
+def wide_pool(sets: int = 6) -> Pool:
+    """Fifty subtasks of ten applications that make one thing of another, with `sets` sets of parameters each."""
+    found = []
+    for number in range(50):
+        stage, app = number % len(STAGES), STAGE_APPS[number % len(STAGE_APPS)]
+        made, needed = STAGES[stage], STAGES[stage - 1] if stage else ""
+        values = tuple(
+            {made: f"/home/user/{made}-{number}-{n}"}
+            | ({needed: f"/home/user/{needed}-{number - 1}-{n}"} if needed else {})
+            for n in range(sets)
+        )
+        found.append(
+            subtask(
+                f"s{number}",
+                instruction_template=(f"Make '{{{made}}}'" + (f" of '{{{needed}}}'" if needed else "")),
+                steps=(f"Open {app}.", f"Save as '{{{made}}}'."),
+                application=app,
+                available_parameters=values,
+                input_resources=(needed,) if needed else (),
+                output_resources=(made,),
+                intents=("Report the year", "Show the work") if number % 2 else ("Report the year",),
+            )
+        )
+    return {one.id: one for one in found}

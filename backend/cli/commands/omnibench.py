@@ -1,0 +1,97 @@
+"""`deskarena omnibench`: makes tasks of a pool of subtasks, in files on this machine."""
+
+import json
+import shutil
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from backend.cli.errors import CliError, UsageError
+from backend.cli.options import OutputForm
+from backend.cli.output import Output, print_facts, print_object
+
+if TYPE_CHECKING:  # Reading a pool takes what other commands need not wait for.
+    from backend.domain.omnibench.compose import Composed, Wanted
+    from backend.domain.omnibench.task_file import GraphTask
+
+app = typer.Typer(help="Compose tasks of subtasks.", no_args_is_help=True)
+ALL = "all"
+_COPIED = ("subtasks.json", "about.json", "eval_functions", "assets")
+
+
+@app.callback()
+def omnibench() -> None:
+    """Compose tasks of subtasks."""
+
+
+@app.command("compose")
+def compose_tasks(  # noqa: PLR0913, PLR0917 - a command's options
+    pool: Annotated[Path, typer.Argument(metavar="POOL", help="Folder with subtasks.json.")],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to make; it must not be there.")],
+    tasks: Annotated[int, typer.Option("--tasks", min=1, max=50_000, help="How many.")] = 100,
+    seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same tasks.")] = 0,
+    capability: Annotated[
+        list[str] | None,
+        typer.Option("--capability", metavar="LETTERS", help="PP, LRP, ... or all; they take turns."),
+    ] = None,
+    level: Annotated[
+        list[str] | None,
+        typer.Option("--level", metavar="DIMENSION=LEVEL", help="A complexity that every task must have."),
+    ] = None,
+    orders: Annotated[int, typer.Option("--orders", min=1, max=10, help="Orders in which a task is told.")] = 1,
+    output: OutputForm = Output.TABLE,
+) -> None:
+    """Compose tasks of a pool's subtasks and write them, with the pool, into a folder that can be imported."""
+    from backend.domain.benchmarks import read_pool
+    from backend.domain.errors import Invalid
+    from backend.domain.omnibench.compose import compose
+    from backend.domain.omnibench.consistency import problems
+    from backend.domain.omnibench.instructions import told
+
+    if out.exists():
+        raise UsageError(f"{out} is there already; name a folder to make.")
+    try:
+        root = pool.resolve()
+        subtasks = read_pool(root, [])
+        found: list[tuple[GraphTask, Composed]] = []
+        for made in compose(subtasks, _wanted(capability or [], level or []), seed=seed):
+            task = told(made, f"{len(found) + 1:05d}", subtasks, orders=orders)
+            if not problems(task, subtasks):  # Two subtasks with the same words cannot be told apart.
+                found.append((task, made))
+            if len(found) == tasks:
+                break
+    except Invalid as error:
+        raise CliError(f"{error} {error.hint}".strip()) from error
+    out.mkdir(parents=True)
+    for name in _COPIED:
+        _copy(root / name, out / name)
+    with (out / "tasks.jsonl").open("w") as file:
+        file.writelines(json.dumps(task.as_json(), ensure_ascii=False) + "\n" for task, _ in found)
+    served = Counter(letters for _, made in found for letters in made.complexity.capabilities())
+    facts: dict[str, Any] = {"folder": str(out), "tasks": len(found), "capabilities": dict(sorted(served.items()))}
+    print_object(facts, output, print_facts)
+
+
+def _wanted(capabilities: list[str], levels: list[str]) -> "list[Wanted]":
+    from backend.domain.omnibench.complexity import BOUNDS, CAPABILITIES
+    from backend.domain.omnibench.compose import Wanted, for_capability
+    from backend.domain.task import Difficulty
+
+    named = list(CAPABILITIES) if ALL in capabilities else capabilities
+    fixed = {}
+    for text in levels:
+        dimension, _, word = text.partition("=")
+        if dimension not in BOUNDS or word not in set(Difficulty):
+            raise UsageError(f"--level {text}: expected one of {', '.join(BOUNDS)}, then =easy, =medium or =hard.")
+        fixed[dimension] = Difficulty(word)
+    each = [for_capability(letters) for letters in named] or [Wanted()]
+    return [one.model_copy(update={"levels": {**one.levels, **fixed}}) for one in each]
+
+
+def _copy(source: Path, target: Path) -> None:
+    if source.is_dir():
+        shutil.copytree(source, target)
+    elif source.is_file():
+        shutil.copy(source, target)

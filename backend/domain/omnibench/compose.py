@@ -1,0 +1,237 @@
+"""Composes graphs of a pool's subtasks, bottom-up: what one makes, another needs.
+
+Source: OmniBench, section 3; protocols reference, section 6. A graph begins with one subtask and grows by others of the
+same intent until its complexities are as wanted. Its edges follow from its nodes: there is one exactly where a node
+makes what another needs. So two graphs are the same if their nodes are, and a set of nodes is remembered for each.
+"""
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import cycle
+from typing import NamedTuple
+
+from pydantic import Field
+
+from backend.domain.errors import Invalid
+from backend.domain.omnibench.categories import category_of
+from backend.domain.omnibench.complexity import BOUNDS, CAPABILITIES, Complexity, complexity
+from backend.domain.omnibench.graph import Node, TaskGraph
+from backend.domain.omnibench.subtask import Resource, Subtask, Values
+from backend.domain.omnibench.task_file import Pool
+from backend.domain.task import Difficulty, Frozen, check_order
+
+MOST_NODES = 12
+MOST_TRIES = 400
+"""Failures in a row after which a pool is said to give no more such graphs."""
+_STEPS = 40  # additions that one graph may try
+Bounds = tuple[int, int]
+Things = tuple[Resource, ...]
+
+
+class Wanted(Frozen):
+    """What a composed graph must be like.
+
+    Attributes:
+        levels: complexities that must be of that level; the others are free.
+        name: for messages: a capability's letters, or words.
+    """
+
+    levels: Mapping[str, Difficulty] = Field(default_factory=dict)
+    name: str = "any"
+
+    def bounds(self) -> dict[str, Bounds]:
+        """Least and largest count of each constrained dimension."""
+        return {dimension: _bounds(dimension, level) for dimension, level in self.levels.items()}
+
+
+class Composed(Frozen):
+    """One graph with the intent that its subtasks share, and what was wanted of it."""
+
+    graph: TaskGraph
+    intent: str
+    wanted: Wanted
+    complexity: Complexity
+
+
+def for_capability(letters: str) -> Wanted:
+    """A graph that tests a capability: hard in its dimensions. Raises Invalid for unknown letters."""
+    if letters not in CAPABILITIES:
+        raise Invalid(f"there is no capability {letters!r}", hint=f"Known: {', '.join(CAPABILITIES)}.")
+    return Wanted(levels=dict.fromkeys(sorted(CAPABILITIES[letters]), Difficulty.HARD), name=letters)
+
+
+def compose(pool: Pool, wanted: Sequence[Wanted], *, seed: int, most_nodes: int = MOST_NODES) -> Iterator[Composed]:
+    """Graphs without end, no two of them the same; those that are wanted take turns.
+
+    Args:
+        pool: the subtasks.
+        wanted: at least one.
+        seed: the same seed gives the same graphs of the same pool.
+        most_nodes: nodes of a graph.
+
+    Raises:
+        Invalid: the pool gives no (more) graphs of one of those that are wanted.
+    """
+    rng = random.Random(seed)  # noqa: S311 - graphs are no secret, and must come again.
+    groups = [_Group(intent, parts) for intent, parts in _by_intent(pool).items()]
+    seen: set[frozenset[int]] = set()
+    for number, one in enumerate(cycle(wanted)):
+        for _ in range(MOST_TRIES):
+            group = rng.choice(groups)
+            found = group.grow(one.bounds(), rng, most_nodes)
+            key = frozenset(group.parts[place].number for place in found)
+            if found and key not in seen:
+                seen.add(key)
+                yield group.composed(found, one)
+                break
+        else:
+            raise Invalid(
+                f"the pool gives no further graph for {one.name}; {number} graphs were composed",
+                hint="Add subtasks or parameters to the pool, or ask for fewer tasks.",
+            )
+
+
+class _Choice(NamedTuple):
+    """A subtask with one of its sets of parameters; `number` tells it from all others of the pool."""
+
+    number: int
+    subtask: Subtask
+    values: Values
+
+
+class _Group:
+    """What can be combined: the choices of one intent, and which serves which, as bits."""
+
+    def __init__(self, intent: str, parts: Sequence[_Choice]) -> None:
+        self.intent = intent
+        self.parts = parts
+        makes = [one.subtask.makes(one.values) for one in parts]
+        needs = [one.subtask.needs(one.values) for one in parts]
+        places = range(len(parts))
+        self._into = [bits & ~(1 << place) for place, bits in enumerate(_serving(makes, needs))]
+        self._out = [_bits(q for q in places if self._into[q] >> p & 1) for p in places]
+        self._clash = [bits | 1 << place for place, bits in enumerate(_serving(makes, makes))]
+        self._apps = [one.subtask.application for one in parts]
+        self._categories = [category_of(app) or app for app in self._apps]
+        self._systems = {
+            system: _bits(p for p in places if parts[p].subtask.os == system) for system in ("linux", "windows")
+        }
+
+    def grow(self, bounds: Mapping[str, Bounds], rng: random.Random, most_nodes: int) -> list[int]:
+        """Places of the nodes of a graph within bounds; empty if none came of it."""
+        first = rng.randrange(len(self.parts))
+        chosen, counted = [first], self._counted([first])
+        allowed = self._systems[self.parts[first].subtask.os] & ~self._clash[first]
+        spare = rng.randrange(3 if bounds else most_nodes)
+        for _ in range(_STEPS):
+            lacking = [dimension for dimension, (least, _) in bounds.items() if getattr(counted, dimension) < least]
+            if not lacking and (spare == 0 or len(chosen) >= most_nodes):
+                break
+            candidates = self._candidates(rng.choice(lacking) if lacking else "instruction", chosen, allowed)
+            if not candidates or len(chosen) >= most_nodes:
+                break
+            added = _one_of(candidates, rng)
+            tried = self._tried([*chosen, added], bounds)
+            if tried is None:
+                allowed &= ~(1 << added)
+                continue
+            chosen, counted = [*chosen, added], tried
+            allowed &= ~self._clash[added]
+            spare -= not lacking
+        fits = all(least <= getattr(counted, name) <= most for name, (least, most) in bounds.items())
+        return chosen if fits else []
+
+    def composed(self, chosen: Sequence[int], wanted: Wanted) -> Composed:
+        """The graph of these places, its nodes in an order of the graph."""
+        before = self._before(chosen)
+        names: dict[int, str] = {}
+        for place in check_order({str(p): [str(q) for q in found] for p, found in before.items()}):
+            subtask = self.parts[int(place)].subtask.id
+            again = sum(self.parts[known].subtask.id == subtask for known in names)
+            names[int(place)] = f"{subtask}.{again + 1}" if again else subtask
+        nodes = tuple(
+            Node(name=name, subtask=self.parts[place].subtask.id, values=self.parts[place].values)
+            for place, name in names.items()
+        )
+        after = {name: tuple(names[q] for q in before[place]) for place, name in names.items()}
+        graph = TaskGraph(nodes=nodes, after=after)
+        return Composed(graph=graph, intent=self.intent, wanted=wanted, complexity=self._counted(chosen))
+
+    def _candidates(self, dimension: str, chosen: Sequence[int], allowed: int) -> int:
+        """Bits of the choices that may bring more of a dimension; of all that are allowed, where none does."""
+        found = allowed
+        if dimension == "knowledge":
+            used = {self._categories[place] for place in chosen}
+            found &= _bits(place for place, category in enumerate(self._categories) if category not in used)
+        elif dimension in {"dependency", "hierarchy"}:
+            found &= _union(self._out[place] | self._into[place] for place in chosen)
+        elif dimension == "branch":
+            ends = [place for place in chosen if not self._out[place] & _bits(chosen)]
+            found &= ~_union(self._out[place] for place in ends)
+        return found or allowed
+
+    def _tried(self, chosen: Sequence[int], bounds: Mapping[str, Bounds]) -> Complexity | None:
+        """What it counts; None if there is a circle or it goes beyond its bounds, from where no addition leads back."""
+        try:
+            counted = self._counted(chosen)
+        except ValueError:
+            return None
+        return counted if all(getattr(counted, name) <= most for name, (_, most) in bounds.items()) else None
+
+    def _counted(self, chosen: Sequence[int]) -> Complexity:
+        before = {str(place): [str(one) for one in found] for place, found in self._before(chosen).items()}
+        return complexity(before, {str(place): self._apps[place] for place in chosen})
+
+    def _before(self, chosen: Sequence[int]) -> dict[int, list[int]]:
+        return {place: [one for one in chosen if self._into[place] >> one & 1] for place in chosen}
+
+
+def _serving(makes: Sequence[Things], wanted: Sequence[Things]) -> list[int]:
+    """For each place, the bits of those that make something that is wanted there."""
+    makers: dict[str, list[tuple[int, Resource]]] = {}
+    for place, made in enumerate(makes):
+        for thing in made:
+            makers.setdefault(thing.name, []).append((place, thing))
+    return [
+        _union(1 << place for need in needs for place, thing in makers.get(need.name, ()) if thing.serves(need))
+        for needs in wanted
+    ]
+
+
+def _by_intent(pool: Pool) -> dict[str, list[_Choice]]:
+    """The choices of each intent; a subtask without one fits every intent, and if none has any there is one group."""
+    choices = [
+        _Choice(number, subtask, values)
+        for number, (subtask, values) in enumerate((s, v) for s in pool.values() for v in s.available_parameters)
+    ]
+    intents = sorted({intent for subtask in pool.values() for intent in subtask.intents}) or [""]
+    found = {
+        intent: [one for one in choices if not one.subtask.intents or intent in one.subtask.intents]
+        for intent in intents
+    }
+    if not choices:
+        raise Invalid("the pool has no subtask")
+    return found
+
+
+def _bounds(dimension: str, level: Difficulty) -> Bounds:
+    easy, medium = BOUNDS[dimension]
+    return {Difficulty.EASY: (0, easy), Difficulty.MEDIUM: (easy + 1, medium)}.get(level, (medium + 1, 10**6))
+
+
+def _bits(places: Iterator[int] | Sequence[int]) -> int:
+    return sum(1 << place for place in places)
+
+
+def _union(bits: Iterator[int]) -> int:
+    found = 0
+    for one in bits:
+        found |= one
+    return found
+
+
+def _one_of(bits: int, rng: random.Random) -> int:
+    """The place of one of the bits that are set."""
+    for _ in range(rng.randrange(bits.bit_count())):
+        bits &= bits - 1
+    return (bits & -bits).bit_length() - 1

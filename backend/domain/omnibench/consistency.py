@@ -1,0 +1,92 @@
+"""Does an instruction say what its graph says? Dependencies are told from the text alone and compared.
+
+Source: OmniBench's consistency validator; protocols reference, section 6. The rules here read the texts that
+`instructions.py` writes; for freer ones a model is asked (`Reader`).
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from backend.domain.omnibench.graph import TaskGraph
+from backend.domain.omnibench.subtask import filled
+from backend.domain.omnibench.task_file import GraphTask, Pool
+
+Edges = frozenset[tuple[str, str]]
+_CLAUSE = re.compile(r"(?:^|\s)\((\d{1,3})\) (?:After ((?:\(\d{1,3}\)(?:, | and )?)+): )?")
+_NUMBER = re.compile(r"\((\d{1,3})\)")
+
+
+class Reader(Protocol):
+    """Tells dependencies from a text, without having seen the graph."""
+
+    def __call__(self, text: str, subtasks: Mapping[str, str]) -> Edges | None:
+        """Which of the subtasks must be done before which.
+
+        Args:
+            text: an instruction.
+            subtasks: what each node asks for, by its name, in any order.
+
+        Returns:
+            Pairs (before, after); None if the text does not ask for exactly these subtasks, each once.
+        """
+        ...
+
+
+def by_rules(text: str, subtasks: Mapping[str, str]) -> Edges | None:
+    """Implements `Reader` for the texts of our templates."""
+    if len(subtasks) == 1:
+        return frozenset() if _same(text, next(iter(subtasks.values()))) else None
+    found = _clauses(text)
+    names: dict[str, str] = {}
+    for number, (_, said) in found.items():
+        fitting = [name for name, words in subtasks.items() if _same(said, words) and name not in names.values()]
+        if not fitting:
+            return None
+        names[number] = fitting[0]
+    if len(names) != len(subtasks) or any(one not in names for before, _ in found.values() for one in before):
+        return None
+    return frozenset((names[one], names[number]) for number, (before, _) in found.items() for one in before)
+
+
+def problems(task: GraphTask, pool: Pool, read: Reader = by_rules) -> list[str]:
+    """What does not agree between a task's texts and its graph; empty = they say the same."""
+    high = {node.name: pool[node.subtask].instruction(node.values) for node in task.graph.nodes}
+    low = {
+        node.name: " ".join(str(filled(step, node.values)) for step in pool[node.subtask].steps) or high[node.name]
+        for node in task.graph.nodes
+    }
+    texts = [("instruction", task.instruction, high)]
+    texts += [(f"order {number}", text, high) for number, text in enumerate(task.orders, start=2)]
+    texts += [("low level", task.low, low)] if task.low else []
+    return [f"{name}: {wrong}" for name, text, words in texts if (wrong := _wrong(task.graph, read(text, words)))]
+
+
+def edges_of(graph: TaskGraph) -> Edges:
+    """The dependencies of a graph as pairs (before, after)."""
+    return frozenset((one, name) for name, before in graph.after.items() for one in before)
+
+
+def _wrong(graph: TaskGraph, found: Edges | None) -> str:
+    if found is None:
+        return "it does not ask for exactly the subtasks of the graph"
+    wanted = edges_of(graph)
+    lacking, added = sorted(wanted - found), sorted(found - wanted)
+    words = [f"it does not say that {after} comes after {before}" for before, after in lacking]
+    return "; ".join([*words, *(f"it says that {after} comes after {before}" for before, after in added)])
+
+
+def _clauses(text: str) -> dict[str, tuple[Sequence[str], str]]:
+    """By number, the numbers that it comes after and what it asks for. Numbers count up from 1: others are text."""
+    marks: list[re.Match[str]] = []
+    for mark in _CLAUSE.finditer(text):
+        if mark[1] == str(len(marks) + 1):
+            marks.append(mark)
+    ends = [*(mark.start() for mark in marks), len(text)][1:]
+    return {
+        mark[1]: (_NUMBER.findall(mark[2] or ""), text[mark.end() : end]) for mark, end in zip(marks, ends, strict=True)
+    }
+
+
+def _same(said: str, words: str) -> bool:
+    return said.strip().rstrip(".!?") == words.strip().rstrip(".!?")

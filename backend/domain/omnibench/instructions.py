@@ -1,0 +1,89 @@
+"""Says in words what a graph asks for: on a high and on a low level, and told in several orders.
+
+The template names each subtask by a number and says after which others it comes:
+
+    There are 3 things to do. (1) Write 'milk' into list.txt. (2) After (1): Pack list.txt. (3) Draw a plan.
+
+So nothing of the graph is lost, and `consistency.py` can tell the dependencies from the text alone. A model may write
+the text more freely; the validator then decides whether it still says the same.
+"""
+
+import random
+from collections.abc import Mapping, Sequence
+
+from backend.domain.omnibench.compose import Composed
+from backend.domain.omnibench.graph import TaskGraph
+from backend.domain.omnibench.subtask import filled
+from backend.domain.omnibench.task_file import GraphTask, Pool
+from backend.domain.statistics.coherence import best_order
+
+ORDERS = 3
+"""Expression orders of one instruction; OmniBench takes the deviation over three."""
+
+
+def high_level(graph: TaskGraph, pool: Pool, order: Sequence[str] | None = None) -> str:
+    """What is to be done.
+
+    Args:
+        graph: the task.
+        pool: its subtasks.
+        order: of telling, any order of the nodes; None = that of the graph.
+    """
+    said = {node.name: pool[node.subtask].instruction(node.values) for node in graph.nodes}
+    return _told(graph, said, order or graph.order())
+
+
+def low_level(graph: TaskGraph, pool: Pool) -> str:
+    """What is to be done, action by action; for a subtask without such words, its high-level ones."""
+    said = {}
+    for node in graph.nodes:
+        subtask = pool[node.subtask]
+        steps = [str(filled(step, node.values)) for step in subtask.steps]
+        said[node.name] = " ".join(steps) or subtask.instruction(node.values)
+    return _told(graph, said, graph.order())
+
+
+def told(composed: Composed, name: str, pool: Pool, *, orders: int = ORDERS) -> GraphTask:
+    """A composed graph as a task with all its texts. The same name gives the same orders."""
+    graph = composed.graph
+    best = best_order(graph.after, {node.name: pool[node.subtask].application for node in graph.nodes})
+    order = best or graph.order()
+    return GraphTask(
+        name=name,
+        instruction=high_level(graph, pool, order),
+        low=low_level(graph, pool),
+        orders=tuple(high_level(graph, pool, other) for other in _other_orders(order, name, orders - 1)),
+        intent=composed.intent,
+        graph=graph,
+    )
+
+
+def _other_orders(order: Sequence[str], name: str, most: int) -> list[tuple[str, ...]]:
+    rng = random.Random(name)  # noqa: S311 - the orders must come again.
+    found: dict[tuple[str, ...], None] = {tuple(order): None}
+    for _ in range(20 * most):
+        if len(found) <= most:
+            found[tuple(rng.sample(order, len(order)))] = None
+    return list(found)[1:]
+
+
+def _told(graph: TaskGraph, said: Mapping[str, str], order: Sequence[str]) -> str:
+    if len(order) == 1:
+        return _sentence(said[order[0]])
+    numbers = {name: number for number, name in enumerate(order, start=1)}
+    clauses = []
+    for name, number in numbers.items():
+        before = sorted(numbers[one] for one in graph.after[name])
+        after = f"After {_listed(before)}: " if before else ""
+        clauses.append(f"({number}) {after}{_sentence(said[name])}")
+    return f"There are {len(order)} things to do. {' '.join(clauses)}"
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    words = [f"({number})" for number in numbers]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    return text if text.endswith((".", "!", "?")) else f"{text}."

@@ -1,0 +1,63 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from backend.cli.main import app
+from tests.factories.omnibench import wide_pool
+from tests.factories.suites import read
+
+
+@pytest.fixture
+def pool(tmp_path: Path) -> Path:
+    folder = tmp_path / "pool"
+    folder.mkdir()
+    rows = [one.model_dump(by_alias=True, exclude={"source"}) for one in wide_pool(2).values()]
+    (folder / "subtasks.json").write_text(json.dumps(rows))
+    (folder / "about.json").write_text('{"licence": "Apache-2.0", "source": "tests"}')
+    return folder
+
+
+def composed(*arguments: object) -> Any:
+    return CliRunner().invoke(app, ["omnibench", "compose", *map(str, arguments)])
+
+
+class TestCompose:
+    def test_what_is_composed_can_be_imported(self, pool: Path, tmp_path: Path) -> None:
+        out = tmp_path / "out"
+        result = composed(pool, "--out", out, "--tasks", 20, "--capability", "all", "--orders", 3, "-o", "json")
+        assert result.exit_code == 0, result.output
+        told = json.loads(result.stdout)
+        assert told["tasks"] == 20
+        loaded = read("omnibench", out)
+        assert len(loaded.tasks) == 20
+        assert {name: len(keys) for name, keys in loaded.selections.items()} == told["capabilities"]
+        assert set(told["capabilities"]) == {"PP", "LRP", "LSR", "LIF", "SDK", "CDDK", "SI", "DI", "CDK", "DSK"}
+        assert {variant.axis for variant in loaded.variants} == {"detail", "intent", "order"}
+        assert loaded.licence == "Apache-2.0"
+
+    def test_a_level_holds_for_every_task(self, pool: Path, tmp_path: Path) -> None:
+        out = tmp_path / "out"
+        assert composed(pool, "--out", out, "--tasks", 5, "--level", "hierarchy=easy").exit_code == 0
+        assert {task.labels.extra["complexity"]["hierarchy"] for task in read("omnibench", out).tasks} == {"easy"}
+
+    @pytest.mark.parametrize(
+        ("arguments", "words"),
+        [
+            (("--level", "beauty=hard"), "--level beauty=hard"),
+            (("--level", "branch"), "--level branch"),
+            (("--capability", "XX"), "no capability 'XX'"),
+            (("--level", "knowledge=hard", "--level", "instruction=easy"), "no further graph"),
+        ],
+    )
+    def test_what_cannot_be_is_said_and_nothing_is_written(
+        self, pool: Path, tmp_path: Path, arguments: tuple[str, ...], words: str
+    ) -> None:
+        result = composed(pool, "--out", tmp_path / "out", *arguments)
+        assert words in str(result.exception)
+        assert not (tmp_path / "out").exists()
+
+    def test_a_folder_that_is_there_is_not_touched(self, pool: Path) -> None:
+        assert "is there already" in str(composed(pool, "--out", pool).exception)

@@ -1,0 +1,111 @@
+from itertools import islice
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from backend.domain.errors import Invalid
+from backend.domain.omnibench.complexity import BOUNDS, CAPABILITIES
+from backend.domain.omnibench.compose import Composed, Wanted, compose, for_capability
+from backend.domain.omnibench.subtask import Resource
+from backend.domain.omnibench.task_file import Pool
+from backend.domain.task import Difficulty
+from tests.factories.omnibench import small_pool, subtask, wide_pool
+
+WIDE = wide_pool(2)
+
+
+def some(number: int, *wanted: Wanted, seed: int = 1, pool: Pool = WIDE) -> list[Composed]:
+    return list(islice(compose(pool, wanted or [Wanted()], seed=seed), number))
+
+
+def things(made: Composed, pool: Pool = WIDE) -> tuple[dict[str, list[Resource]], dict[str, list[Resource]]]:
+    """What each node makes and needs."""
+    nodes = made.graph.nodes
+    makes = {node.name: list(pool[node.subtask].makes(node.values)) for node in nodes}
+    return makes, {node.name: list(pool[node.subtask].needs(node.values)) for node in nodes}
+
+
+class TestCompose:
+    @pytest.mark.parametrize("letters", CAPABILITIES)
+    def test_a_capability_is_hard_where_it_must_be(self, letters: str) -> None:
+        assert all(letters in made.complexity.capabilities() for made in some(5, for_capability(letters)))
+
+    @pytest.mark.parametrize("dimension", BOUNDS)
+    @pytest.mark.parametrize("level", Difficulty)
+    def test_any_level_of_any_complexity(self, dimension: str, level: Difficulty) -> None:
+        for made in some(3, Wanted(levels={dimension: level})):
+            assert made.complexity.level(dimension) is level
+
+    @settings(max_examples=20)
+    @given(st.integers(0, 10**6))
+    def test_edges_are_exactly_where_one_serves_another(self, seed: int) -> None:
+        for made in some(2, seed=seed):
+            makes, needs = things(made)
+            for name, before in made.graph.after.items():
+                serving = {
+                    one
+                    for one in makes
+                    if one != name and any(thing.serves(need) for thing in makes[one] for need in needs[name])
+                }
+                assert serving == set(before)
+
+    @settings(max_examples=20)
+    @given(st.integers(0, 10**6), st.sampled_from(sorted(CAPABILITIES)))
+    def test_there_is_always_an_order_and_no_thing_is_made_twice(self, seed: int, letters: str) -> None:
+        for made in some(2, for_capability(letters), seed=seed):
+            order = made.graph.order()
+            assert sorted(order) == sorted(node.name for node in made.graph.nodes)
+            assert all(order.index(one) < order.index(name) for name in order for one in made.graph.after[name])
+            makes, _ = things(made)
+            every = [(name, thing) for name, found in makes.items() for thing in found]
+            assert not any(a.serves(b) for one, a in every for other, b in every if one != other)
+
+    def test_no_two_are_the_same(self) -> None:
+        made = some(400, Wanted(levels={"instruction": Difficulty.EASY}), for_capability("LIF"))
+        assert len({one.graph.canonical() for one in made}) == 400
+
+    def test_they_share_an_intent(self) -> None:
+        assert {made.intent for made in some(60)} == {"Report the year", "Show the work"}
+        for made in some(60):
+            assert all(made.intent in WIDE[node.subtask].intents for node in made.graph.nodes)
+
+    def test_the_same_seed_gives_the_same(self) -> None:
+        assert some(10) == some(10)
+        assert some(10) != some(10, seed=2)
+
+    def test_a_pool_that_gives_no_more_says_so(self) -> None:
+        with pytest.raises(Invalid, match=r"no further graph for any; [1-9]\d* graphs"):
+            some(10_000, pool=small_pool())
+        with pytest.raises(Invalid, match="no further graph for PP; 0 graphs"):
+            some(1, for_capability("PP"), pool=small_pool())
+
+    def test_systems_are_not_mixed(self) -> None:
+        pool = {one.id: one for one in (subtask("a"), subtask("b", OS="windows"), subtask("c"))}
+        for made in some(4, pool=pool):
+            assert len({pool[node.subtask].os for node in made.graph.nodes}) == 1
+
+    def test_what_goes_in_a_circle_is_never_composed(self) -> None:
+        pool = {
+            one.id: one
+            for one in (
+                subtask("a", input_resources=("x",), output_resources=("y",)),
+                subtask("b", input_resources=("y",), output_resources=("x",)),
+            )
+        }
+        assert [len(made.graph.nodes) for made in some(2, pool=pool)] == [1, 1]
+
+    def test_a_subtask_may_be_there_twice_with_other_parameters(self) -> None:
+        made = next(
+            made
+            for made in compose(small_pool(), [Wanted()], seed=3)
+            if {"write.2"} & {n.name for n in made.graph.nodes}
+        )
+        first, second = (node for node in made.graph.nodes if node.subtask == "write")
+        assert first.values != second.values
+
+
+class TestForCapability:
+    def test_unknown_letters(self) -> None:
+        with pytest.raises(Invalid, match="no capability 'XX'"):
+            for_capability("XX")
