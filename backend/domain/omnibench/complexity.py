@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from backend.domain.omnibench.categories import categories_of
-from backend.domain.statistics.graphs import Before, depths, edges, width
+from backend.domain.statistics.graphs import Before, depth_and_width, edges
 from backend.domain.task import Difficulty, Frozen
 
 BOUNDS: Mapping[str, tuple[int, int]] = {
@@ -63,10 +63,11 @@ def complexity(before: Before, apps: Mapping[str, str]) -> Complexity:
         before: for each node, those directly before it.
         apps: application of each node.
     """
+    depth, width = depth_and_width(before)
     return Complexity(
         dependency=edges(before),
         instruction=len(before),
         knowledge=len(categories_of(apps.values())),
-        hierarchy=max(depths(before).values()),
-        branch=width(before),
+        hierarchy=depth,
+        branch=width,
     )

@@ -36,14 +36,17 @@ class Reader(Protocol):
 def by_rules(text: str, subtasks: Mapping[str, str]) -> Edges | None:
     """Implements `Reader` for the texts of our templates."""
     if len(subtasks) == 1:
-        return frozenset() if _same(text, next(iter(subtasks.values()))) else None
+        return frozenset() if _plain(text) == _plain(next(iter(subtasks.values()))) else None
     found = _clauses(text)
     names: dict[str, str] = {}
+    left: dict[str, list[str]] = {}
+    for name, words in subtasks.items():
+        left.setdefault(_plain(words), []).append(name)
     for number, (_, said) in found.items():
-        fitting = [name for name, words in subtasks.items() if _same(said, words) and name not in names.values()]
+        fitting = left.get(_plain(said), [])
         if not fitting:
             return None
-        names[number] = fitting[0]
+        names[number] = fitting.pop(0)
     if len(names) != len(subtasks) or any(one not in names for before, _ in found.values() for one in before):
         return None
     return frozenset((names[one], names[number]) for number, (before, _) in found.items() for one in before)
@@ -88,5 +91,5 @@ def _clauses(text: str) -> dict[str, tuple[Sequence[str], str]]:
     }
 
 
-def _same(said: str, words: str) -> bool:
-    return said.strip().rstrip(".!?") == words.strip().rstrip(".!?")
+def _plain(text: str) -> str:
+    return text.strip().rstrip(".!?")

@@ -29,7 +29,17 @@ def width(before: Before) -> int:
     By Dilworth's theorem it is the number of nodes less the largest matching between nodes and those that come anywhere
     after them. The papers do not say what they call the width of a branch; this is our choice.
     """
-    ancestors = _ancestors(before)
+    return _width(_ancestors(before, check_order(before)))
+
+
+def depth_and_width(before: Before) -> tuple[int, int]:
+    """The largest depth and the width of a graph that is not empty, for less than asking for both."""
+    found = depths(before)
+    return max(found.values()), _width(_ancestors(before, list(found)))
+
+
+def _width(ancestors: Mapping[str, Sequence[str]]) -> int:
+    """Nodes less the largest matching between nodes and their ancestors."""
     matched: dict[str, str] = {}
 
     def augment(node: str, seen: set[str]) -> bool:
@@ -41,7 +51,7 @@ def width(before: Before) -> int:
                     return True
         return False
 
-    return len(before) - sum(augment(node, set()) for node in before)
+    return len(ancestors) - sum(augment(node, set()) for node in ancestors)
 
 
 def edges(before: Before) -> int:
@@ -61,9 +71,9 @@ def completion(before: Before, reached: Collection[str]) -> float:
     return sum(depth for node, depth in found.items() if node in reached) / sum(found.values())
 
 
-def _ancestors(before: Before) -> dict[str, list[str]]:
+def _ancestors(before: Before, order: Sequence[str]) -> dict[str, list[str]]:
     """All nodes that come anywhere before each."""
     found: dict[str, dict[str, None]] = {}
-    for node in check_order(before):
+    for node in order:
         found[node] = {far: None for one in before[node] for far in (*found[one], one)}
     return {node: list(far) for node, far in found.items()}
