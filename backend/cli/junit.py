@@ -45,6 +45,8 @@ def _verdict(episode: Episode) -> tuple[str, str] | None:
         if episode["solved"]:
             return None
         return "failure", f"score {episode['score']:.3g}, ended by {episode['ended_by']}"
+    if episode["outcome"] == "handed_in":
+        return "skipped", "handed in: people judge it"
     if episode["outcome"] == "lost":
         return "error", f"{episode['failure_class']}: {episode['failure_message']}"
     return "skipped", episode["reason"] or str(episode["state"])

@@ -25,9 +25,10 @@ class EndedBy(StrEnum):
 
 
 class Outcome(StrEnum):
-    """What an ended episode counts as."""
+    """What an ended episode counts as. `handed_in`: people judge the work, so there is no score, and it is no 0."""
 
     SCORED = "scored"
+    HANDED_IN = "handed_in"
     LOST = "lost"
     CANCELLED = "cancelled"
 
@@ -38,6 +39,7 @@ class EpisodeState(StrEnum):
     WAITING = "waiting"
     RUNNING = "running"
     SCORED = "scored"
+    HANDED_IN = "handed_in"
     LOST = "lost"
     CANCELLED = "cancelled"
     NOT_RUNNABLE = "not_runnable"
@@ -55,6 +57,7 @@ class AttemptState(StrEnum):
     RUNNING = "running"
     EVALUATING = "evaluating"
     SCORED = "scored"
+    HANDED_IN = "handed_in"
     LOST = "lost"
     CANCELLED = "cancelled"
 
@@ -78,8 +81,9 @@ _E, _A, _R = EpisodeState, AttemptState, RunState
 
 EPISODE_MOVES: Mapping[EpisodeState, frozenset[EpisodeState]] = {
     _E.WAITING: frozenset({_E.RUNNING, _E.CANCELLED, _E.NOT_RUNNABLE}),
-    _E.RUNNING: frozenset({_E.WAITING, _E.SCORED, _E.LOST, _E.CANCELLED}),
+    _E.RUNNING: frozenset({_E.WAITING, _E.SCORED, _E.HANDED_IN, _E.LOST, _E.CANCELLED}),
     _E.SCORED: frozenset(),
+    _E.HANDED_IN: frozenset(),
     _E.LOST: frozenset({_E.WAITING}),  # `run retry`
     _E.CANCELLED: frozenset(),
     _E.NOT_RUNNABLE: frozenset({_E.WAITING}),  # the missing application was installed, `run retry`
@@ -87,8 +91,9 @@ EPISODE_MOVES: Mapping[EpisodeState, frozenset[EpisodeState]] = {
 ATTEMPT_MOVES: Mapping[AttemptState, frozenset[AttemptState]] = {
     _A.PREPARING: frozenset({_A.RUNNING, _A.LOST, _A.CANCELLED}),
     _A.RUNNING: frozenset({_A.EVALUATING, _A.LOST, _A.CANCELLED}),
-    _A.EVALUATING: frozenset({_A.SCORED, _A.LOST, _A.CANCELLED}),
+    _A.EVALUATING: frozenset({_A.SCORED, _A.HANDED_IN, _A.LOST, _A.CANCELLED}),
     _A.SCORED: frozenset(),
+    _A.HANDED_IN: frozenset(),
     _A.LOST: frozenset(),
     _A.CANCELLED: frozenset(),
 }

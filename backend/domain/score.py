@@ -12,6 +12,7 @@ from backend.domain.task import EvaluatorSpec, Frozen, PartKind
 
 SOLVED_TOLERANCE = 1e-9
 GAVE_UP = "the task is feasible and the agent gave it up"
+HANDED_IN = "the work is handed in: people judge it"
 EVALUATOR_VERSION = "1"
 
 
@@ -100,14 +101,14 @@ class Evaluation(Frozen):
     """The verdict of one evaluator version on one attempt.
 
     Attributes:
-        score: in [0, 1].
-        measures: named numbers, `score` among them.
+        score: in [0, 1]; None = the work was handed in, and people judge it.
+        measures: named numbers, `score` among them where there is one.
         metrics: evidence per metric call, in the task's order; empty where a rule decided without grading.
         rule: the rule that decided without grading, or empty.
         parts: what became of the task's parts, in the task's order.
     """
 
-    score: float = Field(ge=0.0, le=1.0)
+    score: float | None = Field(ge=0.0, le=1.0)
     measures: Mapping[str, float]
     metrics: tuple[MetricEvidence, ...] = ()
     rule: str = ""
@@ -115,9 +116,14 @@ class Evaluation(Frozen):
     version: str = EVALUATOR_VERSION
 
     @property
-    def solved(self) -> bool:
-        """Score 1, to 1e-9."""
-        return is_solved(self.score)
+    def handed_in(self) -> bool:
+        """The work waits for people, or has been seen by them; it is neither solved nor failed."""
+        return self.score is None
+
+    @property
+    def solved(self) -> bool | None:
+        """Score 1, to 1e-9; None without a score."""
+        return None if self.score is None else is_solved(self.score)
 
 
 def is_solved(score: float) -> bool:
@@ -129,13 +135,14 @@ def score_by_rule(spec: EvaluatorSpec, ended_by: EndedBy) -> Evaluation | None:
     """What FAIL and infeasibility decide without grading; None when the end state must be looked at.
 
     An infeasible task is right only if the agent said so; a feasible one that it gave up is 0. One with parts is looked
-    at all the same: what was reached before is measured. Benchmark-formats reference, section 1.1.
+    at all the same: what was reached before is measured. So is one whose work people judge: what is there is handed in.
+    Benchmark-formats reference, section 1.1.
     """
     said_fail = ended_by is EndedBy.INFEASIBLE
     if spec.infeasible:
         rule = "the task is infeasible and the agent " + ("said so" if said_fail else "did not say so")
         return Evaluation(score=float(said_fail), measures=_ruled(spec, float(said_fail)), rule=rule)
-    if said_fail and not spec.parts:
+    if said_fail and not spec.parts and not spec.handed_in:
         return Evaluation(score=0.0, measures={"score": 0.0}, rule=GAVE_UP)
     return None
 

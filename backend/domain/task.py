@@ -139,6 +139,11 @@ class EvaluatorSpec(Frozen):
         return any(call.func == "infeasible" for call in self.calls)
 
     @property
+    def handed_in(self) -> bool:
+        """True when people judge what the agent leaves behind: there is no score (`handed_in` marks the files)."""
+        return any(call.func == "handed_in" for call in self.calls)
+
+    @property
     def all_calls(self) -> tuple[MetricCall, ...]:
         """The calls on the final state, then those of each part: evidence is stored in this order."""
         return (*self.calls, *(call for part in self.parts for call in part.calls))

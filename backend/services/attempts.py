@@ -19,7 +19,7 @@ from backend.domain import score
 from backend.domain.episode import AttemptState, EndedBy, EpisodeState, Outcome, RunState
 from backend.domain.errors import Conflict, FailureClass, LeaseLost
 from backend.domain.trajectory import StepRecord
-from backend.services import artifacts, events, human_runs, losses, validation_results
+from backend.services import artifacts, events, human_runs, losses, validation_results, works
 from backend.services.artifacts import ArtifactRef
 from backend.services.claims import Fence
 from backend.services.events import Kind
@@ -225,19 +225,31 @@ def finish_scored(  # noqa: PLR0913 - what is known of a verdict
     *,
     judged: Judged | None = None,
 ) -> None:
-    """The attempt is scored, and with it its episode. `judged`: what the verdict was told to check."""
-    held = _hold(session, fence, AttemptState.SCORED)
+    """The attempt is scored, or its work handed in, and with it its episode.
+
+    Args:
+        session: the transaction.
+        fence: of the claim.
+        evaluation: the verdict; without a score, people judge the work.
+        evidence: what it was found on, the work itself if it is handed in.
+        seconds: by phase.
+        judged: what the verdict was told to check.
+    """
+    goal = AttemptState.HANDED_IN if evaluation.handed_in else AttemptState.SCORED
+    held = _hold(session, fence, goal)
     if held.repeated:
         return
     run, attempt, episode, now = held.run, held.attempt, held.episode, workers.now(session)
     add_evaluation(session, attempt, evaluation, evidence, seconds.get("evaluation", 0.0), judged=judged)
+    if evaluation.handed_in:
+        works.hand_in(session, attempt, episode, evidence)
     told = {"score": evaluation.score, "rule": evaluation.rule, "version": evaluation.version}
     events.append(session, run, Kind.EVALUATION, told, episode_id=episode.id, attempt_id=attempt.id)
-    move(session, run, attempt, AttemptState.SCORED, ended_at=now, seconds=_added(attempt, seconds))
-    values = {"outcome": Outcome.SCORED.value, "ended_by": attempt.ended_by, "ended_at": now, "reason": ""}
+    move(session, run, attempt, goal, ended_at=now, seconds=_added(attempt, seconds))
+    values = {"outcome": Outcome(goal).value, "ended_by": attempt.ended_by, "ended_at": now, "reason": ""}
     verdict = {"score": evaluation.score, "solved": evaluation.solved, "steps": attempt.current_step}
     episode.mixed = attempt.controller == Controller.MIXED
-    move(session, run, episode, EpisodeState.SCORED, **values, **verdict)
+    move(session, run, episode, EpisodeState(goal), **values, **verdict)
     human_runs.note(session, run, episode, attempt)
     validation_results.note(session, run, episode, evaluation.version)
     settle(session, run)

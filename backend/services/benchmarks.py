@@ -19,7 +19,7 @@ from backend.domain.errors import Conflict, Invalid, NotFound
 from backend.domain.judging.criteria import is_judged
 from backend.domain.ports_kept import ArtifactStore
 from backend.domain.task import LoadedBenchmark
-from backend.services import artifacts, benchmark_reported
+from backend.services import artifacts, benchmark_reported, works
 from backend.services.artifacts import ArtifactRef
 from backend.services.projects import default_project
 
@@ -89,6 +89,8 @@ def _store(session: Session, task_set: TaskSet, loaded: LoadedBenchmark, store: 
         assets.append({"task_set_id": task_set.id, "name": name, "sha256": sha256})
     rows = {task.key: _row(task_set.id, task) for task in loaded.tasks}
     task_repository.add_all(session, list(rows.values()), assets)
+    hashes = {str(asset["name"]): str(asset["sha256"]) for asset in assets}
+    works.experts(session, {rows[task.key]["id"]: task for task in loaded.tasks}, hashes)
     parts.add_variants(
         session,
         [

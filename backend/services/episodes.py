@@ -75,10 +75,13 @@ def attempts(session: Session, episode_id: UUID) -> list[Attempt]:
     return attempt_repository.of_episode(session, episode_id)
 
 
+_JUDGED = frozenset({AttemptState.SCORED, AttemptState.HANDED_IN})
+
+
 def counted_attempt(session: Session, episode_id: UUID) -> Attempt | None:
-    """The attempt that an episode's outcome comes from: the scored one, else the newest."""
+    """The attempt that an episode's outcome comes from: the scored or handed in one, else the newest."""
     made = attempts(session, episode_id)
-    scored = [attempt for attempt in made if attempt.state == AttemptState.SCORED]
+    scored = [attempt for attempt in made if attempt.state in _JUDGED]
     return next(reversed(scored or made), None)
 
 

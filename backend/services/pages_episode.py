@@ -98,7 +98,7 @@ class EvaluationView:
     """
 
     version: str
-    score: float
+    score: float | None
     rule: str
     metrics: list[Mapping[str, Any]]
     dialect: str

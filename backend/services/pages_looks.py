@@ -1,4 +1,4 @@
-"""How an episode's end looks on a page: ten kinds, each with one word, one shape and one colour everywhere."""
+"""How an episode's end looks on a page: eleven kinds, each with one word, one shape and one colour everywhere."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,6 +16,7 @@ class Look(StrEnum):
     FAIL = "fail"
     AGENT = "agent"
     HELPED = "helped"
+    HANDEDIN = "handedin"
     LOST = "lost"
     RUNNING = "running"
     WAITING = "waiting"
@@ -29,6 +30,7 @@ WORDS: Mapping[Look, str] = {
     Look.FAIL: "not solved",
     Look.AGENT: "stopped by budget or agent error",
     Look.HELPED: "with a person's help, not counted",
+    Look.HANDEDIN: "handed in, judged by people",
     Look.LOST: "lost",
     Look.RUNNING: "running",
     Look.WAITING: "waiting",
@@ -73,6 +75,7 @@ UNRATED = State(Look.WAITING, "done; rate it to see the result")
 def look_of(state: str, score: float | None, ended_by: str | None, *, mixed: bool = False) -> Look:
     """The look of an episode from its facts."""
     plain = {
+        EpisodeState.HANDED_IN: Look.HANDEDIN,
         EpisodeState.LOST: Look.LOST,
         EpisodeState.RUNNING: Look.RUNNING,
         EpisodeState.WAITING: Look.WAITING,

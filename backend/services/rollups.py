@@ -109,6 +109,7 @@ def cell(tasks: list[TaskTotals]) -> Mapping[str, Any]:
         "score_sq_sum": totals.score_sq_sum,
         "lost": dict(totals.lost),
         "mixed": totals.counts.mixed,
+        "handed_in": totals.counts.handed_in,
         "cancelled": totals.counts.cancelled,
         "not_runnable": totals.counts.not_runnable,
         "waiting": totals.counts.waiting,
@@ -132,6 +133,7 @@ def summary_of(row: Rollup | Row[Any]) -> Summary:
         waiting=row.waiting,
         running=row.running,
         mixed=row.mixed,
+        handed_in=row.handed_in,
     )
     totals = Totals(
         counts=counts,

@@ -16,7 +16,10 @@ BOOTSTRAP = "bootstrap over tasks (Wilson over tasks where all are 0 or all are 
 
 @dataclass(frozen=True)
 class Counts:
-    """Episodes by where they are; the seven add up to all. `mixed` ones have a score that is not the agent's."""
+    """Episodes by where they are; the eight add up to all.
+
+    `mixed` ones have a score that is not the agent's, `handed_in` ones none.
+    """
 
     scored: int = 0
     lost: int = 0
@@ -25,6 +28,7 @@ class Counts:
     waiting: int = 0
     running: int = 0
     mixed: int = 0
+    handed_in: int = 0
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,7 @@ class Totals:
     def episodes(self) -> int:
         """All episodes."""
         c = self.counts
-        return c.scored + c.lost + c.cancelled + c.not_runnable + c.waiting + c.running + c.mixed
+        return c.scored + c.lost + c.cancelled + c.not_runnable + c.waiting + c.running + c.mixed + c.handed_in
 
 
 def run_summary(session: Session, run_id: UUID) -> Summary:
@@ -110,6 +114,7 @@ def added(rows: Iterable[TaskTotals]) -> Totals:
             waiting=sum(row.waiting for row in rows),
             running=sum(row.running for row in rows),
             mixed=sum(row.mixed for row in rows),
+            handed_in=sum(row.handed_in for row in rows),
         ),
         lost=dict(sorted(lost.items())),
         tasks=len(rows),
@@ -167,6 +172,7 @@ def denominator_words(episodes: int, counts: Counts, lost: Mapping[str, int]) ->
     rest = [
         (counts.lost, f"lost ({classes})" if classes else "lost"),
         (counts.mixed, "with a person's help and not counted"),
+        (counts.handed_in, "handed in and judged by people"),
         (counts.cancelled, "cancelled"),
         (counts.not_runnable, "not runnable here"),
         (counts.running, "running"),

@@ -39,7 +39,7 @@ class ValidationReport:
     Attributes:
         runs: the newest validation run of each agent.
         done: all three runs have ended.
-        ok: done, and every task that can run here is sound.
+        ok: done, and every task that can run here is sound, those aside whose work people judge.
     """
 
     benchmark: str
@@ -95,18 +95,26 @@ def validation_report(session: Session, benchmark: str, task_set: TaskSet | None
     ended = {RunState.COMPLETED, RunState.CANCELLED}
     done = len(runs) == len(VALIDATION_AGENTS) and all(RunState(run.state) in ended for run in runs.values())
     runnable = [verdict for verdict in verdicts if verdict.task.id not in reasons]
-    ok = done and bool(runnable) and all(verdict.sound for verdict in runnable)
+    judged = [verdict for verdict in runnable if not _by_people(results.get(verdict.task.id, {}))]
+    ok = done and bool(runnable) and all(verdict.sound for verdict in judged)
     return ValidationReport(name, task_set, runs, done, ok, verdicts)
 
 
 def _verdict(task: Task, found: Mapping[str, TaskValidation], reasons: Mapping[UUID, str]) -> TaskVerdict:
     scores = {agent: found[agent].score if agent in found else None for agent in VALIDATION_AGENTS}
+    if _by_people(found):
+        return TaskVerdict(task, scores, None, "people judge it")
     lost = [agent for agent, row in found.items() if row.outcome == Outcome.LOST]
     if any(score is None for score in scores.values()):
         why = reasons.get(task.id) or (f"lost: {', '.join(sorted(lost))}" if lost else "not validated")
         return TaskVerdict(task, scores, None, f"not runnable here: {why}" if task.id in reasons else why)
     wrong = wrongs(feasible=task.feasible, scores={agent: score or 0.0 for agent, score in scores.items()})
     return TaskVerdict(task, scores, not wrong, "; ".join(wrong))
+
+
+def _by_people(found: Mapping[str, TaskValidation]) -> bool:
+    """Whether people judge the task's work: then no agent's score says whether it is sound."""
+    return any(row.outcome == Outcome.HANDED_IN for row in found.values())
 
 
 def wrongs(*, feasible: bool, scores: Mapping[str, float]) -> list[str]:

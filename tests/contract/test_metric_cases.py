@@ -16,6 +16,7 @@ registry.load()
 CASES = all_cases()
 ELSEWHERE = {
     (registry.COMMON, "infeasible"),  # It is never right: how the agent ended decides.
+    (registry.COMMON, "handed_in"),  # It enters no score: people judge the work.
     ("omnibench", "evaluate_agent_task_completion"),  # It runs where foreign code is held: tests of the judge.
 }
 EACH = pytest.mark.parametrize(("dialect", "name"), sorted(CASES))

@@ -6,6 +6,7 @@ from backend.db.models.artifact import Artifact
 from backend.db.models.attempt import Attempt
 from backend.db.models.base import Base
 from backend.db.models.benchmark import Benchmark
+from backend.db.models.choice import Choice
 from backend.db.models.episode import Episode
 from backend.db.models.evaluation import Evaluation
 from backend.db.models.event import Event
@@ -42,6 +43,7 @@ from backend.db.models.task_selection import TaskSelection
 from backend.db.models.task_set import TaskSet
 from backend.db.models.task_validation import TaskValidation
 from backend.db.models.task_variant import TaskVariant
+from backend.db.models.work import Work
 from backend.db.models.worker import Worker
 
 __all__ = [
@@ -51,6 +53,7 @@ __all__ = [
     "Attempt",
     "Base",
     "Benchmark",
+    "Choice",
     "Episode",
     "Evaluation",
     "Event",
@@ -87,5 +90,6 @@ __all__ = [
     "TaskSet",
     "TaskValidation",
     "TaskVariant",
+    "Work",
     "Worker",
 ]

@@ -12,7 +12,8 @@ class Evaluation(Base):
     """One scoring of one attempt by one evaluator version; one of an attempt's evaluations is current.
 
     `spec` is what it was told to check: dialect, getters, options. `task_id` is the task that said so, where that is
-    not the episode's own. `parts` is what became of the task's parts (`backend.domain.score.PartResult`).
+    not the episode's own. Without a `score` the work was handed in. `parts` is what became of the task's parts
+    (`backend.domain.score.PartResult`).
     """
 
     __tablename__ = "evaluation"
@@ -24,7 +25,7 @@ class Evaluation(Base):
     id: Mapped[Id]
     attempt_id: Mapped[UUID] = mapped_column(ref("attempt"), index=True)
     version: Mapped[str]
-    score: Mapped[float]
+    score: Mapped[float | None]
     rule: Mapped[str] = mapped_column(default="")
     metrics: Mapped[JsonList] = mapped_column(default=list)
     parts: Mapped[JsonList] = mapped_column(default=list, server_default=text("'[]'"))

@@ -15,7 +15,7 @@ class Rollup(Base):
 
     `key` is the value of the dimension, empty for `all`; `domain_difficulty` joins both by a slash. The intervals
     are those of `backend.domain.statistics`, None where nothing is scored. `mixed` episodes are scored, but not
-    counted: a person helped.
+    counted: a person helped. `handed_in` ones are judged by people.
     """
 
     __tablename__ = "rollup"
@@ -33,6 +33,7 @@ class Rollup(Base):
     score_sq_sum: Mapped[float]
     lost: Mapped[Json] = mapped_column(default=dict)
     mixed: Mapped[int] = mapped_column(default=0, server_default=text("0"))
+    handed_in: Mapped[int] = mapped_column(default=0, server_default=text("0"))
     cancelled: Mapped[int]
     not_runnable: Mapped[int]
     waiting: Mapped[int]

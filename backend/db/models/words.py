@@ -106,6 +106,14 @@ class ActorKind(StrEnum):
     SYSTEM = "system"
 
 
+class Preferred(StrEnum):
+    """Which of two works a person prefers, as they lay side by side."""
+
+    LEFT = "left"
+    RIGHT = "right"
+    EQUAL = "equal"
+
+
 class Dimension(StrEnum):
     """What a roll-up groups a run's episodes by."""
 

@@ -18,6 +18,7 @@ def look() -> ColumnElement[str]:
     stopped = Episode.ended_by.not_in(["done", "infeasible"])
     return case(
         (Episode.state == "not_runnable", literal("notrunnable")),
+        (Episode.state == "handed_in", literal("handedin")),
         (Episode.state != "scored", Episode.state),
         (Episode.mixed, literal("helped")),
         (Episode.score >= 1.0 - SOLVED_TOLERANCE, literal("pass")),

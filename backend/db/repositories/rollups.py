@@ -21,6 +21,7 @@ class TaskTotals:
         mixed: scored, but a person helped: not counted as the agent's.
         protocol: scoring protocol of the task, empty where it has none.
         extra: the task's further labels, as its benchmark gives them.
+        handed_in: without a score, judged by people.
     """
 
     task_id: UUID
@@ -41,22 +42,25 @@ class TaskTotals:
     mixed: int = 0
     protocol: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict)
+    handed_in: int = 0
 
     @property
     def episodes(self) -> int:
         """All of them."""
-        ended = self.scored + self.mixed + sum(self.lost.values()) + self.cancelled
+        ended = self.scored + self.mixed + self.handed_in + sum(self.lost.values()) + self.cancelled
         return ended + self.not_runnable + self.waiting + self.running
 
 
 _TOTALS = text("""
     SELECT t.id, t.domain, t.difficulty, t.level, t.apps,
         s.scored, s.solved, s.score_sum, s.score_sq_sum, s.lost, s.cancelled, s.not_runnable, s.waiting, s.running,
-        s.steps, s.mixed, t.spec #>> '{evaluator,protocol}' AS protocol, t.spec #> '{labels,extra}' AS extra
+        s.steps, s.mixed, s.handed_in, t.spec #>> '{evaluator,protocol}' AS protocol,
+        t.spec #> '{labels,extra}' AS extra
     FROM (
         SELECT task_id,
             count(*) FILTER (WHERE state = 'scored' AND NOT mixed) AS scored,
             count(*) FILTER (WHERE state = 'scored' AND mixed) AS mixed,
+            count(*) FILTER (WHERE state = 'handed_in') AS handed_in,
             count(*) FILTER (WHERE solved AND NOT mixed) AS solved,
             coalesce(sum(score) FILTER (WHERE NOT mixed), 0) AS score_sum,
             coalesce(sum(score * score) FILTER (WHERE NOT mixed), 0) AS score_sq_sum,
@@ -95,6 +99,7 @@ def task_totals(session: Session, run_id: UUID) -> list[TaskTotals]:
             mixed=row.mixed,
             protocol=row.protocol or "",
             extra=row.extra or {},
+            handed_in=row.handed_in,
         )
         for row in session.execute(_TOTALS, {"run": run_id})
     ]

@@ -18,6 +18,7 @@ from backend.domain.ports import Getter, Metric, ScoringProtocol, SetupContext
 from backend.domain.registry import Kind
 from backend.domain.score import (
     GAVE_UP,
+    HANDED_IN,
     Blob,
     Evaluation,
     MetricEvidence,
@@ -111,11 +112,13 @@ def evaluate(
         for position, (call, gathered) in enumerate(zip(calls, evidence, strict=True))
     ]
     parts = tuple(_part(spec, part, found, evidence) for part in spec.parts)
+    owners = ["" for _ in spec.calls] + [part.name for part in spec.parts for _ in part.calls]
+    metrics = [kept.model_copy(update={"part": owner}) for (kept, _), owner in zip(found, owners, strict=True)]
+    if spec.handed_in:
+        return Evaluation(score=None, measures={}, metrics=tuple(metrics), rule=HANDED_IN, parts=parts)
     verdict = _verdict(spec, [value.value for _, value in found[: len(spec.calls)]], parts)
     gave_up = ended_by is EndedBy.INFEASIBLE and not spec.infeasible
     score = 0.0 if gave_up or ended_by is EndedBy.STALLED else verdict.score
-    owners = ["" for _ in spec.calls] + [part.name for part in spec.parts for _ in part.calls]
-    metrics = [kept.model_copy(update={"part": owner}) for (kept, _), owner in zip(found, owners, strict=True)]
     return Evaluation(
         score=score,
         measures={**verdict.measures, "score": score},

@@ -12,6 +12,7 @@ from backend.db import models
 from backend.db.repositories import attempts
 from backend.db.repositories import training as repository
 from backend.db.repositories.training import Found
+from backend.domain.errors import Conflict
 from backend.domain.ports_kept import ArtifactStore
 from backend.domain.recorded import AgentKind, Picture, Recorded, RecordedStep, Result
 from backend.domain.score import PartResult
@@ -73,13 +74,20 @@ def _recorded(
         agent=found.agent.name,
         kind=AgentKind(found.kind),
         result=Result(found.result),
-        score=found.evaluation.score,
+        score=_score(found),
         ended_by=found.episode.ended_by or "",
         steps=tuple(_with_reached(step, parts) for step in steps),
         measures=measures,
         parts=parts,
         source=source_of(found),
     )
+
+
+def _score(found: Found) -> float:
+    """Only scored attempts are asked for: work that people judge has no score, and is no 0."""
+    if found.evaluation.score is None:
+        raise Conflict(f"the attempt {found.attempt.id} was handed in and has no score")
+    return found.evaluation.score
 
 
 def _with_reached(step: RecordedStep, parts: Sequence[PartResult]) -> RecordedStep:

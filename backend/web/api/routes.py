@@ -5,6 +5,7 @@ from backend.web.api import (
     artifacts,
     assets,
     benchmarks,
+    comparisons,
     drafts,
     episodes,
     licences,
@@ -28,5 +29,6 @@ ROUTERS = (
     training.router,
     workers.router,
     licences.router,
+    comparisons.router,
     workers.health_router,
 )

@@ -60,7 +60,10 @@ class Page(View, Generic[T]):
 
 
 class Counts(View):
-    """Episodes by where they are; the seven add up to all. `mixed`: scored, but a person helped, so not counted."""
+    """Episodes by where they are; the eight add up to all.
+
+    `mixed`: scored, but a person helped, so not counted. `handed_in`: judged by people, so without a score.
+    """
 
     scored: int = 0
     lost: int = 0
@@ -69,6 +72,7 @@ class Counts(View):
     waiting: int = 0
     running: int = 0
     mixed: int = 0
+    handed_in: int = 0
 
 
 class RateInterval(View):
@@ -281,7 +285,7 @@ class Evaluation(View):
     id: UUID
     attempt_id: UUID
     version: str
-    score: float
+    score: float | None = Field(description="None: the work was handed in, and people judge it.")
     rule: str
     metrics: list[dict[str, Any]]
     spec: dict[str, Any] = Field(

@@ -2,6 +2,7 @@
 
 from backend.web.pages import (
     benchmarks,
+    comparisons,
     docs,
     episode,
     home,
@@ -15,7 +16,19 @@ from backend.web.pages import (
     workers,
 )
 
-ROUTERS = tuple(
-    module.router
-    for module in (home, new_run, human, runs, studies, episode, benchmarks, task, leaderboard, workers, docs, login)
+MODULES = (
+    home,
+    new_run,
+    human,
+    runs,
+    studies,
+    episode,
+    benchmarks,
+    task,
+    comparisons,  # Before the leaderboards, whose addresses end in the name of any dimension.
+    leaderboard,
+    workers,
+    docs,
+    login,
 )
+ROUTERS = tuple(module.router for module in MODULES)

@@ -19,11 +19,14 @@ from backend.db.repositories import rollups as repository
 from backend.db.session import make_engine, psycopg_url
 from backend.domain.errors import FailureClass
 from backend.services import rollups
+from tests.factories.creative import creative_benchmark
+from tests.factories.handed_in import hand_in
 from tests.factories.records import World, world
 
 ROOT = Path(__file__).resolve().parents[3]
 HEAD = ScriptDirectory.from_config(config("postgresql://nowhere/none")).get_current_head()
 BEFORE_ROLLUPS = "0003"
+BEFORE_WORKS = "0013"
 
 
 @pytest.fixture
@@ -125,6 +128,18 @@ class TestUpAndDown:
         upgrade(fresh_database)
         with world(fresh_database) as installation:
             filled(installation)
+
+    def test_works_and_choices_go_and_their_episodes_stay(self, fresh_database: str) -> None:
+        with world(fresh_database) as installation:
+            installation.benchmark(creative_benchmark())
+            worker = installation.worker()
+            installation.submit()
+            hand_in(installation, installation.must_claim(worker), b"a poster")
+            before = counts(installation)
+        downgrade(fresh_database, BEFORE_WORKS)
+        upgrade(fresh_database)
+        with world(fresh_database) as installation:
+            assert counts(installation) == before
 
     def test_twice_is_once(self, fresh_database: str) -> None:
         upgrade(fresh_database)

@@ -14,6 +14,7 @@ class TestLookOf:
             ("scored", 0.0, "infeasible", Look.FAIL),
             ("scored", 0.0, "steps", Look.AGENT),
             ("scored", 0.0, "agent_error", Look.AGENT),
+            ("handed_in", None, "steps", Look.HANDEDIN),
             ("lost", None, None, Look.LOST),
             ("not_runnable", None, None, Look.NOTRUNNABLE),
             ("waiting", None, None, Look.WAITING),

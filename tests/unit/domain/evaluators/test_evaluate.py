@@ -10,6 +10,7 @@ from backend.domain.evaluators.evaluate import MAX_SHOWN, CallEvidence, collect,
 from backend.domain.registry import Kind
 from backend.domain.score import GAVE_UP, Blob, PartResult, Verdict, score_by_rule
 from backend.domain.task import EvaluatorSpec, MetricCall, Task
+from tests.factories.creative import POSTER, creative_task
 from tests.factories.judging import answer, judged_task, judgement
 from tests.factories.parts import part, task_of_parts
 from tests.factories.starter_tasks import FakeContext, make_task
@@ -202,3 +203,17 @@ class TestRule:
         assert silent is not None
         assert said.measures == {"S_final": 1.0, "score": 1.0}
         assert silent.measures == {"S_final": 0.0, "score": 0.0}
+
+
+class TestHandedIn:
+    """Work that people judge has no score, whatever was left and however it ended."""
+
+    @pytest.mark.parametrize("files", [{POSTER: b"a poster"}, {}])
+    @pytest.mark.parametrize("ended_by", list(EndedBy))
+    def test_has_no_score_and_no_measure(self, files: dict[str, bytes], ended_by: EndedBy, tmp_path: Path) -> None:
+        task, desktop = creative_task(), FakeDesktop()
+        desktop.files = dict(files)
+        assert score_by_rule(task.evaluator, ended_by) is None
+        found = evaluate(task, collect(FakeContext(desktop, task), task), tmp_path, ended_by=ended_by)
+        assert (found.score, found.solved, found.handed_in, found.measures) == (None, None, True, {})
+        assert found.metrics[0].value == float(bool(files))

@@ -1,0 +1,29 @@
+"""Works that people judge."""
+
+from uuid import UUID
+
+from sqlalchemy import Index, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from backend.db.models.base import Base, Created, Id, JsonList, ref
+
+
+class Work(Base):
+    """What an attempt handed in, or without an attempt what a human expert made, for one task.
+
+    `files` is `[{name, sha256}]`; their bytes are kept by the attempt's evidence, or as an asset of the task set. Its
+    id says nothing of who made it.
+    """
+
+    __tablename__ = "work"
+    __table_args__ = (
+        Index("uq_work_attempt_id", "attempt_id", unique=True),
+        Index("uq_work_expert", "task_id", unique=True, postgresql_where=text("attempt_id IS NULL")),
+        Index("ix_work_task_id", "task_id"),
+    )
+
+    id: Mapped[Id]
+    task_id: Mapped[UUID] = mapped_column(ref("task"))
+    attempt_id: Mapped[UUID | None] = mapped_column(ref("attempt"))
+    files: Mapped[JsonList]
+    created_at: Mapped[Created]

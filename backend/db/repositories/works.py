@@ -1,0 +1,62 @@
+"""Works that people judge, and their choices."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.dialects.postgresql import insert as upsert
+from sqlalchemy.orm import Session
+
+from backend.db.models import Agent, Attempt, Benchmark, Choice, Episode, Run, Task, TaskSet, Work
+from backend.db.models.words import Purpose
+from backend.db.repositories.pages_common import AnyRow
+
+SHOWN = (Purpose.MEASURE.value, Purpose.DEMO.value)
+"""Runs whose works are compared: those that a leaderboard counts."""
+
+
+def add_all(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Inserts many; one that is there already stays."""
+    if rows:
+        session.execute(upsert(Work).values([dict(row) for row in rows]).on_conflict_do_nothing())
+
+
+def get(session: Session, work_id: UUID) -> Work | None:
+    """The work."""
+    return session.get(Work, work_id)
+
+
+def of_task_set(session: Session, task_set_id: UUID) -> Sequence[AnyRow]:
+    """Rows (Work, Task, Run or None, Agent or None) of the works that are compared, in the order of making."""
+    query = (
+        select(Work, Task, Run, Agent)
+        .join(Task, Task.id == Work.task_id)
+        .outerjoin(Attempt, Attempt.id == Work.attempt_id)
+        .outerjoin(Episode, Episode.id == Attempt.episode_id)
+        .outerjoin(Run, Run.id == Episode.run_id)
+        .outerjoin(Agent, Agent.id == Run.agent_id)
+        .where(Task.task_set_id == task_set_id)
+        .where(Work.attempt_id.is_(None) | (Run.purpose.in_(SHOWN) & Run.study_id.is_(None)))
+        .order_by(Work.id)
+    )
+    return session.execute(query).all()
+
+
+def benchmarks(session: Session) -> list[str]:
+    """Names of the benchmarks whose tasks have works."""
+    query = select(Benchmark.name).join(TaskSet, TaskSet.benchmark_id == Benchmark.id)
+    query = query.join(Task, Task.task_set_id == TaskSet.id).join(Work, Work.task_id == Task.id)
+    return list(session.scalars(query.distinct().order_by(Benchmark.name)))
+
+
+def choices(session: Session, task_set_id: UUID) -> list[Choice]:
+    """All choices between works of a task set's tasks, in the order of making."""
+    query = select(Choice).join(Task, Task.id == Choice.task_id).where(Task.task_set_id == task_set_id)
+    return list(session.scalars(query.order_by(Choice.id)))
+
+
+def choose(session: Session, values: Mapping[str, Any]) -> bool:
+    """Keeps a choice; False if this person has judged this pair before, which stays as it was."""
+    query = upsert(Choice).values(dict(values)).on_conflict_do_nothing().returning(Choice.id)
+    return session.scalar(query) is not None

@@ -1,0 +1,12 @@
+"""`handed_in`: marks a task whose result people judge. Source: ProSoftArena's level L4; docs/prosoftarena.md."""
+
+from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+
+@register(Kind.METRIC, "handed_in")
+def handed_in(result: str | None) -> MetricValue:
+    """1 if the file is there, else 0. It enters no score: the evaluation of such a task has none."""
+    there = result is not None
+    return verdict(there, "it was handed in" if there else "there is no such file")

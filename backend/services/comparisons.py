@@ -1,0 +1,274 @@
+"""Blind comparison of works: which pair a person sees next, what they chose, and the ratings that follow."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from random import Random
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+from uuid_utils.compat import uuid7
+
+from backend.db.models import Actor, Agent, Benchmark, Choice, Project, Task, TaskSet, Work
+from backend.db.models.words import Preferred
+from backend.db.repositories import works as repository
+from backend.db.repositories.pages_common import AnyRow
+from backend.domain.errors import Conflict, Invalid
+from backend.domain.statistics.intervals import Interval, wilson
+from backend.domain.statistics.pairwise import Rating, Score, chance, rate
+from backend.services.benchmarks import get_benchmark, latest_task_set
+from backend.services.projects import actor_for
+from backend.services.works import get_work
+
+EXPERT = "human expert"
+LONGEST_NAME = 50
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two works of one task, as they lie side by side. Nothing here tells whose they are.
+
+    Attributes:
+        judged: pairs of the benchmark that this person has judged.
+        left_over: those that are left, this one included.
+    """
+
+    task: Task
+    left: Work
+    right: Work
+    judged: int
+    left_over: int
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """An agent configuration, a person here, or the expert, with what people chose.
+
+    Attributes:
+        mark: `expert`, `human`, `privileged` or empty.
+        works, tasks: works that were handed in, and of how many tasks.
+        rating: None without any choice.
+        beside_expert: probability to be preferred to the expert, among choices that are no tie; None where nothing
+            connects them.
+    """
+
+    name: str
+    mark: str
+    works: int
+    tasks: int
+    rating: Rating | None
+    beside_expert: float | None = None
+
+
+@dataclass(frozen=True)
+class Board:
+    """The ratings of a task set.
+
+    Attributes:
+        tasks: whose works people judge.
+        left_share: how often the left one was preferred, among the decided, with its interval: about half, if the
+            sides make no difference.
+        warnings: in words, what the numbers do not say.
+    """
+
+    benchmark: Benchmark
+    task_set: TaskSet
+    tasks: int
+    choices: int
+    people: int
+    contestants: Sequence[Contestant]
+    left_share: tuple[float, Interval] | None
+    warnings: Sequence[str]
+
+    @property
+    def widest(self) -> float:
+        """The end of the axis that holds all intervals, in points."""
+        ends = [abs(end) for row in self.contestants if row.rating for end in row.rating.interval]
+        return max(ends, default=1.0) or 1.0
+
+    @property
+    def groups(self) -> int:
+        """Groups of contestants that no choice connects."""
+        return len({row.rating.group for row in self.contestants if row.rating})
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """A work with its contestant."""
+
+    work: Work
+    task: Task
+    name: str
+    mark: str
+
+
+def benchmarks(session: Session) -> list[str]:
+    """Names of the benchmarks that have works, by name."""
+    return repository.benchmarks(session)
+
+
+def person(session: Session, project: Project, name: str) -> Actor:
+    """Who judges under that name; without one, whoever reaches the service.
+
+    Raises:
+        Invalid: nobody is called that.
+    """
+    if len(name) > LONGEST_NAME or not name.isprintable():
+        raise Invalid(f"expected a name of at most {LONGEST_NAME} characters", path="person")
+    return actor_for(session, project, name.strip()) if name.strip() else actor_for(session, project)
+
+
+def next_pair(session: Session, benchmark: str, actor: Actor, chance_of: Random) -> Pair | None:
+    """The pair that this person judges next; None when nothing is left.
+
+    Of the pairs that the person has not seen, one of the two contestants that were compared least, of the pair that
+    was judged least by anybody. Sides are random.
+    """
+    entries, choices = _entries(session, benchmark), _choices(session, benchmark)
+    names = {entry.work.id: entry.name for entry in entries}
+    mine = {_pair(choice) for choice in choices if choice.actor_id == actor.id}
+    every = list(_pairs(entries))
+    open_ = [(one, two) for one, two in every if frozenset({one.work.id, two.work.id}) not in mine]
+    if not open_:
+        return None
+    met = Counter(frozenset({names.get(choice.left_id), names.get(choice.right_id)}) for choice in choices)
+    seen = Counter(map(_pair, choices))
+
+    def rank(pair: tuple[_Entry, _Entry]) -> tuple[int, int, float]:
+        one, two = pair
+        return met[frozenset({one.name, two.name})], seen[frozenset({one.work.id, two.work.id})], chance_of.random()
+
+    one, two = min(open_, key=rank)
+    left, right = (one, two) if chance_of.random() < 0.5 else (two, one)  # noqa: PLR2004 - a coin
+    return Pair(left.task, left.work, right.work, len(every) - len(open_), len(open_))
+
+
+def choose(session: Session, left_id: UUID, right_id: UUID, preferred: Preferred, actor: Actor) -> None:
+    """Keeps what a person chose.
+
+    Raises:
+        NotFound: there is no such work.
+        Invalid: the two are not works of one task.
+        Conflict: this person has judged this pair before.
+    """
+    left, right = get_work(session, left_id), get_work(session, right_id)
+    if left.id == right.id or left.task_id != right.task_id:
+        raise Invalid("expected two works of one task", path="right")
+    values = {"id": uuid7(), "task_id": left.task_id, "left_id": left.id, "right_id": right.id}
+    if not repository.choose(session, {**values, "preferred": preferred.value, "actor_id": actor.id}):
+        raise Conflict("you have judged this pair before", hint="The first choice counts. Go on with the next pair.")
+
+
+def board(session: Session, benchmark: str) -> Board:
+    """What people chose among the works of a benchmark's newest tasks, and the ratings that follow."""
+    found, task_set = get_benchmark(session, benchmark), latest_task_set(session, benchmark)
+    entries, choices = _entries(session, benchmark), _choices(session, benchmark)
+    ratings = {row.name: row for row in rate(list(_scores(entries, choices)))}
+    decided = [choice for choice in choices if choice.preferred != Preferred.EQUAL]
+    lefts = sum(choice.preferred == Preferred.LEFT for choice in decided)
+    share = wilson(lefts, len(decided))
+    return Board(
+        benchmark=found,
+        task_set=task_set,
+        tasks=len({entry.task.id for entry in entries}),
+        choices=len(choices),
+        people=len({choice.actor_id for choice in choices}),
+        contestants=_contestants(entries, ratings),
+        left_share=None if share is None else (lefts / len(decided), share),
+        warnings=_warnings(list(ratings.values())),
+    )
+
+
+def _entries(session: Session, benchmark: str) -> list[_Entry]:
+    rows = repository.of_task_set(session, latest_task_set(session, benchmark).id)
+    conditions = {row.Run.condition_hash: _agent_name(row.Agent) for row in rows if row.Run is not None}
+    shared = {name for name, number in Counter(conditions.values()).items() if number > 1}
+    return [_Entry(row.Work, row.Task, *_named(row, shared)) for row in rows]
+
+
+def _named(row: AnyRow, shared: Collection[str]) -> tuple[str, str]:
+    """A contestant's name and mark. One condition of one agent is one contestant."""
+    if row.Run is None:
+        return EXPERT, "expert"
+    agent: Agent = row.Agent
+    mark = "human" if agent.human else "privileged" if agent.privileged else ""
+    name = _agent_name(agent)
+    return f"{name} #{row.Run.condition_hash[:6]}" if name in shared else name, mark
+
+
+def _agent_name(agent: Agent) -> str:
+    params = ", ".join(f"{name}={value}" for name, value in agent.params.items() if value not in (None, ""))
+    return f"{agent.name} ({params})"[:200] if params else agent.name
+
+
+def _choices(session: Session, benchmark: str) -> list[Choice]:
+    return repository.choices(session, latest_task_set(session, benchmark).id)
+
+
+def _pairs(entries: Sequence[_Entry]) -> Iterator[tuple[_Entry, _Entry]]:
+    """All pairs of works of one task by two contestants."""
+    by_task: dict[UUID, list[_Entry]] = {}
+    for entry in entries:
+        by_task.setdefault(entry.task.id, []).append(entry)
+    for works in by_task.values():
+        yield from ((one, two) for one, two in combinations(works, 2) if one.name != two.name)
+
+
+def _pair(choice: Choice) -> frozenset[UUID]:
+    return frozenset({choice.left_id, choice.right_id})
+
+
+def _scores(entries: Sequence[_Entry], choices: Sequence[Choice]) -> Iterator[Score]:
+    names = {entry.work.id: entry.name for entry in entries}
+    for choice in choices:
+        left, right = names.get(choice.left_id), names.get(choice.right_id)
+        if left is not None and right is not None and left != right:
+            won = [choice.preferred == side for side in (Preferred.LEFT, Preferred.RIGHT, Preferred.EQUAL)]
+            yield Score(left, right, *map(float, won))
+
+
+def _contestants(entries: Sequence[_Entry], ratings: Mapping[str, Rating]) -> list[Contestant]:
+    expert = ratings.get(EXPERT)
+    found = []
+    for name, mark in dict.fromkeys((entry.name, entry.mark) for entry in entries):
+        own = [entry for entry in entries if entry.name == name]
+        rating = ratings.get(name)
+        beside = None
+        if rating is not None and expert is not None and mark != "expert" and rating.group == expert.group:
+            beside = chance(rating.points - expert.points)
+        found.append(Contestant(name, mark, len(own), len({entry.task.id for entry in own}), rating, beside))
+    return sorted(found, key=_order)
+
+
+def _order(row: Contestant) -> tuple[bool, int, float, str]:
+    if row.rating is None:
+        return True, 0, 0.0, row.name
+    return False, row.rating.group, -row.rating.points, row.name
+
+
+def _warnings(ratings: Sequence[Rating]) -> list[str]:
+    """Groups that were never compared, and contestants whom nobody beat or who beat nobody."""
+    number = len({row.group for row in ratings})
+    found = []
+    if number > 1:
+        words = f"The contestants fall into {number} groups that no choice connects: "
+        found.append(words + "ratings of different groups cannot be compared, each group has its own zero.")
+    always = [row.name for row in ratings if row.losses + row.ties == 0.0]
+    never = [row.name for row in ratings if row.wins + row.ties == 0.0]
+    limit = "the rating is held finite by the prior, and its upper end means little"
+    if always:
+        found.append(f"Never beaten nor equalled: {', '.join(always)}; {limit}.")
+    if never:
+        found.append(f"Never preferred nor equal: {', '.join(never)}; {limit.replace('upper', 'lower')}.")
+    return found
+
+
+def rows(found: Board) -> Iterator[list[object]]:
+    """The board as a table: group, contestant, mark, works, tasks, counts, points with interval, against the expert."""
+    for row in found.contestants:
+        rating = row.rating
+        head: list[object] = ["" if rating is None else rating.group + 1, row.name, row.mark, row.works, row.tasks]
+        counts = ["", "", ""] if rating is None else [int(rating.wins), int(rating.losses), int(rating.ties)]
+        points = ["", "", ""] if rating is None else [rating.points, rating.interval.low, rating.interval.high]
+        yield [*head, *counts, *points, "" if row.beside_expert is None else row.beside_expert]

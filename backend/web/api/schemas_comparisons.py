@@ -1,0 +1,77 @@
+"""What the REST API takes and gives of works that people judge."""
+
+from typing import Literal
+from uuid import UUID
+
+from pydantic import Field
+
+from backend.services.comparisons import LONGEST_NAME
+from backend.web.api.schemas import View
+
+Side = Literal["left", "right", "equal"]
+
+
+class WorkView(View):
+    """A work; nothing tells whose it is."""
+
+    id: UUID
+    files: list[str] = Field(description="Addresses of its files.")
+
+
+class PairView(View):
+    """Two works of one task."""
+
+    task: str = Field(examples=["creative/IMG_L4_001"])
+    instruction: str
+    left: WorkView
+    right: WorkView
+    judged: int = Field(description="Pairs of the benchmark that this person has judged.")
+    left_over: int = Field(description="Those that are left, this one included.")
+
+
+class ChoiceBody(View):
+    """Which of two works is preferred."""
+
+    left: UUID
+    right: UUID
+    preferred: Side
+    person: str = Field(default="", max_length=LONGEST_NAME, description="Who judges; empty: `local`.")
+
+
+class ChoiceView(View):
+    """A choice as it was kept."""
+
+    left: UUID
+    right: UUID
+    preferred: Side
+    person: str
+
+
+class ContestantView(View):
+    """An agent configuration, a person, or the human expert. Without a choice there is no rating."""
+
+    name: str
+    mark: str = Field(description="`expert`, `human`, `privileged` or empty.")
+    works: int
+    tasks: int
+    group: int | None = Field(description="Between groups no choice says anything.")
+    points: float | None = Field(description="0 is the mean of the group; 400 points are odds of 10 to 1.")
+    interval: tuple[float, float] | None
+    wins: int
+    losses: int
+    ties: int
+    preferred_to_expert: float | None = Field(description="Probability, among choices that are no tie.")
+
+
+class WorksBoard(View):
+    """Ratings of a benchmark's newest tasks, best first."""
+
+    benchmark: str
+    version: int
+    tasks: int
+    choices: int
+    people: int
+    left_share: float | None = Field(description="How often the left one was preferred, among the decided.")
+    left_interval: tuple[float, float] | None
+    warnings: list[str]
+    contestants: list[ContestantView]

@@ -1,0 +1,73 @@
+"""`/compare/pairs` and `/leaderboards/{benchmark}/works`: whose work do people prefer?"""
+
+from random import SystemRandom
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import Form, Path, Query, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+
+from backend.db.models.words import Preferred
+from backend.services import comparisons as service
+from backend.services import works
+from backend.web.edge import EdgeDep, ProjectDep, SessionDep
+from backend.web.pages.common import Id, page_router, see
+from backend.web.pages.tables import attachment
+from backend.web.served import guest_file
+from backend.web.templating import render, with_query
+
+router = page_router()
+Person = Annotated[str, Query(max_length=service.LONGEST_NAME)]
+HEAD = ("group", "contestant", "mark", "works", "tasks", "wins", "losses", "ties", "points", "points_low",
+        "points_high", "preferred_to_expert")  # fmt: skip
+
+
+@router.get("/compare/pairs")
+def pairs(  # noqa: PLR0913, PLR0917 - what a page is made of
+    request: Request,
+    session: SessionDep,
+    edge: EdgeDep,
+    project: ProjectDep,
+    benchmark: Annotated[str, Query(max_length=200)] = "",
+    person: Person = "",
+) -> HTMLResponse:
+    """The next pair of works, side by side; nothing tells whose they are."""
+    names = service.benchmarks(session)
+    name = benchmark or (names[0] if names else "")
+    pair = service.next_pair(session, name, service.person(session, project, person), SystemRandom()) if name else None
+    sides = [(work, works.shown(edge.store, work)) for work in (pair.left, pair.right)] if pair else []
+    values = {"pair": pair, "sides": sides, "benchmark": name, "names": names, "person": person}
+    return render(request, "compare_pairs.html", values)
+
+
+@router.post("/compare/pairs")
+def choose(  # noqa: PLR0913, PLR0917 - the fields of a form
+    session: SessionDep,
+    project: ProjectDep,
+    left: Annotated[UUID, Form()],
+    right: Annotated[UUID, Form()],
+    preferred: Annotated[Preferred, Form()],
+    benchmark: Annotated[str, Form(max_length=200)],
+    person: Annotated[str, Form(max_length=service.LONGEST_NAME)] = "",
+) -> RedirectResponse:
+    """Keeps the choice and shows the next pair."""
+    service.choose(session, left, right, preferred, service.person(session, project, person))
+    return see(with_query("/compare/pairs", {}, benchmark=benchmark, person=person or None))
+
+
+@router.get("/compare/works/{work_id}/{number}")
+def file(session: SessionDep, edge: EdgeDep, work_id: Id, number: Annotated[int, Path(ge=0, le=1000)]) -> Response:
+    """One file of a work: a picture to look at, everything else to save. Its name tells nothing."""
+    return guest_file(works.read_file(session, edge.store, work_id, number), f"work-{number + 1}")
+
+
+@router.get("/leaderboards/{benchmark}/works")
+def board(request: Request, session: SessionDep, benchmark: str) -> HTMLResponse:
+    """Ratings of all whose works people compared."""
+    return render(request, "works.html", {"board": service.board(session, benchmark)})
+
+
+@router.get("/leaderboards/{benchmark}/works.csv")
+def table(session: SessionDep, benchmark: str) -> Response:
+    """The same as a table."""
+    return attachment(f"{benchmark}-works.csv", HEAD, service.rows(service.board(session, benchmark)))

@@ -1,0 +1,28 @@
+import { Controller } from "../lib/controller.js";
+
+const KEYS = {
+  ArrowLeft: "left",
+  ArrowDown: "equal",
+  ArrowRight: "right",
+  1: "left",
+  0: "equal",
+  2: "right",
+};
+
+// A choice between two works by one key. A second key before the answer is here chooses nothing.
+export default class Pairs extends Controller {
+  connect() {
+    this.on(document, "keydown", (event) => this.press(event));
+    this.on(this.element, "submit", () => {
+      this.sent = true;
+    });
+  }
+
+  press(event) {
+    const busy = event.target.closest("input, textarea, select, dialog, pre");
+    const side = KEYS[event.key];
+    if (!side || busy || event.ctrlKey || event.metaKey || event.altKey || event.repeat || this.sent) return;
+    event.preventDefault();
+    this.element.requestSubmit(this.part(side));
+  }
+}

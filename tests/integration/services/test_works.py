@@ -1,0 +1,228 @@
+"""Work that people judge: handed in without a score, compared blind, rated."""
+
+from random import Random
+from uuid import uuid4
+
+import pytest
+from sqlalchemy import select
+
+from backend.db.models import Actor, Choice, Episode, Evaluation, Run, Work
+from backend.db.models.words import Preferred
+from backend.domain import score as verdict
+from backend.domain.errors import Conflict, Invalid, NotFound
+from backend.services import attempts, comparisons, rescore, rollups, validation, works
+from backend.services.summary import run_summary
+from tests.factories.creative import creative_benchmark, creative_task, picture
+from tests.factories.handed_in import hand_in
+from tests.factories.records import World
+
+NAME = "creative"
+RED, GREEN, BLUE = picture((250, 10, 10)), picture((10, 250, 10)), picture((10, 10, 250))
+
+
+def handed_in(world: World, *agents: str, expert: bool = False, data: bytes | None = RED) -> list[str]:
+    """A work of each agent on one task; returns the runs' ids."""
+    task = creative_task(expert="expert/one.png" if expert else "")
+    world.benchmark(creative_benchmark(task, assets={"expert/one.png": GREEN} if expert else {}), NAME)
+    worker = world.worker(slots=len(agents) or 1)
+    found = []
+    for agent in agents:
+        run = world.submit(agent, benchmark=NAME)
+        hand_in(world, world.must_claim(worker), data)
+        found.append(str(run.id))
+    return found
+
+
+def person(world: World, name: str = "") -> Actor:
+    with world.work() as session:
+        project, _ = world.who(session)
+        return comparisons.person(session, project, name)
+
+
+def judge_all(world: World, prefer: str, name: str = "") -> int:
+    """A person judges every pair, always for the works of one contestant; returns how many pairs there were."""
+    actor = person(world, name)
+    for number in range(50):
+        pair = world.do(comparisons.next_pair, NAME, actor, Random(number))
+        if pair is None:
+            return number
+        names = {entry.work.id: entry.name for entry in world.do(comparisons._entries, NAME)}  # noqa: SLF001
+        left = names[pair.left.id] == prefer
+        side = Preferred.LEFT if left else Preferred.RIGHT if names[pair.right.id] == prefer else Preferred.EQUAL
+        world.do(comparisons.choose, pair.left.id, pair.right.id, side, actor)
+    raise AssertionError("pairs without end")
+
+
+class TestHandedIn:
+    def test_is_no_score_and_no_zero(self, installation: World) -> None:
+        handed_in(installation, "noop")
+        with installation.work() as session:
+            episode = session.scalars(select(Episode)).one()
+            assert (episode.state, episode.outcome, episode.score, episode.solved) == (
+                "handed_in",
+                "handed_in",
+                None,
+                None,
+            )
+            assert session.scalars(select(Evaluation)).one().score is None
+            assert [len(work.files) for work in session.scalars(select(Work))] == [1]
+
+    def test_is_shown_beside_the_rates_and_not_counted(self, installation: World) -> None:
+        run_id = handed_in(installation, "noop")[0]
+        summary = installation.do(run_summary, run_id)
+        assert (summary.counts.scored, summary.counts.handed_in, summary.success_rate) == (0, 1, None)
+        assert summary.denominator_words == "0 of 1 episode scored; 1 handed in and judged by people"
+        installation.do(rollups.recompute, run_id)
+        stored = installation.do(rollups.run_summaries, [run_id])
+        assert next(iter(stored.values())).counts.handed_in == 1
+
+    def test_the_run_is_over(self, installation: World) -> None:
+        handed_in(installation, "noop")
+        with installation.work() as session:
+            assert [run.state for run in session.scalars(select(Run))] == ["completed"]
+
+    def test_who_left_nothing_has_no_work(self, installation: World) -> None:
+        handed_in(installation, "noop", data=None)
+        with installation.work() as session:
+            assert session.scalars(select(Work)).all() == []
+            assert session.scalars(select(Episode)).one().outcome == "handed_in"
+
+    def test_the_same_write_twice_makes_one_work(self, installation: World) -> None:
+        installation.benchmark(creative_benchmark(), NAME)
+        worker = installation.worker()
+        installation.submit(benchmark=NAME)
+        claim = installation.must_claim(worker)
+        hand_in(installation, claim, RED)
+        with installation.work() as session:
+            evaluation = verdict.Evaluation(score=None, measures={})
+            attempts.finish_scored(session, claim.fence, evaluation, [], {})
+            assert len(session.scalars(select(Work)).all()) == 1
+
+    def test_there_is_nothing_to_score_again(self, installation: World) -> None:
+        handed_in(installation, "noop")
+        with installation.work() as session:
+            _, actor = installation.who(session)
+            episode = session.scalars(select(Episode)).one()
+            with pytest.raises(Conflict, match="has no score"):
+                rescore.request(session, episode.id, actor, by="own", make_current=None)
+
+    def test_a_validation_says_that_people_judge(self, installation: World) -> None:
+        installation.benchmark(creative_benchmark(), NAME)
+        worker = installation.worker(slots=3)
+        with installation.work() as session:
+            project, actor = installation.who(session)
+            validation.start_validation(session, NAME, project=project, actor=actor)
+        for _ in range(3):
+            hand_in(installation, installation.must_claim(worker), RED)
+        report = installation.do(validation.validation_report, NAME)
+        assert (report.done, report.ok) == (True, True)
+        assert [(verdict.sound, verdict.reason) for verdict in report.tasks] == [(None, "people judge it")]
+
+
+class TestNextPair:
+    def test_two_works_of_one_task_by_two_contestants(self, installation: World) -> None:
+        handed_in(installation, "noop", "random", expert=True)
+        pair = installation.do(comparisons.next_pair, NAME, person(installation), Random(1))
+        assert pair.left.id != pair.right.id
+        assert pair.left.task_id == pair.right.task_id == pair.task.id
+        assert (pair.judged, pair.left_over) == (0, 3)
+
+    def test_none_without_two_works(self, installation: World) -> None:
+        handed_in(installation, "noop")
+        assert installation.do(comparisons.next_pair, NAME, person(installation), Random(1)) is None
+
+    def test_never_two_works_of_one_contestant(self, installation: World) -> None:
+        handed_in(installation, "noop", "noop")
+        assert installation.do(comparisons.next_pair, NAME, person(installation), Random(1)) is None
+
+    def test_sides_are_random(self, installation: World) -> None:
+        handed_in(installation, "noop", "random")
+        actor = person(installation)
+        lefts = {installation.do(comparisons.next_pair, NAME, actor, Random(seed)).left.id for seed in range(20)}
+        assert len(lefts) == 2
+
+    def test_each_person_sees_each_pair_once(self, installation: World) -> None:
+        handed_in(installation, "noop", "random", expert=True)
+        assert judge_all(installation, "noop") == 3
+        assert judge_all(installation, "noop") == 0
+        assert judge_all(installation, "noop", "Ada") == 3
+
+    def test_those_who_met_least_come_first(self, installation: World) -> None:
+        handed_in(installation, "noop", "random", expert=True)
+        first = installation.do(comparisons.next_pair, NAME, person(installation), Random(1))
+        installation.do(comparisons.choose, first.left.id, first.right.id, Preferred.EQUAL, person(installation, "Ada"))
+        for seed in range(10):
+            other = installation.do(comparisons.next_pair, NAME, person(installation), Random(seed))
+            assert {other.left.id, other.right.id} != {first.left.id, first.right.id}
+
+
+class TestChoose:
+    def test_keeps_sides_and_person(self, installation: World) -> None:
+        handed_in(installation, "noop", "random")
+        actor = person(installation, "Ada")
+        pair = installation.do(comparisons.next_pair, NAME, actor, Random(1))
+        installation.do(comparisons.choose, pair.left.id, pair.right.id, Preferred.RIGHT, actor)
+        with installation.work() as session:
+            kept = session.scalars(select(Choice)).one()
+            assert (kept.left_id, kept.preferred, kept.actor_id) == (pair.left.id, "right", actor.id)
+
+    def test_the_first_choice_counts_on_either_side(self, installation: World) -> None:
+        handed_in(installation, "noop", "random")
+        actor = person(installation)
+        pair = installation.do(comparisons.next_pair, NAME, actor, Random(1))
+        installation.do(comparisons.choose, pair.left.id, pair.right.id, Preferred.RIGHT, actor)
+        with pytest.raises(Conflict, match="judged this pair before"):
+            installation.do(comparisons.choose, pair.right.id, pair.left.id, Preferred.RIGHT, actor)
+
+    def test_only_works_of_one_task(self, installation: World) -> None:
+        tasks = creative_benchmark(creative_task("one", "a.png"), creative_task("two", "a.png"), assets={"a.png": RED})
+        installation.benchmark(tasks, NAME)
+        with installation.work() as session:
+            first, second = session.scalars(select(Work).order_by(Work.id))
+            _, actor = installation.who(session)
+            for left, right, wrong in ((first.id, second.id, Invalid), (first.id, first.id, Invalid),
+                                       (first.id, uuid4(), NotFound)):  # fmt: skip
+                with pytest.raises(wrong):
+                    comparisons.choose(session, left, right, Preferred.LEFT, actor)
+
+    def test_names_of_people(self, installation: World) -> None:
+        for name in ("x" * 60, "a\nb"):
+            with pytest.raises(Invalid):
+                person(installation, name)
+
+
+class TestBoard:
+    def test_ratings_follow_the_choices(self, installation: World) -> None:
+        handed_in(installation, "noop", "random", expert=True)
+        for name in ("Ada", "Grace", "Hedy"):
+            judge_all(installation, comparisons.EXPERT, name)
+        board = installation.do(comparisons.board, NAME)
+        assert (board.choices, board.people, board.tasks, board.groups) == (9, 3, 1, 1)
+        assert next(row.name for row in board.contestants) == comparisons.EXPERT
+        assert all(row.beside_expert is not None and row.beside_expert < 0.5 for row in board.contestants[1:])
+        assert any("Never beaten nor equalled: human expert" in words for words in board.warnings)
+
+    def test_groups_that_nothing_connects_are_told(self, installation: World) -> None:
+        handed_in(installation, "noop", "oracle", "always_fail", expert=True)
+        entries = {entry.name: entry.work.id for entry in installation.do(comparisons._entries, NAME)}  # noqa: SLF001
+        actor = person(installation)
+        for one, two in (("noop", "oracle"), ("always_fail", comparisons.EXPERT)):
+            installation.do(comparisons.choose, entries[one], entries[two], Preferred.EQUAL, actor)
+        board = installation.do(comparisons.board, NAME)
+        assert board.groups == 2
+        assert any("2 groups that no choice connects" in words for words in board.warnings)
+
+    def test_without_choices_contestants_have_no_rating(self, installation: World) -> None:
+        handed_in(installation, "noop", expert=True)
+        board = installation.do(comparisons.board, NAME)
+        assert [row.rating for row in board.contestants] == [None, None]
+        assert board.left_share is None
+
+    def test_an_imported_experts_work_is_there_once(self, installation: World) -> None:
+        handed_in(installation, expert=True)
+        handed_in(installation, expert=True)
+        with installation.work() as session:
+            work = session.scalars(select(Work)).one()
+            assert works.read_file(session, installation.store, work.id, 0) == GREEN
+            with pytest.raises(NotFound):
+                works.read_file(session, installation.store, work.id, 1)
