@@ -66,6 +66,10 @@ bench-compose: setup ## Compose 36,000 tasks and write docs/performance-compose.
 bench-loop: setup ## Measure lease to first observation, what we add to a step, the live view's age
 	@$(BIN)/python -m tests.bench.loop $(ARGS)
 
+.PHONY: bench-leaderboard
+bench-leaderboard: setup ## Measure a leaderboard over 36,000 tasks and three agents and write docs/performance-leaderboard.md
+	@$(BIN)/python -m tests.bench.leaderboard $(ARGS)
+
 .PHONY: bench-metrics
 bench-metrics: setup ## Measure every metric on 1 MB and 20 MB and write docs/performance-metrics.md
 	@$(BIN)/python -m tests.bench.metrics $(ARGS)

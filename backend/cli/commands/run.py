@@ -28,6 +28,7 @@ from backend.cli.options import (
 from backend.cli.output import Output, print_object, print_rows, progress
 from backend.cli.rescoring import show_rescores, wait_for_rescores
 from backend.cli.show import RUNS, show_run
+from backend.cli.show_failures import show_failures
 
 app = typer.Typer(help="Submit runs and look at them.", no_args_is_help=True)
 DEFAULT_LIMIT = 50
@@ -214,6 +215,19 @@ def rescore(  # noqa: PLR0913, PLR0917  same
         asked = api.post(f"/runs/{run}/rescore", body, seconds=RESCORE_SECONDS)
         rows = wait_for_rescores(api, f"/runs/{run}/rescores", asked["rescores"], timeout)
         show_rescores({**asked, "rescores": rows}, output)
+
+
+@app.command()
+def failures(
+    run: RunId,
+    sample: Annotated[int, typer.Option("--sample", min=1, max=1000, help="Failures to draw.")] = 100,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="The same seed draws the same failures.")] = 0,
+    output: OutputForm = Output.TABLE,
+    server: Server = None,
+) -> None:
+    """Draw failed episodes of a run, and show why they failed: what people say, what rules suggest, and the shares."""
+    with Api(server) as api:
+        print_object(api.get(f"/runs/{run}/failures", sample=sample, seed=seed), output, show_failures)
 
 
 @app.command()

@@ -12,6 +12,7 @@ from backend.db.models.evaluation import Evaluation
 from backend.db.models.event import Event
 from backend.db.models.evidence import Evidence
 from backend.db.models.external_asset import ExternalAsset
+from backend.db.models.failure_review import FailureReview
 from backend.db.models.judge import Judge
 from backend.db.models.judge_answer import JudgeAnswer
 from backend.db.models.judge_verdict import JudgeVerdict
@@ -59,6 +60,7 @@ __all__ = [
     "Event",
     "Evidence",
     "ExternalAsset",
+    "FailureReview",
     "Judge",
     "JudgeAnswer",
     "JudgeVerdict",

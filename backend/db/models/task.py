@@ -22,6 +22,7 @@ class Task(Base):
         one_of("difficulty", Difficulty, optional=True),
         one_of("difficulty_source", DifficultySource, optional=True),
         one_of("os", ("linux", "windows")),
+        Index("ix_task_human_steps", "task_set_id", postgresql_where=text("human_steps > 0")),
         Index("ix_task_licensed", "id", postgresql_where=text("licences <> '{}'::jsonb")),
     )
 

@@ -1,10 +1,9 @@
 """What people did as agents: their episodes, with what they said of them."""
 
 from collections.abc import Sequence
-from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Float, Select, cast, func, select
+from sqlalchemy import Float, cast, exists, func, select
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session
 
@@ -48,31 +47,39 @@ def attempt_of(session: Session, episode_id: UUID) -> Attempt | None:
     return session.scalar(query.with_for_update(key_share=True).execution_options(populate_existing=True))
 
 
-def _done() -> Select[Any, Any, Any, Any]:
-    """Rows (Episode, Attempt, Task, run) of people's scored episodes."""
-    return (
-        select(Episode, Attempt, Task, Run.id.label("run_id"))
-        .join(Run, Run.id == Episode.run_id)
-        .join(Agent, Agent.id == Run.agent_id)
+def _done(session: Session, task_sets: Sequence[UUID]) -> Sequence[AnyRow]:
+    """Rows (Episode, Attempt, Task, run) of people's scored episodes on these task sets.
+
+    Their runs are looked for first: there are few, and a plan that begins with the episodes reads a whole board's.
+    """
+    people = select(Run.id).join(Agent, Agent.id == Run.agent_id).where(Agent.human, Run.purpose.in_(RANKED))
+    runs = session.scalars(people).all()
+    if not runs:
+        return []
+    query = (
+        select(Episode, Attempt, Task, Episode.run_id)
         .join(Task, Task.id == Episode.task_id)
         .join(Attempt, (Attempt.episode_id == Episode.id) & (Attempt.state == EpisodeState.SCORED.value))
-        .where(Agent.human, Run.purpose.in_(RANKED), Episode.state == EpisodeState.SCORED.value)
-        .order_by(Episode.id)
+        .where(Episode.run_id.in_(runs), Episode.state == EpisodeState.SCORED.value, Task.task_set_id.in_(task_sets))
     )
+    return session.execute(query.order_by(Episode.id)).all()
 
 
 def of_task_set(session: Session, task_set_id: UUID) -> Sequence[AnyRow]:
     """People's scored episodes on the tasks of a task set."""
-    return session.execute(_done().where(Task.task_set_id == task_set_id)).all()
+    return _done(session, [task_set_id])
 
 
 def of_tasks(session: Session, benchmark_sets: Sequence[UUID]) -> Sequence[AnyRow]:
     """People's scored episodes on any of these task sets."""
-    return session.execute(_done().where(Task.task_set_id.in_(list(benchmark_sets)))).all()
+    return _done(session, list(benchmark_sets))
 
 
 def efficiency(session: Session, run_ids: Sequence[UUID]) -> dict[UUID, tuple[float, int]]:
     """Per run: steps of solved episodes over the task's human steps, as (mean of the ratios, episodes)."""
+    sets = select(Run.task_set_id).where(Run.id.in_(list(run_ids)))
+    if not session.scalar(select(exists().where(Task.task_set_id.in_(sets), Task.human_steps > 0))):
+        return {}
     ratio = cast(Episode.steps, Float) / Task.human_steps
     query = (
         select(Episode.run_id, func.avg(ratio), func.count())

@@ -14,6 +14,8 @@ RESAMPLES = 2000
 MANY = 2000
 """Clusters above which a mean has its normal interval: the bootstrap's differs by less than it does between seeds."""
 _CHUNK_CELLS = 1_000_000
+_FEW_KINDS = 8
+"""Clusters per kind of cluster (equal n and total) from which on kinds are drawn, not clusters."""
 
 
 class Interval(NamedTuple):
@@ -129,11 +131,19 @@ def ratio_interval(counted: Sequence[Cluster], level: float, resamples: int, see
     """
     import numpy as np
 
-    numbers = np.array([cluster.n for cluster in counted], dtype=float)
-    totals = np.array([cluster.total for cluster in counted], dtype=float)
-    means = np.concatenate(
-        [totals[d].sum(axis=1) / numbers[d].sum(axis=1) for d in _draws(len(counted), resamples, seed)]
-    )
+    kinds, times = np.unique(np.array(counted, dtype=float), axis=0, return_counts=True)
+    numbers, totals = kinds[:, 0], kinds[:, 1]
+    if len(kinds) * _FEW_KINDS <= len(counted):
+        # How often each kind of cluster is drawn is multinomial: the same draws, without drawing one by one.
+        drawn = np.random.default_rng((seed, len(counted))).multinomial(
+            len(counted), times / len(counted), size=resamples
+        )
+        means = (drawn @ totals) / (drawn @ numbers)
+    else:
+        numbers, totals = np.repeat(numbers, times), np.repeat(totals, times)
+        means = np.concatenate(
+            [totals[d].sum(axis=1) / numbers[d].sum(axis=1) for d in _draws(len(counted), resamples, seed)]
+        )
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
     lowest, highest = float((totals / numbers).min()), float((totals / numbers).max())
     return Interval(min(max(float(low), lowest), highest), max(min(float(high), highest), lowest))

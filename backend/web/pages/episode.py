@@ -5,28 +5,38 @@ from typing import Annotated
 from fastapi import Form, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from backend.services import pages_episode, rescore
+from backend.services import pages_episode, pages_failures, rescore
+from backend.services.failures import MOST
 from backend.services.rescore import By
 from backend.web.edge import ActorDep, SessionDep
 from backend.web.pages.common import Id, page_router, see
+from backend.web.pages.failures import Person, Seed
 from backend.web.templating import render
 
 router = page_router()
 
 
 @router.get("/episodes/{episode_id}")
-def episode(
+def episode(  # noqa: PLR0913 - one parameter per part of the address
     request: Request,
     session: SessionDep,
     episode_id: Id,
+    *,
     attempt: Annotated[int | None, Query(ge=1, le=10_000)] = None,
     step: Annotated[int | None, Query(ge=0, le=100_000)] = None,
+    person: Person = "",
+    sample: Annotated[int | None, Query(ge=1, le=MOST)] = None,
+    seed: Seed = 0,
 ) -> HTMLResponse:
     """Live, then replay. The address names attempt and step, so a link shows exactly what was seen."""
     page = pages_episode.episode_page(session, episode_id, attempt)
     following = step is None and page.shown is not None and page.shown.live
     chosen = next((found for found in page.steps if found.index == step), page.steps[-1] if page.steps else None)
-    return render(request, "episode.html", {"page": page, "step": chosen, "following": following, "asked": attempt})
+    failed = (
+        None if page.unrated else pages_failures.panel(session, episode_id, person=person, number=sample, seed=seed)
+    )
+    values = {"page": page, "step": chosen, "following": following, "asked": attempt, "failed": failed}
+    return render(request, "episode.html", values)
 
 
 @router.post("/episodes/{episode_id}/rescore")

@@ -10,6 +10,7 @@ from backend.domain.statistics.intervals import (
     Cluster,
     cluster_bootstrap_mean,
     cluster_mean,
+    ratio_interval,
     ratio_normal,
     wilson,
 )
@@ -181,3 +182,12 @@ class TestRatioNormal:
 
     def test_stays_between_0_and_1(self) -> None:
         assert ratio_normal([Cluster(1, 0.0), Cluster(1, 1.0)], 0.95) == (0.0, 1.0)
+
+
+class TestRatioInterval:
+    def test_drawing_kinds_gives_what_drawing_clusters_gives(self) -> None:
+        few = sorted([Cluster(1, 0.0)] * 300 + [Cluster(1, 1.0)] * 200 + [Cluster(3, 1.0)] * 100)
+        many = sorted(Cluster(one.n, abs(one.total - at * 1e-9)) for at, one in enumerate(few))
+        by_kind, by_cluster = (ratio_interval(made, 0.95, 4000, 1) for made in (few, many))
+        assert by_kind == pytest.approx(by_cluster, abs=0.004)
+        assert by_kind == pytest.approx(ratio_normal(few, 0.95), abs=0.004)

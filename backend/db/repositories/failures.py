@@ -1,0 +1,64 @@
+"""Failed episodes, what rules look at of them, and what people said of them."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from sqlalchemy import Select, select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Session
+from uuid_utils.compat import uuid7
+
+from backend.db.models import Actor, Attempt, Episode, FailureReview, Step, Task
+from backend.db.repositories.pages_common import AnyRow
+from backend.domain.episode import AttemptState, EpisodeState
+
+
+def failed(session: Session, run_id: UUID) -> list[UUID]:
+    """Episodes of a run that are scored, not solved, and the agent's own."""
+    query = select(Episode.id).where(Episode.run_id == run_id, Episode.state == EpisodeState.SCORED.value)
+    return list(session.scalars(query.where(Episode.solved.is_(False), Episode.mixed.is_(False))))
+
+
+def _episodes() -> Select[tuple[Episode, Task, UUID]]:
+    """(episode, task, scored attempt)."""
+    return (
+        select(Episode, Task, Attempt.id)
+        .join(Task, Task.id == Episode.task_id)
+        .join(Attempt, (Attempt.episode_id == Episode.id) & (Attempt.state == AttemptState.SCORED.value))
+    )
+
+
+def episodes(session: Session, ids: Sequence[UUID]) -> Sequence[AnyRow]:
+    """(Episode, Task, scored attempt) of these, in any order."""
+    return session.execute(_episodes().where(Episode.id.in_(ids))).all()
+
+
+def steps(session: Session, attempt_ids: Sequence[UUID]) -> Sequence[AnyRow]:
+    """(attempt, index, actions, picture, invalid) of every step, in order; the state left at the end has no action."""
+    columns = (Step.attempt_id, Step.index, Step.actions, Step.frame_sha256, Step.invalid)
+    query = select(*columns).where(Step.attempt_id.in_(attempt_ids))
+    return session.execute(query.order_by(Step.attempt_id, Step.index)).all()
+
+
+def reviews(session: Session, episode_ids: Sequence[UUID]) -> Sequence[AnyRow]:
+    """(FailureReview, name of the person), oldest first."""
+    query = select(FailureReview, Actor.name).join(Actor, Actor.id == FailureReview.actor_id)
+    return session.execute(query.where(FailureReview.episode_id.in_(episode_ids)).order_by(FailureReview.id)).all()
+
+
+def put(  # noqa: PLR0913 - the columns
+    session: Session,
+    *,
+    episode_id: UUID,
+    attempt_id: UUID,
+    actor_id: UUID,
+    labels: Sequence[str],
+    suggested: Sequence[Sequence[object]],
+    note: str,
+) -> None:
+    """What that person says of that episode is now this."""
+    said = {"labels": list(labels), "suggested": [list(one) for one in suggested], "note": note}
+    values = {"id": uuid7(), "episode_id": episode_id, "attempt_id": attempt_id, "actor_id": actor_id, **said}
+    query = insert(FailureReview).values(values)
+    changed = {**said, "attempt_id": attempt_id, "changed_at": query.excluded.changed_at}
+    session.execute(query.on_conflict_do_update(index_elements=["episode_id", "actor_id"], set_=changed))

@@ -1,0 +1,229 @@
+"""Why an agent failed: a closed set of labels, rules that suggest some of them, samples, and what labels come to.
+
+Source: protocols reference, sections 6 and 8. docs/failures.md has the labels as a table.
+"""
+
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple, TypeVar
+
+from backend.domain.episode import EndedBy
+from backend.domain.statistics.intervals import Interval, wilson
+from backend.domain.task import JSON, Frozen
+from backend.domain.trajectory import ActionType
+
+OMNIBENCH, PROSOFTARENA, OSWORLD = "OmniBench", "ProSoftArena", "OSWorld"
+T = TypeVar("T")
+
+
+class FailureLabel(Frozen):
+    """One reason.
+
+    Attributes:
+        key: as it is stored.
+        title: as it is shown.
+        text: when it applies.
+        papers: what it is called in the papers that have it; empty = our own.
+        by_rule: a rule suggests it.
+    """
+
+    key: str
+    title: str
+    text: str
+    papers: Mapping[str, str] = {}
+    by_rule: bool = False
+
+
+LABELS = (
+    FailureLabel(
+        key="instruction",
+        title="Instruction misunderstood",
+        text="did something else than what was asked, or left a part of it out",
+        papers={OMNIBENCH: "instruction understanding", OSWORLD: "misread instruction"},
+    ),
+    FailureLabel(
+        key="knowledge",
+        title="Lack of knowledge",
+        text="did not know the facts or the program that the task needs",
+        papers={OMNIBENCH: "lack of knowledge"},
+    ),
+    FailureLabel(
+        key="domain_knowledge",
+        title="Domain knowledge gap",
+        text="did not know the discipline: terms, methods, conventions",
+        papers={PROSOFTARENA: "domain knowledge gap"},
+    ),
+    FailureLabel(
+        key="tool_knowledge",
+        title="Tool knowledge gap",
+        text="did not know how the program does it: menus, dialogs, formats",
+        papers={PROSOFTARENA: "tool knowledge gap"},
+    ),
+    FailureLabel(
+        key="planning",
+        title="Planning error",
+        text="wrong order, a step left out, or no change of strategy after it had not worked",
+        papers={PROSOFTARENA: "planning error"},
+    ),
+    FailureLabel(
+        key="grounding",
+        title="Grounding error",
+        text="meant the right thing and acted on the wrong place or control",
+        papers={OMNIBENCH: "grounding", PROSOFTARENA: "grounding error", OSWORLD: "click inaccuracy"},
+    ),
+    FailureLabel(
+        key="oversight",
+        title="Visual oversight",
+        text="did not see, or misread, what was on the screen",
+        papers={OSWORLD: "visual oversight"},
+    ),
+    FailureLabel(
+        key="environment",
+        title="Environment",
+        text="a dialog, an advertisement, a slow or broken program got in the way",
+        papers={OMNIBENCH: "environment error", OSWORLD: "environmental noise"},
+    ),
+    FailureLabel(
+        key="repeated",
+        title="Repeated action",
+        text="did the same again although the screen had not changed",
+        papers={PROSOFTARENA: "repeated operation", OSWORLD: "repetitive clicks"},
+        by_rule=True,
+    ),
+    FailureLabel(
+        key="invalid",
+        title="Invalid action",
+        text="gave an action outside the action space",
+        papers={PROSOFTARENA: "invalid action"},
+        by_rule=True,
+    ),
+    FailureLabel(
+        key="hallucinated",
+        title="Hallucinatory success",
+        text="said DONE with a score under 1",
+        papers={OMNIBENCH: "hallucinatory success"},
+        by_rule=True,
+    ),
+    FailureLabel(key="gave_up", title="Gave up", text="said FAIL to a task that can be done", by_rule=True),
+    FailureLabel(
+        key="not_refused", title="Not refused", text="did not say FAIL to a task that cannot be done", by_rule=True
+    ),
+    FailureLabel(key="verdict", title="Verdict in doubt", text="the agent seems to be right and the evaluation wrong"),
+)
+KEYS = frozenset(label.key for label in LABELS)
+
+
+def label(key: str) -> FailureLabel:
+    """The label of that key. Raises KeyError."""
+    return {found.key: found for found in LABELS}[key]
+
+
+class Seen(NamedTuple):
+    """One step, as far as rules look at it.
+
+    Attributes:
+        actions: as they are stored; empty where there was none.
+        screen: hash of the picture before them; None = none was kept.
+        invalid: what was not understood, or empty.
+    """
+
+    index: int
+    actions: Sequence[JSON]
+    screen: str | None
+    invalid: str = ""
+
+
+class Suggestion(NamedTuple):
+    """A label that a rule suggests, at which step, and why."""
+
+    label: str
+    step: int | None
+    reason: str
+
+
+def suggestions(ended_by: str | None, *, feasible: bool, steps: Sequence[Seen]) -> list[Suggestion]:
+    """What the rules say of a failed episode, in the order of `LABELS`.
+
+    Args:
+        ended_by: what stopped the agent.
+        feasible: False for a task that cannot be done.
+        steps: in order, the state that was left at the end among them or not.
+    """
+    found = [*_repeated(steps), *_invalid(steps)]
+    if ended_by == EndedBy.DONE:
+        found.append(Suggestion("hallucinated", steps[-1].index if steps else None, "it said that it was done"))
+    if ended_by == EndedBy.INFEASIBLE and feasible:
+        found.append(Suggestion("gave_up", None, "it said that the task cannot be done"))
+    if ended_by != EndedBy.INFEASIBLE and not feasible:
+        found.append(Suggestion("not_refused", None, "the task cannot be done, and it did not say so"))
+    return found
+
+
+def _repeated(steps: Sequence[Seen]) -> Iterator[Suggestion]:
+    again = [
+        now.index
+        for before, now in pairwise(steps)
+        if _acts(now) and now.screen is not None and now.screen == before.screen and _same(before.actions, now.actions)
+    ]
+    if again:
+        listed = ", ".join(map(str, again[:10]))
+        yield Suggestion("repeated", again[0], f"the same action on an unchanged screen at step {listed}")
+
+
+def _acts(step: Seen) -> bool:
+    """True if it does something: waiting twice is no repetition."""
+    words = {ActionType.WAIT.value, ActionType.DONE.value, ActionType.FAIL.value}
+    return any(isinstance(action, dict) and action.get("type") not in words for action in step.actions)
+
+
+def _same(one: Sequence[JSON], other: Sequence[JSON]) -> bool:
+    """True for equal actions; what is said beside them does not matter."""
+
+    def bare(actions: Sequence[JSON]) -> list[str]:
+        return [json.dumps({**action, "note": ""}, sort_keys=True) for action in actions if isinstance(action, dict)]
+
+    return bare(one) == bare(other)
+
+
+def _invalid(steps: Sequence[Seen]) -> Iterator[Suggestion]:
+    wrong = [step for step in steps if step.invalid]
+    if wrong:
+        words = f"{len(wrong)} step{'' if len(wrong) == 1 else 's'} without an action that could be understood"
+        yield Suggestion("invalid", wrong[0].index, words)
+
+
+def sampled(ids: Iterable[T], number: int, seed: int) -> list[T]:
+    """A seeded sample, in the order of drawing. One more id changes at most one of those that were drawn."""
+
+    def place(key: T) -> bytes:
+        return hashlib.sha256(f"{seed}/{key}".encode()).digest()
+
+    return sorted(ids, key=place)[:number]
+
+
+class Share(NamedTuple):
+    """In how many of n failed episodes a label applies."""
+
+    label: str
+    count: int
+    n: int
+    share: float | None
+    interval: Interval | None
+
+
+def shares(labelled: Sequence[Collection[str]]) -> list[Share]:
+    """The share of every label among failed episodes, with Wilson's interval.
+
+    Args:
+        labelled: labels of each episode that was looked at, possibly none; several may apply to one.
+    """
+    counts = [(one.key, sum(one.key in found for found in labelled)) for one in LABELS]
+    n = len(labelled)
+    return [Share(key, count, n, count / n if n else None, wilson(count, n)) for key, count in counts]
+
+
+def joined(reviews: Sequence[Collection[str]]) -> frozenset[str]:
+    """Labels of an episode that several people judged: those that at least half of them set."""
+    return frozenset(key for key in KEYS if reviews and 2 * sum(key in found for found in reviews) >= len(reviews))

@@ -1,0 +1,184 @@
+"""Why an agent failed: samples of its failures, what rules suggest of them, what people say, what that comes to."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.models import Actor, Episode, Project, Task
+from backend.db.repositories import failures as repository
+from backend.domain import failures
+from backend.domain.errors import Conflict, Invalid
+from backend.domain.failures import KEYS, LABELS, Seen, Share, Suggestion
+from backend.domain.statistics.nominal import krippendorff
+from backend.services.episodes import get_episode
+from backend.services.projects import actor_for
+from backend.services.runs import get_run
+
+MOST = 1000
+"""Failures that a sample may have."""
+SAMPLE = 100
+"""Failures that OmniBench's authors looked at per agent."""
+
+
+@dataclass(frozen=True)
+class Review:
+    """What one person said; `accepted` and `rejected` are what the rules had suggested then."""
+
+    person: str
+    labels: Sequence[str]
+    accepted: Sequence[str]
+    rejected: Sequence[str]
+    note: str
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One failed episode with what rules and people say of it."""
+
+    episode: Episode
+    task: Task
+    attempt_id: UUID
+    suggestions: Sequence[Suggestion]
+    reviews: Sequence[Review]
+
+    @property
+    def labels(self) -> Collection[str]:
+        """What people say, together; empty where nobody has judged it."""
+        return failures.joined([review.labels for review in self.reviews])
+
+    def by(self, person: str) -> Review | None:
+        """What that person said."""
+        return next((review for review in self.reviews if review.person == person), None)
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far people agree on one label: Krippendorff's alpha over the episodes that several judged."""
+
+    label: str
+    alpha: float | None
+    episodes: int
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """A sample of a run's failures.
+
+    Attributes:
+        failed: how many there are.
+        rows: those that were drawn, in the order of drawing.
+    """
+
+    run_id: UUID
+    seed: int
+    failed: int
+    rows: Sequence[Failure]
+
+    @property
+    def judged(self) -> list[Failure]:
+        """Those that somebody has judged."""
+        return [row for row in self.rows if row.reviews]
+
+    @property
+    def by_people(self) -> list[Share]:
+        """Shares among those that somebody has judged."""
+        return failures.shares([row.labels for row in self.judged])
+
+    @property
+    def by_rules(self) -> list[Share]:
+        """Shares of what rules suggest, among all that were drawn, for the labels that have a rule."""
+        found = failures.shares([{one.label for one in row.suggestions} for row in self.rows])
+        return [share for share, label in zip(found, LABELS, strict=True) if label.by_rule]
+
+    @property
+    def agreement(self) -> list[Agreement]:
+        """Of every label that somebody set, over the episodes that several people judged."""
+        twice = [[review.labels for review in row.reviews] for row in self.rows if len(row.reviews) > 1]
+        used = [label.key for label in LABELS if any(label.key in said for unit in twice for said in unit)]
+        return [
+            Agreement(key, krippendorff([[key in said for said in unit] for unit in twice]), len(twice)) for key in used
+        ]
+
+
+def sample(session: Session, run_id: UUID, *, number: int = SAMPLE, seed: int = 0) -> Sampled:
+    """A seeded sample of a run's failed episodes. Raises NotFound."""
+    get_run(session, run_id)
+    ids = repository.failed(session, run_id)
+    drawn = failures.sampled(ids, min(number, MOST), seed)
+    found = {row.episode.id: row for row in _failures(session, drawn)}
+    return Sampled(run_id, seed, len(ids), [found[key] for key in drawn if key in found])
+
+
+def failure_of(session: Session, episode_id: UUID) -> Failure | None:
+    """The episode as a failure; None if it is none: solved, not scored, or not the agent's own. Raises NotFound."""
+    episode = get_episode(session, episode_id).episode
+    if episode.solved is not False or episode.mixed:
+        return None
+    return next(iter(_failures(session, [episode_id])), None)
+
+
+def review(  # noqa: PLR0913 - what is said, and by whom
+    session: Session, project: Project, episode_id: UUID, *, person: str, labels: Collection[str], note: str = ""
+) -> Failure:
+    """Keeps what a person says of a failed episode; what the same person said before is replaced.
+
+    Args:
+        session: the transaction.
+        project: that the person belongs to.
+        episode_id: a failed episode.
+        person: a name; people are told apart by it.
+        labels: keys, possibly none: then none applies.
+        note: in the person's words.
+
+    Raises:
+        NotFound: there is no such episode.
+        Conflict: it has not failed.
+        Invalid: a label is none of ours.
+    """
+    unknown = sorted(set(labels) - KEYS)
+    if unknown:
+        raise Invalid(f"there is no label {unknown[0]!r}", path="labels", hint=f"There are {', '.join(sorted(KEYS))}.")
+    found = failure_of(session, episode_id)
+    if found is None:
+        raise Conflict(f"the episode {episode_id} has not failed", hint="Only what is scored below 1 has failed.")
+    who: Actor = actor_for(session, project, person)
+    repository.put(
+        session,
+        episode_id=episode_id,
+        attempt_id=found.attempt_id,
+        actor_id=who.id,
+        labels=[label.key for label in LABELS if label.key in labels],
+        suggested=found.suggestions,
+        note=note,
+    )
+    return next(iter(_failures(session, [episode_id])))
+
+
+def _failures(session: Session, ids: Sequence[UUID]) -> list[Failure]:
+    rows = repository.episodes(session, ids)
+    seen = _seen(session, [attempt for _, _, attempt in rows])
+    said: dict[UUID, list[Review]] = {}
+    for row, name in repository.reviews(session, ids):
+        suggested = list(dict.fromkeys(str(one[0]) for one in row.suggested))
+        accepted = [key for key in suggested if key in row.labels]
+        rejected = [key for key in suggested if key not in row.labels]
+        said.setdefault(row.episode_id, []).append(Review(name, row.labels, accepted, rejected, row.note))
+    return [
+        Failure(
+            episode,
+            task,
+            attempt,
+            failures.suggestions(episode.ended_by, feasible=task.feasible, steps=seen.get(attempt, ())),
+            said.get(episode.id, ()),
+        )
+        for episode, task, attempt in rows
+    ]
+
+
+def _seen(session: Session, attempts: Sequence[UUID]) -> Mapping[UUID, Sequence[Seen]]:
+    found: dict[UUID, list[Seen]] = {}
+    for row in repository.steps(session, attempts):
+        found.setdefault(row.attempt_id, []).append(Seen(row.index, row.actions, row.frame_sha256, row.invalid))
+    return found

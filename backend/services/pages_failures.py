@@ -1,0 +1,120 @@
+"""The page of a run's failures, and the form on a failed episode's page."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.domain.failures import LABELS, FailureLabel, label
+from backend.services import failures as service
+from backend.services.failures import Failure, Review, Sampled
+
+KEYBOARD = "1234567890qwer"
+"""Keys of the labels, in their order; none of them does anything else on an episode's page."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One label of the form.
+
+    Attributes:
+        key: on the keyboard.
+        chosen: the person had set it.
+        reason: why a rule suggests it; empty if none does.
+        step: at which.
+    """
+
+    label: FailureLabel
+    key: str
+    chosen: bool
+    reason: str
+    step: int | None
+
+
+@dataclass(frozen=True)
+class Panel:
+    """The form on a failed episode's page.
+
+    Attributes:
+        own: what this person said before.
+        others: what others said; shown only once this person has judged, so that nobody is led.
+        left: failures of the sample that this person has not judged, without this one; None outside a sample.
+    """
+
+    failure: Failure
+    person: str
+    choices: Sequence[Choice]
+    own: Review | None
+    others: Sequence[Review]
+    sample: int | None
+    seed: int
+    left: int | None
+
+
+def panel(session: Session, episode_id: UUID, *, person: str, number: int | None, seed: int) -> Panel | None:
+    """The form; None if the episode has not failed."""
+    found = service.failure_of(session, episode_id)
+    if found is None:
+        return None
+    own = found.by(person) if person else None
+    left = None if number is None else len(_left(session, found, person, number, seed))
+    others = [one for one in found.reviews if one.person != person] if own else []
+    return Panel(found, person, _choices(found, own), own, others, number, seed, left)
+
+
+def _choices(found: Failure, own: Review | None) -> list[Choice]:
+    by = {one.label: one for one in found.suggestions}
+    return [
+        Choice(
+            one,
+            key,
+            own is not None and one.key in own.labels,
+            by[one.key].reason if one.key in by else "",
+            by[one.key].step if one.key in by else None,
+        )
+        for one, key in zip(LABELS, KEYBOARD, strict=True)
+    ]
+
+
+def _left(session: Session, found: Failure, person: str, number: int, seed: int) -> list[Failure]:
+    rows = service.sample(session, found.episode.run_id, number=number, seed=seed).rows
+    return [row for row in rows if row.by(person) is None and row.episode.id != found.episode.id]
+
+
+def following(session: Session, found: Failure, person: str, number: int, seed: int) -> UUID | None:
+    """The next failure of the sample that this person has not judged; None if there is none."""
+    left = _left(session, found, person, number, seed)
+    return left[0].episode.id if left else None
+
+
+SHARES_HEAD = ("label", "title", "by", "count", "n", "share", "low", "high")
+
+
+def share_rows(found: Sampled) -> Iterator[list[Any]]:
+    """The shares, flat."""
+    for by, shares in (("people", found.by_people), ("rules", found.by_rules)):
+        for one in shares:
+            ends = one.interval or (None, None)
+            yield [one.label, label(one.label).title, by, one.count, one.n, one.share, *ends]
+
+
+ROWS_HEAD = ("task", "episode", "score", "ended_by", "suggested", "person", "labels", "accepted", "rejected", "note")
+
+
+def label_rows(found: Sampled) -> Iterator[list[Any]]:
+    """Every episode of the sample, once per person who judged it."""
+    for row in found.rows:
+        known = [row.task.key, str(row.episode.id), row.episode.score, row.episode.ended_by]
+        known.append(" ".join(one.label for one in row.suggestions))
+        for said in row.reviews or [None]:
+            if said is None:
+                yield [*known, "", "", "", "", ""]
+            else:
+                yield [
+                    *known,
+                    said.person,
+                    *(" ".join(x) for x in (said.labels, said.accepted, said.rejected)),
+                    said.note,
+                ]

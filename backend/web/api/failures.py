@@ -1,0 +1,88 @@
+"""Why agents fail: samples of a run's failures with their labels, and what a person says of one."""
+
+from typing import Annotated
+
+from fastapi import Query
+from pydantic import Field
+
+from backend.domain.failures import LABELS, Share
+from backend.services import failures as service
+from backend.services.failures import Failure
+from backend.web.api import schemas_failures as schemas
+from backend.web.api.common import Id, api_router
+from backend.web.api.schemas import Body
+from backend.web.edge import ProjectDep, SessionDep
+
+router = api_router("failures")
+
+
+class FailureLabels(Body):
+    """What a person says of a failed episode."""
+
+    person: str = Field(min_length=1, max_length=60, description="A name; people are told apart by it.")
+    labels: list[str] = Field(max_length=50, description="Keys; empty = none applies.", examples=[["grounding"]])
+    note: str = Field(default="", max_length=2000)
+
+
+@router.get("/runs/{run_id}/failures")
+def sample(
+    session: SessionDep,
+    run_id: Id,
+    sample: Annotated[int, Query(ge=1, le=service.MOST, description="Failures to draw.")] = service.SAMPLE,
+    seed: Annotated[int, Query(ge=0, le=2**31)] = 0,
+) -> schemas.FailureSample:
+    """Draw a seeded sample of a run's failures, with what rules suggest, what people say, and the shares of labels."""
+    found = service.sample(session, run_id, number=sample, seed=seed)
+    return schemas.FailureSample(
+        run=run_id,
+        seed=seed,
+        failed=found.failed,
+        judged=len(found.judged),
+        episodes=[failure(row) for row in found.rows],
+        by_people=[_share(one) for one in found.by_people],
+        by_rules=[_share(one) for one in found.by_rules],
+        agreement=[
+            schemas.LabelAgreement(label=one.label, alpha=one.alpha, episodes=one.episodes) for one in found.agreement
+        ],
+        labels={one.key: schemas.LabelView(**one.model_dump(exclude={"key"})) for one in LABELS},
+    )
+
+
+@router.put("/episodes/{episode_id}/failures")
+def judge(session: SessionDep, project: ProjectDep, episode_id: Id, body: FailureLabels) -> schemas.FailureView:
+    """Keep what a person says of a failed episode; what the same person said before is replaced."""
+    found = service.review(session, project, episode_id, person=body.person, labels=body.labels, note=body.note)
+    return failure(found)
+
+
+def failure(row: Failure) -> schemas.FailureView:
+    """One failed episode."""
+    return schemas.FailureView(
+        episode=row.episode.id,
+        task=row.task.key,
+        score=row.episode.score or 0.0,
+        ended_by=row.episode.ended_by,
+        suggested=[schemas.SuggestionView(**one._asdict()) for one in row.suggestions],
+        labels=sorted(row.labels),
+        reviews=[
+            schemas.ReviewView(
+                person=one.person,
+                labels=list(one.labels),
+                accepted=list(one.accepted),
+                rejected=list(one.rejected),
+                note=one.note,
+            )
+            for one in row.reviews
+        ],
+        url=f"/episodes/{row.episode.id}#why",
+    )
+
+
+def _share(one: Share) -> schemas.ShareView:
+    return schemas.ShareView(
+        label=one.label,
+        count=one.count,
+        n=one.n,
+        share=one.share,
+        interval=tuple(one.interval) if one.interval else None,
+    )

@@ -1,0 +1,79 @@
+"""What the REST API gives of failures and their labels."""
+
+from uuid import UUID
+
+from pydantic import Field
+
+from backend.web.api.schemas import Interval, View
+
+
+class SuggestionView(View):
+    """What a rule suggests."""
+
+    label: str = Field(examples=["repeated"])
+    step: int | None
+    reason: str
+
+
+class ReviewView(View):
+    """What one person says; `accepted` and `rejected` are what the rules had suggested then."""
+
+    person: str
+    labels: list[str]
+    accepted: list[str]
+    rejected: list[str]
+    note: str
+
+
+class FailureView(View):
+    """One failed episode. `labels`: what at least half of the people say who judged it."""
+
+    episode: UUID
+    task: str
+    score: float
+    ended_by: str | None
+    suggested: list[SuggestionView]
+    labels: list[str]
+    reviews: list[ReviewView]
+    url: str
+
+
+class ShareView(View):
+    """In how many of n failures a label applies, with Wilson's interval."""
+
+    label: str
+    count: int
+    n: int
+    share: float | None
+    interval: Interval | None
+
+
+class LabelAgreement(View):
+    """Krippendorff's alpha of one label, over the episodes that several people judged."""
+
+    label: str
+    alpha: float | None
+    episodes: int
+
+
+class LabelView(View):
+    """One label; `papers`: what it is called in those that have it."""
+
+    title: str
+    text: str
+    papers: dict[str, str]
+    by_rule: bool
+
+
+class FailureSample(View):
+    """A seeded sample of a run's failures."""
+
+    run: UUID
+    seed: int
+    failed: int = Field(description="Failures that the run has.")
+    judged: int = Field(description="Of those drawn, how many somebody has judged.")
+    episodes: list[FailureView] = Field(description="In the order of drawing.")
+    by_people: list[ShareView]
+    by_rules: list[ShareView]
+    agreement: list[LabelAgreement]
+    labels: dict[str, LabelView] = Field(description="The closed set, by key.")

@@ -1,0 +1,55 @@
+"""Shares of failure labels as bars: by people, and by rules."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from backend.domain.failures import LABELS, Share, label
+from backend.services.failures import Sampled
+from backend.web.charts import DARK, INK, LIGHT, PAPER, SHAPES
+
+
+def figure(found: Sampled, theme: str) -> dict[str, Any]:
+    """A grouped bar chart with intervals, as plotly takes it. `theme`: light or dark."""
+    ink, line = INK[theme]
+    axis = {"gridcolor": line, "linecolor": line, "zerolinecolor": line, "fixedrange": True}
+    people = f"people, n = {len(found.judged)}"
+    rules = f"rules, n = {len(found.rows)}"
+    return {
+        "data": [_bars(0, people, found.by_people, theme), _bars(1, rules, found.by_rules, theme)],
+        "layout": {
+            "barmode": "group",
+            "paper_bgcolor": "rgba(0,0,0,0)",
+            "plot_bgcolor": "rgba(0,0,0,0)",
+            "font": {"color": ink, "size": 13, "family": "Plex Sans, system-ui, sans-serif"},
+            "margin": {"l": 48, "r": 8, "t": 8, "b": 40},
+            "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
+            "xaxis": {**axis, "automargin": True, "categoryarray": [one.title for one in LABELS]},
+            "yaxis": {**axis, "range": [0, 1.02], "tickformat": ".0%", "dtick": 0.25},
+            "hoverlabel": {"align": "left"},
+        },
+        "config": {"displayModeBar": False, "responsive": True},
+    }
+
+
+def _bars(at: int, name: str, shares: Sequence[Share], theme: str) -> Mapping[str, Any]:
+    palette = DARK if theme == "dark" else LIGHT
+    pattern = {"shape": SHAPES[at], "solidity": 0.3, "fillmode": "overlay", "fgcolor": PAPER[theme]}
+    ends = [(one.share or 0.0, one.interval) for one in shares]
+    return {
+        "type": "bar",
+        "name": name,
+        "x": [label(one.label).title for one in shares],
+        "y": [one.share for one in shares],
+        "customdata": [f"{one.count} of {one.n}" for one in shares],
+        "hovertemplate": "%{x}: %{y:.0%}<br>%{customdata}",
+        "marker": {"color": palette[at], "pattern": pattern},
+        "error_y": {
+            "type": "data",
+            "symmetric": False,
+            "arrayminus": [max(0.0, share - found.low) if found else 0.0 for share, found in ends],
+            "array": [max(0.0, found.high - share) if found else 0.0 for share, found in ends],
+            "color": "#1a1c20" if theme == "light" else "#eeebe3",
+            "thickness": 1.2,
+            "width": 3,
+        },
+    }

@@ -1,0 +1,103 @@
+"""`/runs/{id}/failures`: why does this agent fail? And the form on a failed episode's page."""
+
+from typing import Annotated, Literal
+from urllib.parse import urlencode
+
+from fastapi import Form, Query, Request
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+
+from backend.domain.failures import label
+from backend.services import failures as service
+from backend.services import pages_failures as tables
+from backend.services.pages_looks import ENDED_WORDS
+from backend.services.runs import get_run
+from backend.web import charts
+from backend.web.charts import failures as figures
+from backend.web.edge import ProjectDep, SessionDep
+from backend.web.pages.common import Id, page_router, see
+from backend.web.pages.tables import attachment
+from backend.web.templating import render
+
+router = page_router()
+Number = Annotated[int, Query(ge=1, le=service.MOST)]
+Seed = Annotated[int, Query(ge=0, le=2**31)]
+Person = Annotated[str, Query(max_length=60)]
+
+
+@router.get("/runs/{run_id}/failures")
+def failures(  # noqa: PLR0913 - one parameter per part of the address
+    request: Request,
+    session: SessionDep,
+    run_id: Id,
+    *,
+    sample: Number = service.SAMPLE,
+    seed: Seed = 0,
+    person: Person = "",
+) -> HTMLResponse:
+    """A sample of the run's failures: shares of labels, agreement, and the episodes to be judged."""
+    found = service.sample(session, run_id, number=sample, seed=seed)
+    values = {
+        "run": get_run(session, run_id),
+        "found": found,
+        "sample": sample,
+        "seed": seed,
+        "person": person,
+        "label": label,
+        "ended_words": ENDED_WORDS,
+        "library": charts.library_url(),
+    }
+    return render(request, "failures.html", values)
+
+
+@router.get("/runs/{run_id}/failures.json")
+def chart(
+    session: SessionDep,
+    run_id: Id,
+    sample: Number = service.SAMPLE,
+    seed: Seed = 0,
+    theme: Literal["light", "dark"] = "light",
+) -> JSONResponse:
+    """The shares, as plotly takes them."""
+    found = service.sample(session, run_id, number=sample, seed=seed)
+    return JSONResponse(figures.figure(found, theme), headers={"Cache-Control": "no-store"})
+
+
+@router.get("/runs/{run_id}/failures/{table}.csv")
+def table(
+    session: SessionDep,
+    run_id: Id,
+    table: Literal["shares", "labels"],
+    sample: Number = service.SAMPLE,
+    seed: Seed = 0,
+) -> Response:
+    """Shares, or every label of every episode of the sample."""
+    found = service.sample(session, run_id, number=sample, seed=seed)
+    head, rows = {
+        "shares": (tables.SHARES_HEAD, tables.share_rows),
+        "labels": (tables.ROWS_HEAD, tables.label_rows),
+    }[table]
+    return attachment(f"run-{run_id}-failure-{table}.csv", head, rows(found))
+
+
+@router.post("/episodes/{episode_id}/failures")
+def judge(  # noqa: PLR0913 - what the form has
+    session: SessionDep,
+    project: ProjectDep,
+    episode_id: Id,
+    *,
+    person: Annotated[str, Form(min_length=1, max_length=60)],
+    labels: Annotated[list[str] | None, Form(max_length=50)] = None,
+    note: Annotated[str, Form(max_length=2000)] = "",
+    sample: Annotated[int | None, Form(ge=1, le=service.MOST)] = None,
+    seed: Annotated[int, Form(ge=0, le=2**31)] = 0,
+) -> RedirectResponse:
+    """Keeps what a person says; in a sample the next episode that this person has not judged follows."""
+    found = service.review(session, project, episode_id, person=person.strip(), labels=labels or [], note=note.strip())
+    asked: dict[str, str | int] = {"person": person.strip()}
+    if sample is None:
+        return see(f"/episodes/{episode_id}?{urlencode(asked)}#why")
+    asked |= {"sample": sample, "seed": seed}
+    after = tables.following(session, found, person.strip(), sample, seed)
+    if after is None:
+        return see(f"/runs/{found.episode.run_id}/failures?{urlencode(asked)}")
+    return see(f"/episodes/{after}?{urlencode(asked)}#why")
