@@ -6,6 +6,7 @@ Source: protocols reference, sections 6 and 8. docs/failures.md has the labels a
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
@@ -120,7 +121,8 @@ def label(key: str) -> FailureLabel:
     return {found.key: found for found in LABELS}[key]
 
 
-class Seen(NamedTuple):
+@dataclass(frozen=True)
+class Seen:
     """One step, as far as rules look at it.
 
     Attributes:
@@ -203,7 +205,8 @@ def sampled(ids: Iterable[T], number: int, seed: int) -> list[T]:
     return sorted(ids, key=place)[:number]
 
 
-class Share(NamedTuple):
+@dataclass(frozen=True)
+class Share:
     """In how many of n failed episodes a label applies."""
 
     label: str

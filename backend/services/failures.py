@@ -179,6 +179,6 @@ def _failures(session: Session, ids: Sequence[UUID]) -> list[Failure]:
 
 def _seen(session: Session, attempts: Sequence[UUID]) -> Mapping[UUID, Sequence[Seen]]:
     found: dict[UUID, list[Seen]] = {}
-    for row in repository.steps(session, attempts):
-        found.setdefault(row.attempt_id, []).append(Seen(row.index, row.actions, row.frame_sha256, row.invalid))
+    for attempt, index, actions, picture, invalid in repository.steps(session, attempts):
+        found.setdefault(attempt, []).append(Seen(index, actions, picture, invalid))
     return found

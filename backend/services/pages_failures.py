@@ -108,13 +108,12 @@ def label_rows(found: Sampled) -> Iterator[list[Any]]:
     for row in found.rows:
         known = [row.task.key, str(row.episode.id), row.episode.score, row.episode.ended_by]
         known.append(" ".join(one.label for one in row.suggestions))
-        for said in row.reviews or [None]:
-            if said is None:
-                yield [*known, "", "", "", "", ""]
-            else:
-                yield [
-                    *known,
-                    said.person,
-                    *(" ".join(x) for x in (said.labels, said.accepted, said.rejected)),
-                    said.note,
-                ]
+        if not row.reviews:
+            yield [*known, "", "", "", "", ""]
+        for said in row.reviews:
+            yield [
+                *known,
+                said.person,
+                *(" ".join(x) for x in (said.labels, said.accepted, said.rejected)),
+                said.note,
+            ]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from sqlalchemy import Select, select
+from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
@@ -19,18 +19,14 @@ def failed(session: Session, run_id: UUID) -> list[UUID]:
     return list(session.scalars(query.where(Episode.solved.is_(False), Episode.mixed.is_(False))))
 
 
-def _episodes() -> Select[tuple[Episode, Task, UUID]]:
-    """(episode, task, scored attempt)."""
-    return (
+def episodes(session: Session, ids: Sequence[UUID]) -> Sequence[AnyRow]:
+    """(Episode, Task, scored attempt) of these, in any order."""
+    query = (
         select(Episode, Task, Attempt.id)
         .join(Task, Task.id == Episode.task_id)
         .join(Attempt, (Attempt.episode_id == Episode.id) & (Attempt.state == AttemptState.SCORED.value))
     )
-
-
-def episodes(session: Session, ids: Sequence[UUID]) -> Sequence[AnyRow]:
-    """(Episode, Task, scored attempt) of these, in any order."""
-    return session.execute(_episodes().where(Episode.id.in_(ids))).all()
+    return session.execute(query.where(Episode.id.in_(ids))).all()
 
 
 def steps(session: Session, attempt_ids: Sequence[UUID]) -> Sequence[AnyRow]:
