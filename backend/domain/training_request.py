@@ -1,11 +1,12 @@
 """Which trajectories somebody wants as training data, and in which form."""
 
 import re
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from backend.domain.errors import Invalid
 from backend.domain.recorded import AgentKind, Result
@@ -83,9 +84,18 @@ class ExportRequest(Frozen):
     from_part: int = Field(default=0, ge=0)
 
 
-def check_form(request: ExportRequest, columns: Any) -> None:
-    """Raises Invalid where the form has no table."""
-    if request.format == "parquet" and columns is None:
-        raise Invalid(
-            f"the form {request.form!r} has no table", path="format", hint="Ask for jsonl, or for another form."
-        )
+def read_filters(values: Mapping[str, Any]) -> Filters:
+    """The filters of what somebody gave. Raises Invalid, which names the field."""
+    try:
+        return Filters.model_validate(dict(values))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise Invalid(str(first["msg"]).removeprefix("Value error, "), path=where) from error
+
+
+def check_form(name: str, file_format: str, columns: Any) -> None:
+    """Raises Invalid where a table is asked for and the form has none."""
+    if file_format == "parquet" and columns is None:
+        hint = "Ask for jsonl, or for another form."
+        raise Invalid(f"the form {name!r} has no table", path="format", hint=hint)

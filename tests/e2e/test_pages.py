@@ -1,6 +1,8 @@
 """The pages in a real browser: usable by everybody (axe-core), readable at every width, nothing from elsewhere."""
 
+import re
 import threading
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -104,6 +106,8 @@ def addresses(scene: Scene) -> dict[str, str]:
         "workers": "/workers",
         "studies": "/studies",
         "study": f"/studies/{scene.study}",
+        "exports": "/exports",
+        "wrong exports": "/exports?measure=CR&form=chat",
         "person": f"/runs/{scene.human}/human",
         "person's run": f"/runs/{scene.human}",
         "api": "/docs",
@@ -196,6 +200,29 @@ class TestNewRun:
             assert "tasks=files" in page.url
             page.reload()
             expect(episodes).to_have_text("15")
+
+
+class TestExports:
+    def test_counts_command_and_address_follow_the_form(self, browser: Browser, site: str) -> None:
+        with window(browser, site) as page:
+            opened(page, "/exports")
+            number, command = page.locator("#gives .value").first, page.get_by_label("Command")
+            solved = int(number.inner_text())
+            page.locator("input[name=kind][value=oracle]").check()
+            expect(command).to_contain_text("--kind oracle")
+            assert 0 < int(number.inner_text()) < solved
+            page.locator("input[name=measure]").fill("CR")
+            expect(page.locator("#gives")).to_contain_text("expected NAME>=VALUE")
+            page.locator("input[name=measure]").fill("similarity>=0.5")
+            expect(command).to_contain_text("--measure 'similarity>=0.5'")
+            page.locator("input[value=chat]").check()
+            expect(page.get_by_text("Download as ZIP")).to_have_attribute("href", re.compile("form=chat.*archive=zip"))
+            page.reload()
+            expect(page.locator("input[name=kind][value=oracle]")).to_be_checked()
+            with page.expect_download() as waiting:
+                page.get_by_text("Download as ZIP").click()
+            with zipfile.ZipFile(waiting.value.path()) as archive:
+                assert "manifest.json" in archive.namelist()
 
 
 class TestLeaderboard:

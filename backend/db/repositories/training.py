@@ -193,7 +193,7 @@ def _reason(scope: Scope) -> ColumnElement[str]:
     closed = Benchmark.id.in_(list(scope.closed)) if scope.filters.open_licence else literal(value=False)
     return case(
         (Episode.state == EpisodeState.LOST.value, lost),
-        (Episode.state != EpisodeState.SCORED.value, Episode.state),
+        (Episode.state != EpisodeState.SCORED.value, func.replace(Episode.state, "_", " ")),
         (~_asked(scope.filters), NOT_ASKED),
         (quarantined, QUARANTINE),
         (closed, LICENCE),

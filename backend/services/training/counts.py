@@ -11,6 +11,7 @@ from backend.db.models import Benchmark
 from backend.db.repositories import training as repository
 from backend.db.repositories.training import NOT_ASKED, Group, Scope
 from backend.domain.benchmark_licence import LicenceStatus, licence_status
+from backend.domain.recorded import Result
 from backend.domain.training_request import Filters
 
 
@@ -72,12 +73,13 @@ def count(session: Session, project_id: UUID, filters: Filters) -> Counts:
     """How much an export with these filters would give."""
     found = repository.groups(session, scope_of(session, project_id, filters))
     given = [group for group in found if not group.reason]
+    by_result = _sums((str(group.result), group) for group in given)
     known = {row.id: row for row in repository.benchmarks(session, project_id)}
     used = [row for row in known.values() if row.id in {group.benchmark_id for group in given}]
     return Counts(
         trajectories=sum(group.episodes for group in given),
         steps=sum(group.steps for group in given),
-        results=_sums((str(group.result), group) for group in given),
+        results={result.value: number for result in Result if (number := by_result.get(result.value))},
         kinds=_sums((group.kind, group) for group in given),
         benchmarks=_sums((known[group.benchmark_id].name, group) for group in given),
         left_out=_sums((group.reason, group) for group in found if group.reason not in {"", NOT_ASKED}),

@@ -103,7 +103,7 @@ class Export:
         """
         registry.load()
         self._form: TrainingForm = registry.lookup(Kind.TRAINING, request.form)()
-        check_form(request, self._form.columns)
+        check_form(request.form, request.format, self._form.columns)
         self._writer: RowWriter = writer_of(request.format, self._form.columns)
         self._work, self._store, self._masker = work, store, masker
         self._project_id, self._request = project_id, request

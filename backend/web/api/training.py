@@ -6,11 +6,11 @@ from uuid import UUID
 
 from fastapi import Depends, Query, Response
 from fastapi.responses import StreamingResponse
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
 from backend.db.session import unit_of_work
+from backend.domain import training_request as domain_filters
 from backend.domain.benchmark_licence import LicenceStatus
-from backend.domain.errors import Invalid
 from backend.domain.recorded import AgentKind, Result
 from backend.domain.task import Difficulty
 from backend.domain.training_request import ExportRequest, Filters
@@ -70,27 +70,23 @@ def read_filters(  # noqa: PLR0913 - one parameter per filter
     open_licence: Annotated[bool, Query(description="Only benchmarks whose licence is known to be open.")] = False,
 ) -> Filters:
     """The filters of an address. Raises Invalid."""
-    results = () if any_result else tuple(result or [Result.SOLVED])
-    try:
-        return Filters(
-            results=results,
-            kinds=tuple(kind),
-            benchmarks=tuple(benchmark),
-            domains=tuple(domain),
-            levels=tuple(level),
-            difficulties=tuple(difficulty),
-            agents=tuple(agent),
-            runs=tuple(run),
-            since=since,
-            until=until,
-            min_score=min_score,
-            measures=tuple(measure),
-            open_licence=open_licence,
-        )
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False)[0]
-        where = ".".join(map(str, first["loc"]))
-        raise Invalid(str(first["msg"]).removeprefix("Value error, "), path=where) from error
+    return domain_filters.read_filters(
+        {
+            "results": () if any_result else tuple(result or [Result.SOLVED]),
+            "kinds": kind,
+            "benchmarks": benchmark,
+            "domains": domain,
+            "levels": level,
+            "difficulties": difficulty,
+            "agents": agent,
+            "runs": run,
+            "since": since,
+            "until": until,
+            "min_score": min_score,
+            "measures": measure,
+            "open_licence": open_licence,
+        }
+    )
 
 
 FiltersDep = Annotated[Filters, Depends(read_filters)]

@@ -186,7 +186,7 @@ class TestLeftOut:
     def test_what_is_lost_or_has_not_ended_and_why(self, client: TestClient, scene: Scene) -> None:
         rows = rows_of(files_of(client, "any_result=true&pictures=false"), "left_out.jsonl")
         reasons = {row["reason"] for row in rows}
-        assert {"lost: guest", "not_runnable", "waiting", "running", "the task is in quarantine"} <= reasons
+        assert {"lost: guest", "not runnable", "waiting", "running", "the task is in quarantine"} <= reasons
         assert {row["episode"]: row["reason"] for row in rows}[str(scene.lost)] == "lost: guest"
 
     def test_without_pictures(self, client: TestClient, scene: Scene) -> None:
@@ -286,3 +286,43 @@ class TestSecrets:
         installation.submit()
         installation.lose(installation.must_claim(installation.worker("w2", pid=2)), FailureClass.EVALUATOR)
         assert count(fresh)["left_out"]["lost: evaluator"] == 1
+
+
+class TestPage:
+    def test_counts_what_the_address_asks(self, client: TestClient) -> None:
+        text = client.get("/exports?kind=oracle").text
+        assert f'<div class="value">{count(client, "kind=oracle")["trajectories"]}</div>' in text
+        assert "deskarena export trajectories --out trajectories --kind oracle" in text
+
+    def test_a_form_without_a_result_asks_for_all(self, client: TestClient) -> None:
+        assert "--result any" in client.get("/exports?form=steps").text
+        assert "--result any" not in client.get("/exports").text
+
+    @pytest.mark.parametrize(
+        ("query", "words"),
+        [
+            ("measure=CR", "expected NAME&gt;=VALUE"),
+            ("format=parquet&form=omnibench_tasks", "has no table"),
+            ("form=nothing", "there is no form"),
+            ("result=good", "Input should be"),
+            ("run=this", "valid UUID"),
+            ("since=yesterday", "valid datetime"),
+        ],
+    )
+    def test_what_is_wrong_is_said_beside_its_field(self, client: TestClient, query: str, words: str) -> None:
+        answer = client.get(f"/exports?{query}")
+        assert answer.status_code == 200
+        assert answer.text.count(words) >= 1
+        assert "This cannot be asked." in answer.text
+
+    def test_days_begin_in_utc_and_empty_fields_ask_nothing(self, client: TestClient) -> None:
+        text = client.get("/exports?since=2026-01-01&until=&min_score=&measure=&form=chat&result=solved").text
+        assert "--since 2026-01-01T00:00:00Z" in text
+        assert "--until" not in text
+
+    def test_without_anything_recorded(self, fresh: TestClient) -> None:
+        assert "No trajectory fits" in fresh.get("/exports").text
+
+    def test_hostile_words_are_text(self, client: TestClient) -> None:
+        text = client.get("/exports", params={"agent": "<script>alert(1)</script>", "run": "<b>"}).text
+        assert "<script>alert" not in text

@@ -3,7 +3,7 @@ from pydantic import ValidationError
 
 from backend.domain.errors import Invalid
 from backend.domain.recorded import Result
-from backend.domain.training_request import ExportRequest, Filters, Floor, check_form
+from backend.domain.training_request import Filters, Floor, check_form
 
 
 class TestFilters:
@@ -26,6 +26,6 @@ class TestFilters:
 
 class TestCheckForm:
     def test_a_form_without_a_table(self) -> None:
-        check_form(ExportRequest(form="x"), None)
+        check_form("x", "jsonl", None)
         with pytest.raises(Invalid, match="no table"):
-            check_form(ExportRequest(form="x", format="parquet"), None)
+            check_form("x", "parquet", None)

@@ -1,0 +1,119 @@
+"""What the page of exports offers and says."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.repositories import training as repository
+from backend.domain import registry
+from backend.domain.errors import Invalid
+from backend.domain.recorded import AgentKind, Result
+from backend.domain.registry import Kind
+from backend.domain.task import Difficulty
+from backend.domain.training_request import Filters, check_form
+from backend.services.training.counts import Counts, count
+
+COMMAND = "deskarena export trajectories --out trajectories"
+RESULT_WORDS = {
+    Result.SOLVED: "score 1",
+    Result.PARTLY: "some score, or a part of the task",
+    Result.UNSOLVED: "nothing of it",
+}
+KIND_WORDS = {
+    AgentKind.HUMAN: "a person",
+    AgentKind.ORACLE: "the task's own solution",
+    AgentKind.MODEL: "an agent that asks a model",
+    AgentKind.MIXED: "an agent with a person's help",
+    AgentKind.OTHER: "rules, replays, programs from outside",
+}
+
+
+@dataclass(frozen=True)
+class FormChoice:
+    """A form of training data."""
+
+    name: str
+    about: str
+    table: bool
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What can be chosen; lists of what there is hold only what was scored."""
+
+    forms: Sequence[FormChoice]
+    benchmarks: Sequence[str]
+    domains: Sequence[str]
+    levels: Sequence[str]
+    agents: Sequence[str]
+    difficulties: Sequence[str] = tuple(difficulty.value for difficulty in Difficulty)
+
+
+@dataclass(frozen=True)
+class ExportPage:
+    """The page: choices, counts (None where the filters are wrong), and how to get it."""
+
+    choices: Choices
+    counts: Counts | None
+    command: str
+    address: str
+
+
+def exports(
+    session: Session, project_id: UUID, filters: Filters | None, query: Sequence[tuple[str, str]]
+) -> ExportPage:
+    """The page for these filters.
+
+    Args:
+        session: only reads.
+        project_id: whose episodes.
+        filters: None where what was given is wrong.
+        query: the address's parameters, as the API takes them.
+    """
+    return ExportPage(
+        choices=_choices(session, project_id),
+        counts=None if filters is None else count(session, project_id, filters),
+        command=command_of(query),
+        address=f"/api/v1/trajectories/export?{urlencode([*query, ('archive', 'zip')])}",
+    )
+
+
+def check(query: Sequence[tuple[str, str]]) -> None:
+    """Raises Invalid where the form is unknown, or has no table and one is asked for."""
+    wanted = dict(query)
+    registry.load()
+    name, file_format = wanted.get("form", "steps"), wanted.get("format", "jsonl")
+    if name not in registry.names(Kind.TRAINING):
+        raise Invalid(f"there is no form {name[:80]!r}", path="form")
+    check_form(name, file_format, registry.lookup(Kind.TRAINING, name).columns)
+
+
+def command_of(query: Sequence[tuple[str, str]]) -> str:
+    """The command that asks the same."""
+    words = [COMMAND]
+    for name, value in query:
+        option = f"--{name.replace('_', '-')}"
+        if name == "any_result":
+            words.append("--result any")
+        else:
+            words.append(option if value == "true" else f"{option} {shlex.quote(value)}")
+    return " ".join(words)
+
+
+def _choices(session: Session, project_id: UUID) -> Choices:
+    registry.load()
+    found: Mapping[str, Any] = {name: registry.lookup(Kind.TRAINING, name) for name in registry.names(Kind.TRAINING)}
+    rows = repository.choices(session, project_id)
+    first = sorted(found, key=lambda name: (found[name].columns is None, name != "steps", name))
+    return Choices(
+        forms=[FormChoice(name, found[name].about, found[name].columns is not None) for name in first],
+        benchmarks=sorted({row[0] for row in rows}),
+        domains=sorted({row[1] for row in rows}),
+        levels=sorted({row[2] for row in rows if row[2] is not None}),
+        agents=sorted({row[3] for row in rows}),
+    )
