@@ -36,6 +36,12 @@ KNOWN: Mapping[str, MeasureInfo] = {
         levels=("L1", "L2", "L3"),
     ),
     "S_final": MeasureInfo(title="S_final", text="share of the tasks of L1 to L4 whose end state is right"),
+    "S_judge": MeasureInfo(
+        title="S_judge", text="share of the tasks with assertions whose end state the judge alone finds right"
+    ),
+    "S_assert": MeasureInfo(
+        title="S_assert", text="share of a task's executed assertions that held, averaged over the tasks that have some"
+    ),
     "CR": MeasureInfo(
         title="CR",
         text="coverage rate: depths of the completed subtasks / depths of all subtasks of a task, averaged over tasks",
@@ -50,7 +56,7 @@ KNOWN: Mapping[str, MeasureInfo] = {
         text="checkpoints, subtasks or phases reached / listed, over those of all tasks together",
     ),
 }
-ORDER = ("S_int", PARTS, "S_final", "CR", "LC")
+ORDER = ("S_int", PARTS, "S_final", "S_judge", "S_assert", "CR", "LC")
 
 
 def info(name: str) -> MeasureInfo:

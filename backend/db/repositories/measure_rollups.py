@@ -22,6 +22,7 @@ _SUMS = text("""
     ), part AS MATERIALIZED (
         SELECT c.task_id, c.id, p.place, p.value ->> 'name' AS name, (p.value ->> 'value')::float AS value
         FROM counted c, jsonb_array_elements(c.parts) WITH ORDINALITY p(value, place)
+        WHERE p.value ->> 'kind' <> 'assertion'
     )
     SELECT c.task_id, m.name AS measure, count(*) AS n, sum(m.value) AS total
     FROM counted c JOIN measure m ON m.evaluation_id = c.id

@@ -1,0 +1,64 @@
+"""`/benchmarks/{name}/analyses`: what do agents reach, and what of it do they finish?"""
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+from urllib.parse import urlencode
+from uuid import UUID
+
+from fastapi import Query, Request
+from fastapi.responses import HTMLResponse, Response
+
+from backend.services import checkpoint_analyses as service
+from backend.services.checkpoint_analyses import Analyses
+from backend.web.edge import SessionDep
+from backend.web.pages.common import page_router
+from backend.web.pages.tables import attachment
+from backend.web.templating import render
+
+router = page_router()
+Runs = Annotated[list[UUID] | None, Query(max_length=service.MOST)]
+Table = Literal["level", "persona", "apps", "steps", "languages"]
+CUTS = (("level", "by_level", "Level"), ("persona", "by_persona", "Persona"), ("apps", "by_apps", "Applications"))
+"""Name in addresses, field of the analyses, heading."""
+
+
+@router.get("/benchmarks/{name}/analyses")
+def analyses(request: Request, session: SessionDep, name: str, run: Runs = None) -> HTMLResponse:
+    """All of them, each as a table."""
+    found = service.analyses(session, name, run or ())
+    asked = f"?{urlencode([('run', one) for one in run])}" if run else ""
+    return render(request, "analyses.html", {"page": found, "cuts": CUTS, "asked": asked})
+
+
+@router.get("/benchmarks/{name}/analyses/{table}.csv")
+def table(session: SessionDep, name: str, table: Table, run: Runs = None) -> Response:
+    """One of the tables."""
+    found = service.analyses(session, name, run or ())
+    head, rows = _HEADS[table], _rows(found, table)
+    return attachment(f"{name}-{table}.csv", head, rows)
+
+
+_GAP = ("s_int", "s_final", "difference", "tasks")
+_HEADS: dict[str, tuple[str, ...]] = {
+    "level": ("agent", "run", "level", *_GAP),
+    "persona": ("agent", "run", "persona", *_GAP),
+    "apps": ("agent", "run", "apps", *_GAP),
+    "steps": ("agent", "run", "level", "failed", "solved", "difference", "episodes"),
+    "languages": ("agent", "run_en", "run_cn", "level", "s_int_en", "s_int_cn", "s_final_en", "s_final_cn", "tasks"),
+}
+
+
+def _rows(found: Analyses, table: Table) -> Iterator[list[Any]]:
+    if table == "languages":
+        for pair in found.languages:
+            for level in pair.levels:
+                measured = [level.en[0], level.cn[0], level.en[1], level.cn[1]]
+                yield [pair.label, str(pair.en), str(pair.cn), level.level, *measured, level.tasks]
+        return
+    for run in found.runs:
+        if table == "steps":
+            for gap in run.steps:
+                yield [run.label, str(run.run_id), gap.level, gap.failed, gap.solved, gap.value, gap.episodes]
+        else:
+            for cut in getattr(run, f"by_{table}"):
+                yield [run.label, str(run.run_id), cut.key, cut.s_int, cut.s_final, cut.value, cut.tasks]

@@ -1,0 +1,110 @@
+"""WindowsWorld's analyses of runs in a database, as service, endpoint, page and table."""
+
+from uuid import UUID, uuid4
+
+import pytest
+from starlette.testclient import TestClient
+
+from backend.domain.errors import Invalid, NotFound
+from backend.domain.score import Evaluation, PartResult
+from backend.domain.task import PartKind
+from backend.services import attempts, claims, leaderboards
+from backend.services.checkpoint_analyses import Analyses, analyses
+from tests.factories.records import World, capabilities
+from tests.integration.starter.harness import in_form
+
+NAME = "starter-windowsworld"
+PROGRAMS = ("xfce4-terminal", "mousepad", "galculator", "curl")
+TASKS = ("it_administrator/start_it_l1_001", "accountant/start_acc_l2_004", "sales_manager/start_sal_l4_008")
+PAGE = {"Accept": "text/html"}
+
+
+def scored(world: World, found: dict[str, tuple[float | None, float]], variant: str | None = None) -> UUID:
+    """A run of those tasks, each with its (S_int, S_final)."""
+    worker = world.worker(capabilities=capabilities(PROGRAMS))
+    run = world.submit("noop", NAME, tasks=list(found), variant=variant)
+    for _ in found:
+        claim = world.must_claim(worker)
+        s_int, s_final = found[str(claim.task.key)]
+        world.run_to_evaluation(claim, 3)
+        measures = {"score": s_final, "S_final": s_final} | ({} if s_int is None else {"S_int": s_int})
+        parts = [PartResult(name="c1", kind=PartKind.CHECKPOINT, value=1.0)]
+        parts += [PartResult(name="a1", kind=PartKind.ASSERTION, value=0.0)]
+        verdict = Evaluation(score=s_final, measures=measures, parts=tuple(parts))
+        world.do(attempts.finish_scored, claim.fence, verdict, [], {})
+        world.do(claims.release_lease, claim.lease_id, "done")
+    run_id: UUID = run.id
+    return run_id
+
+
+@pytest.fixture
+def measured(installation: World) -> tuple[World, UUID, UUID]:
+    installation.benchmark(in_form("windowsworld"), name=NAME)
+    en = scored(installation, dict(zip(TASKS, ((1.0, 1.0), (0.5, 0.0), (None, 1.0)), strict=True)))
+    cn = scored(installation, {TASKS[0]: (1 / 3, 0.0)}, variant="language=cn")
+    return installation, en, cn
+
+
+class TestService:
+    def test_one_run(self, measured: tuple[World, UUID, UUID]) -> None:
+        world, en, _ = measured
+        found: Analyses = world.do(analyses, NAME, [en])
+        (run,) = found.runs
+        assert run.s_int is not None
+        assert run.s_final is not None
+        assert (run.s_int.value, run.s_int.tasks) == (0.75, 2)
+        assert run.pooled == pytest.approx((3 + 1) / (3 + 2))
+        assert (run.s_final.value, run.s_final.tasks) == (pytest.approx(2 / 3), 3)
+        assert [(gap.key, gap.value) for gap in run.by_level] == [("L1", 0.0), ("L2", 0.5)]
+        assert {gap.key for gap in run.by_persona} == {"IT Administrator", "Accountant"}
+        assert [(gap.key, gap.tasks) for gap in run.by_apps] == [("1", 1), ("2", 1)]
+        assert [gap.level for gap in run.steps] == ["L1", "L2", "L4"]
+        assert run.latency is not None
+
+    def test_both_languages(self, measured: tuple[World, UUID, UUID]) -> None:
+        world, en, cn = measured
+        (pair,) = world.do(analyses, NAME).languages
+        assert (pair.en, pair.cn) == (en, cn)
+        (level,) = pair.levels
+        assert (level.level, level.tasks) == ("L1", 1)
+        assert level.differences == (pytest.approx(-2 / 3), -1.0)
+
+    def test_a_foreign_run_and_a_foreign_form_are_refused(self, measured: tuple[World, UUID, UUID]) -> None:
+        world, _, _ = measured
+        with pytest.raises(NotFound, match="does not stand on this board"):
+            world.do(analyses, NAME, [uuid4()])
+        with pytest.raises(Invalid, match="starter benchmark"):
+            world.do(analyses, "starter")
+
+    def test_assertions_are_no_parts_of_the_pooled_measure(self, measured: tuple[World, UUID, UUID]) -> None:
+        world, en, _ = measured
+        board = world.do(leaderboards.leaderboard, NAME)
+        (row,) = [row for row in board.rows if row.run.id == en]
+        assert (row.means["parts"].mean, row.means["parts"].n) == (1.0, 3)
+
+
+class TestEdge:
+    def test_endpoint(self, measured: tuple[World, UUID, UUID], fresh: TestClient) -> None:
+        _, en, _ = measured
+        body = fresh.get(f"/api/v1/benchmarks/{NAME}/analyses?run={en}").json()
+        assert body["runs"][0]["s_int"] == {"value": 0.75, "tasks": 2}
+        assert body["runs"][0]["by_level"][1]["difference"] == 0.5
+        assert fresh.get("/api/v1/benchmarks/starter/analyses").status_code == 422
+
+    def test_page_and_tables(self, measured: tuple[World, UUID, UUID], fresh: TestClient) -> None:
+        _, en, _ = measured
+        text = fresh.get(f"/benchmarks/{NAME}/analyses?run={en}", headers=PAGE).text
+        assert "by number of applications" in text
+        assert "+50.0" in text
+        assert f"level.csv?run={en}" in text
+        assert f"/benchmarks/{NAME}/analyses" in fresh.get(f"/leaderboards/{NAME}", headers=PAGE).text
+        every = fresh.get(f"/benchmarks/{NAME}/analyses", headers=PAGE)
+        assert every.status_code == 200
+        assert "language=cn" in every.text
+        table = fresh.get(f"/benchmarks/{NAME}/analyses/languages.csv").text.splitlines()
+        assert table[0].startswith("agent,run_en,run_cn,level,s_int_en")
+        assert len(table) == 2
+
+    def test_a_board_without_runs_says_so(self, installation: World, fresh: TestClient) -> None:
+        installation.benchmark(in_form("windowsworld"), name=NAME)
+        assert "No run of this benchmark yet" in fresh.get(f"/benchmarks/{NAME}/analyses", headers=PAGE).text
