@@ -2,11 +2,7 @@
 
 from backend.web.pages import (
     benchmarks,
-<<<<<<< HEAD
     comparisons,
-=======
-    checkpoints,
->>>>>>> ca24ce9 (WindowsWorld's analyses: S_int against S_final, step gap, latency, languages, as service, endpoint and page; assertions are no parts of the pooled measure)
     docs,
     episode,
     exports,
@@ -22,7 +18,6 @@ from backend.web.pages import (
     workers,
 )
 
-<<<<<<< HEAD
 MODULES = (
     home,
     new_run,
@@ -39,24 +34,5 @@ MODULES = (
     workers,
     docs,
     login,
-=======
-ROUTERS = tuple(
-    module.router
-    for module in (
-        home,
-        new_run,
-        human,
-        runs,
-        studies,
-        episode,
-        benchmarks,
-        checkpoints,
-        task,
-        leaderboard,
-        workers,
-        docs,
-        login,
-    )
->>>>>>> ca24ce9 (WindowsWorld's analyses: S_int against S_final, step gap, latency, languages, as service, endpoint and page; assertions are no parts of the pooled measure)
 )
 ROUTERS = tuple(module.router for module in MODULES)
