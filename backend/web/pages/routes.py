@@ -2,6 +2,7 @@
 
 from backend.web.pages import (
     benchmarks,
+    checkpoints,
     comparisons,
     docs,
     episode,
@@ -28,6 +29,7 @@ MODULES = (
     exports,
     episode,
     benchmarks,
+    checkpoints,
     task,
     comparisons,  # Before the leaderboards, whose addresses end in the name of any dimension.
     leaderboard,

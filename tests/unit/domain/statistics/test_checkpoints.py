@@ -35,7 +35,7 @@ ROWS = [
 class TestAgent:
     def test_s_int_is_a_mean_over_tasks_of_l1_to_l3(self) -> None:
         """(1 + 0.5 + 0.25) / 3; L4 has none."""
-        assert agent_s_int(ROWS) == Mean(pytest.approx(1.75 / 3), 3)
+        assert agent_s_int(ROWS) == pytest.approx(Mean(1.75 / 3, 3))
 
     def test_pooled_counts_checkpoints(self) -> None:
         """(2 + 2 + 2) of 14."""
