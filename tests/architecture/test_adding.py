@@ -26,6 +26,7 @@ from backend.domain.task import EvaluatorSpec, PartKind, Task, TaskKey
 from backend.domain.trajectory import ActionType, Observation
 from tests.architecture.tree import ROOT
 from tests.factories.models import CLICK, asked, endpoint, never
+from tests.factories.recorded import click, picture, recorded, step
 from tests.fakes.desktop import FakeDesktop
 from tests.fakes.origin import origin
 from worker.models._caller import Caller
@@ -43,6 +44,7 @@ KINDS = {
     "protocol": Kind.PROTOCOL,
     "provider": Kind.PROVIDER,
     "setup": Kind.SETUP,
+    "training": Kind.TRAINING,
 }
 
 
@@ -195,6 +197,15 @@ class TestExamples:
         assert desktop.read_file("/home/user/list.txt") == b"milk\neggs\n"
         with pytest.raises(Invalid):
             step.check({"path": "/home/user/list.txt"})
+
+    @pytest.mark.parametrize("plugin", ["training"], indirect=True)
+    def test_training_form(self, plugin: Any) -> None:
+        made = recorded(step(0, click(3, 4), words="There."), step(1, click(5, 6), frame=None))
+        row = {"image": picture("0").path, "words": "There.", "x": 3, "y": 4}
+        assert list(plugin().rows(made)) == [row]
+        assert set(plugin.columns) == set(row)
+        assert list(plugin().pictures(made)) == [picture("0")]
+        assert plugin().refuses(recorded(step(0))) == "no click in a picture"
 
     @pytest.mark.parametrize("plugin", ["benchmark"], indirect=True)
     def test_benchmark(self, plugin: Any, tmp_path: Path) -> None:
