@@ -1,16 +1,18 @@
-"""`deskarena omnibench`: makes tasks of a pool of subtasks, in files on this machine."""
+"""`deskarena omnibench`: makes tasks of a pool of subtasks, in files on this machine, and verifies the pool."""
 
 import json
 import shutil
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from backend.cli.errors import CliError, UsageError
-from backend.cli.options import OutputForm
-from backend.cli.output import Output, print_facts, print_object
+from backend.cli.client import Api
+from backend.cli.errors import CliError, ExitCode, UsageError
+from backend.cli.options import OutputForm, Server
+from backend.cli.output import Columns, Output, print_facts, print_object, print_rows
 
 if TYPE_CHECKING:  # Reading a pool takes what other commands need not wait for.
     from backend.domain.omnibench.compose import Composed, Wanted
@@ -18,6 +20,11 @@ if TYPE_CHECKING:  # Reading a pool takes what other commands need not wait for.
 
 app = typer.Typer(help="Compose tasks of subtasks.", no_args_is_help=True)
 ALL = "all"
+_VERDICTS: Columns = {
+    "subtask": lambda row: row["subtask"],
+    "passed": lambda row: row["passed"],
+    "to revise": lambda row: row["feedback"],
+}
 _COPIED = ("subtasks.json", "about.json", "eval_functions", "assets")
 
 
@@ -50,8 +57,7 @@ def compose_tasks(  # noqa: PLR0913, PLR0917 - a command's options
     from backend.domain.omnibench.consistency import problems
     from backend.domain.omnibench.instructions import told
 
-    if out.exists():
-        raise UsageError(f"{out} is there already; name a folder to make.")
+    _check_free(out)
     try:
         root = pool.resolve()
         subtasks = read_pool(root, [])
@@ -64,14 +70,64 @@ def compose_tasks(  # noqa: PLR0913, PLR0917 - a command's options
                 break
     except Invalid as error:
         raise CliError(f"{error} {error.hint}".strip()) from error
+    _write(root, out, [task for task, _ in found])
+    served = Counter(letters for _, made in found for letters in made.complexity.capabilities())
+    facts: dict[str, Any] = {"folder": str(out), "tasks": len(found), "capabilities": dict(sorted(served.items()))}
+    print_object(facts, output, print_facts)
+
+
+@app.command("cross")
+def cross(
+    pool: Annotated[Path, typer.Argument(metavar="POOL", help="Folder with subtasks.json.")],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to make; it must not be there.")],
+    seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same trials.")] = 0,
+    output: OutputForm = Output.TABLE,
+) -> None:
+    """Write the trials that cross-verify a pool: each evaluation against its own solution and three others."""
+    from backend.domain.benchmarks import read_pool
+    from backend.domain.errors import Invalid
+    from backend.domain.omnibench.crosscheck import trials
+
+    _check_free(out)
+    try:
+        subtasks = read_pool(pool.resolve(), [])
+        found = list(trials(subtasks, seed=seed))
+    except Invalid as error:
+        raise CliError(f"{error} {error.hint}".strip()) from error
+    _write(pool.resolve(), out, found)
+    print_object({"folder": str(out), "trials": len(found)}, output, print_facts)
+
+
+@app.command("verdict")
+def verdict(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="A run of the oracle on these trials.")],
+    output: OutputForm = Output.TABLE,
+    server: Server = None,
+) -> None:
+    """Say which evaluations passed, and what is to be revised. Exits with 1 if one did not."""
+    from backend.domain.omnibench.crosscheck import verdicts
+
+    with Api(server) as api:
+        episodes = api.get(f"/runs/{run}", include="episodes")["episodes"]
+    found = verdicts({episode["task"]: episode["score"] for episode in episodes})
+    rows = [{**one.model_dump(mode="json"), "passed": one.passed, "feedback": one.feedback()} for one in found]
+    print_rows(rows, output, _VERDICTS)
+    if not all(one.passed for one in found):
+        raise typer.Exit(ExitCode.THRESHOLD_MISSED)
+
+
+def _check_free(out: Path) -> None:
+    if out.exists():
+        raise UsageError(f"{out} is there already; name a folder to make.")
+
+
+def _write(root: Path, out: Path, tasks: "Sequence[GraphTask]") -> None:
+    """The pool and its tasks, as `benchmark import omnibench` reads them."""
     out.mkdir(parents=True)
     for name in _COPIED:
         _copy(root / name, out / name)
     with (out / "tasks.jsonl").open("w") as file:
-        file.writelines(json.dumps(task.as_json(), ensure_ascii=False) + "\n" for task, _ in found)
-    served = Counter(letters for _, made in found for letters in made.complexity.capabilities())
-    facts: dict[str, Any] = {"folder": str(out), "tasks": len(found), "capabilities": dict(sorted(served.items()))}
-    print_object(facts, output, print_facts)
+        file.writelines(json.dumps(task.as_json(), ensure_ascii=False) + "\n" for task in tasks)
 
 
 def _wanted(capabilities: list[str], levels: list[str]) -> "list[Wanted]":

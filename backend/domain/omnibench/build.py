@@ -10,7 +10,7 @@ from backend.domain.omnibench.categories import categories_of, scenario_of
 from backend.domain.omnibench.complexity import complexity
 from backend.domain.omnibench.expression import DIALECT, Compiled, compile_expression, compile_function
 from backend.domain.omnibench.graph import Node
-from backend.domain.omnibench.subtask import Subtask, filled
+from backend.domain.omnibench.subtask import Subtask, Values, filled
 from backend.domain.omnibench.task_file import GraphTask, Pool
 from backend.domain.statistics.coherence import best_order
 from backend.domain.task import JSON, EvaluatorSpec, Labels, Part, PartKind, SetupStep, Task, TaskKey, Variant
@@ -48,7 +48,7 @@ def build(task: GraphTask, pool: Pool, raw: Mapping[str, JSON]) -> Task:
         "intent": task.intent,
     }
     parts = tuple(_part(task, node, subtasks[node.name], apps[node.name]) for node in task.graph.nodes)
-    return Task(
+    built = Task(
         key=TaskKey(domain=_app(scenario), name=task.name),
         dialect=DIALECT,
         instruction=task.instruction,
@@ -64,6 +64,7 @@ def build(task: GraphTask, pool: Pool, raw: Mapping[str, JSON]) -> Task:
         max_steps=MAX_STEPS,
         raw=raw,
     )
+    return built if task.trial is None else _tried(built, pool[task.trial.subtask], task.trial.values)
 
 
 def variants(task: Task, graph: GraphTask) -> tuple[Variant, ...]:
@@ -84,6 +85,19 @@ def judged(subtask: Subtask, values: Mapping[str, Any]) -> Compiled:
     if subtask.source:
         return compile_function(subtask.source, values)
     raise Invalid("it has no evaluation", hint="Give an expression as `evaluation`, or eval_functions/<id>.txt.")
+
+
+def _tried(task: Task, played: Subtask, values: Values) -> Task:
+    """The task with the solution of another subtask, and with what that needs on the desktop."""
+    steps = [SetupStep(type=step.type, parameters=filled(step.parameters, values)) for step in played.setup]
+    labels = task.labels.model_copy(update={"requires": tuple(sorted({*task.labels.requires, *played.requires}))})
+    return task.model_copy(
+        update={
+            "setup": (*task.setup, *(step for step in steps if step not in task.setup)),
+            "oracle": None if played.oracle is None else tuple(filled(played.oracle, values)),
+            "labels": labels,
+        }
+    )
 
 
 def _variant(task: Task, axis: str, value: str, instruction: str) -> Variant:

@@ -1,8 +1,8 @@
 """A task as OmniBench's files write it: instruction, intent and graph. Source: OmniBench, appendix C.4.
 
 Keys beyond the published ones, all optional: `task_instruction_low` (the low-level text), `task_instruction_orders`
-(the same instruction, told in other orders), `scenario`, and in `dag` `subtasks` and `parameters`: for each node, the
-subtask that it is (else its name) and the parameters that it is done with (else the first set of the pool).
+(the same instruction, told in other orders), `scenario`, `trial`, and in `dag` `subtasks` and `parameters`: for each
+node, the subtask that it is (else its name) and the parameters that it is done with (else the first set of the pool).
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,11 +12,18 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from backend.domain.errors import Invalid
 from backend.domain.omnibench.graph import Node, TaskGraph
-from backend.domain.omnibench.subtask import Subtask
+from backend.domain.omnibench.subtask import Subtask, Values
 from backend.domain.task import JSON, MAX_PARTS, Frozen
 
 Pool = Mapping[str, Subtask]
 """Subtasks by their id."""
+
+
+class Trial(Frozen):
+    """The subtask whose solution is played in place of the task's own; see `crosscheck.py`."""
+
+    subtask: str
+    values: Values = Field(default_factory=dict)
 
 
 class GraphTask(Frozen):
@@ -29,6 +36,7 @@ class GraphTask(Frozen):
         orders: `instruction` with what is asked for told in other orders.
         intent: what the person wants; empty = unknown.
         scenario: empty = follows from the applications.
+        trial: None = an ordinary task.
     """
 
     name: str
@@ -38,6 +46,7 @@ class GraphTask(Frozen):
     orders: tuple[str, ...] = ()
     intent: str = ""
     scenario: str = ""
+    trial: Trial | None = None
 
     def as_json(self) -> dict[str, JSON]:
         """The task file; `read_task` reads it back."""
@@ -52,6 +61,7 @@ class GraphTask(Frozen):
             "task_instruction_low": self.low,
             "task_instruction_orders": list(self.orders),
             "scenario": self.scenario,
+            "trial": self.trial.model_dump() if self.trial is not None else None,
         }
         return {
             "task_id": self.name,
@@ -100,6 +110,7 @@ class _File(BaseModel):
     task_instruction_low: str = Field(default="", max_length=50_000)
     task_instruction_orders: tuple[str, ...] = Field(default=(), max_length=20)
     scenario: str = Field(default="", max_length=100)
+    trial: Trial | None = None
     dag: _Dag
 
 
@@ -111,6 +122,8 @@ def read_task(raw: Mapping[str, Any], name: str, pool: Pool) -> GraphTask:
     """
     try:
         file = _File.model_validate(raw)
+        if file.trial is not None and file.trial.subtask not in pool:
+            raise Invalid(f"there is no subtask {file.trial.subtask!r}", path="trial.subtask")
         return GraphTask(
             name=name,
             instruction=file.task_instruction,
@@ -118,6 +131,7 @@ def read_task(raw: Mapping[str, Any], name: str, pool: Pool) -> GraphTask:
             orders=file.task_instruction_orders,
             intent=file.task_intent,
             scenario=file.scenario,
+            trial=file.trial,
             graph=_graph(file.dag, pool),
         )
     except ValidationError as error:

@@ -6,8 +6,9 @@ import pytest
 from typer.testing import CliRunner
 
 from backend.cli.main import app
-from tests.factories.omnibench import wide_pool
+from tests.factories.omnibench import small_pool, wide_pool
 from tests.factories.suites import read
+from tests.integration.cli.service import serving
 
 
 @pytest.fixture
@@ -61,3 +62,26 @@ class TestCompose:
 
     def test_a_folder_that_is_there_is_not_touched(self, pool: Path) -> None:
         assert "is there already" in str(composed(pool, "--out", pool).exception)
+
+
+class TestCross:
+    def test_trials_can_be_imported(self, tmp_path: Path) -> None:
+        rows = [one.model_dump(by_alias=True, exclude={"source"}) for one in small_pool().values()]
+        folder, out = tmp_path / "pool", tmp_path / "out"
+        folder.mkdir()
+        (folder / "subtasks.json").write_text(json.dumps(rows))
+        result = CliRunner().invoke(app, ["omnibench", "cross", str(folder), "--out", str(out), "-o", "json"])
+        assert json.loads(result.stdout)["trials"] == 16
+        assert len(read("omnibench", out).tasks) == 16
+
+
+class TestVerdict:
+    @pytest.mark.parametrize(("foreign", "code"), [(0.0, 0), (1.0, 1)])
+    def test_says_what_is_to_be_revised(self, foreign: float, code: int) -> None:
+        scores = {"a.own": 1.0, "a.foreign-1": 0.0, "a.foreign-2": 0.0, "a.foreign-3": foreign}
+        episodes = [{"task": name, "score": score} for name, score in scores.items()]
+        with serving({"GET /api/v1/runs/7": {"episodes": episodes}}) as service:
+            result = CliRunner().invoke(app, ["omnibench", "verdict", "7", "--server", service.url, "-o", "json"])
+        assert result.exit_code == code
+        (row,) = json.loads(result.stdout)
+        assert (row["passed"], "too weak" in row["feedback"]) == (code == 0, code == 1)
