@@ -1,8 +1,8 @@
 """Cross-verification: a subtask's evaluation must accept its own trajectory and reject those of others.
 
-Source: OmniBench; protocols reference, section 6. Each trial is a task of one node. Its evaluation is the subtask's, the
-trajectory that is played is its own solution or, three times, that of another subtask. Where a trial ends otherwise than
-it should, trajectory or evaluation is revised and the trials are made again: a round.
+Source: OmniBench; protocols reference, section 6. Each trial is a task of one node. Its evaluation is the subtask's,
+the trajectory that is played is its own solution or, three times, that of another subtask. Where a trial ends otherwise
+than it should, trajectory or evaluation is revised and the trials are made again: a round.
 """
 
 import random
@@ -48,9 +48,7 @@ class Verdict(Frozen):
         if self.accepts_own is False:
             words.append("the evaluation does not accept the subtask's own solution: one of the two is wrong")
         if self.accepted:
-            words.append(
-                f"the evaluation accepts what does something else ({', '.join(self.accepted)}): it is too weak"
-            )
+            words.append(f"the evaluation is too weak, it accepts {', '.join(self.accepted)}")
         if self.undecided:
             words.append(f"without a score: {', '.join(self.undecided)}")
         lacking = FOREIGN - len(self.rejected) - len(self.accepted)
@@ -62,8 +60,8 @@ class Verdict(Frozen):
 def trials(pool: Pool, *, seed: int, foreign: int = FOREIGN) -> Iterator[GraphTask]:
     """For each subtask with a solution, a trial with it and `foreign` ones with those of others.
 
-    Those that come nearest are taken first: the same subtask with other parameters, then others of the same application.
-    One that makes what the subtask makes is none: it would be accepted rightly.
+    Those that come nearest are taken first: the same subtask with other parameters, then others of the same
+    application. One that makes what the subtask makes is none: it would be accepted rightly.
 
     Args:
         pool: the subtasks.
