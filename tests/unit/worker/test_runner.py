@@ -77,7 +77,7 @@ class Attempt:
         return self.provider.opened[0].fake
 
     @property
-    def score(self) -> float:
+    def score(self) -> float | None:
         assert self.book.evaluation is not None
         return self.book.evaluation.score
 
