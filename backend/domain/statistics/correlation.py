@@ -2,7 +2,9 @@
 
 import math
 from collections.abc import Sequence
-from statistics import fmean
+from statistics import NormalDist, fmean
+
+from backend.domain.statistics.intervals import LEVEL, Interval
 
 
 def ranked(values: Sequence[float]) -> list[float]:
@@ -32,13 +34,44 @@ def spearman(first: Sequence[float], second: Sequence[float]) -> float | None:
     Returns:
         -1 to 1; None for fewer than three things, or where one measure is the same everywhere.
     """
+    return pearson(ranked(first), ranked(second))
+
+
+def pearson(first: Sequence[float], second: Sequence[float]) -> float | None:
+    """Pearson's correlation: how near to a line two measures lie.
+
+    Source: K. Pearson, "Note on regression and inheritance in the case of two parents", Proc. R. Soc. 58 (1895).
+
+    Args:
+        first: one measure.
+        second: the other, of the same things in the same order.
+
+    Returns:
+        -1 to 1; None for fewer than three things, or where one measure is the same everywhere.
+    """
     if len(first) != len(second):
         raise ValueError(f"{len(first)} values beside {len(second)}")
     if len(first) < 3:  # noqa: PLR2004 - two points lie on a line whatever they are.
         return None
-    a, b = ranked(first), ranked(second)
-    mean = fmean(a)
-    squares = math.sqrt(sum((x - mean) ** 2 for x in a) * sum((y - mean) ** 2 for y in b))
+    a, b = fmean(first), fmean(second)
+    squares = math.sqrt(sum((x - a) ** 2 for x in first) * sum((y - b) ** 2 for y in second))
     if squares <= 0:
         return None
-    return sum((x - mean) * (y - mean) for x, y in zip(a, b, strict=True)) / squares
+    found = sum((x - a) * (y - b) for x, y in zip(first, second, strict=True)) / squares
+    return min(1.0, max(-1.0, found))
+
+
+def pearson_interval(r: float, n: int, level: float = LEVEL) -> Interval | None:
+    """The interval of Pearson's correlation by Fisher's transformation: tanh(atanh r +- z / sqrt(n - 3)).
+
+    Source: R. A. Fisher, "On the probable error of a coefficient of correlation", Metron 1 (1921).
+
+    Returns:
+        None for fewer than four things; for r = 1 or -1, where the transformation ends, r itself twice.
+    """
+    if n < 4:  # noqa: PLR2004 - the formula divides by n - 3.
+        return None
+    if abs(r) >= 1.0:
+        return Interval(r, r)
+    half = NormalDist().inv_cdf(0.5 + level / 2) / math.sqrt(n - 3)
+    return Interval(math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half))

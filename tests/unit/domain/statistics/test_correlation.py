@@ -1,8 +1,12 @@
 """Expected values are scipy 1.16's `scipy.stats.spearmanr(...).statistic`."""
 
-import pytest
+from statistics import pstdev
 
-from backend.domain.statistics.correlation import ranked, spearman
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backend.domain.statistics.correlation import pearson, pearson_interval, ranked, spearman
 
 
 class TestRanked:
@@ -35,3 +39,41 @@ class TestSpearman:
     def test_both_must_be_of_the_same_things(self) -> None:
         with pytest.raises(ValueError, match="3 values beside 2"):
             spearman([1, 2, 3], [1, 2])
+
+
+class TestPearson:
+    def test_anscombes_first_set(self) -> None:
+        """F. J. Anscombe, "Graphs in statistical analysis" (1973): r = 0.816."""
+        x = [10, 8, 13, 9, 11, 14, 6, 4, 12, 7, 5]
+        y = [8.04, 6.95, 7.58, 8.81, 8.33, 9.96, 7.24, 4.26, 10.84, 4.82, 5.68]
+        assert pearson(x, y) == pytest.approx(0.816, abs=5e-4)
+
+    @pytest.mark.parametrize(("first", "second"), [([1, 2], [1, 2]), ([1, 1, 1], [1, 2, 3])])
+    def test_nothing_can_be_said(self, first: list[float], second: list[float]) -> None:
+        assert pearson(first, second) is None
+
+    @given(st.lists(st.tuples(st.floats(-100, 100), st.floats(-100, 100)), min_size=3, max_size=20))
+    def test_is_scipys(self, pairs: list[tuple[float, float]]) -> None:
+        from scipy.stats import pearsonr  # type: ignore[import-untyped]
+
+        first, second = zip(*pairs, strict=True)
+        found = pearson(first, second)
+        if found is not None and min(pstdev(first), pstdev(second)) > 1e-3:
+            assert found == pytest.approx(pearsonr(first, second).statistic, abs=1e-6)
+
+
+class TestPearsonInterval:
+    def test_is_scipys(self) -> None:
+        from scipy.stats import pearsonr  # type: ignore[import-untyped]
+
+        x, y = [1, 2, 3, 4, 5, 6], [1, 3, 2, 5, 4, 6]
+        r = pearson(x, y)
+        assert r is not None
+        expected = pearsonr(x, y).confidence_interval(0.95)
+        assert pearson_interval(r, 6) == pytest.approx((expected.low, expected.high))
+
+    def test_too_few(self) -> None:
+        assert pearson_interval(0.5, 3) is None
+
+    def test_a_line(self) -> None:
+        assert pearson_interval(1.0, 9) == (1.0, 1.0)
