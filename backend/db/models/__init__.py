@@ -21,10 +21,13 @@ from backend.db.models.licence import Licence
 from backend.db.models.measure import Measure
 from backend.db.models.measure_rollup import MeasureRollup
 from backend.db.models.node import Node
+from backend.db.models.person_rating import PersonRating
+from backend.db.models.person_verdict import PersonVerdict
 from backend.db.models.project import Project
 from backend.db.models.quarantine import Quarantine
 from backend.db.models.reported_result import ReportedResult
 from backend.db.models.rescore import Rescore
+from backend.db.models.review_item import ReviewItem
 from backend.db.models.rollup import Rollup
 from backend.db.models.run import Run
 from backend.db.models.slot import Slot
@@ -69,10 +72,13 @@ __all__ = [
     "Measure",
     "MeasureRollup",
     "Node",
+    "PersonRating",
+    "PersonVerdict",
     "Project",
     "Quarantine",
     "ReportedResult",
     "Rescore",
+    "ReviewItem",
     "Rollup",
     "Run",
     "Slot",
