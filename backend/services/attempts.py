@@ -19,7 +19,7 @@ from backend.domain import score
 from backend.domain.episode import AttemptState, EndedBy, EpisodeState, Outcome, RunState
 from backend.domain.errors import Conflict, FailureClass, LeaseLost
 from backend.domain.trajectory import StepRecord
-from backend.services import artifacts, events, human_runs, losses, validation_results, works
+from backend.services import artifacts, events, human_runs, judges, losses, validation_results, works
 from backend.services.artifacts import ArtifactRef
 from backend.services.claims import Fence
 from backend.services.events import Kind
@@ -327,6 +327,8 @@ def add_evaluation(  # noqa: PLR0913 - what is known of a verdict
     )
     session.add(row)
     session.flush()  # Measures and evidence refer to it.
+    if "CR" in evaluation.measures:
+        judges.note_graph(session, attempt.id)
     session.add_all(
         Measure(evaluation_id=row.id, name=name, value=value) for name, value in evaluation.measures.items()
     )

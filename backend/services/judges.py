@@ -7,8 +7,10 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
+from backend.db.models import Judge, Project
 from backend.db.models.words import JudgeKind
 from backend.db.repositories import judges as repository
+from backend.domain.errors import NotFound
 from backend.domain.judging.ask import Question
 from backend.domain.judging.config import JudgeConfig
 from backend.domain.judging.criteria import criteria_of
@@ -17,6 +19,8 @@ from backend.domain.judging.prompt import PROMPT_SHA256
 from backend.domain.judging.seen import KeptPicture, SeenStep
 from backend.domain.task import Task, digest
 from backend.services.pages_actions import action_words
+
+GRAPH = "evaluator of graphs"
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,26 @@ def cost_of_run(session: Session, run_id: UUID) -> JudgeCost:
 def cost_of_attempt(session: Session, attempt_id: UUID) -> JudgeCost:
     """Of one attempt."""
     return JudgeCost(*repository.spent(session, attempt_id=attempt_id))
+
+
+def get_judge(session: Session, judge_id: UUID) -> Judge:
+    """The judge. Raises NotFound."""
+    found = repository.get(session, judge_id)
+    if found is None:
+        raise NotFound(f"there is no judge {judge_id}", hint="`deskarena judge list` shows them.")
+    return found
+
+
+def list_judges(session: Session, project: Project) -> list[Judge]:
+    """All judges that have judged something, newest first."""
+    return repository.listing(session, project.id)
+
+
+def note_graph(session: Session, attempt_id: UUID) -> None:
+    """A graph of subtasks was evaluated, with measures that people can check: its evaluator is a judge, too."""
+    project_id = repository.project_of(session, attempt_id)
+    values = {"kind": JudgeKind.GRAPH.value, "endpoint": "", "model": GRAPH, "prompt_sha256": "", "config": {}}
+    repository.get_or_make(session, project_id, digest([JudgeKind.GRAPH.value]), values)
 
 
 def question_of(session: Session, attempt_id: UUID, task: Task, config: JudgeConfig) -> Question:

@@ -18,6 +18,11 @@ def get(session: Session, judge_id: UUID) -> Judge | None:
     return session.get(Judge, judge_id)
 
 
+def listing(session: Session, project_id: UUID) -> list[Judge]:
+    """A project's judges, newest first."""
+    return list(session.scalars(select(Judge).where(Judge.project_id == project_id).order_by(Judge.id.desc())))
+
+
 def get_or_make(session: Session, project_id: UUID, identity: str, values: Mapping[str, Any]) -> Judge:
     """The project's judge of this identity. Safe to call from several workers at once."""
     row = {"id": uuid7(), "project_id": project_id, "identity": identity, **values}
@@ -68,8 +73,10 @@ def seen_steps(session: Session, attempt_id: UUID) -> Sequence[AnyRow]:
     return session.execute(query.where(Step.attempt_id == attempt_id).order_by(Step.index)).all()
 
 
-def spent(session: Session, *, run_id: UUID | None = None, attempt_id: UUID | None = None) -> tuple[int, float, bool]:
-    """(answers, USD, all of them priced): what judges cost a run or an attempt."""
+def spent(
+    session: Session, *, run_id: UUID | None = None, attempt_id: UUID | None = None, judge_id: UUID | None = None
+) -> tuple[int, float, bool]:
+    """(answers, USD, all of them priced): what judges cost a run or an attempt, or what one judge cost."""
     query = select(
         func.count(JudgeAnswer.id),
         func.coalesce(func.sum(JudgeAnswer.usd), 0.0),
@@ -77,6 +84,8 @@ def spent(session: Session, *, run_id: UUID | None = None, attempt_id: UUID | No
     )
     if attempt_id is not None:
         query = query.where(JudgeAnswer.attempt_id == attempt_id)
+    if judge_id is not None:
+        query = query.where(JudgeAnswer.judge_id == judge_id)
     if run_id is not None:
         of_run = select(Attempt.id).join(Episode, Episode.id == Attempt.episode_id).where(Episode.run_id == run_id)
         query = query.where(JudgeAnswer.attempt_id.in_(of_run))

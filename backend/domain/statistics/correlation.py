@@ -51,7 +51,8 @@ def pearson(first: Sequence[float], second: Sequence[float]) -> float | None:
     """
     if len(first) != len(second):
         raise ValueError(f"{len(first)} values beside {len(second)}")
-    if len(first) < 3:  # noqa: PLR2004 - two points lie on a line whatever they are.
+    # Two points lie on a line whatever they are. Values that are the same may miss their own mean by a rounding.
+    if len(first) < 3 or len(set(first)) == 1 or len(set(second)) == 1:  # noqa: PLR2004
         return None
     a, b = fmean(first), fmean(second)
     squares = math.sqrt(sum((x - a) ** 2 for x in first) * sum((y - b) ** 2 for y in second))

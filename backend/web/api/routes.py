@@ -10,6 +10,7 @@ from backend.web.api import (
     drafts,
     episodes,
     failures,
+    judges,
     licences,
     rescore,
     runs,
@@ -21,6 +22,7 @@ from backend.web.api import (
 ROUTERS = (
     runs.router,
     studies.router,
+    judges.router,
     episodes.router,
     failures.router,
     agent.router,

@@ -48,7 +48,7 @@ class TestPearson:
         y = [8.04, 6.95, 7.58, 8.81, 8.33, 9.96, 7.24, 4.26, 10.84, 4.82, 5.68]
         assert pearson(x, y) == pytest.approx(0.816, abs=5e-4)
 
-    @pytest.mark.parametrize(("first", "second"), [([1, 2], [1, 2]), ([1, 1, 1], [1, 2, 3])])
+    @pytest.mark.parametrize(("first", "second"), [([1, 2], [1, 2]), ([1, 1, 1], [1, 2, 3]), ([1, 2, 3], [0.7] * 3)])
     def test_nothing_can_be_said(self, first: list[float], second: list[float]) -> None:
         assert pearson(first, second) is None
 
@@ -64,7 +64,7 @@ class TestPearson:
 
 class TestPearsonInterval:
     def test_is_scipys(self) -> None:
-        from scipy.stats import pearsonr  # type: ignore[import-untyped]
+        from scipy.stats import pearsonr
 
         x, y = [1, 2, 3, 4, 5, 6], [1, 3, 2, 5, 4, 6]
         r = pearson(x, y)

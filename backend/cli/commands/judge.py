@@ -1,0 +1,97 @@
+"""`deskarena judge`: list, show, review."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import typer
+
+from backend.cli.client import DEFAULT_SERVER, Api
+from backend.cli.options import Limit, OutputForm, Server
+from backend.cli.output import Columns, Output, print_facts, print_object, print_rows, print_table, progress
+
+app = typer.Typer(help="Judges, and how far people agree with them.", no_args_is_help=True)
+DEFAULT_LIMIT = 50
+JudgeId = Annotated[str, typer.Argument(metavar="JUDGE", help="The judge's id.")]
+
+
+def words(found: Mapping[str, Any]) -> str:
+    """A coefficient: `0.61 (0.48 to 0.72), n = 120`."""
+    if found["value"] is None:
+        return f"-, n = {found['n']}"
+    interval = found["interval"]
+    ends = f" ({interval[0]:.2f} to {interval[1]:.2f})" if interval else ""
+    return f"{found['value']:.2f}{ends}, n = {found['n']}"
+
+
+def agreement(judge: Mapping[str, Any]) -> str:
+    """Kappa of a model, r of a measure."""
+    if judge["kind"] == "graph":
+        return "; ".join(f"r of {one['measure']} {words(one['r'])}" for one in judge["correlations"]) or "-"
+    return f"kappa {words(judge['agreement'][0]['kappa'])}"
+
+
+JUDGES: Columns = {
+    "judge": lambda judge: judge["id"],
+    "model": lambda judge: judge["model"],
+    "endpoint": lambda judge: judge["endpoint"],
+    "temperature": lambda judge: judge["config"].get("temperature", ""),
+    "votes": lambda judge: judge["config"].get("votes", ""),
+    "prompt": lambda judge: judge["prompt_sha256"][:12],
+    "attempts": lambda judge: judge["attempts_judged"],
+    "checked": lambda judge: judge["attempts_checked"],
+    "agreement": agreement,
+}
+LEVELS: Columns = {
+    "level": lambda row: row["level"],
+    "both yes": lambda row: row["both_yes"],
+    "only the judge": lambda row: row["only_judge_yes"],
+    "only the person": lambda row: row["only_person_yes"],
+    "both no": lambda row: row["both_no"],
+    "kappa": lambda row: words(row["kappa"]),
+}
+
+
+@app.command("list")
+def list_judges(limit: Limit = DEFAULT_LIMIT, output: OutputForm = Output.TABLE, server: Server = None) -> None:
+    """List judges with their agreement with people, newest first."""
+    with Api(server) as api:
+        empty = "no judge was asked yet: `deskarena run submit ... --judge endpoint=openai --judge model=NAME`"
+        print_rows(api.items("/judges", limit), output, JUDGES, empty=empty)
+
+
+@app.command()
+def show(judge: JudgeId, output: OutputForm = Output.TABLE, server: Server = None) -> None:
+    """Show a judge: agreement with people by level, and people among themselves."""
+    with Api(server) as api:
+        print_object(api.get(f"/judges/{judge}"), output, show_judge)
+
+
+def show_judge(judge: Mapping[str, Any]) -> None:
+    """For people."""
+    facts = {name: str(value(judge)) for name, value in JUDGES.items()}
+    facts["people"] = f"{judge['done']} of {judge['drawn']} drawn attempts judged by two people"
+    if judge["kind"] == "vlm":
+        facts["alpha, people"] = words(judge["alpha_people"])
+        facts["alpha, everybody"] = words(judge["alpha_everybody"])
+    print_facts(facts)
+    if judge["kind"] == "vlm":
+        print()
+        print_table(judge["agreement"], LEVELS)
+
+
+@app.command()
+def review(
+    judge: JudgeId,
+    draw: Annotated[int | None, typer.Option("--draw", min=1, help="Draw so many more attempts for people.")] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the draw.")] = 0,
+    output: OutputForm = Output.TABLE,
+    server: Server = None,
+) -> None:
+    """Draw attempts for people, and say where they judge them."""
+    with Api(server) as api:
+        drawn = api.post(f"/judges/{judge}/draw", {"size": draw, "seed": seed})["drawn"] if draw else 0
+        found = api.get(f"/judges/{judge}")
+        progress(f"{drawn} drawn now; {found['done']} of {found['drawn']} judged by two people")
+        page = f"{(server or DEFAULT_SERVER).rstrip('/')}/judges/{judge}/review"
+        where = {"drawn": drawn, "queue": found["drawn"], "done": found["done"], "page": page}
+        print_object(where, output, lambda where: print(where["page"]))

@@ -1,0 +1,157 @@
+"""How far a judge agrees with people who saw no verdict of it."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.models import Judge
+from backend.db.models.words import JudgeKind
+from backend.db.repositories import reviews as repository
+from backend.db.repositories.pages_common import AnyRow
+from backend.domain.statistics.agreement import (
+    Confusion,
+    alpha_interval,
+    confusion,
+    kappa_interval,
+    krippendorffs_alpha,
+)
+from backend.domain.statistics.correlation import pearson, pearson_interval
+from backend.domain.statistics.intervals import Interval
+from backend.services.reviews import PEOPLE
+
+NO_LEVEL = "no level"
+
+
+@dataclass(frozen=True)
+class Level:
+    """Agreement on the tasks of one level, or on all."""
+
+    name: str
+    counts: Confusion
+    interval: Interval | None
+
+
+@dataclass(frozen=True)
+class Alpha:
+    """Krippendorff's alpha, nominal; `n`: criteria with at least two verdicts."""
+
+    value: float | None
+    interval: Interval | None
+    n: int
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """Pearson's r of what people rated and a measure, over n attempts that enough people have rated."""
+
+    measure: str
+    rating: str
+    r: float | None
+    interval: Interval | None
+    n: int
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """A criterion on which a person said otherwise than the judge."""
+
+    episode_id: UUID
+    task: str
+    criterion: str
+    judge: bool
+    person: str
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """What people say of a judge.
+
+    Attributes:
+        attempts: that people have judged.
+        unsure: verdicts of people who could not tell; they count nowhere.
+        whole, levels: judge beside people; each verdict of a person is one pair.
+        people: people among themselves; `everybody`: with the judge as one more.
+        correlations: of a judge of graphs.
+        disagreements: where to look.
+    """
+
+    attempts: int
+    unsure: int
+    whole: Level
+    levels: list[Level]
+    people: Alpha
+    everybody: Alpha
+    correlations: list[Correlation]
+    disagreements: list[Disagreement]
+
+
+def agreement_of(session: Session, judge: Judge) -> Agreement:
+    """Everything that people's verdicts say of a judge. Intervals draw whole attempts: their criteria are alike."""
+    rows = repository.compared(session, judge.id) if judge.kind == JudgeKind.VLM else []
+    sure = [row for row in rows if row.reached is not None]
+    by_level: defaultdict[str, list[AnyRow]] = defaultdict(list)
+    for row in sure:
+        by_level[row.level or NO_LEVEL].append(row)
+    rated = repository.rated(session, judge.id) if judge.kind == JudgeKind.GRAPH else []
+    return Agreement(
+        attempts=len({row.attempt_id for row in (*rows, *rated)}),
+        unsure=len(rows) - len(sure),
+        whole=_level("all", sure),
+        levels=[_level(name, by_level[name]) for name in sorted(by_level)],
+        people=_alpha(sure, with_judge=False),
+        everybody=_alpha(sure, with_judge=True),
+        correlations=_correlations(rated),
+        disagreements=[
+            Disagreement(row.episode_id, row.task, row.criterion, row.judge, row.person)
+            for row in sure
+            if row.judge != row.reached
+        ],
+    )
+
+
+def _level(name: str, rows: Sequence[AnyRow]) -> Level:
+    clusters = [confusion([(row.judge, row.reached) for row in group]) for group in _by_attempt(rows).values()]
+    return Level(name, confusion([(row.judge, row.reached) for row in rows]), kappa_interval(clusters))
+
+
+def _by_attempt(rows: Iterable[AnyRow]) -> Mapping[UUID, list[AnyRow]]:
+    found: defaultdict[UUID, list[AnyRow]] = defaultdict(list)
+    for row in rows:
+        found[row.attempt_id].append(row)
+    return found
+
+
+def _alpha(rows: Sequence[AnyRow], *, with_judge: bool) -> Alpha:
+    clusters = [_units(group, with_judge=with_judge) for group in _by_attempt(rows).values()]
+    units = [unit for cluster in clusters for unit in cluster if len(unit) > 1]
+    return Alpha(krippendorffs_alpha(units), alpha_interval(clusters), len(units))
+
+
+def _units(rows: Sequence[AnyRow], *, with_judge: bool) -> list[list[bool]]:
+    """Of each criterion of an attempt the verdicts."""
+    found: dict[str, list[bool]] = {}
+    for row in rows:
+        found.setdefault(row.criterion, [row.judge] if with_judge else []).append(row.reached)
+    return list(found.values())
+
+
+def _correlations(rows: Sequence[AnyRow]) -> list[Correlation]:
+    if not rows:
+        return []
+    groups = [group for group in _by_attempt(rows).values() if len(group) >= PEOPLE]
+    return [_correlation(groups, "CR", "completion"), _correlation(groups, "LC", "logic")]
+
+
+def _correlation(groups: Sequence[Sequence[AnyRow]], measure: str, rating: str) -> Correlation:
+    """The mean of people's ratings beside the measure, where it is defined."""
+    pairs = [
+        (float(value), fmean(getattr(row, rating) / 100 for row in group))
+        for group in groups
+        if (value := getattr(group[0], measure)) is not None
+    ]
+    r = pearson([value for value, _ in pairs], [mean for _, mean in pairs])
+    return Correlation(measure, rating, r, None if r is None else pearson_interval(r, len(pairs)), len(pairs))

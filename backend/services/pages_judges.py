@@ -1,0 +1,102 @@
+"""Judges as their pages show them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.models import Judge, Project
+from backend.db.models.words import JudgeKind
+from backend.db.repositories import judges as repository
+from backend.db.repositories import reviews as review_repository
+from backend.services.agreement import Agreement, Level, agreement_of
+from backend.services.judges import JudgeCost, get_judge, list_judges
+from backend.services.reviews import Progress, progress
+
+SHOWN = 200
+"""Disagreements on a page; the CSV has all answers."""
+
+
+@dataclass(frozen=True)
+class JudgePage:
+    """One judge with what people say of it.
+
+    Attributes:
+        cost: of all its answers.
+    """
+
+    judge: Judge
+    progress: Progress
+    agreement: Agreement
+    cost: JudgeCost
+
+    @property
+    def graph(self) -> bool:
+        """It is the evaluator of graphs, whose measures people rate."""
+        return self.judge.kind == JudgeKind.GRAPH
+
+
+def judge_pages(session: Session, project: Project) -> list[JudgePage]:
+    """All judges, newest first."""
+    return [_page(session, judge) for judge in list_judges(session, project)]
+
+
+def judge_page(session: Session, judge_id: UUID) -> JudgePage:
+    """One judge. Raises NotFound."""
+    return _page(session, get_judge(session, judge_id))
+
+
+def _page(session: Session, judge: Judge) -> JudgePage:
+    cost = JudgeCost(*repository.spent(session, judge_id=judge.id))
+    return JudgePage(judge, progress(session, judge), agreement_of(session, judge), cost)
+
+
+def agreement_rows(page: JudgePage) -> Iterator[dict[str, Any]]:
+    """Judge beside people by level, flat."""
+    found = page.agreement
+    for level in (found.whole, *found.levels):
+        yield _level_row(level)
+
+
+def _level_row(level: Level) -> dict[str, Any]:
+    counts, interval = level.counts, level.interval
+    return {
+        "level": level.name,
+        "pairs": counts.n,
+        "both_yes": counts.both,
+        "only_judge_yes": counts.only_judge,
+        "only_person_yes": counts.only_people,
+        "both_no": counts.neither,
+        "agreed": counts.agreed,
+        "kappa": counts.kappa,
+        "low": interval.low if interval else None,
+        "high": interval.high if interval else None,
+    }
+
+
+def answer_rows(session: Session, page: JudgePage) -> Iterator[dict[str, Any]]:
+    """Every answer of a person beside the judge's, flat."""
+    if page.graph:
+        for row in review_repository.rated(session, page.judge.id):
+            yield {
+                "attempt": str(row.attempt_id),
+                "task": row.task,
+                "person": row.person,
+                "completion": row.completion,
+                "logic": row.logic,
+                "CR": row.CR,
+                "LC": row.LC,
+            }
+        return
+    for row in review_repository.compared(session, page.judge.id):
+        yield {
+            "attempt": str(row.attempt_id),
+            "task": row.task,
+            "level": row.level,
+            "criterion": row.criterion,
+            "person": row.person,
+            "person_says": row.reached,
+            "judge_says": row.judge,
+        }

@@ -1,0 +1,167 @@
+"""People judge what a judge has judged, blind: they see neither its verdicts nor whose attempt it is."""
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+from uuid_utils.compat import uuid7
+
+from backend.db.models import Actor, Judge, ReviewItem
+from backend.db.models.words import JudgeKind
+from backend.db.repositories import reviews as repository
+from backend.domain.errors import Invalid, NotFound
+from backend.domain.judging.criteria import Criterion
+from backend.domain.judging.seen import SeenStep
+from backend.services.benchmark_variants import task_of
+from backend.services.judges import get_judge, seen_steps
+
+PEOPLE = 2
+"""How many people judge each item."""
+TENTHS = tuple(range(0, 101, 10))
+MOST_DRAWN = 1000
+
+
+@dataclass(frozen=True)
+class ReviewTask:
+    """One item as a person sees it.
+
+    Attributes:
+        item: by which the answer is given.
+        kind: `vlm`: each criterion is reached or not; `graph`: completion and logic in tenths.
+        instruction: the task's.
+        criteria: what is to be judged; of a graph its subtasks, for reading.
+        steps: pictures and actions.
+    """
+
+    item: UUID
+    kind: str
+    instruction: str
+    criteria: tuple[Criterion, ...]
+    steps: tuple[SeenStep, ...]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far people are with a judge's items.
+
+    Attributes:
+        items: drawn so far.
+        done: of them, judged by enough people.
+        judged: attempts that the judge has judged, from which more can be drawn.
+        people: items by person.
+    """
+
+    items: int
+    done: int
+    judged: int
+    people: Mapping[str, int]
+
+
+def draw(session: Session, judge_id: UUID, size: int, seed: int) -> int:
+    """Draws attempts for people: the same attempts, size and seed give the same draw. Returns how many are new.
+
+    Raises:
+        NotFound: there is no such judge.
+        Invalid: the number makes no sense, or the judge has judged nothing that was not drawn before.
+    """
+    if not 1 <= size <= MOST_DRAWN:
+        raise Invalid(f"expected 1 to {MOST_DRAWN}", path="size")
+    judge = get_judge(session, judge_id)
+    left = sorted(repository.judged_attempts(session, judge) - repository.drawn_attempts(session, judge.id))
+    if not left:
+        raise Invalid("nothing is left to draw from", path="size", hint="Run more judged tasks first.")
+    drawn = random.Random(seed).sample(left, min(size, len(left)))  # noqa: S311 - a draw that anybody can repeat.
+    repository.add_items(
+        session, [{"id": uuid7(), "judge_id": judge.id, "attempt_id": one, "seed": seed} for one in drawn]
+    )
+    return len(drawn)
+
+
+def next_task(session: Session, judge_id: UUID, person: Actor) -> ReviewTask | None:
+    """What a person judges next; None when nothing is left for them."""
+    judge = get_judge(session, judge_id)
+    item = repository.next_item(session, judge, person.id, PEOPLE)
+    if item is None:
+        return None
+    row, run = repository.task_of_attempt(session, item.attempt_id)
+    task = task_of(session, row, run.config)
+    return ReviewTask(
+        item=item.id,
+        kind=judge.kind,
+        instruction=task.instruction,
+        criteria=_criteria(session, judge, item, [part.name for part in task.evaluator.parts])
+        if judge.kind == JudgeKind.VLM
+        else tuple(Criterion(name=part.name, text=part.text) for part in task.evaluator.parts),
+        steps=seen_steps(session, item.attempt_id),
+    )
+
+
+def give_verdicts(
+    session: Session, judge_id: UUID, item_id: UUID, person: Actor, said: Mapping[str, bool | None]
+) -> None:
+    """Keeps a person's verdict on every criterion of an item; None: cannot be told from what is shown.
+
+    Raises:
+        NotFound: there is no such item.
+        Invalid: a criterion is left out or was not asked for.
+    """
+    judge, item = _item(session, judge_id, item_id, JudgeKind.VLM)
+    criteria = _criteria(session, judge, item, ())
+    asked = {criterion.name for criterion in criteria}
+    if wrong := asked ^ set(said):
+        raise Invalid(f"every criterion needs a verdict, and no other: {', '.join(sorted(wrong))[:200]}", path="said")
+    repository.put_verdicts(
+        session,
+        [
+            {
+                "attempt_id": item.attempt_id,
+                "actor_id": person.id,
+                "criterion": criterion.name,
+                "text": criterion.text,
+                "reached": said[criterion.name],
+            }
+            for criterion in criteria
+        ],
+    )
+
+
+def give_rating(  # noqa: PLR0913 - who says what of which item
+    session: Session, judge_id: UUID, item_id: UUID, person: Actor, *, completion: int, logic: int
+) -> None:
+    """Keeps how much of a graph a person finds done, and how sensible the order, in tenths.
+
+    Raises:
+        NotFound: there is no such item.
+        Invalid: it is no tenth.
+    """
+    _, item = _item(session, judge_id, item_id, JudgeKind.GRAPH)
+    for name, value in (("completion", completion), ("logic", logic)):
+        if value not in TENTHS:
+            raise Invalid("expected 0, 10 .. 100", path=name)
+    row = {"attempt_id": item.attempt_id, "actor_id": person.id, "completion": completion, "logic": logic}
+    repository.put_rating(session, row)
+
+
+def progress(session: Session, judge: Judge) -> Progress:
+    """How far people are."""
+    items, done = repository.progress(session, judge, PEOPLE)
+    people = {row.name: int(row.n) for row in repository.by_person(session, judge)}
+    return Progress(items, done, len(repository.judged_attempts(session, judge)), people)
+
+
+def _item(session: Session, judge_id: UUID, item_id: UUID, kind: JudgeKind) -> tuple[Judge, ReviewItem]:
+    judge, item = get_judge(session, judge_id), repository.item(session, item_id)
+    if item is None or item.judge_id != judge.id:
+        raise NotFound("there is no such item to review")
+    if judge.kind != kind:
+        raise Invalid("this item wants another form of answer", path="said")
+    return judge, item
+
+
+def _criteria(session: Session, judge: Judge, item: ReviewItem, order: Sequence[str]) -> tuple[Criterion, ...]:
+    """What the judge was asked of this attempt, in the task's order."""
+    rows = repository.verdicts(session, judge.id, item.attempt_id)
+    rows.sort(key=lambda row: order.index(row.criterion) if row.criterion in order else len(order))
+    return tuple(Criterion(name=row.criterion, text=row.text) for row in rows)

@@ -1,0 +1,134 @@
+"""Judges: list, show, draw attempts for people, judge them blind."""
+
+from typing import Annotated
+
+from fastapi import Query, Response
+
+from backend.domain.errors import Invalid
+from backend.domain.statistics.intervals import Interval
+from backend.services import pages_judges, reviews
+from backend.services.agreement import Alpha, Level
+from backend.services.drafts import person
+from backend.services.pages_judges import JudgePage
+from backend.web.api import schemas
+from backend.web.api import schemas_judges as own
+from backend.web.api.common import BASE, Id, api_router
+from backend.web.edge import ProjectDep, SessionDep
+
+router = api_router("judges")
+By = Annotated[str, Query(min_length=1, max_length=100, description="Who judges.", examples=["ann"])]
+
+
+@router.get("/judges")
+def list_judges(session: SessionDep, project: ProjectDep) -> schemas.Page[own.Judge]:
+    """List judges with their agreement with people, newest first."""
+    items = [judge_view(page) for page in pages_judges.judge_pages(session, project)]
+    return schemas.Page[own.Judge](items=items, next=None)
+
+
+@router.get("/judges/{judge_id}")
+def show(session: SessionDep, judge_id: Id) -> own.Judge:
+    """Show a judge and how far it agrees with people."""
+    return judge_view(pages_judges.judge_page(session, judge_id))
+
+
+@router.post("/judges/{judge_id}/draw", status_code=201)
+def draw(session: SessionDep, judge_id: Id, body: own.Draw) -> own.Drawn:
+    """Draw attempts for people. The same seed draws the same from the same attempts."""
+    return own.Drawn(drawn=reviews.draw(session, judge_id, body.size, body.seed))
+
+
+@router.get("/judges/{judge_id}/review")
+def next_item(session: SessionDep, project: ProjectDep, judge_id: Id, by: By) -> own.Review:
+    """The next item for a person: each goes to two, and nobody is told what the judge says."""
+    found = reviews.next_task(session, judge_id, person(session, project, by))
+    return own.Review(task=None if found is None else task_view(found))
+
+
+@router.post("/judges/{judge_id}/review", status_code=204)
+def answer(session: SessionDep, project: ProjectDep, judge_id: Id, body: own.ReviewAnswer) -> Response:
+    """Keep what a person says of an item. The last word of a person counts."""
+    by = person(session, project, body.by)
+    if body.verdicts is not None:
+        reviews.give_verdicts(session, judge_id, body.item, by, body.verdicts)
+    elif body.completion is not None and body.logic is not None:
+        reviews.give_rating(session, judge_id, body.item, by, completion=body.completion, logic=body.logic)
+    else:
+        raise Invalid("expected verdicts, or completion and logic", path="verdicts")
+    return Response(status_code=204)
+
+
+def judge_view(page: JudgePage) -> own.Judge:
+    """A judge as it is given out."""
+    judge, found = page.judge, page.agreement
+    return own.Judge.model_validate(
+        {
+            "id": judge.id,
+            "kind": judge.kind,
+            "endpoint": judge.endpoint,
+            "model": judge.model,
+            "prompt_sha256": judge.prompt_sha256,
+            "config": judge.config,
+            "created_at": judge.created_at,
+            "attempts_judged": page.progress.judged,
+            "usd": page.cost.usd,
+            "priced": page.cost.priced,
+            "drawn": page.progress.items,
+            "done": page.progress.done,
+            "attempts_checked": found.attempts,
+            "agreement": [level_view(level) for level in (found.whole, *found.levels)],
+            "alpha_people": alpha_view(found.people),
+            "alpha_everybody": alpha_view(found.everybody),
+            "correlations": [
+                own.RatingCorrelation.model_validate(
+                    {"measure": one.measure, "rating": one.rating, "r": coefficient(one.r, one.interval, one.n)}
+                )
+                for one in found.correlations
+            ],
+        }
+    )
+
+
+def level_view(level: Level) -> own.LevelAgreement:
+    """Agreement on one level."""
+    counts = level.counts
+    return own.LevelAgreement(
+        level=level.name,
+        both_yes=counts.both,
+        only_judge_yes=counts.only_judge,
+        only_person_yes=counts.only_people,
+        both_no=counts.neither,
+        agreed=counts.agreed,
+        kappa=coefficient(counts.kappa, level.interval, counts.n),
+    )
+
+
+def alpha_view(found: Alpha) -> own.Coefficient:
+    """Krippendorff's alpha."""
+    return coefficient(found.value, found.interval, found.n)
+
+
+def coefficient(value: float | None, interval: Interval | None, n: int) -> own.Coefficient:
+    """A coefficient with its interval."""
+    return own.Coefficient(value=value, interval=tuple(interval) if interval else None, n=n)
+
+
+def task_view(found: reviews.ReviewTask) -> own.ReviewTask:
+    """An item without anything that is not to be seen."""
+    return own.ReviewTask.model_validate(
+        {
+            "item": found.item,
+            "kind": found.kind,
+            "instruction": found.instruction,
+            "criteria": [criterion.model_dump() for criterion in found.criteria],
+            "steps": [
+                {
+                    "index": step.index,
+                    "did": step.did,
+                    "picture": f"{BASE}/artifacts/{step.picture.sha256}" if step.picture else None,
+                    "final": step.final,
+                }
+                for step in found.steps
+            ],
+        }
+    )

@@ -1,0 +1,156 @@
+"""`/judges`: can a judge be trusted? Its agreement with people, and where people judge the same, blind."""
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+from fastapi import Depends, Form, Query, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from sqlalchemy.orm import Session
+from starlette.datastructures import FormData
+
+from backend.db.models import Actor, Project
+from backend.db.models.words import JudgeKind
+from backend.domain.errors import DeskarenaError, Invalid
+from backend.services import pages_judges as service
+from backend.services import reviews
+from backend.services.drafts import person as person_of
+from backend.services.judges import get_judge
+from backend.web.edge import ProjectDep, SessionDep
+from backend.web.pages.common import Id, page_router, see
+from backend.web.pages.new_run import read_form, text
+from backend.web.pages.tables import attachment
+from backend.web.templating import render
+
+router = page_router()
+SAID = {"yes": True, "no": False, "unsure": None}
+Name = Annotated[str, Query(alias="as", max_length=100)]
+
+
+@router.get("/judges")
+def judges(request: Request, session: SessionDep, project: ProjectDep) -> HTMLResponse:
+    """All judges with their agreement."""
+    return render(request, "judges.html", {"pages": service.judge_pages(session, project)})
+
+
+@router.get("/judges/{judge_id}")
+def judge(request: Request, session: SessionDep, judge_id: Id) -> HTMLResponse:
+    """One judge."""
+    return show(request, session, judge_id)
+
+
+def show(request: Request, session: Session, judge_id: UUID, error: DeskarenaError | None = None) -> HTMLResponse:
+    """The page, with what went wrong."""
+    values = {"page": service.judge_page(session, judge_id), "people": reviews.PEOPLE, "most": service.SHOWN}
+    return render(request, "judge.html", values | {"error": error}, status=error.status if error else 200)
+
+
+@router.post("/judges/{judge_id}/draw")
+def draw(
+    request: Request,
+    session: SessionDep,
+    judge_id: Id,
+    size: Annotated[int, Form(ge=1, le=reviews.MOST_DRAWN)] = 50,
+    seed: Annotated[int, Form(ge=0, le=2**53)] = 0,
+) -> Response:
+    """Draw attempts for people."""
+    try:
+        reviews.draw(session, judge_id, size, seed)
+    except Invalid as error:
+        session.rollback()
+        return show(request, session, judge_id, error)
+    return see(f"/judges/{judge_id}#queue")
+
+
+@router.get("/judges/{judge_id}/review")
+def review(request: Request, session: SessionDep, project: ProjectDep, judge_id: Id, name: Name = "") -> HTMLResponse:
+    """The next item for the person of this name; without one, who they are is asked."""
+    return ask(request, session, project, judge_id, name)
+
+
+def ask(  # noqa: PLR0913, PLR0917 - what the edge gives, and what went wrong
+    request: Request,
+    session: Session,
+    project: Project,
+    judge_id: UUID,
+    name: str,
+    error: DeskarenaError | None = None,
+) -> HTMLResponse:
+    """The queue's page. Nothing on it tells the judge's verdict or whose attempt it is."""
+    found, task = get_judge(session, judge_id), None
+    if name:
+        try:
+            task = reviews.next_task(session, judge_id, person_of(session, project, name))
+        except Invalid as wrong:
+            error, name = error or wrong, ""
+    values = {
+        "judge": found,
+        "name": name,
+        "task": task,
+        "progress": reviews.progress(session, found),
+        "tenths": reviews.TENTHS,
+        "error": error,
+    }
+    return render(request, "review.html", values, status=error.status if error else 200)
+
+
+@router.post("/judges/{judge_id}/review")
+def answer(
+    request: Request,
+    session: SessionDep,
+    project: ProjectDep,
+    judge_id: Id,
+    *,
+    given: FormData = Depends(read_form),  # noqa: B008, FAST002 - FormData is no type that Annotated could describe
+) -> Response:
+    """Keep a person's answer and show the next item."""
+    name = text(given, "as")
+    try:
+        keep(session, judge_id, person_of(session, project, name), given)
+    except DeskarenaError as error:
+        session.rollback()
+        return ask(request, session, project, judge_id, name, error)
+    return next_address(judge_id, name)
+
+
+def keep(session: Session, judge_id: UUID, person: Actor, given: FormData) -> None:
+    """The answer in the form of the judge's kind. Raises Invalid."""
+    try:
+        item = UUID(text(given, "item"))
+    except ValueError as error:
+        raise Invalid("expected the id of an item", path="item") from error
+    if get_judge(session, judge_id).kind == JudgeKind.GRAPH:
+        completion, logic = (tenth(given, name) for name in ("completion", "logic"))
+        reviews.give_rating(session, judge_id, item, person, completion=completion, logic=logic)
+        return
+    said = {}
+    for key, value in given.items():
+        if key.startswith("c."):
+            if value not in SAID:
+                raise Invalid("expected yes, no or unsure", path=key)
+            said[key.removeprefix("c.")] = SAID[str(value)]
+    reviews.give_verdicts(session, judge_id, item, person, said)
+
+
+def tenth(given: FormData, name: str) -> int:
+    """A number of the form. Raises Invalid."""
+    try:
+        return int(text(given, name))
+    except ValueError as error:
+        raise Invalid("expected 0, 10 .. 100", path=name) from error
+
+
+def next_address(judge_id: UUID, name: str) -> RedirectResponse:
+    """The queue's page again."""
+    from urllib.parse import urlencode
+
+    return see(f"/judges/{judge_id}/review?{urlencode({'as': name})}")
+
+
+@router.get("/judges/{judge_id}/{table}.csv")
+def table(session: SessionDep, judge_id: Id, table: Literal["agreement", "answers"]) -> Response:
+    """The numbers of the page; every answer."""
+    page = service.judge_page(session, judge_id)
+    rows = list(service.agreement_rows(page) if table == "agreement" else service.answer_rows(session, page))
+    return attachment(
+        f"judge-{judge_id}-{table}.csv", list(rows[0]) if rows else [], [list(row.values()) for row in rows]
+    )

@@ -1,0 +1,45 @@
+import { Controller } from "../lib/controller.js";
+
+const SAID = { y: "yes", n: "no", u: "unsure" };
+
+// One key per verdict: y, n and u answer the criterion that is next, and move on; after the last one the button has the
+// focus, so that Enter sends.
+export default class Review extends Controller {
+  connect() {
+    // Before the page's own keys, one of which is n.
+    this.on(document, "keydown", (event) => this.press(event), { capture: true });
+    this.on(this.element, "change", () => this.mark());
+    this.mark();
+  }
+
+  press(event) {
+    const said = SAID[event.key];
+    const typing = event.target.closest("input:not([type=radio]), textarea, select, dialog");
+    if (!said || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+    const criterion = this.next;
+    if (!criterion) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const choice = criterion.querySelector(`input[value="${said}"]`);
+    choice.checked = true;
+    choice.focus();
+    this.mark();
+    const next = this.parts("criterion").find((one) => !one.querySelector(":checked"));
+    (next ? next.querySelector("input") : this.part("send")).focus();
+    next?.scrollIntoView({ block: "nearest" });
+  }
+
+  // The one that has the focus, else the first without an answer.
+  get next() {
+    const all = this.parts("criterion");
+    return (
+      all.find((one) => one.contains(document.activeElement)) ??
+      all.find((one) => !one.querySelector(":checked"))
+    );
+  }
+
+  mark() {
+    const open = this.parts("criterion").find((one) => !one.querySelector(":checked"));
+    for (const one of this.parts("criterion")) one.classList.toggle("at", one === open);
+  }
+}
