@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import Form, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from backend.services import pages_episode, pages_failures, rescore
+from backend.services import pages_episode, pages_failures, pages_process, rescore
 from backend.services.failures import MOST
 from backend.services.rescore import By
 from backend.web.edge import ActorDep, SessionDep
@@ -35,7 +35,16 @@ def episode(  # noqa: PLR0913 - one parameter per part of the address
     failed = (
         None if page.unrated else pages_failures.panel(session, episode_id, person=person, number=sample, seed=seed)
     )
-    values = {"page": page, "step": chosen, "following": following, "asked": attempt, "failed": failed}
+    shown = None if page.unrated or page.shown is None else page.shown.id
+    process = None if shown is None else pages_process.episode_process(session, shown, page.acted)
+    values = {
+        "process": process,
+        "page": page,
+        "step": chosen,
+        "following": following,
+        "asked": attempt,
+        "failed": failed,
+    }
     return render(request, "episode.html", values)
 
 

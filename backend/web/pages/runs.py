@@ -9,7 +9,8 @@ from sqlalchemy.orm import Session
 
 from backend.domain.episode import RunState
 from backend.domain.errors import NotFound
-from backend.services import pages_runs
+from backend.domain.measures import in_order, info
+from backend.services import pages_process, pages_runs
 from backend.services import runs as service
 from backend.web.edge import SessionDep
 from backend.web.pages.common import Cursor, Id, Text, page_router, see
@@ -51,7 +52,9 @@ def run(  # noqa: PLR0913 - same
     """One run."""
     filters = {"domain": domain, "difficulty": difficulty, "look": look}
     page = pages_runs.run_page(session, run_id, filters, after)
-    return render(request, "run.html", {"page": page, "run": page.run, "filters": filters, "after": after})
+    means = {} if page.unrated else pages_process.measures(session, [run_id]).get(run_id, {})
+    values = {"page": page, "run": page.run, "filters": filters, "after": after}
+    return render(request, "run.html", {**values, "means": means, "measures": in_order(list(means)), "info": info})
 
 
 @router.post("/runs/{run_id}/{move}")

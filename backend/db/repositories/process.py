@@ -1,0 +1,58 @@
+"""What became of the parts of tasks in whole runs."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row, select, text
+from sqlalchemy.orm import Session
+
+from backend.db.models import Agent, Evaluation, Run
+from backend.db.repositories.pages_common import AnyRow
+from backend.domain.score import SOLVED_TOLERANCE
+
+_COUNTED = """
+    FROM episode e
+    JOIN attempt a ON a.episode_id = e.id AND a.state = 'scored'
+    JOIN evaluation v ON v.attempt_id = a.id AND v.current
+"""
+_WHERE = "WHERE e.run_id = :run AND e.state = 'scored' AND NOT e.mixed"
+# Nobody knows when a part was reached that was only looked at in the end: by the last step it was.
+_GOT = text(f"""
+    SELECT count(*) AS listed, e.score,
+        array_agg(coalesce((p ->> 'step')::int, e.steps)) FILTER (WHERE (p ->> 'value')::float >= :reached) AS steps
+    {_COUNTED} CROSS JOIN jsonb_array_elements(v.parts) p {_WHERE} GROUP BY e.id
+""")  # noqa: S608 - fixed words
+_PARTS = text(f"""
+    SELECT t.domain || '/' || t.name AS task, e.repeat, e.id AS episode, p AS part
+    {_COUNTED} JOIN task t ON t.id = e.task_id
+    CROSS JOIN jsonb_array_elements(v.parts) WITH ORDINALITY o(p, place) {_WHERE} ORDER BY task, e.repeat, place
+""")  # noqa: S608 - same
+
+
+def got(session: Session, run_id: UUID) -> Sequence[Row[Any]]:
+    """(parts listed, score, steps at which they were reached or None) of every episode that counts and has parts."""
+    return session.execute(_GOT, {"run": run_id, "reached": 1.0 - SOLVED_TOLERANCE}).all()
+
+
+def parts(session: Session, run_id: UUID) -> Sequence[Row[Any]]:
+    """(task, repeat, episode, part as JSON) of every part of a run."""
+    return session.execute(_PARTS, {"run": run_id}).all()
+
+
+def current_evaluation(session: Session, attempt_id: UUID) -> Evaluation | None:
+    """The evaluation of an attempt that counts."""
+    return session.scalar(select(Evaluation).where(Evaluation.attempt_id == attempt_id, Evaluation.current))
+
+
+def named(session: Session, run_ids: Sequence[UUID]) -> Sequence[AnyRow]:
+    """(Run, agent's name) of these runs."""
+    query = select(Run, Agent.name).join(Agent, Agent.id == Run.agent_id)
+    return session.execute(query.where(Run.id.in_(run_ids))).all()
+
+
+def beside(session: Session, run: Run, limit: int) -> Sequence[AnyRow]:
+    """(Run, agent's name) of other runs on the same task set, newest first."""
+    query = select(Run, Agent.name).join(Agent, Agent.id == Run.agent_id)
+    query = query.where(Run.task_set_id == run.task_set_id, Run.id != run.id)
+    return session.execute(query.order_by(Run.id.desc()).limit(limit)).all()

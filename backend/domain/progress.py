@@ -1,0 +1,72 @@
+"""How far episodes got, and when: shares of parts reached by step, and what those shares go with."""
+
+from collections.abc import Sequence
+from statistics import fmean
+from typing import NamedTuple
+
+BINS = ((0.0, "none"), (0.25, "up to 25 %"), (0.5, "up to 50 %"), (0.75, "up to 75 %"), (1.0, "over 75 %"))
+"""Upper ends of shares of parts, with their words; all parts have a bin of their own."""
+ALL = "all"
+
+
+class Got(NamedTuple):
+    """One episode that counts.
+
+    Attributes:
+        listed: parts that it has, 1 or more.
+        steps: step after which each reached part was found so, at most `listed` of them.
+        score: in [0, 1].
+    """
+
+    listed: int
+    steps: Sequence[int]
+    score: float
+
+    @property
+    def share(self) -> float:
+        """Of its parts reached."""
+        return len(self.steps) / self.listed
+
+
+class Point(NamedTuple):
+    """After that step so many of all parts were reached."""
+
+    step: int
+    reached: int
+    share: float
+
+
+class Bin(NamedTuple):
+    """Episodes that reached such a share of their parts: how many, and their mean score."""
+
+    words: str
+    episodes: int
+    score: float | None
+
+
+def curve(found: Sequence[Got]) -> list[Point]:
+    """Share of the parts of all episodes together that were reached by each step, from 0 to the last that counts."""
+    listed = sum(one.listed for one in found)
+    if not listed:
+        return []
+    by_step: dict[int, int] = {}
+    for one in found:
+        for step in one.steps:
+            by_step[step] = by_step.get(step, 0) + 1
+    points, reached = [], 0
+    for step in range(max(by_step, default=0) + 1):
+        reached += by_step.get(step, 0)
+        points.append(Point(step, reached, reached / listed))
+    return points
+
+
+def bins(found: Sequence[Got]) -> list[Bin]:
+    """Episodes by the share of their parts that they reached."""
+    scores: dict[str, list[float]] = {words: [] for words in (*(words for _, words in BINS), ALL)}
+    for one in found:
+        scores[_words(one.share)].append(one.score)
+    return [Bin(words, len(values), fmean(values) if values else None) for words, values in scores.items()]
+
+
+def _words(share: float) -> str:
+    return ALL if share >= 1 else next(words for end, words in BINS if share <= end)

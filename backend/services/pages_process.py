@@ -1,0 +1,150 @@
+"""How far an agent got and when: the parts of one episode, and whole runs beside each other."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.models.words import Dimension
+from backend.db.repositories import process as repository
+from backend.domain.errors import NotFound
+from backend.domain.progress import Bin, Got, Point, bins, curve
+from backend.domain.score import PartResult
+from backend.services import measure_rollups
+from backend.services.measure_rollups import Means
+from backend.services.runs import get_run
+
+BESIDE = 30
+MOST = 6
+"""Runs in one chart."""
+
+
+@dataclass(frozen=True)
+class PartView:
+    """One part of an episode; `judges` are the checks that judged it."""
+
+    result: PartResult
+    judges: Sequence[str]
+
+
+@dataclass(frozen=True)
+class EpisodeProcess:
+    """The parts of an episode in the task's order; `last` is the last step that is drawn."""
+
+    parts: Sequence[PartView]
+    last: int
+
+    @property
+    def reached(self) -> int:
+        """How many were reached."""
+        return sum(part.result.reached for part in self.parts)
+
+
+def episode_process(session: Session, attempt_id: UUID, steps: int) -> EpisodeProcess | None:
+    """What became of an attempt's parts; None where its verdict has none."""
+    found = repository.current_evaluation(session, attempt_id)
+    if found is None or not found.parts:
+        return None
+    judges: dict[str, list[str]] = {}
+    for metric in found.metrics:
+        judges.setdefault(str(metric.get("part", "")), []).append(str(metric.get("func", "")))
+    results = [PartResult.model_validate(part) for part in found.parts]
+    parts = [PartView(one, list(dict.fromkeys(judges.get(one.name, ())))) for one in results]
+    return EpisodeProcess(parts, max([steps - 1, 1, *(one.step or 0 for one in results)]))
+
+
+@dataclass(frozen=True)
+class RunProcess:
+    """One run: its curve, its bins, its measures."""
+
+    run_id: UUID
+    label: str
+    episodes: int
+    parts: int
+    curve: Sequence[Point]
+    bins: Sequence[Bin]
+    means: Means
+
+    def at(self, step: int) -> Point | None:
+        """The curve at a step; after its last one it stays there."""
+        return self.curve[min(step, len(self.curve) - 1)] if self.curve else None
+
+
+@dataclass(frozen=True)
+class Processes:
+    """Runs beside each other, the asked one first; `others` can be added, as (id, label)."""
+
+    runs: Sequence[RunProcess]
+    others: Sequence[tuple[UUID, str]]
+
+    @property
+    def steps(self) -> list[int]:
+        """Steps of a table: each at first, then ever fewer, the last one always."""
+        last = max((len(run.curve) - 1 for run in self.runs), default=0)
+        wide = max(1, -(-last // 15))
+        return [*range(0, last, wide), last]
+
+
+def processes(session: Session, run_id: UUID, beside: Sequence[UUID]) -> Processes:
+    """A run with others of the same task set. Raises NotFound."""
+    run = get_run(session, run_id)
+    wanted = list(dict.fromkeys([run_id, *beside]))[:MOST]
+    named = {
+        row.id: (row, f"{name}, {row.name or str(row.id)[-6:]}") for row, name in repository.named(session, wanted)
+    }
+    for key in wanted:
+        if key not in named or named[key][0].task_set_id != run.task_set_id:
+            raise NotFound(
+                f"there is no run {key} of this task set", hint="Compare runs of one version of a benchmark."
+            )
+    means = measures(session, wanted)
+    others = [
+        (row.id, f"{name}, {row.name or str(row.id)[-6:]}") for row, name in repository.beside(session, run, BESIDE)
+    ]
+    return Processes([_run(session, key, named[key][1], means.get(key, {})) for key in wanted], others)
+
+
+def measures(session: Session, run_ids: Sequence[UUID]) -> dict[UUID, Means]:
+    """Means of measures of whole runs, as of their last roll-up."""
+    found = measure_rollups.of_runs(session, run_ids, [Dimension.ALL])
+    return {key: cube[Dimension.ALL][""] for key, cube in found.items()}
+
+
+def _run(session: Session, run_id: UUID, label: str, means: Means) -> RunProcess:
+    found = [Got(row.listed, row.steps or (), row.score) for row in repository.got(session, run_id)]
+    return RunProcess(run_id, label, len(found), sum(one.listed for one in found), curve(found), bins(found), means)
+
+
+PARTS_HEAD = ("task", "repeat", "episode", "part", "kind", "app", "value", "step", "turn_came", "progress", "reasons")
+
+
+def part_rows(session: Session, run_id: UUID) -> Iterator[list[Any]]:
+    """Every part of every episode of a run that counts, flat. Raises NotFound."""
+    get_run(session, run_id)
+    for row in repository.parts(session, run_id):
+        part: Mapping[str, Any] = row.part
+        said = "; ".join(map(str, part.get("reasons") or ()))
+        values = [part.get(name) for name in ("name", "kind", "app", "value", "step", "opened", "progress")]
+        yield [row.task, row.repeat, str(row.episode), *values, said]
+
+
+CURVE_HEAD = ("run", "label", "step", "parts_reached", "parts", "share")
+
+
+def curve_rows(found: Processes) -> Iterator[list[Any]]:
+    """The curves, flat."""
+    for run in found.runs:
+        for point in run.curve:
+            yield [str(run.run_id), run.label, point.step, point.reached, run.parts, point.share]
+
+
+BINS_HEAD = ("run", "label", "parts_reached", "episodes", "mean_score")
+
+
+def bin_rows(found: Processes) -> Iterator[list[Any]]:
+    """Episodes by the share of parts that they reached, flat."""
+    for run in found.runs:
+        for one in run.bins:
+            yield [str(run.run_id), run.label, one.words, one.episodes, one.score]

@@ -1,0 +1,65 @@
+"""`/runs/{id}/process`: how far does this agent get, and when?"""
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+from fastapi import Query, Request
+from fastapi.responses import HTMLResponse, JSONResponse, Response
+
+from backend.domain.measures import in_order, info
+from backend.services import pages_process as service
+from backend.services.runs import get_run
+from backend.web import charts
+from backend.web.charts import process as figures
+from backend.web.edge import SessionDep
+from backend.web.pages.common import Id, page_router
+from backend.web.pages.tables import attachment
+from backend.web.templating import render
+
+router = page_router()
+With = Annotated[list[UUID | Literal[""]] | None, Query(alias="with", max_length=service.MOST)]
+
+
+def chosen(beside: list[UUID | Literal[""]] | None) -> list[UUID]:
+    """The runs to be shown beside; the form's empty choice is none."""
+    return [key for key in beside or [] if isinstance(key, UUID)]
+
+
+@router.get("/runs/{run_id}/process")
+def process(request: Request, session: SessionDep, run_id: Id, beside: With = None) -> HTMLResponse:
+    """Shares of parts reached by step, and of episodes by how far they got; alone or beside other runs."""
+    found = service.processes(session, run_id, chosen(beside))
+    values = {
+        "run": get_run(session, run_id),
+        "found": found,
+        "asked": [("with", str(key)) for key in chosen(beside)],
+        "measures": in_order([name for run in found.runs for name in run.means]),
+        "info": info,
+        "library": charts.library_url(),
+    }
+    return render(request, "process.html", values)
+
+
+@router.get("/runs/{run_id}/process/{chart}.json")
+def chart(
+    session: SessionDep,
+    run_id: Id,
+    chart: Literal["curve", "bins"],
+    beside: With = None,
+    theme: Literal["light", "dark"] = "light",
+) -> JSONResponse:
+    """One chart, as plotly takes it."""
+    found = service.processes(session, run_id, chosen(beside))
+    return JSONResponse(figures.figure(found, chart, theme), headers={"Cache-Control": "no-store"})
+
+
+@router.get("/runs/{run_id}/process/{table}.csv")
+def table(session: SessionDep, run_id: Id, table: Literal["curve", "bins", "parts"], beside: With = None) -> Response:
+    """The numbers of a chart, or every part of every episode of the run."""
+    name = f"run-{run_id}-{table}.csv"
+    if table == "parts":
+        return attachment(name, service.PARTS_HEAD, service.part_rows(session, run_id))
+    found = service.processes(session, run_id, chosen(beside))
+    if table == "curve":
+        return attachment(name, service.CURVE_HEAD, service.curve_rows(found))
+    return attachment(name, service.BINS_HEAD, service.bin_rows(found))
