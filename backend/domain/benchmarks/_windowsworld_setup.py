@@ -1,17 +1,31 @@
 """What WindowsWorld's `environment_setup` becomes: steps that make the files, and where fetched ones go."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from backend.domain.benchmarks._windowsworld_format import Entry, FileToCreate
 from backend.domain.benchmarks._windowsworld_names import HOME, path_of, persona_of
+from backend.domain.setup._generated import Order
+from backend.domain.setup._generated import asset_of as written_asset
 from backend.domain.task import JSON, SetupStep
 
 MOCKED = "This page stands in for {url} while a task is measured."
-Shared = Mapping[tuple[str, str], tuple[str, ...]]
-"""(persona, path) -> every prompt that some task of the persona has for that file, in the order of the file."""
 
 
-def shared_files(entries: Sequence[Entry]) -> Shared:
+@dataclass(frozen=True)
+class Shared:
+    """What the tasks of a file have in common.
+
+    Attributes:
+        prompts: (persona, path) -> every description that some task of the persona has of that file, in order.
+        assets: names of the assets beside the file.
+    """
+
+    prompts: Mapping[tuple[str, str], tuple[str, ...]]
+    assets: Collection[str] = ()
+
+
+def shared_files(entries: Sequence[Entry], assets: Collection[str] = ()) -> Shared:
     """What has to be in each file: tasks of one persona that name the same file find the same file.
 
     Protocols reference, section 7: files of one persona's tasks are merged into consistent shared files.
@@ -21,7 +35,7 @@ def shared_files(entries: Sequence[Entry]) -> Shared:
         for file in entry.environment_setup.files_to_create:
             prompts = found.setdefault((persona_of(entry.persona), where(file)), {})
             prompts[file.content_generation_prompt] = None
-    return {key: tuple(prompts) for key, prompts in found.items()}
+    return Shared({key: tuple(prompts) for key, prompts in found.items()}, assets)
 
 
 def where(file: FileToCreate) -> str:
@@ -47,14 +61,15 @@ def setup_of(entry: Entry, shared: Shared) -> tuple[SetupStep, ...]:
 
 def _file(entry: Entry, path: str, files: Mapping[str, FileToCreate], shared: Shared) -> dict[str, JSON]:
     file = files[path]
-    own = file.content_generation_prompt
-    others = [prompt for prompt in shared[persona_of(entry.persona), path] if prompt != own]
     # "The same, but ..." means the file before it in the list.
     before = list(files)[: list(files).index(path)]
     like = [files[one].content_generation_prompt for one in before if files[one].file_type == file.file_type]
-    prompts = shared[persona_of(entry.persona), path] if others else (own,)
-    found: dict[str, JSON] = {"path": path, "file_type": file.file_type.lower().lstrip("."), "prompts": list(prompts)}
-    return found | ({"like": like[0]} if like else {})
+    prompts = shared.prompts[persona_of(entry.persona), path]
+    kind = file.file_type.lower().lstrip(".")
+    found: dict[str, JSON] = {"path": path, "file_type": kind, "prompts": list(prompts)}
+    found |= {"like": like[0]} if like else {}
+    written = written_asset(kind, Order.of(found))
+    return found | ({"asset": f"asset:{written}"} if written in shared.assets else {})
 
 
 def resource_path(save_as: str) -> str:

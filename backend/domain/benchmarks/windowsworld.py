@@ -41,8 +41,8 @@ class WindowsWorld:
         folder = file.parent
         about = read_object(folder / "about.json", root) if (folder / "about.json").exists() else {}
         entries, raws = _entries(file, root)
-        warnings = _repairs(entries)
-        shared = shared_files(entries)
+        warnings, assets = _repairs(entries), {**_pages(entries), **read_assets(folder)}
+        shared = shared_files(entries, assets)
         tasks: list[Task] = []
         variants: list[Variant] = []
         for number, (entry, raw) in enumerate(zip(entries, raws, strict=True)):
@@ -54,7 +54,7 @@ class WindowsWorld:
             suite="" if ours else self.kind,
             tasks=tuple(tasks),
             variants=tuple(variants),
-            assets={**_pages(entries), **read_assets(folder)},
+            assets=assets,
             warnings=tuple(warnings),
             licence=str(about.get("licence", "")) if ours else "Apache-2.0",
             source=str(about.get("source", "")) if ours else _REPOSITORY,

@@ -1,5 +1,6 @@
 """`generate_file` (ours): makes a file from a description in words and puts it into the desktop."""
 
+import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -7,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field
 
 from backend.domain.errors import TaskSetupFailed
-from backend.domain.parameters import Parameters
+from backend.domain.parameters import Parameters, asset_name
 from backend.domain.ports import SetupContext
 from backend.domain.registry import Kind, register
 from backend.domain.setup._generated import KINDS, Order, age_days, asks_for_today, make
@@ -33,13 +34,15 @@ class _File(Parameters):
     file_type: Annotated[str, AfterValidator(_known)]
     prompts: tuple[Annotated[str, Field(max_length=20_000)], ...] = Field(min_length=1, max_length=50)
     like: str = Field(default="", max_length=20_000)
+    asset: str = Field(default="", pattern=r"^(asset:generated/[\w.]{1,100})?$")
 
 
 @register(Kind.SETUP, "generate_file")
 class GenerateFile:
-    """`path`, `file_type`, `prompts`: descriptions of this one file, which has what all of them ask for; `like`.
+    """`path`, `file_type`, `prompts`: descriptions of this one file, all of which it satisfies; `like`, `asset`.
 
-    The bytes depend on these alone, except where a description speaks of today: then on the desktop's date, too.
+    The bytes depend on these alone, except where a description speaks of today: then on the desktop's date, too. With
+    `asset` they are those of that asset, which a model wrote by the same descriptions.
     """
 
     def check(self, parameters: Mapping[str, Any]) -> None:
@@ -49,19 +52,18 @@ class GenerateFile:
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
         """See the port."""
         file = _File.of(parameters)
-        order = Order(name=file.path.replace("\\", "/").rsplit("/", 1)[-1], prompts=file.prompts, like=file.like)
+        order = Order.of(parameters)
         if asks_for_today(file.prompts):
             today = datetime.fromtimestamp(context.desktop.probe().clock, UTC).date()
             order = Order(order.name, order.prompts, order.like, today)
-        context.desktop.write_file(file.path, make(file.file_type, order))
+        written = context.asset(asset_name(file.asset, "asset")) if file.asset else make(file.file_type, order)
+        context.desktop.write_file(file.path, written)
         days = age_days(file.prompts)
         if days:
             _set_age(context, file.path, days)
 
 
 def _set_age(context: SetupContext, path: str, days: int) -> None:
-    import json
-
     done = context.desktop.run_python(_AGE.format(values=repr(json.dumps([path, days]))))
     if done.returncode != 0:
         raise TaskSetupFailed(f"the age of {path} could not be set: {done.error.strip()[-300:]}")

@@ -1,9 +1,10 @@
 """Files made from a description in words, by rules: the same words, the same bytes.
 
 What the rules read: titles and headings, columns and their values, numbers of rows, values that are named, sizes. What
-they do not understand they leave out.
+they do not understand they leave out; a model may write the content instead, once for all attempts (`written`).
 """
 
 from backend.domain.setup._generated.make import KINDS, Order, age_days, asks_for_today, make
+from backend.domain.setup._generated.written import asset_of, writable, write
 
-__all__ = ["KINDS", "Order", "age_days", "asks_for_today", "make"]
+__all__ = ["KINDS", "Order", "age_days", "asks_for_today", "asset_of", "make", "writable", "write"]

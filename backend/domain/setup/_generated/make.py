@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
+from typing import Any
 
 from backend.domain.setup._generated import office, texts
 from backend.domain.setup._generated.pdf import pdf
@@ -32,6 +33,12 @@ class Order:
     prompts: tuple[str, ...]
     like: str = ""
     today: date = FIXED
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, Any]) -> "Order":
+        """The order of a `generate_file` step."""
+        name = str(parameters["path"]).replace("\\", "/").rsplit("/", 1)[-1]
+        return cls(name=name, prompts=tuple(parameters["prompts"]), like=str(parameters.get("like", "")))
 
     @property
     def seed(self) -> str:

@@ -1,0 +1,86 @@
+"""`python -m worker.write_files FOLDER --endpoint NAME --model MODEL`: lets a model write a benchmark's files.
+
+FOLDER holds a `benchmark.json` in WindowsWorld's form. What is written lies in its `assets/generated/` afterwards,
+under the hash of the description; what lies there already is kept. Importing the folder then makes a version of its
+own.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from backend.config import get_settings
+from backend.domain import registry
+from backend.domain.errors import DeskarenaError, Invalid
+from backend.domain.ports_model import ModelClient
+from backend.domain.registry import Kind
+from backend.domain.setup._generated import Order, asset_of, writable, write
+from backend.domain.task import LoadedBenchmark
+from worker.model_room import ModelRoom
+from worker.models._caller import Caller
+from worker.models._gate import Waited
+
+
+def orders(loaded: LoadedBenchmark) -> Iterator[tuple[str, Order]]:
+    """Every file that a model may write, once, as (type, order)."""
+    seen: set[str] = set()
+    for task in loaded.tasks:
+        for step in task.setup:
+            if step.type != "generate_file":
+                continue
+            order = Order.of(step.parameters)
+            kind = str(step.parameters["file_type"])
+            if writable(kind, order) and asset_of(kind, order) not in seen:
+                seen.add(asset_of(kind, order))
+                yield kind, order
+
+
+def write_files(loaded: LoadedBenchmark, folder: Path, client: ModelClient, model: str) -> tuple[int, list[str]]:
+    """Writes what is missing into `folder/assets`.
+
+    Returns:
+        How many files were written, and why others could not be: rules make those.
+    """
+    written, failed = 0, []
+    for kind, order in orders(loaded):
+        target = folder / "assets" / asset_of(kind, order)
+        if target.exists():
+            continue
+        try:
+            data = write(kind, order, client, model)
+        except Invalid as error:
+            failed.append(f"{order.name}: {error.message}")
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(data)
+        written += 1
+    return written, failed
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """The command. 1 if some files could not be written, 2 for a wrong folder or endpoint."""
+    parser = argparse.ArgumentParser(prog="python -m worker.write_files", description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--endpoint", required=True)
+    parser.add_argument("--model", required=True)
+    told = parser.parse_args(words)
+    registry.load("worker.models")
+    try:
+        loaded = registry.lookup(Kind.BENCHMARK, "windowsworld")().load(told.folder)
+        room = ModelRoom.of(get_settings())
+        endpoint = room.find(told.endpoint)
+        client = registry.lookup(Kind.MODEL, endpoint.api)(Caller(endpoint, room.gate(endpoint), Waited(), time.sleep))
+        written, failed = write_files(loaded, told.folder, client, told.model)
+    except DeskarenaError as error:
+        sys.stderr.write(f"{error.message} {error.hint}\n")
+        return 2
+    for line in failed:
+        sys.stderr.write(f"{line}\n")
+    sys.stdout.write(f"{written} files written, {len(failed)} left to rules\n")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
