@@ -76,6 +76,9 @@ def _odd(entry: Entry) -> Iterator[str]:
         yield f"{name}: review_status: it is {entry.review_status}, its authors' review is not finished"
     if len(set(entry.involved_apps)) < len(entry.involved_apps):
         yield f"{name}: involved_apps: one application is listed twice; it counts once"
+    for url in entry.environment_setup.urls_to_mock:
+        if url.startswith("https://"):
+            yield f"{name}: urls_to_mock: {url[:300]} is https, and only http addresses can be mocked"
     if entry.task_category == INFEASIBLE:
         dropped = len(entry.evaluation_metrics.intermediate_checks)
         if dropped:

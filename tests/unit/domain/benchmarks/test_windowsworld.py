@@ -91,6 +91,7 @@ class TestSetup:
 
     def test_mocked_addresses_are_answered_by_the_gateway(self, loaded: LoadedBenchmark) -> None:
         name = "mock/museum.example_hours.html"
+        assert any("only http addresses can be mocked" in line for line in loaded.warnings)
         assert "museum.example/hours" in loaded.assets[name].decode()
         way_out = way_out_of(
             sample(loaded, "win_art__l3_003"), {name: "ab", "https://museum.example/plan.png": "cd"},
