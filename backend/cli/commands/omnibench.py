@@ -1,7 +1,10 @@
 """`deskarena omnibench`: makes tasks of a pool of subtasks, in files on this machine, and verifies the pool."""
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +14,7 @@ import typer
 
 from backend.cli.client import Api
 from backend.cli.errors import CliError, ExitCode, UsageError
-from backend.cli.options import OutputForm, Server
+from backend.cli.options import Data, OutputForm, Server, default_data
 from backend.cli.output import Columns, Output, print_facts, print_object, print_rows
 
 if TYPE_CHECKING:  # Reading a pool takes what other commands need not wait for.
@@ -114,6 +117,25 @@ def verdict(
     print_rows(rows, output, _VERDICTS)
     if not all(one.passed for one in found):
         raise typer.Exit(ExitCode.THRESHOLD_MISSED)
+
+
+@app.command("retell")
+def retell(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that `compose` wrote.")],
+    model: Annotated[str, typer.Option("--model", help="As the endpoint's API names it.")],
+    endpoint: Annotated[str, typer.Option("--endpoint", help="A model endpoint of this machine (docs/models.md).")],
+    data: Data = None,
+    output: OutputForm = Output.TABLE,
+) -> None:
+    """Let a model tell composed tasks in its own words; a text counts only if it says what the graph says."""
+    chosen = (data or default_data()).expanduser().absolute()
+    command = [sys.executable, "-m", "worker.retell", str(folder), "--endpoint", endpoint, "--model", model]
+    done = subprocess.run(
+        command, check=False, capture_output=True, text=True, env={**os.environ, "DESKARENA_DATA": str(chosen)}
+    )
+    if done.returncode != 0:
+        raise CliError(done.stderr.strip()[-2000:] or "the model could not be asked")
+    print_object(json.loads(done.stdout.splitlines()[-1]), output, print_facts)
 
 
 def _check_free(out: Path) -> None:

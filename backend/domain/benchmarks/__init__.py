@@ -8,7 +8,7 @@ from backend.domain.benchmarks._assets import external_assets
 from backend.domain.benchmarks._diff import Change, TaskChange, differences
 from backend.domain.benchmarks._label_csv import TaskLabels, read_labels
 from backend.domain.benchmarks._lint import Finding, findings, lint
-from backend.domain.benchmarks._omnibench_files import read_pool
+from backend.domain.benchmarks._omnibench_files import read_pool, read_tasks
 from backend.domain.benchmarks._reported import Reported, reported_results
 from backend.domain.benchmarks._strict import strict
 from backend.domain.benchmarks._validate import VALIDATION_AGENTS, expected_score, is_sound
@@ -28,6 +28,7 @@ __all__ = [
     "lint",
     "read_labels",
     "read_pool",
+    "read_tasks",
     "reported_results",
     "strict",
 ]

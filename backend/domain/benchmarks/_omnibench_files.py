@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from backend.domain.benchmarks._files import kind_of, name_of, read_bytes, read_json, read_object
 from backend.domain.errors import Invalid
 from backend.domain.omnibench.subtask import Subtask
-from backend.domain.omnibench.task_file import Pool
+from backend.domain.omnibench.task_file import GraphTask, Pool, read_task
 
 SUBTASKS, FUNCTIONS, LINES, ABOUT = "subtasks.json", "eval_functions", "tasks.jsonl", "about.json"
 MAX_SUBTASKS = 5000
@@ -61,6 +61,17 @@ def task_files(root: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         if not _NAME.fullmatch(name):
             raise Invalid("expected letters, digits, . _ - in a name", path=name[:300])
         yield name, read_object(raw, root) if isinstance(raw, Path) else raw
+
+
+def read_tasks(root: Path, pool: Pool) -> list[GraphTask]:
+    """The tasks of a folder over its pool. Raises Invalid naming the task and the key that is wrong."""
+    found = []
+    for name, raw in task_files(root):
+        try:
+            found.append(read_task(raw, name, pool))
+        except Invalid as error:
+            raise Invalid(f"key {error}", path=name, hint=error.hint) from error
+    return found
 
 
 def _subtask(raw: Any, number: int, root: Path, warnings: list[str]) -> Subtask:

@@ -1,0 +1,67 @@
+import json
+from typing import Any
+
+from backend.domain.omnibench.by_model import Asked, retold
+from backend.domain.omnibench.task_file import GraphTask, read_task
+from tests.factories.omnibench import LIST, small_pool, task_json
+from tests.fakes.models import FakeModels
+
+POOL = small_pool()
+TEXT = f"Please write 'milk' into '{LIST}', then pack '{LIST}' into an archive. Do draw as well, '/home/user/plan.png'."
+ASKED = {"asked": ["A", "B", "C"], "before": [["C", "B"]]}
+"""Letters go by the words: A draws, B packs, C writes."""
+
+
+def task() -> GraphTask:
+    return read_task(
+        task_json(["write", "pack", "draw"], {"write": ["pack"]}, task_instruction_orders=["x"]), "1", POOL
+    )
+
+
+def told(*answers: Any) -> tuple[GraphTask | None, FakeModels]:
+    models = FakeModels(*(one if isinstance(one, str) else json.dumps(one) for one in answers))
+    return retold(task(), POOL, Asked(models.client("any"), "m"), tries=2), models
+
+
+class TestRetold:
+    def test_a_text_that_says_what_the_graph_says(self) -> None:
+        found, models = told({"instruction": TEXT}, f"Here it is: {json.dumps(ASKED)}")
+        assert found is not None
+        assert (found.instruction, found.orders, found.graph) == (TEXT, (), task().graph)
+        assert len(models.asked) == 2
+
+    def test_the_reader_has_not_seen_the_graph(self) -> None:
+        _, models = told({"instruction": TEXT}, ASKED)
+        words = "".join(part.text or "" for message in models.asked[1].messages for part in message.parts)
+        assert "must be done before" not in words
+        assert "pack:" not in words
+
+    def test_what_was_wrong_is_told_and_it_may_try_again(self) -> None:
+        short = TEXT.replace("milk", "oats")
+        found, models = told({"instruction": short}, {**ASKED, "before": []}, {"instruction": TEXT}, ASKED)
+        assert found is not None
+        again = models.asked[2].messages[1].parts[0].text or ""
+        assert "it lacks 'milk'" in again
+        assert "it does not say that write must be done before pack" in again
+
+    def test_one_that_never_says_it_is_left_out(self) -> None:
+        found, _ = told(
+            {"instruction": TEXT}, {**ASKED, "before": [["A", "B"]]}, {"instruction": TEXT}, {"asked": ["A"]}
+        )
+        assert found is None
+
+    def test_answers_that_are_none(self) -> None:
+        assert told("no", {"instruction": 7})[0] is None
+        assert (
+            told({"instruction": TEXT}, "no", {"instruction": TEXT}, {"asked": ["A", "B", "C"], "before": [["Z"]]})[0]
+            is None
+        )
+
+    def test_what_follows_by_itself_need_not_be_said(self) -> None:
+        chain = read_task(
+            task_json(["write", "pack", "draw"], {"write": ["pack", "draw"], "pack": ["draw"]}), "1", POOL
+        )
+        models = FakeModels(
+            json.dumps({"instruction": TEXT}), json.dumps({**ASKED, "before": [["C", "B"], ["B", "A"]]})
+        )
+        assert retold(chain, POOL, Asked(models.client("any"), "m")) is not None

@@ -1,0 +1,59 @@
+"""`python -m worker.retell FOLDER --endpoint E --model M`: a model tells composed tasks in its own words.
+
+`deskarena omnibench retell` starts it. Every text is read back by the model and kept only if it says what the graph
+says; a task of which none does keeps the template's. The file is replaced when all are told, or not at all.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from uuid import uuid4
+
+from backend.config import Settings
+from backend.domain.benchmarks import read_pool, read_tasks
+from backend.domain.errors import DeskarenaError
+from backend.domain.omnibench.by_model import Asked, retold
+from backend.domain.omnibench.task_file import GraphTask
+from backend.domain.registry import load
+from worker.hold import Hold, Ticket
+from worker.model_room import AttemptModels, ModelRoom
+
+FILE = "tasks.jsonl"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Tells them all; says on its output how many. Returns 3 if the model or the files cannot be used."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--endpoint", required=True)
+    parser.add_argument("--model", required=True)
+    options = parser.parse_args(arguments)
+    load("worker.models")
+    models = AttemptModels(ModelRoom.of(Settings()), Hold(Ticket(uuid4(), "retell"), float("inf")))
+    try:
+        root = options.folder.resolve()
+        pool = read_pool(root, [])
+        asked = Asked(models.client(options.endpoint), options.model)
+        tasks = read_tasks(root, pool)
+        told = [retold(task, pool, asked) for task in tasks]
+        _write(root / FILE, [new or old for new, old in zip(told, tasks, strict=True)])
+    except DeskarenaError as error:
+        sys.stderr.write(f"{error.message} {error.hint}\n")
+        return 3
+    finally:
+        models.close()
+    found = {"tasks": len(tasks), "retold": sum(new is not None for new in told), "requests": asked.calls}
+    sys.stdout.write(json.dumps(found) + "\n")
+    return 0
+
+
+def _write(file: Path, tasks: Sequence[GraphTask]) -> None:
+    fresh = file.with_suffix(".new")
+    fresh.write_text("".join(json.dumps(task.as_json(), ensure_ascii=False) + "\n" for task in tasks))
+    fresh.replace(file)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
