@@ -1,0 +1,135 @@
+"""Hears every press of a key or button on Windows, by low-level hooks, before the program under it does.
+
+The hooks need a thread with a message loop. What is heard is handed to a second thread: UI Automation may not be
+asked from within a hook; the hook waits for it a moment, so that the control is still there. Not run by our tests: they
+have no Windows.
+"""
+
+import ctypes
+import threading
+from collections.abc import Callable
+from ctypes import wintypes
+from queue import SimpleQueue
+from typing import Any
+
+from .symbols_windows import MODIFIER_KEYS, PACKET
+
+_WH_KEYBOARD_LL, _WH_MOUSE_LL = 13, 14
+_KEY_DOWN, _SYSTEM_KEY_DOWN = 0x0100, 0x0104
+_BUTTONS = {0x0201: "left", 0x0204: "right", 0x0207: "middle"}
+_HOLD_SECONDS = 0.25
+"""Windows drops a hook that takes longer than a second, or what LowLevelHooksTimeout says."""
+_DOWN = 0x8000
+_KEEP_STATE = 4  # ToUnicodeEx leaves dead keys as they are.
+_START_SECONDS = 5.0
+
+Job = Callable[[], None]
+
+
+class _Keyboard(ctypes.Structure):
+    _fields_ = (
+        ("vkCode", wintypes.DWORD),
+        ("scanCode", wintypes.DWORD),
+        ("flags", wintypes.DWORD),
+        ("time", wintypes.DWORD),
+        ("dwExtraInfo", ctypes.c_size_t),
+    )
+
+
+class _Mouse(ctypes.Structure):
+    _fields_ = (
+        ("pt", wintypes.POINT),
+        ("mouseData", wintypes.DWORD),
+        ("flags", wintypes.DWORD),
+        ("time", wintypes.DWORD),
+        ("dwExtraInfo", ctypes.c_size_t),
+    )
+
+
+class Hooks:
+    """Both hooks, from `start` to the end of the process."""
+
+    def __init__(
+        self, clicked: Callable[[str, int, int], None], typed: Callable[[int, str, frozenset[str]], None]
+    ) -> None:
+        """Sets nothing up yet.
+
+        Args:
+            clicked: told of each press of a button: which, and where.
+            typed: told of each press of a key: virtual key, what the layout makes of it, modifiers held.
+        """
+        self._clicked, self._typed = clicked, typed
+        # Windows' own members of ctypes are not there on other systems.
+        self._user: Any = vars(ctypes)["WinDLL"]("user32", use_last_error=True)
+        self._jobs: SimpleQueue[tuple[Job, threading.Event]] = SimpleQueue()
+        self._ready = threading.Event()
+        self._kept: list[Any] = []  # The callbacks: ctypes forgets what nobody holds.
+
+    def start(self) -> bool:
+        """Returns True when both hooks are set."""
+        threading.Thread(target=self._work, name="hooks-work", daemon=True).start()
+        threading.Thread(target=self._listen, name="hooks", daemon=True).start()
+        return self._ready.wait(_START_SECONDS)
+
+    def run(self, job: Job, seconds: float) -> bool:
+        """Has the working thread do something, after all that was heard before; False if it is late."""
+        done = threading.Event()
+        self._jobs.put((job, done))
+        return done.wait(seconds)
+
+    def _work(self) -> None:
+        vars(ctypes)["oledll"].ole32.CoInitializeEx(None, 0)
+        while True:
+            job, done = self._jobs.get()
+            try:
+                job()
+            finally:
+                done.set()
+
+    def _listen(self) -> None:
+        result = ctypes.c_ssize_t
+        kind = vars(ctypes)["WINFUNCTYPE"](result, ctypes.c_int, wintypes.WPARAM, wintypes.LPARAM)
+        self._user.CallNextHookEx.restype = result
+        self._user.CallNextHookEx.argtypes = (wintypes.HHOOK, ctypes.c_int, wintypes.WPARAM, wintypes.LPARAM)
+        self._user.SetWindowsHookExW.restype = wintypes.HHOOK
+        self._user.SetWindowsHookExW.argtypes = (ctypes.c_int, kind, wintypes.HINSTANCE, wintypes.DWORD)
+        self._kept = [kind(self._on_mouse), kind(self._on_key)]
+        hooks = [
+            self._user.SetWindowsHookExW(number, call, None, 0)
+            for number, call in zip((_WH_MOUSE_LL, _WH_KEYBOARD_LL), self._kept, strict=True)
+        ]
+        if all(hooks):
+            self._ready.set()
+        message = wintypes.MSG()
+        while self._user.GetMessageW(ctypes.byref(message), None, 0, 0) > 0:
+            pass
+
+    def _on_mouse(self, code: int, message: int, data: int) -> int:
+        if code == 0 and message in _BUTTONS:
+            point = _Mouse.from_address(data).pt
+            button, x, y = _BUTTONS[message], int(point.x), int(point.y)
+            self.run(lambda: self._clicked(button, x, y), _HOLD_SECONDS)
+        return int(self._user.CallNextHookEx(None, code, message, data))
+
+    def _on_key(self, code: int, message: int, data: int) -> int:
+        if code == 0 and message in {_KEY_DOWN, _SYSTEM_KEY_DOWN}:
+            info = _Keyboard.from_address(data)
+            key, scan, held = int(info.vkCode), int(info.scanCode), self._held()
+            text = chr(scan) if key == PACKET else self._text(key, scan)
+            self._jobs.put((lambda: self._typed(key, text, held), threading.Event()))
+        return int(self._user.CallNextHookEx(None, code, message, data))
+
+    def _held(self) -> frozenset[str]:
+        return frozenset(name for key, name in MODIFIER_KEYS.items() if self._user.GetAsyncKeyState(key) & _DOWN)
+
+    def _text(self, key: int, scan: int) -> str:
+        """What the active window's layout makes of a key with the modifiers held."""
+        state = (ctypes.c_ubyte * 256)()
+        for number in (*MODIFIER_KEYS, 0x14, 0x90):  # Caps Lock and Num Lock count when they are on.
+            down = self._user.GetAsyncKeyState(number) & _DOWN
+            state[number] = (0x80 if down else 0) | (self._user.GetKeyState(number) & 1)
+        thread = self._user.GetWindowThreadProcessId(self._user.GetForegroundWindow(), None)
+        layout = self._user.GetKeyboardLayout(thread)
+        buffer = ctypes.create_unicode_buffer(8)
+        count = self._user.ToUnicodeEx(key, scan, state, buffer, 8, _KEEP_STATE, layout)
+        return buffer.value[:count] if count > 0 else ""

@@ -1,0 +1,50 @@
+"""What a key press means on Windows: the text that it types, or its name. Pure: asks nothing of the system."""
+
+from collections.abc import Collection
+from types import MappingProxyType
+
+from .symbols_linux import Pressed
+
+PACKET = 0xE7
+"""Virtual key of a character that a program sends as such; the scan code is its UTF-16 unit."""
+MODIFIER_KEYS = MappingProxyType(
+    {0x10: "shift", 0xA0: "shift", 0xA1: "shift", 0x11: "ctrl", 0xA2: "ctrl", 0xA3: "ctrl", 0x12: "alt"}
+    | {0xA4: "alt", 0xA5: "alt", 0x5B: "win", 0x5C: "win"}
+)
+"""Virtual keys of modifiers, left, right or either, and what each holds."""
+_LOCKS = frozenset({0x14, 0x90, 0x91})
+_NAMES = MappingProxyType(
+    {0x08: "backspace", 0x09: "tab", 0x0D: "enter", 0x13: "pause", 0x1B: "esc", 0x20: "space", 0x21: "pageup"}
+    | {0x22: "pagedown", 0x23: "end", 0x24: "home", 0x25: "left", 0x26: "up", 0x27: "right", 0x28: "down"}
+    | {0x2C: "printscreen", 0x2D: "insert", 0x2E: "delete", 0x2F: "help", 0x5D: "apps", 0xAD: "volumemute"}
+    | {0xAE: "volumedown", 0xAF: "volumeup", 0xB0: "nexttrack", 0xB1: "prevtrack", 0xB2: "stop", 0xB3: "playpause"}
+    | {0x70 + number: f"f{number + 1}" for number in range(24)}
+)
+
+
+def pressed(key: int, text: str, held: Collection[str]) -> Pressed:
+    """What a press means.
+
+    Args:
+        key: virtual key code.
+        text: what the layout makes of it with the modifiers held (`ToUnicodeEx`), empty if nothing.
+        held: modifiers that were held.
+    """
+    if key in MODIFIER_KEYS or key in _LOCKS:
+        return Pressed()
+    # AltGr is Ctrl and Alt together; a text that they type is a text.
+    types = text.isprintable() and text != "" and not ({"ctrl", "alt", "win"} & set(held) - _alt_gr(text, held))
+    if types:
+        return Pressed(text=text)
+    name = _NAMES.get(key) or _letter(key) or f"key {key:#x}"
+    return Pressed(name=name, held=frozenset(held))
+
+
+def _alt_gr(text: str, held: Collection[str]) -> set[str]:
+    both = {"ctrl", "alt"}
+    return both if both <= set(held) and text.isprintable() else set()
+
+
+def _letter(key: int) -> str:
+    """Letters and digits have their own codes as virtual keys."""
+    return chr(key).lower() if 0x30 <= key <= 0x39 or 0x41 <= key <= 0x5A else ""  # noqa: PLR2004 - 0 to 9, A to Z
