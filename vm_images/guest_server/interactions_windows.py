@@ -75,7 +75,7 @@ class WindowsInteractions:
     def _connected(self) -> Any:
         """UI Automation; made in the thread that asks it."""
         if self._automation is None:
-            from comtypes import client  # type: ignore[import-not-found]
+            from comtypes import client
 
             module = client.GetModule("UIAutomationCore.dll")
             self._module = module
