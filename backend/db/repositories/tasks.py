@@ -77,3 +77,10 @@ def versions(session: Session, domain: str, name: str, benchmark_task_sets: Sequ
     """The same task in these task sets."""
     query = select(Task).where(Task.domain == domain, Task.name == name, Task.task_set_id.in_(benchmark_task_sets))
     return list(session.scalars(query.order_by(Task.id)))
+
+
+def operations(session: Session, task_set_id: UUID) -> list[tuple[str | None, list[str]]]:
+    """(level, core operations) of each task that names any."""
+    names = Task.spec["labels"]["extra"]["operations"]
+    query = select(Task.level, names).where(Task.task_set_id == task_set_id, names.is_not(None))
+    return [(row[0], [str(name) for name in row[1]]) for row in session.execute(query.order_by(Task.id)) if row[1]]

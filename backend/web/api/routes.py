@@ -12,6 +12,7 @@ from backend.web.api import (
     failures,
     judges,
     licences,
+    operations,
     rescore,
     runs,
     studies,
@@ -36,5 +37,6 @@ ROUTERS = (
     workers.router,
     licences.router,
     comparisons.router,
+    operations.router,
     workers.health_router,
 )

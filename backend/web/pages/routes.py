@@ -14,6 +14,7 @@ from backend.web.pages import (
     leaderboard,
     login,
     new_run,
+    operations,
     process,
     runs,
     studies,
@@ -35,7 +36,8 @@ MODULES = (
     benchmarks,
     checkpoints,
     task,
-    comparisons,  # Before the leaderboards, whose addresses end in the name of any dimension.
+    comparisons,  # Before the leaderboards, whose addresses end in the name of any dimension; so is the next one.
+    operations,
     leaderboard,
     workers,
     docs,

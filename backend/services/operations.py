@@ -1,0 +1,116 @@
+"""Which core operations an agent masters: alone, and inside longer tasks that need them. See docs/prosoftarena.md."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from backend.db.models import Benchmark, TaskSet
+from backend.db.repositories import rollups as repository
+from backend.db.repositories import tasks as task_repository
+from backend.db.repositories.rollups import TaskTotals
+from backend.services.leaderboards import Row, leaderboard
+from backend.services.pages_leaderboard import label
+from backend.services.summary import Summary, summarise
+
+ALONE = "L1"
+"""The level whose tasks are one operation each."""
+
+
+@dataclass(frozen=True)
+class Operation:
+    """An operation: how many tasks are it, and how many longer ones need it."""
+
+    name: str
+    alone: int
+    within: int
+
+
+@dataclass(frozen=True)
+class Mastery:
+    """What an agent's episodes of one operation come to; None where it has none."""
+
+    alone: Summary | None
+    within: Summary | None
+
+
+@dataclass(frozen=True)
+class Line:
+    """One row of the leaderboard, by operation, in the order of `OperationBoard.operations`."""
+
+    row: Row
+    label: str
+    cells: Sequence[Mastery]
+
+
+@dataclass(frozen=True)
+class OperationBoard:
+    """A benchmark's leaderboard by core operation."""
+
+    benchmark: Benchmark
+    task_set: TaskSet
+    operations: Sequence[Operation]
+    lines: Sequence[Line]
+
+
+def operation_board(session: Session, benchmark: str, *, version: int | None = None) -> OperationBoard:
+    """The leaderboard's rows by core operation. A task that needs several counts for each of them.
+
+    Args:
+        session: the transaction.
+        benchmark: its name.
+        version: of the task set; default: the newest.
+    """
+    board = leaderboard(session, benchmark, version=version, dimensions=())
+    operations = _operations(session, board.task_set)
+    lines = [Line(row, label(row), _cells(session, row, operations)) for row in board.rows] if operations else []
+    return OperationBoard(board.benchmark, board.task_set, operations, lines)
+
+
+def _operations(session: Session, task_set: TaskSet) -> list[Operation]:
+    alone: dict[str, int] = {}
+    within: dict[str, int] = {}
+    for level, names in task_repository.operations(session, task_set.id):
+        for name in names:
+            counts = alone if level == ALONE else within
+            counts[name] = counts.get(name, 0) + 1
+    return [Operation(name, alone.get(name, 0), within.get(name, 0)) for name in sorted({*alone, *within})]
+
+
+def _cells(session: Session, row: Row, operations: Sequence[Operation]) -> list[Mastery]:
+    totals = [found for found in repository.task_totals(session, row.run.id) if found.extra.get("operations")]
+    return [
+        Mastery(
+            alone=_summary(totals, operation.name, alone=True), within=_summary(totals, operation.name, alone=False)
+        )
+        for operation in operations
+    ]
+
+
+def _summary(totals: Sequence[TaskTotals], operation: str, *, alone: bool) -> Summary | None:
+    found = [task for task in totals if operation in task.extra["operations"] and (task.level == ALONE) == alone]
+    return summarise(found) if found else None
+
+
+HEAD = ("agent", "run", "mark", "operation", "where", "tasks", "episodes", "scored", "lost", "success_rate",
+        "success_low", "success_high", "mean_score", "mean_low", "mean_high")  # fmt: skip
+
+
+def rows(board: OperationBoard) -> Iterator[list[object]]:
+    """The board as a table; `where` is `alone` or `within`, as HEAD names the columns."""
+    for line in board.lines:
+        for operation, cell in zip(board.operations, line.cells, strict=True):
+            for where, found in _places(cell).items():
+                names = [line.label, str(line.row.run.id), line.row.mark, operation.name, where]
+                yield [*names, *_numbers(found)]
+
+
+def _places(cell: Mastery) -> Mapping[str, Summary]:
+    return {name: found for name, found in (("alone", cell.alone), ("within", cell.within)) if found is not None}
+
+
+def _numbers(found: Summary) -> list[object]:
+    success, mean = found.success_interval or ("", ""), found.mean_interval or ("", "")
+    counts = [found.tasks, found.episodes, found.counts.scored, found.counts.lost]
+    rates = [found.success_rate, *success, found.mean_score, *mean]
+    return [*counts, *("" if value is None else value for value in rates)]

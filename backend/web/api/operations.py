@@ -1,0 +1,45 @@
+"""The leaderboard by core operation."""
+
+from typing import Annotated
+
+from fastapi import Query
+
+from backend.services import operations as service
+from backend.services.summary import Summary as Found
+from backend.web.api import schemas_operations as schemas
+from backend.web.api.common import api_router
+from backend.web.api.schemas import Summary
+from backend.web.api.views_runs import summary
+from backend.web.edge import SessionDep
+
+router = api_router("leaderboards")
+Version = Annotated[int | None, Query(ge=1, le=2**31, description="Of the task set; default: the newest.")]
+
+
+@router.get("/leaderboards/{benchmark}/operations")
+def operations(session: SessionDep, benchmark: str, version: Version = None) -> schemas.OperationBoardView:
+    """Get the board's rows by core operation: alone (tasks that are it), within (longer tasks that need it)."""
+    found = service.operation_board(session, benchmark, version=version)
+    return schemas.OperationBoardView(
+        benchmark=found.benchmark.name,
+        version=found.task_set.version,
+        operations=[
+            schemas.OperationView(name=one.name, alone=one.alone, within=one.within) for one in found.operations
+        ],
+        rows=[
+            schemas.OperationRow(
+                run_id=line.row.run.id,
+                agent=line.label,
+                mark=line.row.mark,
+                cells=[
+                    schemas.MasteryView(operation=one.name, alone=_summary(cell.alone), within=_summary(cell.within))
+                    for one, cell in zip(found.operations, line.cells, strict=True)
+                ],
+            )
+            for line in found.lines
+        ],
+    )
+
+
+def _summary(found: Found | None) -> Summary | None:
+    return None if found is None else summary(found)

@@ -1,0 +1,29 @@
+"""`/leaderboards/{benchmark}/operations`: which core operations does an agent master, alone and in longer tasks?"""
+
+from typing import Annotated
+
+from fastapi import Query, Request
+from fastapi.responses import HTMLResponse, Response
+
+from backend.services import operations as service
+from backend.web.edge import SessionDep
+from backend.web.pages.common import page_router
+from backend.web.pages.tables import attachment
+from backend.web.templating import render
+
+router = page_router()
+Version = Annotated[int | None, Query(ge=1, le=2**31)]
+
+
+@router.get("/leaderboards/{benchmark}/operations")
+def operations(request: Request, session: SessionDep, benchmark: str, version: Version = None) -> HTMLResponse:
+    """Rates by operation with their n and intervals."""
+    found = service.operation_board(session, benchmark, version=version)
+    return render(request, "operations.html", {"board": found, "version": version})
+
+
+@router.get("/leaderboards/{benchmark}/operations.csv")
+def table(session: SessionDep, benchmark: str, version: Version = None) -> Response:
+    """The same as a table."""
+    found = service.operation_board(session, benchmark, version=version)
+    return attachment(f"{benchmark}-operations.csv", service.HEAD, service.rows(found))

@@ -1,0 +1,63 @@
+"""Rates by core operation: tasks that are one, and longer tasks that need some."""
+
+import pytest
+
+from backend.services import operations
+from tests.factories.records import World
+from tests.factories.tasks import make_benchmark, make_task
+
+SCORES = {"files/crop": 1.0, "files/blur": 0.0, "files/both": 1.0, "files/long": 0.0, "files/plain": 1.0}
+
+
+@pytest.fixture
+def scored(installation: World) -> World:
+    """One run of five tasks: two operations, two longer tasks, one task that names none."""
+    tasks = [
+        make_task(name="crop", level="L1", extra={"operations": ["crop"]}),
+        make_task(name="blur", level="L1", extra={"operations": ["blur"]}),
+        make_task(name="both", level="L2", extra={"operations": ["crop", "blur"]}),
+        make_task(name="long", level="L3", extra={"operations": ["crop"]}),
+        make_task(name="plain"),
+    ]
+    installation.benchmark(make_benchmark(*tasks))
+    worker = installation.worker()
+    installation.submit()
+    for _ in tasks:
+        claim = installation.must_claim(worker)
+        installation.score(claim, SCORES[str(claim.task.key)])
+    return installation
+
+
+class TestOperationBoard:
+    def test_alone_and_within(self, scored: World) -> None:
+        board = scored.do(operations.operation_board, "starter")
+        assert [(one.name, one.alone, one.within) for one in board.operations] == [("blur", 1, 1), ("crop", 1, 2)]
+        blur, crop = board.lines[0].cells
+        assert blur.alone and blur.within and crop.alone and crop.within  # noqa: PT018 - all are there
+        assert (blur.alone.success_rate, blur.within.success_rate) == (0.0, 1.0)
+        assert (crop.alone.success_rate, crop.within.success_rate) == (1.0, 0.5)
+        assert (crop.within.counts.scored, crop.within.tasks) == (2, 2)
+        assert crop.within.success_interval is not None
+
+    def test_table(self, scored: World) -> None:
+        board = scored.do(operations.operation_board, "starter")
+        rows = [dict(zip(operations.HEAD, row, strict=True)) for row in operations.rows(board)]
+        assert [(row["operation"], row["where"], row["scored"]) for row in rows] == [
+            ("blur", "alone", 1),
+            ("blur", "within", 1),
+            ("crop", "alone", 1),
+            ("crop", "within", 2),
+        ]
+
+    def test_a_benchmark_without_operations(self, ready: World) -> None:
+        board = ready.do(operations.operation_board, "starter")
+        assert (board.operations, board.lines) == ([], [])
+
+    def test_an_operation_that_no_task_is(self, installation: World) -> None:
+        installation.benchmark(make_benchmark(make_task(level="L2", extra={"operations": ["crop"]})))
+        worker = installation.worker()
+        installation.submit()
+        installation.score(installation.must_claim(worker))
+        board = installation.do(operations.operation_board, "starter")
+        assert board.lines[0].cells[0].alone is None
+        assert board.lines[0].cells[0].within is not None
