@@ -17,11 +17,12 @@ _COUNTED = """
     JOIN evaluation v ON v.attempt_id = a.id AND v.current
 """
 _WHERE = "WHERE e.run_id = :run AND e.state = 'scored' AND NOT e.mixed"
-# Nobody knows when a part was reached that was only looked at in the end: by the last step it was.
+# Assertions stand beside the checkpoints and are none. Nobody knows when a part was reached that was only looked at in
+# the end: by the last step it was.
 _GOT = text(f"""
     SELECT count(*) AS listed, e.score,
         array_agg(coalesce((p ->> 'step')::int, e.steps)) FILTER (WHERE (p ->> 'value')::float >= :reached) AS steps
-    {_COUNTED} CROSS JOIN jsonb_array_elements(v.parts) p {_WHERE} GROUP BY e.id
+    {_COUNTED} CROSS JOIN jsonb_array_elements(v.parts) p {_WHERE} AND p ->> 'kind' <> 'assertion' GROUP BY e.id
 """)  # noqa: S608 - fixed words
 _PARTS = text(f"""
     SELECT t.domain || '/' || t.name AS task, e.repeat, e.id AS episode, p AS part

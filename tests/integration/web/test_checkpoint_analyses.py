@@ -5,6 +5,7 @@ from uuid import UUID, uuid4
 import pytest
 from starlette.testclient import TestClient
 
+from backend.db.repositories import process
 from backend.domain.errors import Invalid, NotFound
 from backend.domain.score import Evaluation, PartResult
 from backend.domain.task import PartKind
@@ -109,3 +110,9 @@ class TestEdge:
     def test_a_board_without_runs_says_so(self, installation: World, fresh: TestClient) -> None:
         installation.benchmark(in_form("windowsworld"), name=NAME)
         assert "No run of this benchmark yet" in fresh.get(f"/benchmarks/{NAME}/analyses", headers=PAGE).text
+
+
+class TestProcess:
+    def test_assertions_are_no_parts_of_a_runs_process(self, measured: tuple[World, UUID, UUID]) -> None:
+        world, en, _ = measured
+        assert [row.listed for row in world.do(process.got, en)] == [1, 1, 1]
