@@ -5,7 +5,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from threading import Event, Lock
-from typing import Any
+from typing import Any, Protocol
 
 from backend.config import Settings
 from backend.domain import registry
@@ -23,6 +23,18 @@ from worker.models._gate import Gate, Waited
 LOOK_SECONDS = 0.5
 logger = logging.getLogger(__name__)
 _HINT = "See docs/models.md, and /workers for the endpoints that there are."
+
+
+class Waits(Protocol):
+    """What whoever asks a model waits by."""
+
+    def pause(self, seconds: float) -> None:
+        """Waits so long, or until it must stop."""
+        ...
+
+    def check(self) -> None:
+        """Raises why it must stop, if it must."""
+        ...
 
 
 class ModelRoom:
@@ -43,7 +55,11 @@ class ModelRoom:
 
     def attempt(self, _claim: Claim, hold: Hold) -> "AttemptModels":
         """The models of one attempt; what they wait for ends when it must stop."""
-        return AttemptModels(self, hold)
+        return self.models(hold)
+
+    def models(self, waits: Waits) -> "AttemptModels":
+        """The models for something that waits by its own rules."""
+        return AttemptModels(self, waits)
 
     def offers(self) -> dict[str, dict[str, Any]]:
         """By endpoint: `{api, ok, reason, prices}`, for the worker's row; `prices` are the operator's own.
@@ -104,7 +120,7 @@ class AttemptModels:
     """Implements the Models port."""
 
     room: ModelRoom = field(repr=False)
-    hold: Hold = field(repr=False)
+    hold: Waits = field(repr=False)
     _waited: Waited = field(default_factory=Waited, repr=False)
     _over: Event = field(default_factory=Event, repr=False)
     _clients: dict[str, ModelClient] = field(default_factory=dict, repr=False)

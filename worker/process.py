@@ -7,21 +7,25 @@ from backend.db.session import make_engine, session_factory
 from backend.services.artifacts import LocalStore
 from worker.database import Database
 from worker.dispatcher import Dispatcher
+from worker.drafter import Drafter
 from worker.evaluation.code import compiled_folder
 from worker.evaluation.judge import Judge
 from worker.evaluation.sandbox import here
+from worker.model_room import ModelRoom
 from worker.rescorer import Rescorer
 
 _dispatchers: list[Dispatcher] = []
 _rescorers: list[Rescorer] = []
+_drafters: list[Drafter] = []
 
 
 @cache
 def database() -> Database:
     """This process's door to the database. Connecting happens at first use."""
     settings = get_settings()
-    # Per slot: its attempt, its agent's watch; then the dispatcher, the heartbeat, the chores and what scores again.
-    engine = make_engine(settings.database_url.get_secret_value(), pool_size=settings.slots + 5)
+    # Per slot: its attempt, its agent's watch; then the dispatcher, the heartbeat, the chores, what scores again
+    # and what asks for drafts.
+    engine = make_engine(settings.database_url.get_secret_value(), pool_size=settings.slots + 6)
     return Database(session_factory(engine))
 
 
@@ -41,6 +45,8 @@ def start() -> None:
         judge = Judge(place=here(compiled_folder(get_settings().data)))
         _rescorers.append(Rescorer(database(), store(), judge, every=get_settings().poll_seconds))
         _rescorers[0].start()
+        _drafters.append(Drafter(database(), ModelRoom.of(get_settings()).models, every=get_settings().poll_seconds))
+        _drafters[0].start()
 
 
 def wake() -> None:
@@ -49,6 +55,8 @@ def wake() -> None:
         dispatcher.wake()
     for rescorer in _rescorers:
         rescorer.wake()
+    for drafter in _drafters:
+        drafter.wake()
 
 
 def begin_drain() -> None:
@@ -61,5 +69,7 @@ def stop() -> None:
     """Ends the dispatcher in good order. Safe to call twice."""
     while _rescorers:
         _rescorers.pop().stop()
+    while _drafters:
+        _drafters.pop().stop()
     while _dispatchers:
         _dispatchers.pop().stop()

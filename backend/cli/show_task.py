@@ -22,6 +22,14 @@ FORMS: Columns = {
     "parameters": lambda row: parameters(row["parameters"]),
     "about": lambda row: row["about"].splitlines()[0] if row["about"] else None,
 }
+REQUESTS: Columns = {
+    "request": lambda row: row["id"],
+    "persona": lambda row: row["persona"],
+    "model": lambda row: row["model"],
+    "state": lambda row: row["state"],
+    "drafts": lambda row: f"{row['made']} of {row['count']}",
+    "message": lambda row: row["message"] or None,
+}
 
 
 def parameters(schema: Row | None) -> str:

@@ -108,10 +108,10 @@ def acquire_lease(session: Session, worker_id: UUID, provider: str) -> Lease | N
 def claim_episode(session: Session, lease: Lease) -> Claim | None:
     """Begins an attempt at the next waiting episode under `lease`; None if nothing waits for this worker.
 
-    Which one: of the runs that have an episode for this worker, one in which a person waits for a desktop, then the one
-    with the fewest episodes under way, then the oldest; of its episodes the one with the highest priority, then the
-    oldest. One whose task needs a licence waits until its seats are free; the attempt holds them while it is live. A
-    lease carries one attempt at a time and may be used again after that attempt has ended.
+    Which one: of the runs that have an episode for this worker, one for which a person waits (they act in it, or it
+    tries their draft), then the one with the fewest episodes under way, then the oldest; of its episodes the one with
+    the highest priority, then the oldest. One whose task needs a licence waits until its seats are free; the attempt
+    holds them while it is live. A lease carries one attempt at a time and may be used again after that has ended.
 
     Raises:
         LeaseLost: the lease was released or taken away.

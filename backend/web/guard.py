@@ -135,11 +135,16 @@ def _with_headers(send: Send) -> Send:
     return answer
 
 
+def _takes_files(path: str) -> bool:
+    draft = path.startswith(("/api/v1/drafts/", "/tasks/drafts/")) and path.endswith("/files")
+    return draft or path.startswith("/api/v1/benchmarks")
+
+
 def _bounded(scope: Scope, headers: Headers, receive: Receive) -> Receive:
     """`receive`, with an end: a body over the limit is refused, whatever its Content-Length says."""
     if scope["type"] != "http":
         return receive
-    limit = UPLOAD_LIMIT if scope["path"].startswith("/api/v1/benchmarks") else BODY_LIMIT
+    limit = UPLOAD_LIMIT if _takes_files(scope["path"]) else BODY_LIMIT
     stated = headers.get("content-length", "")
     message = f"the request is larger than {limit // 2**20} MiB"
     if stated.isdigit() and int(stated) > limit:

@@ -57,3 +57,25 @@ def seen(xml: str, title: str, *actions: Action, others: Sequence[str] = ()) -> 
     """A moment of a recording with that window in front."""
     behind = [Window(title=other) for other in others]
     return Seen(xml, [*behind, Window(title=title, active=True)], actions)
+
+
+def proposal(**more: Any) -> dict[str, Any]:
+    """A draft as a model writes it."""
+    return {
+        "domain": "library",
+        "name": "overdue",
+        "instruction": 'Write the title "Dune" into the file overdue.txt in the Documents folder.',
+        "apps": ["text_editor"],
+        "requires": ["mousepad"],
+        "difficulty": "easy",
+        "setup": [{"type": "launch", "parameters": {"command": ["mousepad"]}}],
+        "checks": [
+            {
+                "func": "exact_match",
+                "result": {"type": "vm_command_line", "command": ["cat", "/home/user/Documents/overdue.txt"]},
+                "expected": {"type": "rule", "rules": {"expected": "Dune"}},
+                "options": {},
+            }
+        ],
+        **more,
+    }

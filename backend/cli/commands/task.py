@@ -13,7 +13,7 @@ from backend.cli.client import Api
 from backend.cli.errors import CliError, ExitCode, UsageError
 from backend.cli.options import Limit, OutputForm, Server, Timeout, Wait
 from backend.cli.output import Output, print_object, print_rows, progress
-from backend.cli.show_task import DRAFTS, FORMS, show_draft, show_review, tried_words
+from backend.cli.show_task import DRAFTS, FORMS, REQUESTS, show_draft, show_review, tried_words
 
 app = typer.Typer(help="Write, record, try, review and publish tasks of your own.", no_args_is_help=True)
 LOOK_AGAIN_SECONDS = 1.0
@@ -254,6 +254,30 @@ def use(
             raise UsageError("the draft has no recording: `deskarena task record` begins one")
         chosen = recording or known[0]
         print_object(api.post(f"/drafts/{draft}/recordings/{chosen}/use", {"by": by}), output, show_draft)
+
+
+@app.command()
+def ask(  # noqa: PLR0913, PLR0917  a command has as many options as it has
+    persona: Annotated[str, typer.Argument(metavar="PERSONA", help="For whom the tasks are, in a sentence.")],
+    endpoint: Annotated[str, typer.Option("--endpoint", help="Where the model is asked; see docs/models.md.")],
+    model: Annotated[str, typer.Option("--model", help="The model, as its API names it.")],
+    count: Annotated[int, typer.Option("--count", min=1, max=20, help="Drafts at most.")] = 3,
+    benchmark: Benchmark = "own",
+    by: By = "",
+    output: OutputForm = Output.TABLE,
+    server: Server = None,
+) -> None:
+    """Ask a model for drafts; people have to approve each of them. `task asked` says what became of it."""
+    body = {"persona": persona, "count": count, "endpoint": endpoint, "model": model, "benchmark": benchmark, "by": by}
+    with Api(server) as api:
+        print_object(api.post("/draft-requests", body), output, lambda row: print(row["id"]))
+
+
+@app.command()
+def asked(output: OutputForm = Output.TABLE, server: Server = None) -> None:
+    """List what models were asked for, newest first."""
+    with Api(server) as api:
+        print_rows(api.get("/draft-requests")["items"], output, REQUESTS, empty="no model was asked for drafts")
 
 
 @app.command()

@@ -89,6 +89,16 @@ def unpublished(session: Session, project_id: UUID, benchmark: str) -> list[Task
     return list(session.scalars(query.with_for_update(key_share=True).execution_options(populate_existing=True)))
 
 
+def waiting(session: Session, project_id: UUID) -> dict[str, int]:
+    """How many approved drafts are in no version of their benchmark yet."""
+    query = select(TaskDraft.benchmark, func.count()).where(
+        TaskDraft.project_id == project_id,
+        TaskDraft.state == DraftState.APPROVED.value,
+        TaskDraft.published_id.is_(None),
+    )
+    return {row[0]: row[1] for row in session.execute(query.group_by(TaskDraft.benchmark))}
+
+
 def version(session: Session, draft_id: UUID, number: int) -> TaskDraftVersion | None:
     """One version."""
     query = select(TaskDraftVersion).where(TaskDraftVersion.draft_id == draft_id, TaskDraftVersion.number == number)

@@ -46,13 +46,15 @@ _FAIREST_RUN = text(f"""
     SELECT r.id
     FROM run r
     JOIN agent a ON a.id = r.agent_id
+    JOIN task_set s ON s.id = r.task_set_id
+    JOIN benchmark b ON b.id = s.benchmark_id
     CROSS JOIN LATERAL (
         SELECT count(*) AS running FROM episode e WHERE e.run_id = r.id AND e.state = 'running'
     ) busy
     WHERE r.state IN ('queued', 'running') AND r.provider = :provider
       AND a.name = ANY(CAST(:agents AS text[])) AND r.id <> ALL(CAST(:without AS uuid[]))
       AND EXISTS (SELECT FROM episode e JOIN task t ON t.id = e.task_id WHERE e.run_id = r.id AND {_RUNNABLE})
-    ORDER BY a.human DESC, busy.running, r.id
+    ORDER BY (a.human OR b.hidden) DESC, busy.running, r.id
     LIMIT 1
 """)  # noqa: S608 - constant text
 

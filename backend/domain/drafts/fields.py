@@ -46,7 +46,7 @@ class FormField:
             raise Invalid(f"it is longer than {_MOST_TEXT} characters", path=self.name)
         if self.widget == "boolean":
             return _truth(text, self.name)
-        if "string" in self.kinds or self.choices:
+        if "string" in self.kinds or self.choices:  # Blanks and line ends of a text are part of it.
             return _list_or_text(text) if set(self.kinds) & {"array", "object"} else text
         try:
             return json.loads(text)
@@ -66,17 +66,22 @@ def fields_of(schema: Mapping[str, Any] | None) -> tuple[FormField, ...]:
     )
 
 
-def values_of(fields: tuple[FormField, ...], typed: Mapping[str, str]) -> dict[str, Any]:
+def values_of(fields: tuple[FormField, ...], typed: Mapping[str, str], *, whole: bool = True) -> dict[str, Any]:
     """Parameters from a form's texts; an empty one leaves the default.
+
+    Args:
+        fields: of the form.
+        typed: texts by field.
+        whole: False while it is still being filled in: what is needed may be empty.
 
     Raises:
         Invalid: a needed field is empty, or a text is no value of its type; `path` is the field's name.
     """
     found: dict[str, Any] = {}
     for field in fields:
-        text = typed.get(field.name, "").strip()
-        if not text:
-            if field.required:
+        text = typed.get(field.name, "")
+        if not text.strip():
+            if field.required and whole:
                 raise Invalid("it is needed", path=field.name)
             continue
         found[field.name] = field.value(text)
@@ -129,6 +134,7 @@ def _kinds(found: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _truth(text: str, name: str) -> bool:
+    text = text.strip()
     if text.casefold() in {"yes", "true", "on", "1"}:
         return True
     if text.casefold() in {"no", "false", "off", "0"}:
@@ -138,7 +144,7 @@ def _truth(text: str, name: str) -> bool:
 
 def _list_or_text(text: str) -> Any:
     """A text, unless it is written as a JSON list or object and may be one."""
-    if text[0] not in '[{"':
+    if text.strip()[:1] not in '[{"':
         return text
     try:
         return json.loads(text)

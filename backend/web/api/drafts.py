@@ -10,7 +10,7 @@ from backend.domain.drafts import forms
 from backend.domain.drafts.content import read_content
 from backend.domain.drafts.states import DraftState
 from backend.domain.registry import Kind
-from backend.services import draft_publish, draft_recordings, draft_reviews, draft_tries
+from backend.services import draft_publish, draft_recordings, draft_requests, draft_reviews, draft_tries
 from backend.services import drafts as service
 from backend.web.api import schemas
 from backend.web.api import schemas_drafts as own
@@ -156,6 +156,31 @@ def publish(session: SessionDep, project: ProjectDep, edge: EdgeDep, body: own.D
     return own.PublishedView(
         benchmark=body.benchmark, version=found.task_set.version, tasks=found.task_set.counts["tasks"], drafts=ids
     )
+
+
+@router.post("/draft-requests", status_code=202)
+def ask_model(session: SessionDep, project: ProjectDep, body: own.DraftRequestBody) -> own.DraftRequestView:
+    """Ask a model for drafts for a persona. They are drafts like any other: people have to approve them."""
+    by = service.person(session, project, body.by)
+    row = draft_requests.request(
+        session,
+        project=project,
+        actor=by,
+        persona=body.persona,
+        count=body.count,
+        endpoint=body.endpoint,
+        model=body.model,
+        benchmark=body.benchmark,
+        temperature=body.temperature,
+    )
+    return views.request(row)
+
+
+@router.get("/draft-requests")
+def list_requests(session: SessionDep, project: ProjectDep) -> schemas.Page[own.DraftRequestView]:
+    """List what models were asked for, newest first, 20 at most."""
+    rows = draft_requests.list_requests(session, project)
+    return schemas.Page[own.DraftRequestView](items=[views.request(row) for row in rows])
 
 
 @router.get("/task-forms/{kind}")

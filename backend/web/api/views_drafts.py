@@ -5,7 +5,7 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from backend.db.models import TaskDraft
+from backend.db.models import TaskDraft, TaskDraftRequest
 from backend.db.repositories import drafts as repository
 from backend.domain.drafts.content import missing
 from backend.domain.drafts.forms import PluginForm
@@ -71,6 +71,13 @@ def recording(view: Recording) -> own.DraftRecording:
             "problems": list(view.problems),
         }
     )
+
+
+def request(row: TaskDraftRequest) -> own.DraftRequestView:
+    """What became of a request to a model."""
+    told = _own(row, "id persona state message made usage created_at ended_at")
+    asked = {"count": row.wanted, "endpoint": row.asked["endpoint"], "model": row.asked["model"]}
+    return own.DraftRequestView.model_validate({**told, **asked})
 
 
 def form(found: PluginForm) -> own.PluginFormView:

@@ -5,6 +5,7 @@ from backend.web.pages import (
     checkpoints,
     comparisons,
     docs,
+    drafts,
     episode,
     exports,
     failures,
@@ -35,6 +36,7 @@ MODULES = (
     episode,
     benchmarks,
     checkpoints,
+    drafts,  # Before tasks, whose addresses begin alike.
     task,
     comparisons,  # Before the leaderboards, whose addresses end in the name of any dimension; so is the next one.
     operations,

@@ -5,28 +5,31 @@ import { Socket } from "../lib/socket.js";
 const SHORTEST = 900;
 
 // Keeps a page up to date: each event that its stream tells leads to one fetch of the same address, at most one a
-// second, and only what differs is touched. Where the stream is down, the page says so and catches up when it is back.
+// second, and only what differs is touched. A page may have several streams, written with blanks between them. Where the stream is down, the page says so and catches up when it is back.
 export default class Refresh extends Controller {
   connect() {
+    this.sockets = this.element.dataset.refreshStream.split(" ").map((base) => this.stream(base));
+    this.on(document, "visibilitychange", () => !document.hidden && this.soon());
+  }
+
+  stream(base) {
     // Without a number the stream begins with what happens from now on.
-    this.seq = Number(this.element.dataset.refreshSeq || -1);
-    const base = this.element.dataset.refreshStream;
-    this.socket = new Socket(() => (this.seq < 0 ? base : `${base}?after=${this.seq}`), {
-      message: (text) => this.told(JSON.parse(text)),
+    let seq = Number(this.element.dataset.refreshSeq || -1);
+    const told = (event) => {
+      seq = Math.max(seq, event.seq ?? 0);
+      if (event.kind) this.soon();
+    };
+    const socket = new Socket(() => (seq < 0 ? base : `${base}?after=${seq}`), {
+      message: (text) => told(JSON.parse(text)),
       state: (state) => this.show(state),
     });
-    this.socket.open();
-    this.on(document, "visibilitychange", () => !document.hidden && this.soon());
+    socket.open();
+    return socket;
   }
 
   ended() {
     clearTimeout(this.timer);
-    this.socket.close();
-  }
-
-  told(event) {
-    this.seq = Math.max(this.seq, event.seq ?? 0);
-    if (event.kind) this.soon();
+    for (const socket of this.sockets) socket.close();
   }
 
   show(state) {

@@ -1,0 +1,234 @@
+"""A draft as forms: rows of texts from its content, and the content from what was typed into them."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from backend.domain import registry
+from backend.domain.agents._oracle_steps import OracleStep, read_solution
+from backend.domain.drafts.content import DraftContent
+from backend.domain.drafts.fields import FormField, fields_of, typed_as, values_of
+from backend.domain.drafts.forms import PluginForm, form_of
+from backend.domain.errors import Invalid, UnknownPlugin
+from backend.domain.registry import Kind
+
+Typed = Mapping[str, str]
+T = TypeVar("T")
+VERBS = tuple(name for name in OracleStep.model_fields if name not in {"patience", "note"})
+_WORDS = frozenset({"type", "press", "wait_window", "wait_window_gone", "fail"})
+"""Verbs whose value is a text; those of the others are JSON."""
+MOST_ROWS = 500
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """One plug-in with its parameters as texts.
+
+    Attributes:
+        prefix: of its fields' names in the form.
+        about: what it does; says so where there is no such plug-in.
+        unknown: there is none of that name.
+    """
+
+    name: str
+    prefix: str
+    about: str
+    unknown: bool
+    fields: Sequence[tuple[FormField, str]]
+
+
+@dataclass(frozen=True)
+class CheckRow:
+    """One metric call: the metric with its options, and up to two getters."""
+
+    number: int
+    metric: Plugin
+    result: Plugin | None
+    expected: Plugin | None
+    expects: bool | None
+
+
+@dataclass(frozen=True)
+class SolutionRow:
+    """One step of a solution. `value`: a text, or JSON."""
+
+    number: int
+    verb: str
+    value: str
+    note: str
+    patience: str
+
+
+def step_rows(content: DraftContent) -> list[Plugin]:
+    """The set-up as rows."""
+    return [
+        _plugin(Kind.SETUP, step.type, content.dialect, f"setup.{number}", step.parameters)
+        for number, step in enumerate(content.setup)
+    ]
+
+
+def check_rows(content: DraftContent) -> list[CheckRow]:
+    """The checks as rows."""
+    rows = []
+    for number, check in enumerate(content.checks):
+        metric = _plugin(Kind.METRIC, check.func, content.dialect, f"check.{number}.options", check.options)
+        sides = [
+            None if spec is None else _getter(spec, content.dialect, f"check.{number}.{side}")
+            for side, spec in (("result", check.result), ("expected", check.expected))
+        ]
+        rows.append(CheckRow(number, metric, sides[0], sides[1], _expects(check.func, content.dialect)))
+    return rows
+
+
+def solution_rows(content: DraftContent) -> list[SolutionRow]:
+    """The solution as rows; one that is no solution (yet) is shown as JSON below the form only."""
+    try:
+        steps = read_solution(content.oracle)
+    except Invalid:
+        return []
+    rows = []
+    for number, (step, told) in enumerate(zip(steps, content.oracle, strict=True)):
+        value = told[step.verb]
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        patience = str(told.get("patience", ""))
+        rows.append(SolutionRow(number, step.verb, text, step.note, patience))
+    return rows
+
+
+def steps_typed(dialect: str, typed: Typed, *, whole: bool) -> list[dict[str, Any]]:
+    """The set-up that was typed. Raises Invalid with the field's name."""
+    return [
+        {
+            "type": typed[f"setup.{number}.name"],
+            "parameters": _typed(Kind.SETUP, dialect, f"setup.{number}", typed, whole=whole),
+        }
+        for number in _numbers(typed, "setup.{}.name")
+    ]
+
+
+def checks_typed(dialect: str, typed: Typed, *, whole: bool) -> list[dict[str, Any]]:
+    """The checks that were typed. Raises Invalid with the field's name."""
+    checks = []
+    for number in _numbers(typed, "check.{}.options.name"):
+        check: dict[str, Any] = {
+            "func": typed[f"check.{number}.options.name"],
+            "options": _typed(Kind.METRIC, dialect, f"check.{number}.options", typed, whole=whole),
+        }
+        for side in ("result", "expected"):
+            name = typed.get(f"check.{number}.{side}.name", "").strip()
+            if name:
+                given = _typed(Kind.GETTER, dialect, f"check.{number}.{side}", typed, whole=whole)
+                check[side] = {"type": name, **given}
+        checks.append(check)
+    return checks
+
+
+def solution_typed(typed: Typed) -> list[dict[str, Any]]:
+    """The solution that was typed. Raises Invalid with the field's name."""
+    steps: list[dict[str, Any]] = []
+    for number in _numbers(typed, "oracle.{}.verb"):
+        verb, text = typed[f"oracle.{number}.verb"], typed.get(f"oracle.{number}.value", "")
+        if verb not in VERBS:
+            raise Invalid(f"there is no step {verb[:50]!r}", path=f"oracle.{number}.verb")
+        step: dict[str, Any] = {verb: text if verb in _WORDS else _json(text, f"oracle.{number}.value")}
+        for name, read in (("note", str), ("patience", int)):
+            said = typed.get(f"oracle.{number}.{name}", "").strip()
+            if said:
+                step[name] = _read(read, said, f"oracle.{number}.{name}")
+        steps.append(step)
+    read_solution(steps)
+    return steps
+
+
+def moved(rows: Sequence[T], action: str) -> list[T]:
+    """Rows after a button: `remove.N`, `up.N` or `down.N`; any other leaves them."""
+    verb, _, told = action.partition(".")
+    found = list(rows)
+    if not told.isdecimal() or int(told) >= len(found):
+        return found
+    at = int(told)
+    if verb == "remove":
+        found.pop(at)
+    elif verb in {"up", "down"}:
+        to = max(0, min(len(found) - 1, at + (1 if verb == "down" else -1)))
+        found.insert(to, found.pop(at))
+    return found
+
+
+def names(kind: Kind, dialect: str) -> list[str]:
+    """What a draft of that dialect may name."""
+    registry.load()
+    return registry.names(kind, dialect)
+
+
+def dialects() -> list[str]:
+    """Dialects that a draft may have: those that some plug-in knows, and the plain one."""
+    registry.load()
+    kinds = (Kind.SETUP, Kind.GETTER, Kind.METRIC)
+    return sorted(
+        {"starter", *(dialect for kind in kinds for dialect, _ in registry.entries(kind))} - {registry.COMMON}
+    )
+
+
+def _numbers(typed: Typed, pattern: str) -> range:
+    """0, 1, ... as long as there is a field of that number."""
+    count = 0
+    while count < MOST_ROWS and pattern.format(count) in typed:
+        count += 1
+    return range(count)
+
+
+def _form(kind: Kind, name: str, dialect: str) -> PluginForm | None:
+    registry.load()
+    try:
+        return form_of(kind, name, dialect)
+    except UnknownPlugin:
+        return None
+
+
+def _expects(func: str, dialect: str) -> bool | None:
+    form = _form(Kind.METRIC, func, dialect)
+    return None if form is None else form.expects
+
+
+def _getter(spec: Mapping[str, Any], dialect: str, prefix: str) -> Plugin:
+    given = {key: value for key, value in spec.items() if key != "type"}
+    return _plugin(Kind.GETTER, str(spec.get("type", "")), dialect, prefix, given)
+
+
+def _plugin(kind: Kind, name: str, dialect: str, prefix: str, given: Mapping[str, Any]) -> Plugin:
+    form = _form(kind, name, dialect)
+    fields = fields_of(None if form is None else form.schema)
+    if set(given) - {field.name for field in fields}:
+        fields = fields_of(None)  # Parameters that the plug-in does not know must not vanish from the form.
+    about = form.about if form is not None else "There is nothing of that name."
+    return Plugin(name, prefix, about, form is None, [(field, typed_as(field, given)) for field in fields])
+
+
+def _typed(kind: Kind, dialect: str, prefix: str, typed: Typed, *, whole: bool) -> dict[str, Any]:
+    form = _form(kind, typed[f"{prefix}.name"], dialect)
+    fields = fields_of(None if form is None else form.schema)
+    if f"{prefix}.p.json" in typed:
+        fields = fields_of(None)
+    given = {field.name: typed.get(f"{prefix}.p.{field.name}", "") for field in fields}
+    try:
+        return values_of(fields, given, whole=whole)
+    except Invalid as error:
+        place = f"{prefix}.p.{error.path}"
+        raise Invalid(error.message.removeprefix(f"{error.path}: "), path=place, hint=error.hint) from error
+
+
+def _json(text: str, path: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        hint = 'For example {"role": "push button", "name": "Save"} or ["ctrl", "s"].'
+        raise Invalid(f"expected JSON, got {text[:60]!r}", path=path, hint=hint) from error
+
+
+def _read(read: Callable[[str], T], text: str, path: str) -> T:
+    try:
+        return read(text)
+    except ValueError as error:
+        raise Invalid(f"expected a number, got {text[:60]!r}", path=path) from error

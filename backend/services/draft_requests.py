@@ -1,0 +1,144 @@
+"""Asking a model for drafts: written down here, asked by a worker, kept as drafts that people have to approve."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from pydantic import ValidationError
+from sqlalchemy.orm import Session
+
+from backend.db.models import Actor, Project, TaskDraftRequest
+from backend.db.models.words import DraftRequestState, MadeBy
+from backend.db.repositories import draft_requests as repository
+from backend.db.repositories import rescores, workers
+from backend.domain import registry
+from backend.domain.drafts import proposals
+from backend.domain.drafts.proposals import Wanted
+from backend.domain.errors import Conflict, Invalid
+from backend.domain.ports_model import ModelReply, ModelRequest
+from backend.domain.registry import Kind
+from backend.services import drafts
+from backend.services.drafts import OWN, Origin
+from backend.services.pages_abilities import abilities
+from backend.services.queue import wake_workers
+
+DIALECT = "starter"
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a worker has to do, with the request's row locked until its transaction ends."""
+
+    row: TaskDraftRequest
+    endpoint: str
+    asked: ModelRequest
+
+
+def request(  # noqa: PLR0913 - what a model is asked with
+    session: Session,
+    *,
+    project: Project,
+    actor: Actor,
+    persona: str,
+    count: int,
+    endpoint: str,
+    model: str,
+    benchmark: str = OWN,
+    temperature: float | None = None,
+) -> TaskDraftRequest:
+    """Asks for drafts. They become the asker's, who therefore cannot approve them.
+
+    Raises:
+        Invalid: a value is out of bounds, or no worker offers that endpoint; says why.
+    """
+    _check_endpoint(session, endpoint)
+    asked = {"endpoint": endpoint, "model": model.strip(), "temperature": temperature}
+    try:
+        Wanted(persona=persona.strip(), count=count, model=model.strip(), temperature=temperature)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise Invalid(first["msg"], path=".".join(map(str, first["loc"]))) from error
+    row = TaskDraftRequest(
+        project_id=project.id,
+        actor_id=actor.id,
+        benchmark=benchmark,
+        persona=persona.strip(),
+        wanted=count,
+        asked=asked,
+    )
+    session.add(row)
+    session.flush()  # The answer shows it.
+    wake_workers(session)
+    return row
+
+
+def take(session: Session) -> Job | None:
+    """The next request that nobody works on. Its row stays locked until the transaction ends."""
+    row = repository.next_waiting(session)
+    if row is None:
+        return None
+    rescores.hold_long(session)
+    registry.load()
+    provider = abilities(session).provider("local")
+    wanted = Wanted(
+        persona=row.persona,
+        count=row.wanted,
+        model=str(row.asked["model"]),
+        temperature=row.asked.get("temperature"),
+        programs=tuple(sorted(provider.programs)) if provider is not None else (),
+        setup=tuple(registry.names(Kind.SETUP, DIALECT)),
+        getters=tuple(registry.names(Kind.GETTER, DIALECT)),
+        metrics=tuple(registry.names(Kind.METRIC, DIALECT)),
+    )
+    return Job(row, str(row.asked["endpoint"]), proposals.request_of(wanted))
+
+
+def finish(session: Session, job: Job, reply: ModelReply) -> None:
+    """Keeps what the model wrote as drafts, in the transaction that took the job.
+
+    Raises:
+        Invalid: its answer is not of the form that was asked for: none of it is kept.
+    """
+    row = job.row
+    contents = proposals.read_proposals(reply.text)[: row.wanted]
+    origin = Origin(MadeBy.MODEL, reply.model or job.asked.model, proposals.prompt_hash(job.asked), row.persona)
+    project, author = session.get_one(Project, row.project_id), session.get_one(Actor, row.actor_id)
+    made, refused = [], []
+    for content in contents:
+        try:
+            drafts.create(
+                session,
+                content,
+                project=project,
+                author=author,
+                benchmark=row.benchmark,
+                origin=origin,
+                note=f"written by {origin.model}",
+            )
+        except (Conflict, Invalid) as error:
+            refused.append(error.message)
+        else:
+            made.append(content.key)
+    row.state, row.made, row.ended_at = DraftRequestState.DONE.value, len(made), workers.now(session)
+    row.message, row.usage = proposals.said(made, refused), reply.usage.model_dump(mode="json")
+
+
+def fail(session: Session, request_id: UUID, message: str) -> None:
+    """There are no drafts. Does nothing if somebody else ended it meanwhile."""
+    row = repository.locked(session, request_id)
+    if row is not None and row.state == DraftRequestState.WAITING:
+        row.state, row.message, row.ended_at = DraftRequestState.FAILED.value, message[:2000], workers.now(session)
+
+
+def list_requests(session: Session, project: Project, *, limit: int = 20) -> list[TaskDraftRequest]:
+    """The newest ones."""
+    return list(repository.listing(session, project.id, limit=limit))
+
+
+def _check_endpoint(session: Session, name: str) -> None:
+    """Raises Invalid where no worker could ask there."""
+    offers = {view.name: view for view in abilities(session).models}
+    found = offers.get(name)
+    if found is None or not found.ok:
+        known = ", ".join(view.name for view in offers.values() if view.ok) or "none"
+        why = found.reason if found is not None else f"no worker knows the endpoint {name[:100]!r}"
+        raise Invalid(why or "it cannot be used", path="endpoint", hint=f"Ready: {known}. See docs/models.md.")

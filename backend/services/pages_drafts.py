@@ -1,0 +1,133 @@
+"""What the pages of drafts show."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from backend.db.models import Actor, Project, TaskDraft
+from backend.db.repositories import drafts as repository
+from backend.db.repositories.pages import Page
+from backend.domain.drafts.checks import Check
+from backend.domain.drafts.content import DraftContent, missing
+from backend.domain.drafts.states import NEEDED, REASON_WORDS, DraftState, Reason
+from backend.domain.episode import RunState
+from backend.domain.ports_kept import ArtifactStore
+from backend.domain.registry import Kind
+from backend.services import draft_checks, draft_forms, draft_recordings, draft_reviews, drafts
+from backend.services.draft_forms import CheckRow, Plugin, SolutionRow
+from backend.services.draft_recordings import View as Recording
+from backend.services.draft_reviews import Said
+from backend.services.draft_tries import Tried, tried
+from backend.services.drafts import Change
+
+STATE_WORDS: Mapping[str, str] = {
+    DraftState.DRAFT: "draft",
+    DraftState.IN_REVIEW: "in review",
+    DraftState.APPROVED: "approved",
+    DraftState.REJECTED: "rejected",
+}
+MOST_STREAMS = 6
+ENDED = frozenset({RunState.COMPLETED, RunState.CANCELLED})
+
+
+@dataclass(frozen=True)
+class DraftList:
+    """The list page. `waiting`: approved drafts that are in no version yet, by benchmark."""
+
+    page: Page[TaskDraft]
+    authors: Mapping[str, str]
+    counts: Mapping[str, int]
+    waiting: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class DraftPage:
+    """One draft.
+
+    Attributes:
+        lacks: what is missing before it can be tried.
+        stops: a check found what must not be tried.
+        streams: runs of it that are under way, whose events bring the page up to date.
+        refusal: why whoever looks may not review it; empty if they may.
+        needed: approvals that are still needed.
+    """
+
+    row: TaskDraft
+    content: DraftContent
+    author: str
+    lacks: Sequence[str]
+    checks: Sequence[Check]
+    stops: bool
+    tried: Tried | None
+    streams: Sequence[str]
+    reviews: Sequence[Said]
+    refusal: str
+    needed: int
+    versions: Sequence[Change]
+    recordings: Sequence[Recording]
+    steps: Sequence[Plugin]
+    metrics: Sequence[CheckRow]
+    solution: Sequence[SolutionRow]
+    offers: Mapping[str, Sequence[str]]
+    dialects: Sequence[str]
+    reasons: Mapping[Reason, str]
+
+
+def draft_list(  # noqa: PLR0913 - one keyword per thing to ask by
+    session: Session, project: Project, *, state: str, words: str, benchmark: str | None, cursor: str | None
+) -> DraftList:
+    """Drafts, newest first."""
+    found = drafts.list_drafts(
+        session, project, states=[state] if state else [], words=words, benchmark=benchmark, cursor=cursor
+    )
+    names = repository.names(session, {row.author_id for row in found.items})
+    return DraftList(
+        page=found,
+        authors={str(key): name for key, name in names.items()},
+        counts=repository.counts(session, project.id),
+        waiting=repository.waiting(session, project.id),
+    )
+
+
+def draft_page(
+    session: Session, row: TaskDraft, actor: Actor, store: ArtifactStore, content: DraftContent | None = None
+) -> DraftPage:
+    """One draft as `actor` sees it. `content`: what was typed and not kept, to show it again."""
+    kept = drafts.content_of(session, row)
+    shown = content or kept
+    checks = draft_checks.checks_of(session, row, kept)
+    found = tried(session, row)
+    recordings = draft_recordings.list_recordings(session, row, store)
+    return DraftPage(
+        row=row,
+        content=shown,
+        author=repository.names(session, {row.author_id})[row.author_id],
+        lacks=missing(kept),
+        checks=checks,
+        stops=any(check.stops for check in checks),
+        tried=found,
+        streams=_streams(found, recordings),
+        reviews=draft_reviews.said(session, row),
+        refusal=draft_reviews.may_review(session, row, actor),
+        needed=max(0, NEEDED - row.approvals),
+        versions=drafts.history(session, row),
+        recordings=recordings,
+        steps=draft_forms.step_rows(shown),
+        metrics=draft_forms.check_rows(shown),
+        solution=draft_forms.solution_rows(shown),
+        offers={kind.name.lower(): draft_forms.names(kind, shown.dialect) for kind in _NAMED},
+        dialects=draft_forms.dialects(),
+        reasons=REASON_WORDS,
+    )
+
+
+_NAMED = (Kind.SETUP, Kind.GETTER, Kind.METRIC)
+
+
+def _streams(found: Tried | None, recordings: Sequence[Recording]) -> list[str]:
+    """Ids of runs that have not ended."""
+    going = [view.run for view in recordings if view.run.state not in ENDED]
+    if found is not None:
+        going += [run for run in found.runs.values() if run.state not in ENDED]
+    return [str(run.id) for run in going[:MOST_STREAMS]]

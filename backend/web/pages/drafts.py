@@ -1,0 +1,272 @@
+"""`/tasks/drafts` and `/tasks/drafts/{id}`: which tasks are being written, and is this one ready?"""
+
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+from urllib.parse import quote, unquote
+
+from fastapi import Depends, File, Form, Query, Request, UploadFile
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from sqlalchemy.orm import Session
+from starlette.datastructures import FormData
+
+from backend.db.models import Actor
+from backend.db.models.words import RecordingKind
+from backend.domain.drafts.content import read_content
+from backend.domain.drafts.states import DraftState, Reason
+from backend.domain.errors import DeskarenaError
+from backend.services import (
+    draft_forms,
+    draft_publish,
+    draft_recordings,
+    draft_reviews,
+    draft_tries,
+    drafts,
+    pages_drafts,
+)
+from backend.services.projects import actor_for
+from backend.web.edge import Edge, EdgeDep, ProjectDep, SessionDep
+from backend.web.pages import drafts_forms as forms
+from backend.web.pages.common import Cursor, Id, Text, page_router, see
+from backend.web.templating import render
+
+router = page_router()
+LIST = "/tasks/drafts"
+PERSON = "deskarena_person"
+YEAR = 365 * 24 * 3600
+FormDep = Depends(forms.read_form)
+Field = Annotated[str, Form(max_length=2000)]
+Do = Literal["try", "submit", "approve", "reject", "record-setup", "record-oracle"]
+
+
+def find_person(request: Request, session: SessionDep, project: ProjectDep) -> Actor:
+    """Who looks: the name that this browser was given."""
+    name = unquote(request.cookies.get(PERSON, ""))
+    try:
+        return drafts.person(session, project, name)
+    except DeskarenaError:  # Somebody wrote the cookie by hand.
+        return actor_for(session, project)
+
+
+PersonDep = Annotated[Actor, Depends(find_person, scope="function")]
+
+
+@router.get(LIST)
+def draft_list(  # noqa: PLR0913 - what the edge gives, and the filters
+    request: Request,
+    session: SessionDep,
+    project: ProjectDep,
+    person: PersonDep,
+    *,
+    state: Annotated[Literal["", "draft", "in_review", "approved", "rejected"], Query()] = "",
+    q: Text = "",
+    before: Cursor = None,
+) -> HTMLResponse:
+    """The list, newest first."""
+    return _list(request, session, project, person, state=state, q=q, before=before)
+
+
+def _list(request: Request, session: Session, project: Any, person: Actor, **more: Any) -> HTMLResponse:
+    error: DeskarenaError | None = more.get("error")
+    before = more.get("before")
+    found = pages_drafts.draft_list(
+        session,
+        project,
+        state=more.get("state", ""),
+        words=more.get("q", ""),
+        benchmark=None,
+        cursor=before.hex if before else None,
+    )
+    values = {
+        "list": found,
+        "state": more.get("state", ""),
+        "q": more.get("q", ""),
+        "before": before,
+        "person": person.name,
+        "states": pages_drafts.STATE_WORDS,
+        "error": error,
+        "given": more.get("given") or {},
+    }
+    return render(request, "drafts.html", values, status=error.status if error else 200)
+
+
+@router.post(f"{LIST}/you")
+def be(
+    request: Request, session: SessionDep, project: ProjectDep, name: Annotated[str, Form(max_length=100)] = ""
+) -> RedirectResponse:
+    """Says who acts in this browser."""
+    person = drafts.person(session, project, name)
+    answer = see(forms.own_page(request.headers.get("referer", ""), LIST))
+    answer.set_cookie(PERSON, quote(person.name), max_age=YEAR, httponly=True, samesite="strict")
+    return answer
+
+
+@router.post(LIST)
+def create(  # noqa: PLR0913, PLR0917 - what the edge gives, and the form
+    request: Request,
+    session: SessionDep,
+    project: ProjectDep,
+    person: PersonDep,
+    domain: Field = "",
+    name: Field = "",
+    instruction: Annotated[str, Form(max_length=20_000)] = "",
+    benchmark: Field = drafts.OWN,
+) -> Response:
+    """A new draft, or the form again with what is wrong."""
+    given = {"domain": domain, "name": name, "instruction": instruction, "benchmark": benchmark}
+    try:
+        content = read_content({key: given[key].strip() for key in ("domain", "name", "instruction")})
+        made = drafts.create(
+            session, content, project=project, author=person, benchmark=benchmark.strip() or drafts.OWN
+        )
+    except DeskarenaError as error:
+        session.rollback()
+        return _list(request, session, project, person, error=error, given=given)
+    return see(f"{LIST}/{made.id}")
+
+
+@router.post(f"{LIST}/publish")
+def publish(
+    session: SessionDep, project: ProjectDep, edge: EdgeDep, benchmark: Annotated[str, Form(max_length=100)]
+) -> RedirectResponse:
+    """The next version of a benchmark, with the approved drafts."""
+    draft_publish.publish(session, project, store=edge.store, benchmark=benchmark)
+    return see(f"/benchmarks/{benchmark}")
+
+
+@router.get(f"{LIST}/{{draft_id}}")
+def draft(request: Request, session: SessionDep, edge: EdgeDep, person: PersonDep, draft_id: Id) -> HTMLResponse:
+    """One draft: what comes next, its parts as forms, what reviewers see."""
+    return _page(request, session, edge, person, draft_id)
+
+
+def _page(  # noqa: PLR0913, PLR0917 - what a page needs
+    request: Request,
+    session: Session,
+    edge: Edge,
+    person: Actor,
+    draft_id: Any,
+    error: DeskarenaError | None = None,
+    given: FormData | None = None,
+) -> HTMLResponse:
+    row = drafts.get_draft(session, draft_id)
+    page = pages_drafts.draft_page(session, row, person, edge.store)
+    values = {
+        "page": page,
+        "draft": page.row,
+        "content": page.content,
+        "person": person.name,
+        "states": pages_drafts.STATE_WORDS,
+        "State": DraftState,
+        "verbs": draft_forms.VERBS,
+        "error": error,
+        "given": given or FormData(),
+        "recordings": RecordingKind,
+    }
+    return render(request, "draft.html", values, status=error.status if error else 200)
+
+
+def _done(  # noqa: PLR0913, PLR0917 - what an answer needs
+    request: Request,
+    session: Session,
+    edge: Edge,
+    person: Actor,
+    draft_id: Any,
+    work: Callable[[], object],
+    place: str = "",
+    given: FormData | None = None,
+) -> Response:
+    """Does it and shows the page again; where it is refused, with the reason and with what was typed."""
+    try:
+        work()
+    except DeskarenaError as error:
+        session.rollback()
+        return _page(request, session, edge, person, draft_id, error, given)
+    return see(f"{LIST}/{draft_id}{place}")
+
+
+@router.post(f"{LIST}/{{draft_id}}/edit/{{part}}")
+def edit(  # noqa: PLR0913, PLR0917 - what the edge gives, and the form
+    request: Request,
+    session: SessionDep,
+    edge: EdgeDep,
+    person: PersonDep,
+    draft_id: Id,
+    part: Literal["basics", "setup", "checks", "oracle", "json"],
+    *,
+    given: FormData = FormDep,
+) -> Response:
+    """A new version, from one of the page's forms."""
+
+    def work() -> None:
+        content = drafts.content_of(session, drafts.get_draft(session, draft_id))
+        changes = forms.PARTS[part](content, forms.typed_of(given))
+        drafts.change(session, draft_id, changes, by=person, note=forms.NOTES[part])
+
+    return _done(request, session, edge, person, draft_id, work, f"#{part}", given)
+
+
+@router.post(f"{LIST}/{{draft_id}}/files")
+def add_file(  # noqa: PLR0913, PLR0917 - what the edge gives, and the form
+    request: Request,
+    session: SessionDep,
+    edge: EdgeDep,
+    person: PersonDep,
+    draft_id: Id,
+    file: Annotated[UploadFile, File()],
+    name: Annotated[str, Form(max_length=151)] = "",
+) -> Response:
+    """A file that steps and getters name."""
+    data = file.file.read(drafts.MOST_FILE + 1)
+    named = name.strip() or (file.filename or "")
+
+    def work() -> None:
+        drafts.add_file(session, draft_id, named, data, by=person, store=edge.store)
+
+    return _done(request, session, edge, person, draft_id, work, "#files")
+
+
+@router.post(f"{LIST}/{{draft_id}}/{{do}}")
+def act(  # noqa: PLR0913, PLR0917 - what the edge gives, and the forms' fields
+    request: Request,
+    session: SessionDep,
+    project: ProjectDep,
+    edge: EdgeDep,
+    person: PersonDep,
+    draft_id: Id,
+    do: Do,
+    words: Field = "",
+    noop_words: Field = "",
+    version: Annotated[int, Form(ge=0, le=2**31)] = 0,
+    reason: Annotated[Reason, Form()] = Reason.AMBIGUOUS_INSTRUCTION,
+) -> Response:
+    """The page's buttons. A recording leads to the page on which to act."""
+    if do.startswith("record-"):
+        kind = RecordingKind(do.removeprefix("record-"))
+        found: list[Any] = []
+        answer = _done(
+            request, session, edge, person, draft_id,
+            lambda: found.append(
+                draft_recordings.begin(
+                    session, draft_id, kind, project=project, actor=person, store=edge.store
+                )
+            ),
+        )  # fmt: skip
+        return see(f"/episodes/{found[0].id}") if found else answer
+    works: dict[str, Callable[[], object]] = {
+        "try": lambda: draft_tries.start_try(session, draft_id, project=project, actor=person, store=edge.store),
+        "submit": lambda: draft_reviews.submit(session, draft_id, noop_words=noop_words),
+        "approve": lambda: draft_reviews.approve(session, draft_id, version, by=person, words=words),
+        "reject": lambda: draft_reviews.reject(session, draft_id, version, by=person, reason=reason, words=words),
+    }
+    return _done(request, session, edge, person, draft_id, works[do])
+
+
+@router.post(f"{LIST}/{{draft_id}}/recordings/{{recording_id}}/use")
+def use(  # noqa: PLR0913, PLR0917 - what the edge gives
+    request: Request, session: SessionDep, edge: EdgeDep, person: PersonDep, draft_id: Id, recording_id: Id
+) -> Response:
+    """A recording becomes set-up or solution."""
+    return _done(
+        request, session, edge, person, draft_id,
+        lambda: draft_recordings.use(session, draft_id, recording_id, by=person, store=edge.store), "#recordings",
+    )  # fmt: skip

@@ -1,0 +1,144 @@
+"""A person writes a task by doing it on a live desktop, tries it, two others approve it, and it can be run."""
+
+from collections.abc import Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
+from playwright.sync_api import Page, expect
+
+from tests.e2e.test_human import api, at, browser, page, shot  # noqa: F401 - fixtures
+from tests.e2e.test_pages import RULES
+from tests.factories.drafts import LIST
+from tests.integration.embedded.test_up import Up, running
+from tests.waiting import until
+
+pytestmark = [pytest.mark.stack, pytest.mark.browser, pytest.mark.desktop, pytest.mark.timeout(900)]
+INSTRUCTION = 'Add the item "milk" as a new last line to shopping.txt, which is open in the editor, and save the file.'
+LONG = 300_000
+
+
+@pytest.fixture(scope="module")
+def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
+    """A fresh installation with one desktop."""
+    with running(tmp_path_factory.mktemp("data") / "d", "--slots", "1") as up:
+        yield up
+
+
+def be(window: Page, name: str) -> None:
+    """From now on this person acts in the browser."""
+    window.get_by_label("You are").fill(name)
+    window.get_by_role("button", name="Change").click()
+    expect(window.get_by_label("You are")).to_have_value(name)
+
+
+def usable(window: Page) -> None:
+    """Nothing sticks out on a narrow screen, and axe-core finds nothing in either theme."""
+    for theme in ("light", "dark"):
+        window.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+        assert [item["id"] for item in Axe().run(window, options=RULES).response["violations"]] == []
+    window.set_viewport_size({"width": 360, "height": 900})
+    over = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert window.evaluate(over) <= 0
+    window.set_viewport_size({"width": 1440, "height": 900})
+
+
+def begun(window: Page, up: Up) -> str:
+    """A draft with set-up and check, written on the page; its address."""
+    window.goto(f"{up.url}/tasks/drafts")
+    be(window, "ada")
+    window.get_by_label("Domain").fill("editor")
+    window.get_by_label("Name", exact=True).fill("add_milk")
+    window.get_by_label("Instruction").fill(INSTRUCTION)
+    window.get_by_role("button", name="Begin").click()
+    window.wait_for_url("**/tasks/drafts/*")
+    window.get_by_label("Programs that must be there").fill("mousepad")
+    window.get_by_role("button", name="Save", exact=True).click()
+    for number, (step, fields) in enumerate(
+        {
+            "create_file": {"path": LIST, "content": "bread\n"},
+            "launch": {"command": f'["mousepad", "{LIST}"]'},
+            "activate_window": {"window_name": "shopping.txt"},
+        }.items()
+    ):
+        part = window.locator("#setup")
+        part.get_by_label("Add a step").select_option(step)
+        part.get_by_role("button", name="Add", exact=True).click()
+        for name, value in fields.items():
+            window.locator(f"[name='setup.{number}.p.{name}']").fill(value)
+        part.get_by_role("button", name="Save the set-up").click()
+    part = window.locator("#checks")
+    part.get_by_label("Add a metric").fill("exact_match")
+    part.get_by_label("that looks at").fill("vm_command_line")
+    part.get_by_label("and expects").fill("rule")
+    part.get_by_role("button", name="Add", exact=True).click()
+    window.locator("[name='check.0.result.p.command']").fill(f'["cat", "{LIST}"]')
+    window.locator("[name='check.0.expected.p.rules']").fill('{"expected": "bread\\nmilk"}')
+    part.get_by_role("button", name="Save the checks").click()
+    return window.url.partition("#")[0]
+
+
+def recorded(window: Page) -> None:
+    """The solution, done on the live desktop: two steps, and the words to end it."""
+    window.get_by_role("button", name="Record the solution").click()
+    window.wait_for_url("**/episodes/*")
+    expect(window.locator("[data-desk-target=bar]")).to_have_attribute("data-mine", "", timeout=LONG)
+    image = window.locator("[data-live-target=image]")
+    until(lambda: (image.get_attribute("src") or "").startswith("blob:"), 120, what="the live picture is there")
+    shot(window, "recording")
+    done = 0
+
+    def after(count: int) -> None:
+        step = window.locator("[data-desk-target=step]")
+        until(lambda: int(step.text_content() or 0) > done, 120, what=f"step {count} was carried out")
+
+    window.mouse.click(*at(window, 640, 400))  # The editor lies in the middle of the screen.
+    after(1)
+    for keys in ("Control+End", "milk", "Control+s"):
+        done = int(window.locator("[data-desk-target=step]").text_content() or 0)
+        window.keyboard.type(keys) if keys == "milk" else window.keyboard.press(keys)
+        after(2)
+    window.get_by_role("button", name="Done", exact=True).click()
+    window.get_by_role("button", name="Done", exact=True).click()
+    window.get_by_role("link", name="Use the recording").click(timeout=LONG)
+    shot(window, "recorded")
+    window.get_by_role("button", name="Use it as the solution").click()
+
+
+class TestOwnTask:
+    def test_from_a_recording_to_a_run(self, up: Up, page: Page) -> None:  # noqa: F811 - the fixture
+        until(
+            lambda: any(one["state"] == "online" for one in api(up, "/workers")["items"]),
+            300,
+            what="a worker is online",
+        )
+        for waiting in api(up, "/runs")[
+            "items"
+        ]:  # The demonstration of the first start has come before.
+            api(up, f"/runs/{waiting['id']}/cancel", json={})
+        address = begun(page, up)
+        recorded(page)
+        solution = api(up, f"/drafts/{address.rsplit('/', 1)[-1]}")["content"]["oracle"]
+        assert [next(iter(step)) for step in solution[:2]] == ["click", "hotkey"]
+        assert {"type": "milk"} in solution
+
+        page.get_by_role("button", name="Try it").click()
+        board = page.locator(".board")
+        expect(board).to_contain_text("sound", timeout=LONG)
+        shot(page, "tried")
+        page.get_by_role("button", name="Submit for review").click()
+        expect(page.get_by_text("nobody reviews what they wrote")).to_be_visible()
+        for name in ("bob", "cleo"):
+            be(page, name)
+            shot(page, f"review-{name}")
+            page.get_by_role("button", name=f"Approve as {name}").click()
+        page.get_by_role("button", name="Publish the next version of own").click()
+        expect(page).to_have_url(f"{up.url}/benchmarks/own")
+        shot(page, "published")
+
+        run = api(up, "/runs", json={"benchmark": "own", "agent": "oracle"})["id"]
+        until(lambda: api(up, f"/runs/{run}")["status"] == "completed", 300, what="the run has ended")
+        assert api(up, f"/runs/{run}")["counts"]["solved"] == 1
+        for name, there in (("drafts", f"{up.url}/tasks/drafts"), ("draft", address)):
+            page.goto(there)
+            shot(page, name)
+            usable(page)
