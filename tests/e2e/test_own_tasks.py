@@ -34,7 +34,7 @@ def be(window: Page, name: str) -> None:
 def usable(window: Page) -> None:
     """Nothing sticks out on a narrow screen, and axe-core finds nothing in either theme."""
     for theme in ("light", "dark"):
-        window.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+        window.emulate_media(color_scheme=theme)
         assert [item["id"] for item in Axe().run(window, options=RULES).response["violations"]] == []
     window.set_viewport_size({"width": 360, "height": 900})
     over = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
