@@ -111,9 +111,7 @@ class TestOwnTask:
             300,
             what="a worker is online",
         )
-        for waiting in api(up, "/runs")[
-            "items"
-        ]:  # The demonstration of the first start has come before.
+        for waiting in api(up, "/runs")["items"]:  # The demonstration of the first start has come before.
             api(up, f"/runs/{waiting['id']}/cancel", json={})
         address = begun(page, up)
         recorded(page)
