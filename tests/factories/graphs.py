@@ -1,6 +1,6 @@
 """Graphs of subtasks for tests of their figures."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 
 from hypothesis import strategies as st
@@ -41,3 +41,14 @@ def orders(before: Before, done: tuple[str, ...] = ()) -> Iterator[tuple[str, ..
     for node, needed in before.items():
         if node not in done and set(needed) <= set(done):
             yield from orders(before, (*done, node))
+
+
+def sharings(names: Sequence[str]) -> Iterator[dict[str, str]]:
+    """Every way in which nodes can share applications: the partitions of a set, the applications named in order."""
+    if not names:
+        yield {}
+        return
+    for found in sharings(names[:-1]):
+        known = sorted(set(found.values()))
+        for app in (*known, f"app{len(known)}"):
+            yield {**found, names[-1]: app}
