@@ -112,7 +112,7 @@ def verdict(
 
     with Api(server) as api:
         episodes = api.get(f"/runs/{run}", include="episodes")["episodes"]
-    found = verdicts({episode["task"]: episode["score"] for episode in episodes})
+    found = verdicts({episode["task"].rpartition("/")[2]: episode["score"] for episode in episodes})
     rows = [{**one.model_dump(mode="json"), "passed": one.passed, "feedback": one.feedback()} for one in found]
     print_rows(rows, output, _VERDICTS)
     if not all(one.passed for one in found):

@@ -79,9 +79,9 @@ class TestVerdict:
     @pytest.mark.parametrize(("foreign", "code"), [(0.0, 0), (1.0, 1)])
     def test_says_what_is_to_be_revised(self, foreign: float, code: int) -> None:
         scores = {"a.own": 1.0, "a.foreign-1": 0.0, "a.foreign-2": 0.0, "a.foreign-3": foreign}
-        episodes = [{"task": name, "score": score} for name, score in scores.items()]
+        episodes = [{"task": f"note_management/{name}", "score": score} for name, score in scores.items()]
         with serving({"GET /api/v1/runs/7": {"episodes": episodes}}) as service:
             result = CliRunner().invoke(app, ["omnibench", "verdict", "7", "--server", service.url, "-o", "json"])
         assert result.exit_code == code
         (row,) = json.loads(result.stdout)
-        assert (row["passed"], "too weak" in row["feedback"]) == (code == 0, code == 1)
+        assert (row["subtask"], row["passed"], "too weak" in row["feedback"]) == ("a", code == 0, code == 1)
