@@ -2,11 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
+from backend.domain.measures import in_order
 from backend.domain.statistics.distributions import Bar, Spread, bars, counted, spread
-from backend.domain.statistics.paired import Comparison, Pair, compare, holm
+from backend.domain.statistics.paired import Comparison, Difference, Pair, compare, holm
 from backend.domain.study import StudyConfig, matched
+from backend.domain.study_shapes import Sensitivity, ShapeResult, Values, sensitivities, shapes
 from backend.domain.task import JSON
 
 SCORED = "scored"
@@ -20,6 +23,8 @@ class Fact(NamedTuple):
         task: its key.
         state: of the episode, `scored` or why it does not count.
         mixed: a person helped, so that the score is not the agent's.
+        measures: of its verdict, by name; an undefined one is left out.
+        extra: further labels of its task.
     """
 
     task: str
@@ -30,6 +35,8 @@ class Fact(NamedTuple):
     score: float | None = None
     steps: int = 0
     mixed: bool = False
+    measures: Mapping[str, float] = MappingProxyType({})
+    extra: Mapping[str, JSON] = MappingProxyType({})
 
     @property
     def why_not(self) -> str:
@@ -58,6 +65,14 @@ class CellResult(NamedTuple):
     left_out: Mapping[str, int]
 
 
+class MeasureDifference(NamedTuple):
+    """How a measure differs, over `pairs`; `undefined` counting pairs have it under one level only, or none."""
+
+    difference: Difference
+    pairs: int
+    undefined: int
+
+
 class LevelResult(NamedTuple):
     """One level against the first one of its factor.
 
@@ -65,6 +80,7 @@ class LevelResult(NamedTuple):
         comparison: level minus base level, over the pairs of which both episodes count.
         adjusted_p: by Holm over all levels of the study; None without a pair.
         left_out: pairs that do not count, by reason; `base: ` where the reason lies with the base level's episode.
+        measures: how each measure differs, over the pairs that count and have it under both levels.
     """
 
     factor: str
@@ -73,21 +89,35 @@ class LevelResult(NamedTuple):
     comparison: Comparison
     adjusted_p: float | None
     left_out: Mapping[str, int]
+    measures: Mapping[str, MeasureDifference] = MappingProxyType({})
 
 
 class StudyResult(NamedTuple):
-    """All of it. Equal episodes give equal numbers: the bootstrap draws from the study's seed."""
+    """All of it. Equal episodes give equal numbers: the bootstrap draws from the study's seed.
+
+    Attributes:
+        sensitivity: of each factor, by how much a task's score and measures vary with its levels.
+        shapes: of each cell with both, chains against graphs.
+    """
 
     cells: Sequence[CellResult]
     levels: Sequence[LevelResult]
     bars: Sequence[Bar]
+    sensitivity: Sequence[Sensitivity] = ()
+    shapes: Sequence[ShapeResult] = ()
 
 
 def study_result(study: StudyConfig, found: Sequence[tuple[Mapping[str, JSON], Sequence[Fact]]]) -> StudyResult:
     """The result of a study from its cells: levels and episodes of each, in any order of episodes."""
     highest = max((fact.steps for _, facts in found for fact in facts if not fact.why_not), default=0)
     into = bars(highest)
-    return StudyResult([_cell(levels, facts, into) for levels, facts in found], _levels(study, found), into)
+    cells = [_cell(levels, facts, into) for levels, facts in found]
+    values = [(levels, [_values(fact) for fact in facts if not fact.why_not]) for levels, facts in found]
+    return StudyResult(cells, _levels(study, found), into, sensitivities(study, values), shapes(study, values))
+
+
+def _values(fact: Fact) -> Values:
+    return Values(fact.task, {**fact.measures, "score": fact.score or 0.0}, fact.extra)
 
 
 def _cell(levels: Mapping[str, JSON], facts: Sequence[Fact], into: Sequence[Bar]) -> CellResult:
@@ -111,18 +141,36 @@ def _levels(study: StudyConfig, found: Sequence[tuple[Mapping[str, JSON], Sequen
     for factor in study.factors:
         for level in factor.levels[1:]:
             sides = matched([levels for levels, _ in found], factor.name, level, factor.levels[0])
-            pairs, left_out = _pairs([(by_key[one], by_key[other]) for one, other in sides])
+            both, left_out = _pairs([(by_key[one], by_key[other]) for one, other in sides])
+            pairs = [Pair(one.task, one.score or 0.0, two.score or 0.0) for one, two in both]
             comparison = compare(pairs, level=study.level, resamples=study.resamples, seed=study.base.seed)
-            results.append(LevelResult(factor.name, factor.levels[0], level, comparison, None, left_out))
+            measures = _measures(study, both)
+            results.append(LevelResult(factor.name, factor.levels[0], level, comparison, None, left_out, measures))
     return _adjusted(results)
+
+
+def _measures(study: StudyConfig, both: Sequence[tuple[Fact, Fact]]) -> dict[str, MeasureDifference]:
+    """How each measure differs, paired."""
+    names = in_order([name for facts in both for fact in facts for name in fact.measures if name != "score"])
+    found = {}
+    for name in names:
+        pairs = [
+            Pair(one.task, one.measures[name], two.measures[name])
+            for one, two in both
+            if name in one.measures and name in two.measures
+        ]
+        difference = compare(pairs, level=study.level, resamples=study.resamples, seed=study.base.seed).score
+        if difference is not None:
+            found[name] = MeasureDifference(difference, len(pairs), len(both) - len(pairs))
+    return found
 
 
 Side = Mapping[tuple[str, int], Fact]
 
 
-def _pairs(sides: Sequence[tuple[Side, Side]]) -> tuple[list[Pair], dict[str, int]]:
+def _pairs(sides: Sequence[tuple[Side, Side]]) -> tuple[list[tuple[Fact, Fact]], dict[str, int]]:
     """The pairs that count, and those that do not, by reason."""
-    pairs: list[Pair] = []
+    pairs: list[tuple[Fact, Fact]] = []
     left_out: list[str] = []
     for base, other in sides:
         for key in base.keys() | other.keys():
@@ -130,7 +178,7 @@ def _pairs(sides: Sequence[tuple[Side, Side]]) -> tuple[list[Pair], dict[str, in
             if one.why_not or two.why_not:
                 left_out.append(f"base: {one.why_not}" if one.why_not else two.why_not)
             else:
-                pairs.append(Pair(key[0], one.score or 0.0, two.score or 0.0))
+                pairs.append((one, two))
     return pairs, _counts(left_out)
 
 

@@ -72,6 +72,35 @@ def step_rows(found: Results) -> Iterator[dict[str, Any]]:
             yield {"cell": cell_words(cell.levels), "from": bar.first, "to": bar.last, "episodes": number}
 
 
+def measure_rows(found: Results) -> Iterator[dict[str, Any]]:
+    """How measures differ, flat: one row per level and measure."""
+    for level in found.found.levels:
+        known = {"factor": level.factor, "base": level_words(level.base), "level": level_words(level.level)}
+        for name, one in level.measures.items():
+            counts = {"measure": name, "pairs": one.pairs, "undefined": one.undefined}
+            yield {**known, **counts, **_rate_cells("mean", one.difference)}
+
+
+def sensitivity_rows(found: Results) -> Iterator[dict[str, Any]]:
+    """By how much values vary with a factor's levels, flat."""
+    for one in found.found.sensitivity:
+        for name, (deviation, tasks) in one.deviations.items():
+            yield {"factor": one.factor, "levels": one.levels, "of": name, "mean_deviation": deviation, "tasks": tasks}
+
+
+def shape_rows(found: Results) -> Iterator[dict[str, Any]]:
+    """Chains against graphs, flat: one row per cell and score or measure."""
+    for one in found.found.shapes:
+        for name, compared in one.comparisons.items():
+            row: dict[str, Any] = {"cell": cell_words(one.levels), "of": name, "pairs": compared.pairs}
+            yield {
+                **row,
+                "unmatched": one.unmatched,
+                "p_value": compared.p_value,
+                **_rate_cells("mean", compared.score),
+            }
+
+
 def words(counts: Mapping[str, int]) -> str:
     """`lost (guest) 2, waiting 1`."""
     return ", ".join(f"{reason} {number}" for reason, number in counts.items())

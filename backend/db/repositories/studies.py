@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import func, select
+from sqlalchemy import cast, func, select
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Session
 
-from backend.db.models import Actor, Agent, Episode, Run, Study, Task
+from backend.db.models import Actor, Agent, Attempt, Episode, Evaluation, Measure, Run, Study, Task
 from backend.db.repositories.pages import Page, page
 from backend.db.repositories.pages_common import AnyRow
 
@@ -63,7 +64,18 @@ def agents(session: Session, study_ids: Sequence[UUID]) -> Sequence[AnyRow]:
 
 
 def facts(session: Session, study_id: UUID) -> Sequence[AnyRow]:
-    """(run, task, repeat, state, failure class, ended by, score, steps, mixed) of every episode of a study."""
+    """Every episode of a study.
+
+    Returns:
+        (run, task, repeat, state, failure class, ended by, score, steps, mixed, measures, labels) of each.
+    """
+    measures = (
+        select(func.jsonb_object_agg(Measure.name, Measure.value))
+        .join(Evaluation, Evaluation.id == Measure.evaluation_id)
+        .join(Attempt, Attempt.id == Evaluation.attempt_id)
+        .where(Attempt.episode_id == Episode.id, Attempt.state == "scored", Evaluation.current)
+        .scalar_subquery()
+    )
     columns: tuple[Any, ...] = (
         Episode.run_id,
         (Task.domain + "/" + Task.name).label("task"),
@@ -74,6 +86,8 @@ def facts(session: Session, study_id: UUID) -> Sequence[AnyRow]:
         Episode.score,
         Episode.steps,
         Episode.mixed,
+        func.coalesce(measures, cast({}, JSONB)),
+        func.coalesce(Task.spec["labels"]["extra"], cast({}, JSONB)),
     )
     query = select(*columns).join(Run, Run.id == Episode.run_id).join(Task, Task.id == Episode.task_id)
     return session.execute(query.where(Run.study_id == study_id)).all()

@@ -71,6 +71,35 @@ class Difference(View):
     relative_drop: float | None = Field(description="Of the base's rate; null where that is 0.", examples=[0.5])
 
 
+class MeasureComparison(View):
+    """How a measure differs, over the pairs that have it under both levels."""
+
+    difference: Difference
+    pairs: int
+    undefined: int = Field(description="Pairs that count, but lack the measure under a level.")
+
+
+class Deviation(View):
+    """A task's standard deviation over the levels of a factor, averaged over tasks."""
+
+    factor: str
+    levels: int
+    of: str = Field(description="`score`, or a measure.", examples=["CR"])
+    mean_deviation: float
+    tasks: int
+
+
+class ShapeComparison(View):
+    """Graphs of subtasks minus chains of as many nodes and edges and the same knowledge level, paired at random."""
+
+    levels: dict[str, Any]
+    of: str = Field(description="`score`, or a measure.", examples=["CR"])
+    pairs: int
+    unmatched: int = Field(description="Chains and graphs without a counterpart.")
+    difference: Difference | None = Field(description="Base: the chains. Level: the graphs.")
+    p_value: float | None
+
+
 class LevelComparison(View):
     """One level against the first one of its factor."""
 
@@ -87,6 +116,7 @@ class LevelComparison(View):
     p_value: float | None
     p_adjusted: float | None = Field(description="By Holm, over all levels of the study.")
     left_out: dict[str, int] = Field(description="Pairs that do not count, by reason.", examples=[{"lost (guest)": 1}])
+    measures: dict[str, MeasureComparison] = Field(default={}, description="By the measure's name.")
 
 
 class Spread(View):
@@ -122,4 +152,6 @@ class StudyResults(View):
     methods: str
     cells: list[StudyCell] = Field(description="The base cell first.")
     comparisons: list[LevelComparison]
+    sensitivity: list[Deviation] = Field(default=[], description="How much values vary with a factor's levels.")
+    shapes: list[ShapeComparison] = Field(default=[], description="Chains against graphs, in each cell with both.")
     bars: list[tuple[int, int]] = Field(description="First and last number of steps of each bar.")

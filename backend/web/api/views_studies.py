@@ -65,6 +65,23 @@ def results(found: Results) -> schemas.StudyResults:
         methods=methods(found),
         cells=[_cell(*both) for both in zip(found.cells, found.found.cells, strict=True)],
         comparisons=[_level(level) for level in found.found.levels],
+        sensitivity=[
+            schemas.Deviation(factor=one.factor, levels=one.levels, of=name, mean_deviation=deviation, tasks=tasks)
+            for one in found.found.sensitivity
+            for name, (deviation, tasks) in one.deviations.items()
+        ],
+        shapes=[
+            schemas.ShapeComparison(
+                levels=dict(one.levels),
+                of=name,
+                pairs=compared.pairs,
+                unmatched=one.unmatched,
+                difference=_difference(compared.score),
+                p_value=compared.p_value,
+            )
+            for one in found.found.shapes
+            for name, compared in one.comparisons.items()
+        ],
         bars=[(bar.first, bar.last) for bar in found.found.bars],
     )
 
@@ -113,5 +130,10 @@ def _level(found: LevelResult) -> schemas.LevelComparison:
         test=compared.test,
         p_value=compared.p_value,
         p_adjusted=found.adjusted_p,
+        measures={
+            name: schemas.MeasureComparison(difference=difference, pairs=one.pairs, undefined=one.undefined)
+            for name, one in found.measures.items()
+            if (difference := _difference(one.difference)) is not None
+        },
         left_out=dict(found.left_out),
     )

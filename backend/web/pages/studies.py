@@ -6,6 +6,7 @@ from typing import Any, Literal
 from fastapi import Request
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 
+from backend.domain.measures import info
 from backend.domain.study import cell_words, level_words
 from backend.services import pages_studies as tables
 from backend.services import studies as service
@@ -19,10 +20,14 @@ from backend.web.pages.tables import attachment
 from backend.web.templating import render
 
 router = page_router()
+Table = Literal["differences", "cells", "steps", "measures", "sensitivity", "shapes"]
 ROWS: Mapping[str, Callable[[Results], Iterator[dict[str, Any]]]] = {
     "differences": tables.comparison_rows,
     "cells": tables.cell_rows,
     "steps": tables.step_rows,
+    "measures": tables.measure_rows,
+    "sensitivity": tables.sensitivity_rows,
+    "shapes": tables.shape_rows,
 }
 
 
@@ -47,6 +52,7 @@ def study(request: Request, session: SessionDep, study_id: Id) -> HTMLResponse:
         "words": tables.words,
         "cell_words": cell_words,
         "level_words": level_words,
+        "info": info,
         "ways": figures.ended_ways(found),
         "ended_words": ENDED_WORDS,
         "library": charts.library_url(),
@@ -64,7 +70,7 @@ def chart(
 
 
 @router.get("/studies/{study_id}/{table}.csv")
-def table(session: SessionDep, study_id: Id, table: Literal["differences", "cells", "steps"]) -> Response:
+def table(session: SessionDep, study_id: Id, table: Table) -> Response:
     """The numbers of the page."""
     rows = list(ROWS[table](service.study_results(session, study_id)))
     return attachment(
