@@ -115,7 +115,8 @@ class TestPages:
         page = fresh.get(f"/studies/{scored['id']}").text
         assert "of 2 levels" in page
         assert "exact McNemar test" in page
-        assert page.count("points</b>") == 4
+        assert page.count("points</b>") == 4 + 2  # Two rates and one measure of two levels.
+        assert "lower is steadier" in page
         assert page.count('data-controller="chart"') == 2
 
     @pytest.mark.parametrize("chart", ["steps", "ended"])
