@@ -66,12 +66,10 @@ class Download:
 
     def _prepare(self) -> None:
         """The folder is new, or has this very export in it."""
-        self._out.mkdir(parents=True, exist_ok=True)
         file = self._out / QUESTION
         if not file.exists():
-            if any(self._out.iterdir()):
+            if self._out.exists() and any(self._out.iterdir()):
                 raise UsageError(f"--out {self._out} exists and is not empty")
-            self._write(QUESTION, json.dumps(self._question, indent=2).encode())
         elif json.loads(file.read_text()) != self._question:
             raise UsageError(f"--out {self._out} holds another export; {file} says which. Name another folder.")
         (self._out / MANIFEST).unlink(missing_ok=True)
@@ -92,6 +90,9 @@ class Download:
         manifest = None
         params = {**self._question, "pictures": False, "from_part": start}
         with self._api.stream("/trajectories/export", **params) as source:
+            # What the service refuses leaves no folder behind that would stand in the way of the right question.
+            self._out.mkdir(parents=True, exist_ok=True)
+            self._write(QUESTION, json.dumps(self._question, indent=2).encode())
             try:
                 with tarfile.open(fileobj=source, mode="r|") as archive:
                     for member in archive:

@@ -21,6 +21,8 @@ from backend.services.licences import lacking
 from backend.services.requests import RunRequest
 
 NO_JUDGE = "a model judges it, and the run names none: give it a judge"
+WITHOUT_JUDGE = "judge=none"
+"""The variant in which checks decide what a model would have judged."""
 _WORDS = {Kind.OBSERVATION: "observation space", Kind.ACTION_SPACE: "action space"}
 REMEMBERED = timedelta(days=1)
 """While no worker is online (a restart, a night), runs are checked against those that were heard of so long ago."""
@@ -56,6 +58,11 @@ class Capabilities:
         absent = f"not installed on {provider} desktops: {', '.join(missing)}" if missing else ""
         unjudged = NO_JUDGE if task.judged and not judge else ""
         return "; ".join(filter(None, (absent, lacking(task.licences or {}, self.licences), unjudged)))
+
+
+def has_judge(config: RunConfig) -> bool:
+    """Whether tasks that a model judges can be scored: the run names one, or does them by a variant without."""
+    return config.judge is not None or config.variant == WITHOUT_JUDGE
 
 
 def capabilities(session: Session) -> Capabilities:
@@ -166,7 +173,7 @@ def _check_judge(can: Capabilities, config: RunConfig) -> None:
         raise _unknown("model endpoint", config.judge.endpoint, can.models, path="judge.endpoint")
     if not offer.get("ok"):
         words = f"the judge's endpoint {config.judge.endpoint!r} does not work here: {offer.get('reason', '')}"
-        raise Unavailable(words, hint="See docs/models.md.")
+        raise Unavailable(words)
 
 
 def _check_provider(can: Capabilities, name: str) -> None:

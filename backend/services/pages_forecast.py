@@ -15,7 +15,7 @@ from backend.db.repositories import pages_new_run as repository
 from backend.domain.errors import DeskarenaError, Invalid, Unavailable
 from backend.services.benchmark_variants import without_variant
 from backend.services.benchmarks import get_benchmark, latest_task_set
-from backend.services.capabilities import Capabilities, capabilities, resolved_config
+from backend.services.capabilities import Capabilities, capabilities, has_judge, resolved_config
 from backend.services.requests import RunRequest, selected
 
 POWER = 0.8
@@ -94,7 +94,7 @@ def forecast(session: Session, request: RunRequest) -> Forecast:
     unfit |= {
         task.key: why
         for task in chosen
-        if can and (why := can.why_not(request.provider, task, judge=request.judge is not None))
+        if can and (why := can.why_not(request.provider, task, judge=has_judge(request)))
     }
     blocked = list(unfit.items())
     runnable = len(chosen) - len(blocked)

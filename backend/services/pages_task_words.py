@@ -41,7 +41,7 @@ def source_words(source: Mapping[str, Any] | None) -> str:
 
 
 def evaluator_words(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """How the end state is scored: postconfig steps, the rule that joins, and one line per metric."""
+    """How the end state is scored: postconfig steps, the rule that joins, one line per metric, and the parts."""
     evaluator = spec.get("evaluator") or {}
     calls = evaluator.get("calls") or ()
     joined = {
@@ -51,13 +51,28 @@ def evaluator_words(spec: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "postconfig": [step_words(step) for step in evaluator.get("postconfig") or ()],
         "rule": joined.get(str(evaluator.get("conj", "and")), "") if len(calls) > 1 else "",
-        "calls": [
+        "calls": [_call_words(call) for call in calls],
+        "protocol": evaluator.get("protocol", ""),
+        "parts": [
             {
-                "func": call.get("func", ""),
-                "result": source_words(call.get("result")),
-                "expected": source_words(call.get("expected")),
-                "options": said(call.get("options") or {}),
+                "name": part.get("name", ""),
+                "kind": part.get("kind", ""),
+                "text": part.get("text", ""),
+                "app": part.get("app", ""),
+                "weight": part.get("weight", 1.0),
+                "after": ", ".join(part.get("after") or ()),
+                "when": "after each step" if part.get("each_step") else "at the end",
+                "calls": [_call_words(call) for call in part.get("calls") or ()],
             }
-            for call in calls
+            for part in evaluator.get("parts") or ()
         ],
+    }
+
+
+def _call_words(call: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "func": call.get("func", ""),
+        "result": source_words(call.get("result")),
+        "expected": source_words(call.get("expected")),
+        "options": said(call.get("options") or {}),
     }

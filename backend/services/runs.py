@@ -21,7 +21,7 @@ from backend.domain.task import digest
 from backend.services import events, human_runs, queue
 from backend.services.benchmark_variants import without_variant
 from backend.services.benchmarks import get_benchmark, latest_task_set
-from backend.services.capabilities import Capabilities, capabilities, resolved_config
+from backend.services.capabilities import Capabilities, capabilities, has_judge, resolved_config
 from backend.services.events import Kind
 from backend.services.moves import move, move_all, settle
 from backend.services.pins import pins_of
@@ -112,7 +112,7 @@ def submit_run(
 
 def _need_judge(config: RunConfig, chosen: Sequence[Task]) -> None:
     """A run in which nothing could be judged is no run. Where only some tasks need a judge, those are not runnable."""
-    if config.judge is None and all(task.judged for task in chosen):
+    if not has_judge(config) and all(task.judged for task in chosen):
         raise Invalid(
             "a model judges every one of these tasks: which?",
             path="judge",
@@ -158,7 +158,7 @@ def _make_episodes(  # noqa: PLR0913, PLR0917 - everything an episode is made of
 
 def _reasons(session: Session, run: Run, chosen: Sequence[Task], can: Capabilities) -> dict[UUID, str]:
     """Why each task cannot run, empty where it can. A validation run looks at quarantined tasks, too."""
-    judge = run.config.get("judge") is not None
+    judge = has_judge(RunConfig.model_validate(run.config))
     aside = {} if run.purpose == Purpose.VALIDATE else tasks.quarantined(session, [task.id for task in chosen])
     return {
         task.id: f"quarantined: {aside[task.id].reason}"

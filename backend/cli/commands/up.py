@@ -62,5 +62,7 @@ def show_something(stack: Stack) -> None:
 
 def status(url: str, data: Path, slots: int) -> str:
     """The calm lines at the top of the terminal."""
-    work = f"{slots} desktops at once" if slots else "no worker (--slots 0): runs wait for one"
+    work = (
+        f"{slots} desktop{'' if slots == 1 else 's'} at once" if slots else "no worker (--slots 0): runs wait for one"
+    )
     return f"Deskarena is on  {url}\n  data  {data}\n  logs  {data / 'logs'}\n  work  {work}\nCtrl-C stops it."

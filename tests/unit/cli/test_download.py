@@ -9,7 +9,7 @@ import pytest
 
 from backend.cli.client import Api
 from backend.cli.download import Download
-from backend.cli.errors import CliError
+from backend.cli.errors import CliError, UsageError
 
 
 def archive(*names: str, kind: bytes = tarfile.REGTYPE) -> bytes:
@@ -46,3 +46,10 @@ def test_a_link_is_refused(tmp_path: Path) -> None:
 def test_what_is_no_whole_archive_is_said(data: bytes, tmp_path: Path) -> None:
     with pytest.raises(CliError, match="Repeat the command"):
         receive(data, tmp_path / "out")
+
+
+def test_what_the_service_refuses_leaves_no_folder(tmp_path: Path) -> None:
+    transport = httpx.MockTransport(lambda _: httpx.Response(422, json={"detail": "no such form"}))
+    with Api("http://127.0.0.1:1", "", transport) as api, pytest.raises(UsageError, match="no such form"):
+        Download(api, tmp_path / "out", {"format": "jsonl"}, jobs=1).run()
+    assert not (tmp_path / "out").exists()

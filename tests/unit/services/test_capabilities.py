@@ -13,6 +13,7 @@ from backend.services.capabilities import (
     checked_config,
     checked_options,
     checked_params,
+    has_judge,
     resolved_config,
 )
 from backend.services.requests import RunRequest
@@ -147,3 +148,17 @@ class TestCheckedParams:
         with pytest.raises(Invalid) as caught:
             checked_params("random", {name: {"no": "number"}})
         assert caught.value.path == f"params.{name}"
+
+
+class TestHasJudge:
+    @pytest.mark.parametrize(
+        ("more", "wanted"),
+        [
+            ({}, False),
+            ({"variant": "language=cn"}, False),
+            ({"variant": "judge=none"}, True),
+            ({"judge": {"endpoint": "openai", "model": "m"}}, True),
+        ],
+    )
+    def test_a_variant_without_a_judge_needs_none(self, more: dict[str, Any], wanted: bool) -> None:  # noqa: FBT001
+        assert has_judge(RunConfig.model_validate({"agent": "noop", **more})) is wanted

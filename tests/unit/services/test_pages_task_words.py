@@ -1,0 +1,17 @@
+from backend.services.pages_task_words import evaluator_words
+from tests.factories.parts import part, task_of_parts
+
+
+class TestEvaluatorWords:
+    def test_parts_with_their_calls(self) -> None:
+        task = task_of_parts(part("a"), part("b", "a", weight=2.0, text="b says done"), protocol="windowsworld")
+        found = evaluator_words(task.model_dump(mode="json"))
+        assert found["protocol"] == "windowsworld"
+        first, second = found["parts"]
+        assert (first["name"], first["after"], first["when"]) == ("a", "", "after each step")
+        assert (second["text"], second["weight"], second["after"]) == ("b says done", 2.0, "a")
+        assert second["calls"][0]["func"] == "exact_match"
+
+    def test_a_task_without_parts(self) -> None:
+        found = evaluator_words({"evaluator": {"calls": [{"func": "exact_match"}]}})
+        assert (found["parts"], found["protocol"], found["calls"][0]["func"]) == ([], "", "exact_match")
