@@ -148,7 +148,7 @@ def progress(session: Session, judge: Judge) -> Progress:
     """How far people are."""
     items, done = repository.progress(session, judge, PEOPLE)
     people = {row.name: int(row.n) for row in repository.by_person(session, judge)}
-    return Progress(items, done, len(repository.judged_attempts(session, judge)), people)
+    return Progress(items, done, repository.judged_count(session, judge), people)
 
 
 def _item(session: Session, judge_id: UUID, item_id: UUID, kind: JudgeKind) -> tuple[Judge, ReviewItem]:

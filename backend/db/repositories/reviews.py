@@ -26,11 +26,11 @@ from backend.db.models.words import JudgeKind
 from backend.db.repositories.pages_common import AnyRow
 
 
-def judged_attempts(session: Session, judge: Judge) -> set[UUID]:
+def _judged(judge: Judge) -> Select[UUID]:
     """Attempts that a judge has judged; for graphs those whose verdict that counts has a CR."""
     if judge.kind == JudgeKind.VLM:
-        return set(session.scalars(select(JudgeVerdict.attempt_id).where(JudgeVerdict.judge_id == judge.id).distinct()))
-    query = (
+        return select(JudgeVerdict.attempt_id).where(JudgeVerdict.judge_id == judge.id).distinct()
+    return (
         select(Evaluation.attempt_id)
         .join(Measure, and_(Measure.evaluation_id == Evaluation.id, Measure.name == "CR"))
         .join(Attempt, Attempt.id == Evaluation.attempt_id)
@@ -38,7 +38,16 @@ def judged_attempts(session: Session, judge: Judge) -> set[UUID]:
         .join(Run, Run.id == Episode.run_id)
         .where(Evaluation.current, Run.project_id == judge.project_id)
     )
-    return set(session.scalars(query))
+
+
+def judged_attempts(session: Session, judge: Judge) -> set[UUID]:
+    """The attempts from which can be drawn."""
+    return set(session.scalars(_judged(judge)))
+
+
+def judged_count(session: Session, judge: Judge) -> int:
+    """How many there are."""
+    return session.scalars(select(func.count()).select_from(_judged(judge).subquery())).one()
 
 
 def drawn_attempts(session: Session, judge_id: UUID) -> set[UUID]:

@@ -14,12 +14,14 @@ from backend.domain.errors import Invalid, UnknownPlugin
 from backend.domain.judging.judgement import Judgement
 from backend.domain.judging.prompt import PROMPT_SHA256
 from backend.domain.task import Task
+from backend.services import rescore
 from backend.services.judges import JudgeCost
 from backend.services.pages_episode import episode_page
 from backend.services.pages_runs import run_page
 from tests.factories.claims import note_task
 from tests.factories.judging import CRITERIA, answer, judged_task
 from tests.factories.records import World
+from tests.fakes.judge import InProcessJudge
 from tests.integration.worker.in_process import (
     InProcessWorker,
     attempts,
@@ -28,6 +30,8 @@ from tests.integration.worker.in_process import (
     finished,
     submit,
 )
+from worker.database import Database
+from worker.rescorer import Rescorer
 
 StartWorker = Callable[[], InProcessWorker]
 GOOD = answer(opened=True, final=True)
@@ -101,7 +105,7 @@ class TestScored:
     def test_what_judging_costs_is_apart_from_the_agents_cost(self, here: Installation) -> None:
         run, episode = here.run(answer(opened=True), GOOD)
         page = here.world.do(run_page, run.id, {}, None)
-        assert (page.judged, page.spent.usd) == (JudgeCost(2, pytest.approx(0.02), priced=True), 0.0)
+        assert (page.judged, page.spent.usd) == (JudgeCost(2, 0.02, priced=True), 0.0)
         shown = here.world.do(episode_page, episode.id, None)
         assert (shown.judged, shown.spent.usd) == (page.judged, 0.0)
         assert run.pins["prompts"]["judge"] == PROMPT_SHA256
@@ -120,6 +124,23 @@ class TestScored:
     def test_the_presets_temperature(self, here: Installation) -> None:
         run, _ = here.run(GOOD, preset="windowsworld")
         assert run.config["judge"]["temperature"] == 0.3
+
+
+class TestScoredAgain:
+    def test_the_kept_answers_are_read_and_nobody_is_asked(self, here: Installation) -> None:
+        _, episode = here.run(HALF)
+        here.tape.unlink()
+        with here.world.work() as session:
+            _, actor = here.world.who(session)
+            rescore.request(session, episode.id, actor, by="own", make_current=None)
+        rescorer = Rescorer(Database(here.world.factory), here.world.store, InProcessJudge(), every=0.1)
+        assert rescorer.one()
+        (row,) = here.world.do(rescore.listing)
+        assert (row.rescore.state, row.before, row.after) == ("done", 0.0, 0.0)
+        (attempt,) = attempts(here.world, episode.id)
+        old, new = sorted(evaluations(here.world, attempt.id), key=lambda one: one.id)
+        assert (new.current, new.parts) == (True, old.parts)
+        assert len(here.all(JudgeAnswer)) == 1
 
 
 class TestLost:

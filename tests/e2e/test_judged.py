@@ -1,0 +1,96 @@
+"""A task that a model judges, from the command line to the score on a real desktop, with recorded answers."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.e2e.test_model_agents import get, online
+from tests.factories.judging import answer
+from tests.integration.cli.service import deskarena
+from tests.integration.embedded.test_up import Up, running
+from tests.waiting import until
+
+pytestmark = [pytest.mark.stack, pytest.mark.desktop, pytest.mark.timeout(900)]
+BENCHMARK, TASK = "starter-windowsworld", "start_adm_l1_002"
+GOOD = answer(c1=(True, 1), c2=(True, 1), final=(True, 1))
+HALF = answer(c1=(True, 0), c2=False, final=False)
+DROPPED = answer(c1=True, final=True)
+"""Leaves out a criterion, which must raise no score."""
+USAGE = {"input_tokens": 2000, "output_tokens": 100, "usd": 0.01, "calls": 1}
+ANSWERS = {
+    "good": (GOOD,),
+    "mended": (DROPPED, f"I am sorry.\n```json\n{HALF}\n```"),
+    "broken": (DROPPED, "All of it is done."),
+}
+
+
+@pytest.fixture(scope="module")
+def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
+    """An installation with an endpoint for each kind of judge."""
+    folder = tmp_path_factory.mktemp("tapes")
+    with running(tmp_path_factory.mktemp("data") / "d", "--slots", "2") as up:
+        assert up.url
+        (up.data / "models.toml").write_text("".join(endpoint(folder, name) for name in ANSWERS))
+        until(lambda: online(up.url), 180, what="a worker is online")
+        first = until(lambda: get(up, "/runs")["items"], 120, what="the first start's own run is there")
+        httpx.post(f"{up.url}/api/v1/runs/{first[0]['id']}/cancel", timeout=60).raise_for_status()
+        yield up
+
+
+def endpoint(folder: Path, name: str) -> str:
+    """An endpoint that replays the answers of this name."""
+    tape = folder / f"{name}.jsonl"
+    lines = [json.dumps({"reply": {"text": text, "usage": USAGE}}) for text in ANSWERS[name]]
+    tape.write_text("\n".join(lines) + "\n")
+    return f'[endpoints.{name}]\napi = "recorded"\ncassette = "{tape}"\n'
+
+
+def judged(up: Up, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The run with this judge, once it has ended, and its episode."""
+    said = deskarena(
+        *("run", "submit", "--benchmark", BENCHMARK, "--agent", "oracle", "--tasks", f"*/{TASK}"),
+        *("--judge", f"endpoint={name}", "--judge", "model=judge-1", "--wait", "--timeout", "600", "-o", "json"),
+        server=up.url,
+        timeout=660,
+    )
+    run = get(up, f"/runs/{json.loads(said.stdout)['id']}?include=episodes")
+    (episode,) = run["episodes"]
+    return run, episode
+
+
+class TestJudged:
+    def test_a_good_answer_is_the_verdict(self, up: Up) -> None:
+        run, episode = judged(up, "good")
+        assert (episode["state"], episode["score"]) == ("scored", 1.0)
+        (evaluation,) = get(up, f"/episodes/{episode['id']}/evaluations")["items"]
+        assert {name: evaluation["measures"][name] for name in ("S_final", "S_int")} == {"S_final": 1.0, "S_int": 1.0}
+        page = httpx.get(f"{up.url}/episodes/{episode['id']}", timeout=60).text
+        assert "judging it cost 0.0100 USD, 1 answer" in page
+        assert "c1: seen" in page
+        assert "0.0100 USD, 1 answer" in httpx.get(f"{up.url}/runs/{run['id']}", timeout=60).text
+
+    def test_an_answer_that_leaves_out_a_criterion_is_asked_for_again(self, up: Up) -> None:
+        _, episode = judged(up, "mended")
+        (evaluation,) = get(up, f"/episodes/{episode['id']}/evaluations")["items"]
+        assert (evaluation["measures"]["S_judge"], evaluation["measures"]["S_int"]) == (0.0, 0.5)
+
+    def test_without_an_answer_that_can_be_used_the_episode_is_lost_and_nothing_is_scored(self, up: Up) -> None:
+        run, episode = judged(up, "broken")
+        assert (episode["state"], episode["failure_class"], episode["score"]) == ("lost", "evaluator", None)
+        assert "cannot be used" in episode["failure_message"]
+        assert run["summary"]["success_rate"] is None
+        assert get(up, f"/episodes/{episode['id']}/evaluations")["items"] == []
+
+    def test_the_judges_are_listed(self, up: Up) -> None:
+        said = deskarena("judge", "list", "-o", "json", server=up.url, timeout=120)
+        found = {judge["endpoint"]: judge["attempts_judged"] for judge in json.loads(said.stdout)}
+        assert found == {"good": 1, "mended": 1, "broken": 0}
+        judge = next(judge for judge in json.loads(said.stdout) if judge["endpoint"] == "good")
+        page = deskarena("judge", "review", judge["id"], "--draw", "1", server=up.url, timeout=120)
+        assert page.stdout.strip() == f"{up.url}/judges/{judge['id']}/review"
+        shown = deskarena("judge", "show", judge["id"], server=up.url, timeout=120)
+        assert "0 of 1 drawn attempts judged by two people" in shown.stdout
