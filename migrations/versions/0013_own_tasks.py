@@ -1,6 +1,7 @@
 """Own tasks: drafts with their versions, tries, recordings and reviews; benchmarks that no list shows."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 import sqlalchemy as sa
 from alembic import op
@@ -206,7 +207,7 @@ def _whole(name: str) -> sa.Column[int]:
     return sa.Column(name, sa.BigInteger(), nullable=False)
 
 
-def _created() -> sa.Column[sa.DateTime]:
+def _created() -> sa.Column[datetime]:
     return sa.Column("created_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False)
 
 

@@ -73,6 +73,7 @@ class TestStandIns:
             context = FakeContext(opened.desktop, task, assets=assets)
             run_steps(context, task.setup)
             untouched = score(context, tmp_path / "untouched")
+            assert untouched.score is not None
             assert untouched.score < 1, story(untouched)
             leave(context, result_path(task, TABLE[key]), right)
             done = score(context, tmp_path / "right")

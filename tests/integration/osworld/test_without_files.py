@@ -87,6 +87,7 @@ class TestUntouched:
             # What cannot be done is judged by how the agent ends, not by the desktop.
             if not task.evaluator.infeasible:
                 found = evaluate(task, collect(context, task), tmp_path)
+                assert found.score is not None
                 assert found.score < 1, found.metrics
         finally:
             servers.close()
