@@ -11,7 +11,7 @@ from backend.db.repositories import failures as repository
 from backend.domain import failures
 from backend.domain.errors import Conflict, Invalid
 from backend.domain.failures import KEYS, LABELS, Seen, Share, Suggestion
-from backend.domain.statistics.nominal import krippendorff
+from backend.domain.statistics.agreement import krippendorffs_alpha
 from backend.services.episodes import get_episode
 from backend.services.projects import actor_for
 from backend.services.runs import get_run
@@ -98,7 +98,8 @@ class Sampled:
         twice = [[review.labels for review in row.reviews] for row in self.rows if len(row.reviews) > 1]
         used = [label.key for label in LABELS if any(label.key in said for unit in twice for said in unit)]
         return [
-            Agreement(key, krippendorff([[key in said for said in unit] for unit in twice]), len(twice)) for key in used
+            Agreement(key, krippendorffs_alpha([[key in said for said in unit] for unit in twice]), len(twice))
+            for key in used
         ]
 
 

@@ -66,13 +66,13 @@ def agent_coherence(groups: Sequence[Sequence[str]]) -> int:
         groups: for each step after which something was newly reached, the applications of those nodes. Nobody knows in
             which order those of one step were done: the order that is best for the agent counts.
     """
-    ends: dict[str, int] = {}  # best CS so far by the application that comes last
+    ends: dict[str | None, int] = {}  # best CS so far by the application that comes last
     for group in groups:
         apps = set(group)
         inner = len(group) - len(apps)
         ends = {
             last: max(
-                inner + max(value + (known == first) for known, value in (ends or {"": 0}).items())
+                inner + max(value + (known == first) for known, value in (ends or {None: 0}).items())
                 for first in apps
                 if first != last or len(apps) == 1
             )
