@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from backend.domain.benchmarks._files import read_object
-from backend.domain.benchmarks._omnibench_files import ABOUT, SUBTASKS, read_pool, task_files
+from backend.domain.benchmarks._omnibench_files import ABOUT, LINES, SUBTASKS, read_pool, task_files
 from backend.domain.benchmarks._osworld_format import folder_of, read_assets
 from backend.domain.errors import Invalid
 from backend.domain.omnibench.build import build, variants
@@ -44,7 +44,8 @@ class OmniBench:
             )
         return LoadedBenchmark(
             kind=self.kind,
-            suite=self.kind,
+            # Tasks that were composed here are in one file; no number of the paper was measured on them.
+            suite="" if (root / LINES).exists() else self.kind,
             tasks=tuple(tasks),
             variants=tuple(others),
             selections=_selections(tasks),

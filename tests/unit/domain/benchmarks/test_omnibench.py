@@ -44,9 +44,11 @@ class TestLoad:
         (folder / "tasks.jsonl").write_text("\n".join(lines))
         for name in wanted:
             (folder / f"{name}.json").unlink()
-        assert {task.key.name: task.evaluator for task in read("omnibench", folder).tasks} == {
+        found = read("omnibench", folder)
+        assert {task.key.name: task.evaluator for task in found.tasks} == {
             name: task.evaluator for name, task in wanted.items()
         }
+        assert not found.suite
 
     def test_what_is_odd_is_said(self, folder: Path) -> None:
         subtasks = json.loads((folder / "subtasks.json").read_text())
