@@ -61,6 +61,29 @@ COMPARISONS: Columns = {
     "p adjusted": lambda row: row["p_adjusted"],
     "left out": lambda row: counts(row["left_out"]) or "none",
 }
+MEASURES: Columns = {
+    "level": lambda row: f"{row['factor']}={level(row['level'])}",
+    "against": lambda row: level(row["base"]),
+    "measure": lambda row: row["of"],
+    "difference, points": lambda row: difference(row["difference"]),
+    "pairs": lambda row: row["pairs"],
+    "undefined": lambda row: row["undefined"],
+}
+SENSITIVITY: Columns = {
+    "factor": lambda row: row["factor"],
+    "levels": lambda row: row["levels"],
+    "of": lambda row: row["of"],
+    "deviation within a task, points": lambda row: f"{row['mean_deviation'] * 100:.1f}",
+    "tasks": lambda row: row["tasks"],
+}
+SHAPES: Columns = {
+    "cell": lambda row: levels(row["levels"]),
+    "of": lambda row: row["of"],
+    "graphs less chains, points": lambda row: difference(row["difference"]),
+    "p": lambda row: row["p_value"],
+    "pairs": lambda row: row["pairs"],
+    "unmatched": lambda row: row["unmatched"],
+}
 CELLS: Columns = {
     "cell": lambda cell: levels(cell["levels"]),
     "success rate": lambda cell: rate(cell["summary"]["success_rate"], cell["summary"]["success_interval"]),
@@ -88,14 +111,26 @@ def study_facts(study: Row) -> dict[str, Any]:
 
 
 def show_results(results: Row) -> None:
-    """The sentence, the paired table, the cells."""
+    """The sentence, the paired table, what there is of measures, the cells."""
     print_facts({"study": results["study"]["id"], "in short": results["sentence"]})
-    print()
-    print_table(results["comparisons"], COMPARISONS)
-    print()
-    print_table(results["cells"], CELLS)
+    tables = (
+        (results["comparisons"], COMPARISONS),
+        (measured(results["comparisons"]), MEASURES),
+        (results["sensitivity"], SENSITIVITY),
+        (results["shapes"], SHAPES),
+        (results["cells"], CELLS),
+    )
+    for rows, columns in tables:
+        if rows:
+            print()
+            print_table(rows, columns)
     print()
     print(results["methods"])
+
+
+def measured(comparisons: Sequence[Row]) -> list[Row]:
+    """A row for each measure of each comparison."""
+    return [{**row, **found, "of": name} for row in comparisons for name, found in row["measures"].items()]
 
 
 def flat(row: Row) -> dict[str, Any]:

@@ -23,6 +23,16 @@ ROW: dict[str, Any] = {
     "p_value": 0.5,
     "p_adjusted": 1.0,
     "left_out": {"lost (guest)": 1},
+    "measures": {},
+}
+RESULTS: dict[str, Any] = {
+    "study": {"id": "s"},
+    "sentence": "It differs.",
+    "methods": "By hand.",
+    "comparisons": [ROW],
+    "sensitivity": [],
+    "shapes": [],
+    "cells": [],
 }
 
 
@@ -81,10 +91,19 @@ class TestWords:
         assert row["left_out"] == "lost (guest) 1"
 
     def test_results_as_tables(self, capsys: pytest.CaptureFixture[str]) -> None:
-        show_results(
-            {"study": {"id": "s"}, "sentence": "It differs.", "methods": "By hand.", "comparisons": [ROW], "cells": []}
-        )
+        show_results(RESULTS)
         said = capsys.readouterr().out
         assert "It differs." in said
         assert "image.scale=0.5" in said
         assert "-40.0 (-60.0 to +0.0)" in said
+        assert "unmatched" not in said
+
+    def test_measures_as_tables(self, capsys: pytest.CaptureFixture[str]) -> None:
+        compared = {**ROW, "measures": {"CR": {"difference": RATE, "pairs": 4, "undefined": 1}}}
+        varied = {"factor": "variant", "levels": 3, "of": "CR", "mean_deviation": 0.125, "tasks": 10}
+        shape: dict[str, Any] = {"levels": {}, "of": "LC", "difference": None, "p_value": None, "pairs": 0, "unmatched": 7}
+        show_results({**RESULTS, "comparisons": [compared], "sensitivity": [varied], "shapes": [shape]})
+        said = capsys.readouterr().out
+        assert "CR       -40.0 (-60.0 to +0.0)" in said
+        assert "12.5" in said
+        assert "unmatched" in said
