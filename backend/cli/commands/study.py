@@ -114,7 +114,7 @@ def results(
     output: Annotated[Form, typer.Option("--output", "-o", help="Form of the result.")] = Form.TABLE,
     server: Server = None,
 ) -> None:
-    """Show what a study comes to: paired differences of rates and measures; rates, steps and ways of ending of each cell."""
+    """Show what a study comes to: paired differences, and each cell's rates, steps and ways of ending."""
     with Api(server) as api:
         found = api.get(f"/studies/{study}/results")
     if output is Form.CSV:

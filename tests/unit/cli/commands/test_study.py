@@ -101,7 +101,14 @@ class TestWords:
     def test_measures_as_tables(self, capsys: pytest.CaptureFixture[str]) -> None:
         compared = {**ROW, "measures": {"CR": {"difference": RATE, "pairs": 4, "undefined": 1}}}
         varied = {"factor": "variant", "levels": 3, "of": "CR", "mean_deviation": 0.125, "tasks": 10}
-        shape: dict[str, Any] = {"levels": {}, "of": "LC", "difference": None, "p_value": None, "pairs": 0, "unmatched": 7}
+        shape: dict[str, Any] = {
+            "levels": {},
+            "of": "LC",
+            "difference": None,
+            "p_value": None,
+            "pairs": 0,
+            "unmatched": 7,
+        }
         show_results({**RESULTS, "comparisons": [compared], "sensitivity": [varied], "shapes": [shape]})
         said = capsys.readouterr().out
         assert "CR       -40.0 (-60.0 to +0.0)" in said
