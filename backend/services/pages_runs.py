@@ -31,11 +31,13 @@ TOLD = ("number", "score", "ended_by", "failure_class", "reason", "agent", "benc
 PHASES: Mapping[str, str] = {
     "reset": "reset of the desktop",
     "setup": "the task's set-up",
+    "observe": "observing",
     "agent": "agent thinking",
-    "action": "actions",
     "held": "waiting for the model's API",
+    "action": "actions",
     "person": "a person in control",
     "settle": "waiting for the screen to settle",
+    "check": "checking the task's parts",
     "record": "recording",
     "evaluation": "evaluation",
 }
@@ -249,12 +251,9 @@ def _matrix(rows: Sequence[AnyRow]) -> Matrix:
 
 def _phases(rows: Sequence[AnyRow]) -> list[Phase]:
     seconds = {row.key: float(row.seconds) for row in rows}
-    total = sum(seconds.get(name, 0.0) for name in PHASES)
-    if total <= 0:
-        return []
-    return [
-        Phase(name, words, seconds.get(name, 0.0), seconds.get(name, 0.0) / total) for name, words in PHASES.items()
-    ]
+    spent = {name: found for name in PHASES if (found := seconds.get(name, 0.0)) > 0}
+    total = sum(spent.values())
+    return [Phase(name, PHASES[name], found, found / total) for name, found in spent.items()]
 
 
 def _loss(row: AnyRow) -> Loss:
