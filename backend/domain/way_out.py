@@ -12,6 +12,8 @@ from backend.domain.task import JSON, Frozen, Task
 ANYWHERE = "*"
 """As a host: every public one."""
 _ADDRESS = re.compile(r"https?://[^\s\"'<>()\[\]{}\\^`|]+")
+_NAME = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*")
+_LONGEST_NAME = 253
 _BROUGHT = frozenset({"download", "googledrive"})
 """Steps whose addresses the service itself asks. A desktop that could ask the same server would find the solutions of
 the published suites beside the files that the tasks begin with."""
@@ -25,11 +27,14 @@ class WayOut(Frozen):
             besides 80 and 443, `*` for every public host.
         files: address to artifact hash: what the gateway answers itself.
         proxy: address of the proxy that requests go through, `http://user:password@host:port`; empty = directly.
+        mocked: `host:port` of every https address among `files` that a mock put there. The gateway itself is these
+            hosts, with certificates of its own; nothing else of them is reached.
     """
 
     hosts: tuple[str, ...] = ()
     files: Mapping[str, str] = Field(default_factory=dict)
     proxy: str = Field(default="", repr=False)
+    mocked: tuple[str, ...] = ()
 
 
 def way_out_of(task: Task, assets: Mapping[str, str], *, egress: str, hosts: Sequence[str], proxy: str) -> WayOut:
@@ -43,11 +48,25 @@ def way_out_of(task: Task, assets: Mapping[str, str], *, egress: str, hosts: Seq
         proxy: the operator's proxy, for tasks that ask for one; empty if there is none.
     """
     named = {"none": (), "tasks": _hosts(task), "any": (ANYWHERE,)}[egress]
+    mocks = _mocks(task, assets)
     return WayOut(
         hosts=tuple(dict.fromkeys((*hosts, *named))),
-        files=_files(task, assets),
+        files=_brought(task, assets) | mocks,
         proxy=proxy if wants_proxy(task) else "",
+        mocked=tuple(dict.fromkeys(filter(None, map(mocked_place, mocks)))),
     )
+
+
+def mocked_place(url: str) -> str:
+    """`host:port` of an https address whose host a certificate can name; empty for every other address."""
+    try:
+        parts = urlsplit(url)
+        host, port = (parts.hostname or "").lower().rstrip("."), parts.port or 443
+    except ValueError:
+        return ""
+    numeric = host.rpartition(".")[2][:1].isdigit()  # An address, or another spelling of one.
+    named = len(host) <= _LONGEST_NAME and _NAME.fullmatch(host) is not None and not numeric
+    return f"{host}:{port}" if parts.scheme == "https" and named else ""
 
 
 def wants_proxy(task: Task) -> bool:
@@ -55,10 +74,15 @@ def wants_proxy(task: Task) -> bool:
     return task.raw.get("proxy") is True or any(step.type == "proxy" for step in task.setup)
 
 
-def _files(task: Task, assets: Mapping[str, str]) -> dict[str, str]:
-    """What set-up downloads, and what the task's `mocks` put in the place of addresses (in its file, or its labels)."""
+def _brought(task: Task, assets: Mapping[str, str]) -> dict[str, str]:
+    """What set-up downloads."""
     brought = [step.parameters for step in task.setup if step.type in _BROUGHT]
-    files = {url: assets[url] for url in _addresses(brought) if url in assets}
+    return {url: assets[url] for url in _addresses(brought) if url in assets}
+
+
+def _mocks(task: Task, assets: Mapping[str, str]) -> dict[str, str]:
+    """What the task's `mocks` put in the place of addresses (in its file, or its labels)."""
+    files = {}
     for mocks in (task.raw.get("mocks"), task.labels.extra.get("mocks")):
         for url, name in mocks.items() if isinstance(mocks, Mapping) else ():
             key = str(name).removeprefix(ASSET)

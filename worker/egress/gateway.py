@@ -1,7 +1,8 @@
 """The egress gateway: an HTTP proxy on a unix socket that is bound into one desktop.
 
 Whatever runs in the desktop is hostile, and reaches this and nothing else. It gets an answer for addresses that the
-gateway holds itself, connections to allowed hosts whose addresses are public, and otherwise a refusal in words.
+gateway holds itself, connections to allowed hosts whose addresses are public, and otherwise a refusal in words. Mocked
+https hosts it is itself, with certificates of an authority that only this desktop trusts.
 """
 
 import asyncio
@@ -19,6 +20,7 @@ from urllib.parse import unquote, urlsplit
 from backend.domain.errors import DeskarenaError
 from backend.domain.way_out import WayOut
 from backend.services.addresses import Reach, Resolver, allowed_addresses, resolve
+from worker.egress.authority import Authority
 from worker.egress.requests import MOST_HEAD, BadRequest, Request, allows, read_request, same
 
 Pair = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -26,6 +28,7 @@ MOST_CONNECTIONS = 64
 _HEAD_SECONDS = 30.0
 _CONNECT_SECONDS = 15.0
 _IDLE_SECONDS = 300.0
+_GOODBYE_SECONDS = 5.0
 _PIECE = 65536
 _WORDS = {400: "Bad Request", 403: "Forbidden", 502: "Bad Gateway", 503: "Service Unavailable", 200: "OK"}
 logger = logging.getLogger(__name__)
@@ -43,6 +46,7 @@ class Gateway:
         self._reach, self._resolver = reach, resolver
         self._way_out = WayOut()
         self._files: dict[tuple[str, str, str], str] = {}
+        self._authority: Authority | None = None
         self._fetch: Callable[[str], bytes] = _nothing
         self._tasks: set[asyncio.Task[None]] = set()
         self._server: asyncio.AbstractServer | None = None
@@ -50,10 +54,17 @@ class Gateway:
         self._closed = False
         self.refused = 0
 
-    def allow(self, way_out: WayOut, fetch: Callable[[str], bytes]) -> None:
-        """From now on this is what the desktop may reach; `fetch` gives the bytes of an artifact."""
+    def allow(self, way_out: WayOut, fetch: Callable[[str], bytes]) -> bytes:
+        """From now on this is what the desktop may reach; `fetch` gives the bytes of an artifact.
+
+        Returns:
+            The certificate (PEM) that the desktop has to trust; empty if no https host is mocked.
+        """
+        hosts = [place.rpartition(":")[0] for place in way_out.mocked]
+        self._authority = Authority(hosts) if hosts else None
         self._files = {same(url): sha256 for url, sha256 in way_out.files.items()}
         self._fetch, self._way_out = fetch, way_out
+        return self._authority.certificate if self._authority is not None else b""
 
     async def listen(self, path: Path) -> None:
         """Opens the socket. Raises OSError."""
@@ -97,10 +108,11 @@ class Gateway:
         self._tasks.discard(task)
         writer.close()
 
-    async def _answer(self, client: Pair) -> None:
+    async def _answer(self, client: Pair, *, within: str = "") -> None:
+        """One request; `within` is the mocked host that the connection was unwrapped for."""
         head = await asyncio.wait_for(client[0].readuntil(b"\r\n\r\n"), _HEAD_SECONDS)
         try:
-            request = read_request(head)
+            request = read_request(head, within=within)
             await self._serve(request, client)
         except BadRequest as error:
             await _say(client, 400, str(error))
@@ -112,6 +124,9 @@ class Gateway:
         stored = self._files.get(same(request.url)) if request.url else None
         if stored is not None and request.method in {"GET", "HEAD"}:
             await self._give(request, stored, client)
+            return
+        if f"{request.host}:{request.port}" in self._way_out.mocked:
+            await self._stand_in(request, client)
             return
         self._check(request)
         if request.method == "CONNECT":
@@ -133,6 +148,22 @@ class Gateway:
             raise _Refused(503, f"the file cannot be read: {error.message}") from error
         media_type = _media_type(urlsplit(request.url).path, data)
         await _send(client, 200, media_type, data, head_only=request.method == "HEAD")
+
+    async def _stand_in(self, request: Request, client: Pair) -> None:
+        """Is the mocked host at the other end of the tunnel. Beside its stored addresses there is nothing of it."""
+        if request.method != "CONNECT" or self._authority is None:
+            raise _Refused(403, f"{request.host} is mocked, and only its stored addresses are answered")
+        context = self._authority.context(request.host)
+        client[1].write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+        await client[1].drain()
+        await client[1].start_tls(context, ssl_handshake_timeout=_CONNECT_SECONDS)
+        try:
+            await self._answer(client, within=f"https://{request.host}:{request.port}")
+            # Its end takes a word from the other side, too; until then it counts as a connection.
+            client[1].close()
+            await asyncio.wait_for(client[1].wait_closed(), _GOODBYE_SECONDS)
+        finally:
+            client[1].transport.abort()
 
     async def _tunnel(self, request: Request, client: Pair) -> None:
         server = await (self._by_proxy(request) if self._way_out.proxy else self._connect(request.host, request.port))

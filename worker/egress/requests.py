@@ -50,8 +50,12 @@ class Request:
         return ("\r\n".join(lines) + f"\r\n{extra}\r\n").encode("latin-1")
 
 
-def read_request(head: bytes) -> Request:
+def read_request(head: bytes, *, within: str = "") -> Request:
     """The request whose head this is, with the empty line at its end.
+
+    Args:
+        head: as it came.
+        within: the server that was asked, `https://shop.example:443`; empty = a proxy was asked.
 
     Raises:
         BadRequest: it is none, or none to a proxy.
@@ -64,6 +68,10 @@ def read_request(head: bytes) -> Request:
         raise BadRequest("it is no request of HTTP/1")
     headers = tuple(_header(line) for line in rest)
     method, target = words[0].upper(), words[1]
+    if within:
+        if not target.startswith("/") or method == "CONNECT":
+            raise BadRequest("it is no request to a server")
+        target = within + target
     url = "" if method == "CONNECT" else target
     parts = _parts(f"https://{target}" if method == "CONNECT" else target)
     port = parts.port or _PORTS[parts.scheme]

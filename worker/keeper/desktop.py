@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from worker.local import stage, watchdog
+from worker.local import stage, trust, watchdog
 from worker.local.cgroups import Group
 from worker.local.limits import MIB, Limits
 
@@ -79,6 +79,7 @@ class KeptDesktop:
         # The worker's gateway listens in there; the desktop's user, who is another one, must be able to enter it.
         self.way_out.mkdir()
         self.way_out.chmod(0o755)
+        trust.lay_out(self.way_out)
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         theirs: dict[str, int] = {}
         try:

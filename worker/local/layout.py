@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from worker.local.limits import Limits, prlimit_command
+from worker.local.trust import BUNDLE, CHROMIUM_POLICIES, OWN_BUNDLE, POLICIES
 
 STAGE = PurePosixPath("/tmp")  # noqa: S108 - a private file system of the stage's own mount namespace lies there.
 """Where the stage mounts what it prepares: every system has this folder, and the sandbox never sees this view."""
@@ -18,6 +19,9 @@ USER_ID = 1000
 PROXY = "http://127.0.0.1:18888"
 """Where a desktop's own end of its way out listens; OSWorld's tasks name this port, too."""
 
+EGRESS = "/run/egress"
+"""The folder with its way out, which the worker writes to and it does not."""
+
 ENVIRONMENT = {
     "HOME": "/home/user",
     "USER": "user",
@@ -26,7 +30,7 @@ ENVIRONMENT = {
     "PATH": "/usr/bin:/bin:/usr/games",
     "XDG_RUNTIME_DIR": "/run/user",
     "PYTHONPATH": "/opt/guest:/opt/guest/site",
-    "DESKARENA_EGRESS_SOCKET": "/run/egress/gateway",
+    "DESKARENA_EGRESS_SOCKET": f"{EGRESS}/gateway",
     "DESKARENA_EGRESS_PROXY": PROXY,
     "http_proxy": PROXY,
     "https_proxy": PROXY,
@@ -177,6 +181,14 @@ def _generated(names: Sequence[str]) -> list[str]:
     return [*words, "--symlink", "/usr/share/zoneinfo/Etc/UTC", "/etc/localtime"]
 
 
+def _trusted() -> list[str]:
+    """Whom programs trust, where the worker can add an authority for the attempt: see trust.py."""
+    return [
+        *("--ro-bind-try", str(STAGE / "egress" / OWN_BUNDLE), str(BUNDLE)),
+        *("--symlink", f"{EGRESS}/{POLICIES}", CHROMIUM_POLICIES),
+    ]
+
+
 def _writable(limits: Limits) -> list[str]:
     """Everything that can be written, each with its size; then the rest is closed."""
     return [
@@ -190,7 +202,7 @@ def _writable(limits: Limits) -> list[str]:
         *("--bind", str(STAGE / "home"), "/home/user"),
         # One profile under both names: tasks prepare and read Chrome's, which etc.py makes Chromium use.
         *("--symlink", "google-chrome", "/home/user/.config/chromium"),
-        *("--ro-bind", str(STAGE / "guest"), "/opt/guest", "--ro-bind", str(STAGE / "egress"), "/run/egress"),
+        *("--ro-bind", str(STAGE / "guest"), "/opt/guest", "--ro-bind", str(STAGE / "egress"), EGRESS),
         *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/home/user"),
     ]
 
@@ -207,8 +219,8 @@ def bwrap_command(plan: Plan) -> list[str]:
     words.append("--clearenv")
     for name, value in environment.items():
         words += ["--setenv", name, value]
-    words += [*_system(plan.links, plan.hide), *_generated(plan.etc), *_chrome(plan.chromium)]
-    words += _writable(plan.limits)
+    words += [*_system(plan.links, plan.hide), *_generated(plan.etc), *_trusted()]
+    words += [*_chrome(plan.chromium), *_writable(plan.limits)]
     return [*words, "--", *prlimit_command(plan.limits, data=plan.data_limit), *plan.command]
 
 

@@ -23,6 +23,7 @@ from worker.keeper.desktop import WAY_OUT
 from worker.local.limits import MIB, Limits
 from worker.local.programs import programs
 from worker.local.room import free_memory
+from worker.local.trust import trust
 
 READY_SECONDS = 30.0
 """How long a desktop may take until its guest API answers; under a second where the machine is not busy."""
@@ -68,8 +69,15 @@ class LocalDesktop:
         return self._address, self._secret
 
     def let_out(self, way_out: WayOut, fetch: Callable[[str], bytes]) -> None:
-        """What it may reach from now on."""
-        self._gateway.allow(way_out, fetch)
+        """What it may reach from now on, and whom it trusts there.
+
+        Raises:
+            ClusterLost: it could not be told.
+        """
+        try:
+            trust(Path(self._kept.socket).parent / WAY_OUT, self._gateway.allow(way_out, fetch))
+        except OSError as error:
+            raise ClusterLost(f"a local desktop could not be told whom to trust: {error}", hint=_HINT) from error
 
     def usage(self) -> Mapping[str, Any]:
         """What it used, once closed: peak memory in bytes, and which limits it met how often."""

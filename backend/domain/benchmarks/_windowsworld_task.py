@@ -7,6 +7,7 @@ from backend.domain.benchmarks._windowsworld_format import Entry
 from backend.domain.benchmarks._windowsworld_names import apps_of, persona_of, slug, text_of
 from backend.domain.benchmarks._windowsworld_setup import Shared, mocks_of, setup_of
 from backend.domain.task import JSON, Labels, Task, TaskKey, Variant
+from backend.domain.way_out import mocked_place
 
 DIALECT = "windowsworld"
 BUDGETS = {"L1": 15, "L2": 25, "L3": 40, "L4": 20}
@@ -77,8 +78,8 @@ def _odd(entry: Entry) -> Iterator[str]:
     if len(set(entry.involved_apps)) < len(entry.involved_apps):
         yield f"{name}: involved_apps: one application is listed twice; it counts once"
     for url in entry.environment_setup.urls_to_mock:
-        if url.startswith("https://"):
-            yield f"{name}: urls_to_mock: {url[:300]} is https, and only http addresses can be mocked"
+        if url.startswith("https://") and not mocked_place(url):
+            yield f"{name}: urls_to_mock: {url[:300]} is https, and no certificate can name its host"
     if entry.task_category == INFEASIBLE:
         dropped = len(entry.evaluation_metrics.intermediate_checks)
         if dropped:

@@ -1,7 +1,10 @@
 """A desktop's only way out, tried from inside a real one."""
 
 import json
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -15,12 +18,16 @@ from backend.services.addresses import Reach
 from tests.fakes.origin import Origin, origin, reply
 from tests.waiting import until
 from worker.egress import Gateways
+from worker.egress.authority import Authority
 from worker.providers.local import LocalProvider
 
 pytestmark = pytest.mark.desktop
 PAGE = b"<html><head><title>Stored page</title></head><body>ours</body></html>"
 STORE = {"1" * 64: b"stored", "2" * 64: PAGE}
 FILES = {"https://files.example/a.txt": "1" * 64, "http://shop.example/": "2" * 64}
+SAFE = b"<!doctype html><title>Mocked bank</title><p>ours"
+STORE["3" * 64] = SAFE
+MOCKED = WayOut(files={"https://bank.example/": "3" * 64}, mocked=("bank.example:443",))
 ASK = """
 import json, sys, urllib.error, urllib.request
 found = {}
@@ -68,6 +75,19 @@ def site() -> Iterator[Origin]:
         yield found
 
 
+@contextmanager
+def secure_site(host: str) -> Iterator[int]:
+    """The port of an https server with a certificate that no desktop trusts."""
+    context = Authority([host]).context(host)
+    with ThreadingHTTPServer(("127.0.0.1", 0), SimpleHTTPRequestHandler) as server:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield server.server_address[1]
+        server.shutdown()
+        thread.join()
+
+
 def ask(opened: OpenDesktop, *urls: str) -> dict[str, str]:
     """What programs of the desktop get, by its environment alone."""
     done = opened.desktop.execute(["python3", "-c", ASK, json.dumps(urls)])
@@ -106,6 +126,57 @@ class TestWayOut:
             pytest.skip("needs Chromium: make setup APPS=full")
         opened.desktop.launch(["google-chrome", "http://shop.example/"])
         until(lambda: any("Stored page" in window.title for window in opened.desktop.windows()), 60)
+
+    def test_a_mocked_https_host(self, opened: OpenDesktop) -> None:
+        opened.let_out(MOCKED, fetch)
+        found = ask(opened, "https://bank.example/", "https://bank.example/other", "https://elsewhere.example/")
+        assert found["https://bank.example/"] == SAFE.decode()
+        assert found["https://bank.example/other"].startswith("403 bank.example is mocked")
+        assert "403" in found["https://elsewhere.example/"]
+        for line in ("curl -sS https://bank.example/", "wget -qO- https://bank.example/"):
+            done = opened.desktop.execute(["sh", "-c", f"command -v {line.split()[0]} >&2 || exit 90; {line}"])
+            assert done.returncode == 90 or done.output == SAFE.decode(), done
+
+    def test_the_browser_opens_it_without_a_warning_and_warns_of_others(self, provider: LocalProvider) -> None:
+        made = provider.open(2, DesktopSpec(screen=Screen(width=800, height=600)))
+        if made.desktop.execute(["sh", "-c", "command -v chromium"]).returncode:
+            pytest.skip("needs Chromium: make setup APPS=full")
+
+        def shows(title: str) -> bool:
+            return any(title in window.title for window in made.desktop.windows())
+
+        with secure_site("here.example") as port:
+            made.let_out(MOCKED.model_copy(update={"hosts": (f"here.example:{port}",)}), fetch)
+            made.desktop.launch(["google-chrome", "https://bank.example/"])
+            until(lambda: shows("Mocked bank"), 60)
+            made.desktop.launch(["google-chrome", f"https://here.example:{port}/"])
+            until(lambda: shows("Privacy error"), 60)
+        made.close()
+
+    def test_only_desktops_with_mocks_trust_an_authority_of_ours(self, opened: OpenDesktop) -> None:
+        host = Path("/etc/ssl/certs/ca-certificates.crt").read_bytes()
+        opened.let_out(MOCKED, fetch)
+        trusted = opened.desktop.read_file("/etc/ssl/certs/ca-certificates.crt")
+        assert trusted.startswith(host)
+        assert trusted.count(b"BEGIN CERTIFICATE") == host.count(b"BEGIN CERTIFICATE") + 1
+        assert opened.desktop.execute(["ls", "/etc/chromium/policies/managed"]).returncode == 0
+        opened.let_out(WayOut(), fetch)
+        assert opened.desktop.read_file("/etc/ssl/certs/ca-certificates.crt") == host
+        assert opened.desktop.execute(["ls", "/etc/chromium/policies/managed"]).returncode != 0
+        assert Path("/etc/ssl/certs/ca-certificates.crt").read_bytes() == host
+
+    def test_a_desktop_cannot_change_whom_it_trusts(self, opened: OpenDesktop) -> None:
+        opened.let_out(MOCKED, fetch)
+        for line in (
+            "echo x >> /etc/ssl/certs/ca-certificates.crt",
+            "rm /etc/ssl/certs/ca-certificates.crt",
+            "echo x > /run/egress/ca-certificates.crt",
+            "touch /etc/chromium/policies/managed/more.json",
+            "rm -r /run/egress/policies",
+        ):
+            assert opened.desktop.execute(["sh", "-c", line]).returncode != 0, line
+        # Its key is nowhere in the desktop.
+        assert opened.desktop.execute(["grep", "-rl", "PRIVATE KEY", "/run/egress", "/etc/chromium"]).output == ""
 
     def test_the_folder_with_the_socket_cannot_be_changed(self, opened: OpenDesktop) -> None:
         tries = ("rm /run/egress/gateway", "touch /run/egress/x", "mv /run/egress /run/other", "chmod 777 /run/egress")

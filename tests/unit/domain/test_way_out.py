@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from backend.domain.task import EvaluatorSpec, MetricCall, SetupStep
-from backend.domain.way_out import WayOut, way_out_of
+from backend.domain.way_out import WayOut, mocked_place, way_out_of
 from tests.factories.tasks import make_task
 
 GIVEN = "https://files.example/set/begin.xlsx"
@@ -31,6 +31,30 @@ class TestFiles:
     def test_mocks(self) -> None:
         mocks = {"https://bank.example/": "asset:page.html", "https://other.example/": "asset:missing"}
         assert dict(way_out(raw={"mocks": mocks}).files) == {GIVEN: "1" * 64, "https://bank.example/": "3" * 64}
+
+
+class TestMocked:
+    def test_https_addresses_of_mocks_and_no_others(self) -> None:
+        urls = (
+            "https://bank.example/",
+            "http://plain.example/",
+            "https://Shop.example.:8443/x",
+            "https://bank.example/y",
+        )
+        found = way_out(raw={"mocks": dict.fromkeys(urls, "asset:page.html")})
+        assert found.mocked == ("bank.example:443", "shop.example:8443")
+        assert GIVEN in found.files
+
+    def test_a_host_whose_page_is_missing_stays_what_it_is(self) -> None:
+        assert way_out(raw={"mocks": {"https://bank.example/": "asset:missing"}}).mocked == ()
+
+    @pytest.mark.parametrize(
+        "host",
+        ["127.0.0.1", "[::1]", "0x7f", "127.1", "b\u00fccher.example", "a b.example", "*.example", "-a.example", "",
+         "a.example:99999", "a" * 64 + ".example", ".".join(["a" * 60] * 5)],
+    )  # fmt: skip
+    def test_hosts_that_no_certificate_can_name(self, host: str) -> None:
+        assert mocked_place(f"https://{host}/") == ""
 
 
 class TestHosts:

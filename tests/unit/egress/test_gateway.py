@@ -1,8 +1,11 @@
 import socket
+import ssl
 import tempfile
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +15,7 @@ from backend.services.addresses import Reach
 from tests.fakes.origin import Origin, origin, reply
 from tests.waiting import until
 from worker.egress import Gateway, Gateways
+from worker.egress.authority import Authority
 from worker.egress.gateway import MOST_CONNECTIONS
 
 STORE = {"1" * 64: b"stored"}
@@ -220,3 +224,113 @@ class TestHostile:
             until(lambda: way.gateway._tasks)
             way.gateway.close()
             assert client.recv(10) == b""
+
+
+class TestMocked:
+    """An https host that a task mocks: the gateway is that host, for whoever trusts its authority."""
+
+    FILES = {  # noqa: RUF012
+        "https://shop.example/cart?id=1": "1" * 64,
+        "https://shop.example:8443/odd": "1" * 64,
+        "https://files.example/given": "1" * 64,
+    }
+    PLACES = ("shop.example:443", "shop.example:8443")
+
+    def mock(self, way: Way, *hosts: str) -> ssl.SSLContext:
+        """A client that trusts what the desktop is told to trust, and nobody else."""
+        told = WayOut(files=self.FILES, mocked=self.PLACES, hosts=hosts)
+        return ssl.create_default_context(cadata=way.gateway.allow(told, fetch).decode())
+
+    def ask(
+        self, way: Way, client: ssl.SSLContext, request: str, *, host: str = "shop.example", port: int = 443
+    ) -> str:
+        """Everything that comes back through a tunnel to that host."""
+        with way.connect() as plain:
+            plain.sendall(f"CONNECT {host}:{port} HTTP/1.1\r\n\r\n".encode())
+            said = plain.recv(100).decode()
+            assert said == "HTTP/1.1 200 Connection established\r\n\r\n", said
+            with client.wrap_socket(plain, server_hostname=host) as inner:
+                inner.sendall(request.encode())
+                return b"".join(iter(lambda: inner.recv(65536), b"")).decode()
+
+    def get(self, way: Way, client: ssl.SSLContext, path: str, **more: Any) -> str:
+        return self.ask(way, client, f"GET {path} HTTP/1.1\r\nHost: shop.example\r\n\r\n", **more)
+
+    def test_its_stored_address(self, way: Way) -> None:
+        client = self.mock(way)
+        assert self.get(way, client, "/cart?id=1") == ANSWER.format("application/octet-stream", "stored")
+        assert self.get(way, client, "/odd", port=8443).endswith("stored")
+
+    def test_its_other_addresses_are_refused_inside(self, way: Way) -> None:
+        client = self.mock(way, "*")
+        for path in ("/", "/cart?id=2", "/given"):
+            answer = self.get(way, client, path)
+            assert answer.startswith("HTTP/1.1 403 Forbidden"), path
+            assert "shop.example is mocked" in answer
+        assert self.ask(way, client, "POST /cart?id=1 HTTP/1.1\r\nContent-Length: 3\r\n\r\na=1").startswith(
+            "HTTP/1.1 403"
+        )
+        assert way.gateway.refused == 4
+
+    @pytest.mark.parametrize(
+        "said",
+        ["CONNECT other.example:443 HTTP/1.1\r\n\r\n", "GET http://files.example/given HTTP/1.1\r\n\r\n", "x\r\n\r\n"],
+    )
+    def test_it_is_a_server_and_no_proxy(self, way: Way, said: str) -> None:
+        assert self.ask(way, self.mock(way, "*"), said).startswith("HTTP/1.1 400")
+
+    def test_the_name_is_where_the_tunnel_led_whatever_the_header_says(self, way: Way) -> None:
+        client = self.mock(way)
+        answer = self.ask(way, client, "GET /given HTTP/1.1\r\nHost: files.example\r\n\r\n")
+        assert answer.startswith("HTTP/1.1 403")
+
+    def test_hosts_that_are_not_mocked_are_asked_for_as_before(self, way: Way) -> None:
+        self.mock(way)
+        for place in ("other.example:443", "files.example:443", "www.shop.example:443", "shop.example:444"):
+            assert f"may not reach {place}" in way.ask(f"CONNECT {place} HTTP/1.1\r\n\r\n"), place
+
+    def test_whoever_does_not_trust_it_sees_through_it(self, way: Way) -> None:
+        self.mock(way)
+        with pytest.raises(ssl.SSLCertVerificationError):
+            self.get(way, ssl.create_default_context(), "/cart?id=1")
+
+    def test_the_next_task_does_not_inherit_it(self, way: Way) -> None:
+        self.mock(way)
+        assert way.gateway.allow(WayOut(files=self.FILES), fetch) == b""
+        assert "may not reach shop.example:443" in way.ask("CONNECT shop.example:443 HTTP/1.1\r\n\r\n")
+
+    def test_one_that_says_nothing_or_nonsense_hurts_nobody(self, way: Way) -> None:
+        client = self.mock(way)
+        for said in (b"", b"GET / HTTP/1.1\r\n\r\n", b"\x16\x03\x01" + b"\xff" * 5000):
+            with way.connect() as plain:
+                plain.sendall(b"CONNECT shop.example:443 HTTP/1.1\r\n\r\n")
+                assert plain.recv(100).startswith(b"HTTP/1.1 200")
+                plain.sendall(said)
+        until(lambda: not way.gateway._tasks)
+        assert self.get(way, client, "/cart?id=1").endswith("stored")
+
+    @REACHES_HERE
+    def test_another_hosts_certificate_is_its_own(self, way: Way) -> None:
+        """A tunnel carries bytes: what the client sees is the server's certificate, and ours is not in it."""
+        real = Authority(["real.example"])
+        with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor() as threads:
+            port = server.getsockname()[1]
+            ours = self.mock(way, f"real.example:{port}")
+
+            def serve() -> None:
+                with server.accept()[0] as plain:
+                    try:
+                        with real.context("real.example").wrap_socket(plain, server_side=True) as inner:
+                            inner.recv(1000)
+                            inner.sendall(b"HTTP/1.1 200 OK\r\n\r\nfrom the real one")
+                    except ssl.SSLError:
+                        return  # The client would not have it.
+
+            for trusted in (ssl.create_default_context(cadata=real.certificate.decode()), ours):
+                done = threads.submit(serve)
+                if trusted is ours:
+                    with pytest.raises(ssl.SSLCertVerificationError):
+                        self.get(way, trusted, "/", host="real.example", port=port)
+                else:
+                    assert self.get(way, trusted, "/", host="real.example", port=port).endswith("from the real one")
+                done.result(10)

@@ -70,6 +70,8 @@ class TestBwrapCommand:
             *("--size", "4096", "--tmpfs", "/usr/src", "--remount-ro", "/usr/src"),
             *("--ro-bind", "/tmp/etc/passwd", "/etc/passwd", "--ro-bind", "/tmp/etc/machine-id", "/etc/machine-id"),
             *("--symlink", "/usr/share/zoneinfo/Etc/UTC", "/etc/localtime"),
+            *("--ro-bind-try", "/tmp/egress/ca-certificates.crt", "/etc/ssl/certs/ca-certificates.crt"),
+            *("--symlink", "/run/egress/policies", "/etc/chromium/policies"),
             *("--perms", "0755", "--dir", "/opt/google", "--perms", "0755", "--dir", "/opt/google/chrome"),
             *("--ro-bind", "/usr/lib/chromium/chromium", "/opt/google/chrome/chrome"),
             *("--symlink", "/usr/lib/chromium/icudtl.dat", "/opt/google/chrome/icudtl.dat"),

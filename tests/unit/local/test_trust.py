@@ -1,0 +1,69 @@
+import json
+import ssl
+from pathlib import Path
+
+import pytest
+
+from worker.egress.authority import Authority
+from worker.local.trust import OWN_BUNDLE, POLICIES, lay_out, trust
+
+HOSTS = b"the host's own authorities\n"
+
+
+@pytest.fixture
+def bundle(tmp_path: Path) -> Path:
+    found = tmp_path / "bundle.crt"
+    found.write_bytes(HOSTS)
+    return found
+
+
+@pytest.fixture
+def folder(tmp_path: Path, bundle: Path) -> Path:
+    """A new desktop's."""
+    found = tmp_path / "out"
+    found.mkdir()
+    lay_out(found, bundle=bundle)
+    return found
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+class TestTrust:
+    def test_a_new_desktop_trusts_whom_the_host_trusts(self, folder: Path) -> None:
+        assert everything(folder) == {OWN_BUNDLE: HOSTS}
+
+    def test_an_authority_is_added_in_both_ways(self, folder: Path, bundle: Path) -> None:
+        certificate = Authority(["a.example"]).certificate
+        # What is bound into a desktop is this very file, not its name.
+        before = (folder / OWN_BUNDLE).stat().st_ino
+        trust(folder, certificate, bundle=bundle)
+        policy = folder / POLICIES / "managed" / "deskarena.json"
+        assert (folder / OWN_BUNDLE).read_bytes() == HOSTS + certificate
+        assert (folder / OWN_BUNDLE).stat().st_ino == before
+        (told,) = json.loads(policy.read_text())["CACertificates"]
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.load_verify_locations(cadata=f"-----BEGIN CERTIFICATE-----\n{told}\n-----END CERTIFICATE-----\n")
+        assert context.get_ca_certs(binary_form=True) == [ssl.PEM_cert_to_DER_cert(certificate.decode())]
+        for path, mode in ((policy, 0o644), (policy.parent, 0o755), (policy.parent.parent, 0o755)):
+            assert path.stat().st_mode & 0o777 == mode
+
+    def test_the_next_takes_its_place_and_none_takes_it_away(self, folder: Path, bundle: Path) -> None:
+        first, second = (Authority(["a.example"]).certificate for _ in range(2))
+        trust(folder, first, bundle=bundle)
+        trust(folder, second, bundle=bundle)
+        assert (folder / OWN_BUNDLE).read_bytes() == HOSTS + second
+        trust(folder, b"", bundle=bundle)
+        assert everything(folder) == {OWN_BUNDLE: HOSTS}
+
+    @pytest.mark.parametrize("what", ["nothing", "a link"])
+    def test_a_host_without_such_a_bundle(self, tmp_path: Path, bundle: Path, what: str) -> None:
+        odd = tmp_path / "odd.crt"
+        if what == "a link":
+            odd.symlink_to(bundle)
+        folder = tmp_path / "out"
+        folder.mkdir()
+        lay_out(folder, bundle=odd)
+        trust(folder, Authority(["a.example"]).certificate, bundle=odd)
+        assert list(everything(folder)) == [f"{POLICIES}/managed/deskarena.json"]
