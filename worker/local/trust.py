@@ -46,16 +46,18 @@ def trust(folder: Path, certificate: bytes, *, bundle: Path = BUNDLE) -> None:
     own = folder / OWN_BUNDLE
     if own.is_file():
         own.write_bytes(bundle.read_bytes() + certificate)
-    shutil.rmtree(folder / POLICIES, ignore_errors=True)
+    policies = folder / POLICIES
+    if policies.exists():
+        shutil.rmtree(policies)
     if certificate:
-        managed = folder / POLICIES / "managed"
-        managed.mkdir(parents=True)
-        policy = managed / "deskarena.json"
+        managed, policy = policies / "managed", policies / "managed" / "deskarena.json"
+        policies.mkdir()  # Without its parents: they are gone if the desktop is, and stay so.
+        managed.mkdir()
         policy.write_text(json.dumps({"CACertificates": [_without_its_frame(certificate)]}))
-        for path, mode in ((managed.parent, 0o755), (managed, 0o755), (policy, 0o644)):
+        for path, mode in ((policies, 0o755), (managed, 0o755), (policy, 0o644)):
             path.chmod(mode)
 
 
 def _without_its_frame(certificate: bytes) -> str:
-    """The base64 of a PEM certificate. `ssl` could undo it, too, and would double the keeper's memory."""
+    """The base64 of a PEM certificate. The module `ssl` could undo it, and would cost the keeper 4 MiB."""
     return "".join(line for line in certificate.decode().splitlines() if not line.startswith("-----"))

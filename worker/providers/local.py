@@ -72,11 +72,14 @@ class LocalDesktop:
         """What it may reach from now on, and whom it trusts there.
 
         Raises:
+            GuestLost: it is gone.
             ClusterLost: it could not be told.
         """
         try:
-            trust(Path(self._kept.socket).parent / WAY_OUT, self._gateway.allow(way_out, fetch))
+            trust(_way_out_of(self._kept), self._gateway.allow(way_out, fetch))
         except OSError as error:
+            if self.why_dead():
+                raise GuestLost("the local desktop is gone") from error
             raise ClusterLost(f"a local desktop could not be told whom to trust: {error}", hint=_HINT) from error
 
     def usage(self) -> Mapping[str, Any]:
@@ -272,7 +275,7 @@ class LocalProvider:
     def _gateway_of(self, keeper: KeeperClient, kept: Kept) -> Gateway:
         """The desktop's way out, in the folder that it sees of the host."""
         try:
-            return self._gateways.open(Path(kept.socket).parent / WAY_OUT / "gateway")
+            return self._gateways.open(_way_out_of(kept) / "gateway")
         except OSError as error:
             keeper.destroy(kept)
             raise ClusterLost(f"a local desktop could not be given its way out: {error}", hint=_HINT) from error
@@ -290,6 +293,11 @@ class LocalProvider:
                 except (KeeperError, OSError) as error:
                     raise ClusterLost(f"local desktops cannot be made here: {error}", hint=_HINT) from error
             return self._keeper
+
+
+def _way_out_of(kept: Kept) -> Path:
+    """The folder that a desktop sees of the host."""
+    return Path(kept.socket).parent / WAY_OUT
 
 
 _HINT = "`deskarena doctor` says what is missing; docs/local-provider.md what local desktops need."

@@ -57,6 +57,11 @@ class TestTrust:
         trust(folder, b"", bundle=bundle)
         assert everything(folder) == {OWN_BUNDLE: HOSTS}
 
+    def test_nothing_is_made_for_a_desktop_that_is_gone(self, tmp_path: Path, bundle: Path) -> None:
+        with pytest.raises(FileNotFoundError):
+            trust(tmp_path / "gone" / "out", Authority(["a.example"]).certificate, bundle=bundle)
+        assert not (tmp_path / "gone").exists()
+
     @pytest.mark.parametrize("what", ["nothing", "a link"])
     def test_a_host_without_such_a_bundle(self, tmp_path: Path, bundle: Path, what: str) -> None:
         odd = tmp_path / "odd.crt"
