@@ -13,8 +13,9 @@ from backend.config import Settings
 from backend.domain.errors import NotFound
 from backend.domain.ports import DesktopSpec, OpenDesktop
 from backend.domain.run import Screen
-from backend.domain.way_out import WayOut
+from backend.domain.way_out import WayOut, way_out_of
 from backend.services.addresses import Reach
+from tests.factories.suites import SAMPLES, read
 from tests.fakes.origin import Origin, origin, reply
 from tests.waiting import until
 from worker.egress import Gateways
@@ -136,6 +137,15 @@ class TestWayOut:
         for line in ("curl -sS https://bank.example/", "wget -qO- https://bank.example/"):
             done = opened.desktop.execute(["sh", "-c", f"command -v {line.split()[0]} >&2 || exit 90; {line}"])
             assert done.returncode == 90 or done.output == SAFE.decode(), done
+
+    def test_what_an_imported_task_mocks(self, opened: OpenDesktop) -> None:
+        loaded = read("windowsworld", SAMPLES / "windowsworld")
+        task = next(one for one in loaded.tasks if one.key.name == "win_art__l3_003")
+        assets = {name: name for name in loaded.assets}
+        opened.let_out(way_out_of(task, assets, egress="none", hosts=(), proxy=""), loaded.assets.__getitem__)
+        found = ask(opened, "https://museum.example/hours", "https://museum.example/elsewhere")
+        assert "stands in for https://museum.example/hours" in found["https://museum.example/hours"]
+        assert found["https://museum.example/elsewhere"].startswith("403")
 
     def test_the_browser_opens_it_without_a_warning_and_warns_of_others(self, provider: LocalProvider) -> None:
         made = provider.open(2, DesktopSpec(screen=Screen(width=800, height=600)))

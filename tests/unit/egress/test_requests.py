@@ -74,6 +74,24 @@ class TestLength:
             read_request(head(f"POST http://a.example/ HTTP/1.1\n{headers}")).length()
 
 
+class TestWithin:
+    """What a program says to a server that the gateway is itself."""
+
+    def test_a_path_is_of_that_server(self) -> None:
+        request = read_request(b"GET /x?y=1 HTTP/1.1\r\nHost: b.example\r\n\r\n", within="https://a.example:8443")
+        assert (request.url, request.host, request.port) == ("https://a.example:8443/x?y=1", "a.example", 8443)
+
+    @pytest.mark.parametrize("target", ["https://a.example/x", "x", "*", ""])
+    def test_what_is_no_path(self, target: str) -> None:
+        with pytest.raises(BadRequest):
+            read_request(f"GET {target} HTTP/1.1\r\n\r\n".encode(), within="https://a.example:443")
+
+    @pytest.mark.parametrize("path", ["//b.example/x", "/@b.example", "/\\b.example"])
+    def test_no_path_leads_to_another_host(self, path: str) -> None:
+        request = read_request(f"GET {path} HTTP/1.1\r\n\r\n".encode(), within="https://a.example:443")
+        assert (request.host, request.port) == ("a.example", 443)
+
+
 class TestAllows:
     @pytest.mark.parametrize(
         ("pattern", "host", "port"),
