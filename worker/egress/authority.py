@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 LIFE = dt.timedelta(days=3)
-"""Longer than any attempt: a budget of time ends after a day."""
+"""A budget of time ends after a day at the most; what waits for a model's API or for a person comes on top."""
 _BEFORE = dt.timedelta(hours=1)
 _NO_USAGE = dict.fromkeys(
     (

@@ -45,7 +45,8 @@ def trust(folder: Path, certificate: bytes, *, bundle: Path = BUNDLE) -> None:
     """
     own = folder / OWN_BUNDLE
     if own.is_file():
-        own.write_bytes(bundle.read_bytes() + certificate)
+        # The host's last line may be without an end.
+        own.write_bytes(bundle.read_bytes() + (b"\n" + certificate if certificate else b""))
     policies = folder / POLICIES
     if policies.exists():
         shutil.rmtree(policies)

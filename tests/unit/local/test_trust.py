@@ -7,7 +7,7 @@ import pytest
 from worker.egress.authority import Authority
 from worker.local.trust import OWN_BUNDLE, POLICIES, lay_out, trust
 
-HOSTS = b"the host's own authorities\n"
+HOSTS = b"the host's own authorities"
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ class TestTrust:
         before = (folder / OWN_BUNDLE).stat().st_ino
         trust(folder, certificate, bundle=bundle)
         policy = folder / POLICIES / "managed" / "deskarena.json"
-        assert (folder / OWN_BUNDLE).read_bytes() == HOSTS + certificate
+        assert (folder / OWN_BUNDLE).read_bytes() == HOSTS + b"\n" + certificate
         assert (folder / OWN_BUNDLE).stat().st_ino == before
         (told,) = json.loads(policy.read_text())["CACertificates"]
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -53,7 +53,7 @@ class TestTrust:
         first, second = (Authority(["a.example"]).certificate for _ in range(2))
         trust(folder, first, bundle=bundle)
         trust(folder, second, bundle=bundle)
-        assert (folder / OWN_BUNDLE).read_bytes() == HOSTS + second
+        assert (folder / OWN_BUNDLE).read_bytes() == HOSTS + b"\n" + second
         trust(folder, b"", bundle=bundle)
         assert everything(folder) == {OWN_BUNDLE: HOSTS}
 
