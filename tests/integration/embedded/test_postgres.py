@@ -57,7 +57,10 @@ class TestAccess:
 
     def test_listens_on_no_network(self, server: RunningServer) -> None:
         process = psutil.Process(server.process.pid)
-        assert [c for p in (process, *process.children()) for c in p.net_connections("inet")] == []
+        assert process.net_connections("inet") == []
+        for child in process.children():
+            with contextlib.suppress(psutil.NoSuchProcess):  # One that serves a connection ends with it.
+                assert child.net_connections("inet") == []
 
     def test_no_argument_list_shows_the_password(self, server: RunningServer) -> None:
         password = plain(server).split(":")[2].split("@")[0]
