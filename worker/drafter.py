@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Callable
-from threading import Event, Thread
 from uuid import UUID
 
 from sqlalchemy.orm import Session
@@ -10,13 +9,14 @@ from sqlalchemy.orm import Session
 from backend.domain.errors import DeskarenaError, ModelApiFailed, Unavailable
 from backend.domain.ports_model import Models
 from backend.services import draft_requests
+from worker.asked import Asked
 from worker.database import Database
 
 logger = logging.getLogger(__name__)
 
 
-class Drafter:
-    """A thread that takes one request after the other. Apart from the slots: episodes never wait for it."""
+class Drafter(Asked):
+    """Takes one request after the other."""
 
     def __init__(self, database: Database, models: Callable[["Drafter"], Models], *, every: float) -> None:
         """Takes note.
@@ -28,24 +28,7 @@ class Drafter:
         """
         self._database = database
         self._models = models
-        self._every = every
-        self._woken = Event()
-        self._ended = Event()
-        self._thread = Thread(target=self._run, name="drafter", daemon=True)
-
-    def start(self) -> None:
-        """Begins."""
-        self._thread.start()
-
-    def wake(self) -> None:
-        """There may be a request. Safe from any thread, cheap."""
-        self._woken.set()
-
-    def stop(self, seconds: float = 1.0) -> None:
-        """Takes no more; waits so long for what is under way, which otherwise somebody else does again."""
-        self._ended.set()
-        self._woken.set()
-        self._thread.join(seconds)
+        super().__init__("drafter", every=every)
 
     def pause(self, seconds: float) -> None:
         """Waits, unless the worker stops."""
@@ -57,11 +40,7 @@ class Drafter:
             raise ModelApiFailed("the worker stopped before the model answered")
 
     def one(self) -> bool:
-        """Does the next request, in one transaction that keeps its row locked. False if there was none.
-
-        Raises:
-            Unavailable: the database is away; the request still waits.
-        """
+        """Does the next request (`Asked.one`)."""
         taken: list[UUID] = []
         try:
             return self._database.once(lambda session: self._work(session, taken))
@@ -86,15 +65,3 @@ class Drafter:
             models.close()
         draft_requests.finish(session, job, reply)
         return True
-
-    def _run(self) -> None:
-        while not self._ended.is_set():
-            try:
-                while not self._ended.is_set() and self.one():
-                    pass
-            except Unavailable:
-                pass  # The dispatcher says so already.
-            except Exception:
-                logger.exception("asking a model for drafts failed")
-            self._woken.wait(self._every)
-            self._woken.clear()

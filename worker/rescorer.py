@@ -2,7 +2,6 @@
 
 import logging
 import time
-from threading import Event, Thread
 from uuid import UUID
 
 from sqlalchemy.orm import Session
@@ -18,14 +17,15 @@ from backend.services.artifacts import ArtifactRef
 from backend.services.attempts import EvidenceRow
 from backend.services.evidence import Deskless, NeedsDesktop, Side
 from backend.services.rescore import Job
+from worker.asked import Asked
 from worker.database import Database
 from worker.evaluation.judge import Judge
 
 logger = logging.getLogger(__name__)
 
 
-class Rescorer:
-    """A thread that takes one request after the other. Apart from the slots: episodes never wait for it."""
+class Rescorer(Asked):
+    """Takes one request after the other."""
 
     def __init__(self, database: Database, store: ArtifactStore, judge: Judge, *, every: float) -> None:
         """Takes note.
@@ -39,43 +39,10 @@ class Rescorer:
         self._database = database
         self._store = store
         self._judge = judge
-        self._every = every
-        self._woken = Event()
-        self._ended = Event()
-        self._thread = Thread(target=self._run, name="rescorer", daemon=True)
-
-    def start(self) -> None:
-        """Begins."""
-        self._thread.start()
-
-    def wake(self) -> None:
-        """There may be a request. Safe from any thread, cheap."""
-        self._woken.set()
-
-    def stop(self, seconds: float = 1.0) -> None:
-        """Takes no more; waits so long for what is under way, which otherwise somebody else does again."""
-        self._ended.set()
-        self._woken.set()
-        self._thread.join(seconds)
-
-    def _run(self) -> None:
-        while not self._ended.is_set():
-            try:
-                while not self._ended.is_set() and self.one():
-                    pass
-            except Unavailable:
-                pass  # The dispatcher says so already.
-            except Exception:
-                logger.exception("scoring again failed")
-            self._woken.wait(self._every)
-            self._woken.clear()
+        super().__init__("rescorer", every=every)
 
     def one(self) -> bool:
-        """Does the next request, in one transaction that keeps its row locked. False if there was none.
-
-        Raises:
-            Unavailable: the database is away; the request still waits.
-        """
+        """Does the next request (`Asked.one`)."""
         taken: list[UUID] = []
         try:
             return self._database.once(lambda session: self._work(session, taken))
