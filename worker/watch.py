@@ -1,12 +1,12 @@
 """Looks, after each of the agent's steps, at the parts of the task whose turn it is."""
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 
 from backend.domain.errors import DeskarenaError, EvaluatorFailed, EvidenceWanted, GuestRefused, Lost
 from backend.domain.evaluators.evaluate import CallEvidence, gather
 from backend.domain.evaluators.facts import Fact, gather_more, with_facts
+from backend.domain.interactions import log_after
 from backend.domain.parts import Turns
 from backend.domain.score import MetricValue, is_solved
 from backend.domain.task import MetricCall, Part, Task
@@ -95,6 +95,10 @@ class PartsWatch:
 
     def _advance(self) -> None:
         """Moves on to the end of the log; a desktop without one has parts that do not ask for it."""
-        with suppress(GuestRefused):
-            while found := self._context.desktop.interactions(self._last):
-                self._last = max(self._last, *(entry.number for entry in found))
+        try:
+            found = log_after(self._context.desktop, self._last)
+        except GuestRefused as error:
+            if error.kind == "failed":  # There is a log, and it broke off: whose turn it was when is not known.
+                raise
+            return
+        self._last = max((entry.number for entry in found), default=self._last)

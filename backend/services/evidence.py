@@ -123,10 +123,12 @@ def plan_of(task: Task, old: Mapping[str, Any], rows: Sequence[Evidence], *, sam
 def _asked(calls: Sequence[Mapping[str, Any]], call: MetricCall, place: int) -> Mapping[str, Any]:
     """The old call that this one repeats: the one at its place, else the first with the same getters."""
     order = sorted(range(len(calls)), key=lambda position: (position != place, position))
-    for position in order:
-        if all(calls[position].get(side) == getattr(call, side) for side in ("result", "expected")):
-            return calls[position]
-    return calls[place] if place < len(calls) else {}
+    for sides in (("result", "expected"), ("result",)):
+        for position in order:
+            if all(calls[position].get(side) == getattr(call, side) for side in sides):
+                return calls[position]
+    # Another question stood here: nothing was gathered for this one, and that must show, not as "never its turn".
+    return {"notes": calls[place].get("notes", ())} if place < len(calls) else {}
 
 
 def _side(

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from backend.domain.errors import GuestRefused
+from backend.domain.errors import GuestLost, GuestRefused
 from backend.domain.ports import ExecResult, Interaction, Probe
 from backend.domain.run import Screen
 from backend.domain.trajectory import Action, ActionType, Frame, Window
@@ -117,7 +117,11 @@ class GuestDesktop:
 
     def interactions(self, since: int = 0) -> Sequence[Interaction]:
         reply = self._wire.ask("GET", "/interactions", seconds=_QUICK, params={"since": since})
-        return replies.interactions(reply.mapping())
+        found = replies.interactions(reply.mapping())
+        if found and found[0].number != since + 1:
+            # What was done since is not known as a whole: "it was not done" would be a guess.
+            raise GuestLost("the desktop's log of interactions has lost its oldest entries")
+        return found
 
     def call(self, method: str, route: str, payload: Mapping[str, Any] | None = None) -> Any:
         given = dict(payload or {})

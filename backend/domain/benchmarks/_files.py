@@ -32,8 +32,13 @@ def read_bytes(file: Path, root: Path, most: int) -> bytes:
 
 def read_json(file: Path, root: Path) -> Any:
     """A JSON file of bounded size and depth that the database can keep word for word. Raises Invalid."""
-    name = name_of(file, root)
-    data = read_bytes(file, root, MAX_JSON_BYTES)
+    return parsed(read_bytes(file, root, MAX_JSON_BYTES), name_of(file, root))
+
+
+def parsed(data: bytes, name: str) -> Any:
+    """JSON of bounded size and depth that the database can keep word for word. Raises Invalid."""
+    if len(data) > MAX_JSON_BYTES:
+        raise Invalid(f"it has {len(data)} bytes, at most {MAX_JSON_BYTES} are read", path=name)
     try:
         value = json.loads(data, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:

@@ -1,6 +1,5 @@
 """Reads OmniBench's files (benchmark-formats reference, section 1.4): a pool of subtasks, and tasks over it."""
 
-import json
 import re
 from collections.abc import Iterator
 from itertools import chain
@@ -9,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from backend.domain.benchmarks._files import kind_of, name_of, read_bytes, read_json, read_object
+from backend.domain.benchmarks._files import kind_of, name_of, parsed, read_bytes, read_json, read_object
 from backend.domain.errors import Invalid
 from backend.domain.omnibench.subtask import Subtask
 from backend.domain.omnibench.task_file import GraphTask, Pool, read_task
@@ -107,10 +106,7 @@ def _lines(root: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     if not (root / LINES).is_file():
         return
     for number, line in enumerate(read_bytes(root / LINES, root, MAX_LINES_BYTES).splitlines(), start=1):
-        try:
-            raw = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise Invalid(f"line {number}: expected JSON: {error}", path=LINES) from error
+        raw = parsed(line, f"{LINES}, line {number}")
         if not isinstance(raw, dict) or not isinstance(raw.get("task_id"), str):
             raise Invalid(f"line {number}: expected an object with a task_id", path=LINES)
         yield raw["task_id"], raw

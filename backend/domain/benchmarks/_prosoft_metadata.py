@@ -169,8 +169,8 @@ class _Reader:
 
     def count(self, name: str) -> int | None:
         value = self.fields.get(name)
-        if isinstance(value, str) and value.strip().isdecimal() and value.isascii():
-            value = int(value[:9])
+        if isinstance(value, str) and re.fullmatch(r"[0-9]{1,9}", value.strip()):
+            value = int(value)
         if value is None or (isinstance(value, int) and not isinstance(value, bool) and 0 < value <= 10**6):
             return value
         self.wrong(name, "a number of steps")

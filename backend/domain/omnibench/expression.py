@@ -7,6 +7,7 @@ by their names or as `{name}` inside a text. The calls' meaning is fixed: docs/o
 """
 
 import ast
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -55,7 +56,10 @@ def compile_expression(text: str, values: Values) -> Compiled:
         Invalid: it is no such expression; says what stands in the way.
     """
     facts: list[Mapping[str, JSON]] = []
-    tree = _read(_parsed(text), values, facts, 0)
+    try:
+        tree = _read(_parsed(text), values, facts, 0)
+    except RecursionError as error:
+        raise Invalid("it is nested too deep") from error
     if len(facts) > MOST_CHECKS:
         raise Invalid(f"it has {len(facts)} different checks, at most {MOST_CHECKS} are read")
     if "not" not in tree:
@@ -102,6 +106,10 @@ def fact_of(name: str, arguments: tuple[JSON, ...], named: Mapping[str, JSON]) -
     for value in given.values():
         if not isinstance(value, str | int | float) or (isinstance(value, str) and len(value) > _MOST_LONG):
             raise Invalid(f"{name} takes texts of at most {_MOST_LONG} characters, numbers, True and False")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise Invalid(f"{name}: a number that is too large")
+        if isinstance(value, str) and any(char == "\0" or "\ud800" <= char <= "\udfff" for char in value):
+            raise Invalid(f"{name}: a text with a NUL or half a character")
     return {"type": name, **given}
 
 

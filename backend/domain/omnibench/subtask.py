@@ -30,7 +30,7 @@ class Resource(Frozen):
 
     def serves(self, wanted: "Resource") -> bool:
         """True if this is what is wanted: the same category, and the same value where both have one."""
-        return self.name == wanted.name and (None in {self.value, wanted.value} or self.value == wanted.value)
+        return self.name == wanted.name and (self.value is None or wanted.value is None or self.value == wanted.value)
 
 
 class PoolStep(Frozen):

@@ -124,6 +124,8 @@ def read_task(raw: Mapping[str, Any], name: str, pool: Pool) -> GraphTask:
         file = _File.model_validate(raw)
         if file.trial is not None and file.trial.subtask not in pool:
             raise Invalid(f"there is no subtask {file.trial.subtask!r}", path="trial.subtask")
+        if file.trial is not None:
+            _complete(pool[file.trial.subtask], file.trial.values, "trial.values")
         return GraphTask(
             name=name,
             instruction=file.task_instruction,
@@ -153,4 +155,14 @@ def _node(name: str, dag: _Dag, pool: Pool) -> Node:
     if subtask not in pool:
         raise Invalid(f"there is no subtask {subtask!r}", path="dag.nodes")
     first: Sequence[Mapping[str, JSON]] = pool[subtask].available_parameters
-    return Node(name=name, subtask=subtask, values=dag.parameters.get(name, first[0]))
+    values = dag.parameters.get(name, first[0])
+    _complete(pool[subtask], values, f"dag.parameters.{name}")
+    return Node(name=name, subtask=subtask, values=values)
+
+
+def _complete(subtask: Subtask, values: Mapping[str, JSON], path: str) -> None:
+    """Raises Invalid where a parameter is lacking that every set of the pool has."""
+    sets: Sequence[Mapping[str, JSON]] = subtask.available_parameters
+    lacking = sorted(set(sets[0]).intersection(*sets) - set(values))
+    if lacking:
+        raise Invalid(f"it lacks {lacking[0]!r}, which every set of the pool has", path=path)

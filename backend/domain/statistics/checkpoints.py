@@ -144,15 +144,17 @@ def language_gaps(en: Sequence[Counted], cn: Sequence[Counted]) -> list[Language
     for level in sorted({row.level for row in (*en, *cn) if row.task in common}):
         pair = [[row for row in rows if row.task in common and row.level == level] for rows in (en, cn)]
         tasks = len({row.task for row in pair[0]})
-        first, second = (_both(rows) for rows in pair)
-        found.append(LanguageGap(level, first, second, tasks))
+        s_int = _paired([[(row.task, row.s_int) for row in rows if row.level in REACHING] for rows in pair])
+        s_final = _paired([[(row.task, row.s_final) for row in rows] for rows in pair])
+        found.append(LanguageGap(level, (s_int[0], s_final[0]), (s_int[1], s_final[1]), tasks))
     return found
 
 
-def _both(rows: Sequence[Counted]) -> tuple[float | None, float | None]:
-    s_int = _over_tasks([(row.task, row.s_int) for row in rows if row.level in REACHING])
-    s_final = _over_tasks([(row.task, row.s_final) for row in rows])
-    return (None if s_int is None else s_int.value), (None if s_final is None else s_final.value)
+def _paired(sides: Sequence[Sequence[tuple[str, float | None]]]) -> list[float | None]:
+    """The mean of each side over the tasks that have a value on every side."""
+    common = set.intersection(*({task for task, value in side if value is not None} for side in sides))
+    means = [_over_tasks([(task, value) for task, value in side if task in common]) for side in sides]
+    return [None if mean is None else mean.value for mean in means]
 
 
 def _over_tasks(values: Iterable[tuple[str, float | None]]) -> Mean | None:

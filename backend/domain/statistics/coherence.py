@@ -6,7 +6,7 @@ any order of the whole graph.
 """
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from backend.domain.statistics.graphs import Before
 from backend.domain.task import check_order
@@ -52,9 +52,9 @@ def best_order(before: Before, apps: Mapping[str, str], *, most_states: int = MO
             for app in _open_apps(order, bit, needs, apps, done):
                 state, block = _work(order, bit, needs, apps, done, app)
                 following.setdefault(state, way + block)
+                if looked + len(following) > most_states:
+                    return None
         looked += len(following)
-        if looked > most_states:
-            return None
         level = _largest(following)
     return level[everything]
 
@@ -129,8 +129,8 @@ def _work(  # noqa: PLR0913, PLR0917 - one step of the search
 
 def _largest(states: Mapping[int, tuple[str, ...]]) -> dict[int, tuple[str, ...]]:
     """Without the sets that lie within another."""
-    kept: dict[int, tuple[str, ...]] = {}
-    for state in sorted(states, key=int.bit_count, reverse=True):
-        if not any(state & other == state for other in kept):
-            kept[state] = states[state]
-    return kept
+    kept: list[int] = []
+    for _, alike in groupby(sorted(states, key=int.bit_count, reverse=True), key=int.bit_count):
+        # Sets of one size do not lie within each other.
+        kept += [state for state in alike if not any(state & other == state for other in kept)]
+    return {state: states[state] for state in kept}

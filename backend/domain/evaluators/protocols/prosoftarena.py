@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.registry import Kind, register
-from backend.domain.score import PartResult, Verdict
-from backend.domain.task import EvaluatorSpec
+from backend.domain.score import PartResult, Verdict, is_solved
+from backend.domain.task import EvaluatorSpec, check_order
 
 
 @register(Kind.PROTOCOL, "prosoftarena")
@@ -24,10 +24,10 @@ def prosoftarena(spec: EvaluatorSpec, score: float | None, parts: Sequence[PartR
         raise EvaluatorFailed("the weights of the task's phases are all 0")
     after = {part.name: part.after for part in spec.parts}
     found = {part.name: part for part in parts}
-    measures, total = {}, 0.0
-    for part in parts:
-        counts = (score is None or score > 0.0) and all(found[name].reached for name in after[part.name])
-        value = part.value if counts else 0.0
-        measures[f"phase:{part.name}"] = value
-        total += part.weight * value
+    values: dict[str, float] = {}
+    for name in check_order(after):
+        counts = (score is None or score > 0.0) and all(is_solved(values[one]) for one in after[name])
+        values[name] = found[name].value if counts else 0.0
+    total = sum(part.weight * values[part.name] for part in parts)
+    measures = {f"phase:{part.name}": values[part.name] for part in parts}
     return Verdict(score=min(1.0, total / whole), measures=measures)

@@ -28,7 +28,7 @@ def picture(prompt: str, name: str, form: str, seed: str) -> bytes:
         seed: of colours and shapes.
     """
     size = _SIZE.search(prompt)
-    width, height = (min(int(one), MAX_PIXELS) for one in size.groups()) if size else _usual(prompt)
+    width, height = (max(1, min(int(one), MAX_PIXELS)) for one in size.groups()) if size else _usual(prompt)
     image = _drawn(prompt, name, (width, height), Random(seed))
     # "Must be turned clockwise to be right": it lies turned the other way.
     if "旋转90度" in prompt:
@@ -94,7 +94,7 @@ def _landscape(pen: "ImageDraw", size: tuple[int, int], random: Random) -> None:
 
 def _skyline(pen: "ImageDraw", size: tuple[int, int], random: Random) -> None:
     width, height = size
-    for left in range(0, width, width // 12):
+    for left in range(0, width, max(1, width // 12)):
         top = height * random.randint(25, 75) // 100
         grey = random.randint(60, 150)
         pen.rectangle((left, top, left + width // 14, height), fill=(grey, grey, grey + 20))

@@ -130,8 +130,8 @@ def _items(prompt: str, said: Sequence[str], random: Random) -> list[str]:
         if "反馈" in prompt
         else ["更新项目计划", "整理会议记录", "联系供应商", "准备演示材料", "核对预算"]
     )
-    team = re.search(r"(\d+)条分配给[‘“']([^’”']+)[’”']", prompt)
-    owners = [team.group(2)] * int(team.group(1)) if team else []
+    team = re.search(r"(\d{1,3})条分配给[‘“']([^’”']+)[’”']", prompt)
+    owners = [team.group(2)] * min(number, int(team.group(1))) if team else []
     found = []
     for row in range(number):
         owner = owners[row] if row < len(owners) else random.choice(NAMES)

@@ -66,12 +66,15 @@ def _derive(names: Sequence[str], columns: list[list[Value]], seed: str) -> None
     ):
         if {name, first, second} <= set(names):
             one, other = columns[names.index(first)], columns[names.index(second)]
-            columns[names.index(name)] = [make(a, b) for a, b in zip(one, other, strict=True)]  # type: ignore[no-untyped-call]
+            if all(map(_is_number, (*one, *other))):
+                columns[names.index(name)] = [make(a, b) for a, b in zip(one, other, strict=True)]  # type: ignore[no-untyped-call]
     if {"总预算", "已支出"} <= set(names):
         budgets = columns[names.index("总预算")]
         shares = [0.95 if row in {1, 4} else random.uniform(0.4, 0.85) for row in range(len(budgets))]
         known = [budget for budget in budgets if isinstance(budget, int | float)]
-        columns[names.index("已支出")] = [round(budget * share) for budget, share in zip(known, shares, strict=True)]
+        if len(known) == len(budgets):
+            spent: list[Value] = [round(budget * share) for budget, share in zip(known, shares, strict=True)]
+            columns[names.index("已支出")] = spent
 
 
 def _sum_to(wanted: int, columns: list[list[Value]]) -> None:

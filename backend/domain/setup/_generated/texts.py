@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
+from itertools import islice
 from random import Random
 from typing import Any
 
@@ -23,6 +24,9 @@ _SAID = {
 _STACK = ('Traceback (most recent call last):\n  File "app/main.py", line 42, in run\n    self.load()\n'
           '  File "app/store.py", line 17, in load\n    raise KeyError(name)\nKeyError: \'settings\'')  # fmt: skip
 
+_MOST_STARTS = 200
+"""Brackets of a description at which JSON is looked for."""
+
 
 def comma_separated(sheet: Filled) -> bytes:
     """UTF-8 with its mark, as spreadsheets want it."""
@@ -35,18 +39,17 @@ def comma_separated(sheet: Filled) -> bytes:
 
 def json_text(prompt: str, seed: str) -> bytes:
     """The JSON that stands in the description, else a list of records with the fields that it names."""
-    for place, char in enumerate(prompt):
-        if char in "{[":
-            try:
-                value, _ = json.JSONDecoder().raw_decode(prompt[place:])
-            except (ValueError, RecursionError):
-                continue
-            if value:
-                # "Not formatted" is what some tasks begin with.
-                compact = "未格式化" in prompt
-                return json.dumps(
-                    value, ensure_ascii=False, indent=None if compact else 2, separators=(",", ":") if compact else None
-                ).encode()
+    for start in islice(re.finditer(r"[{\[]", prompt), _MOST_STARTS):
+        try:
+            value, _ = json.JSONDecoder().raw_decode(prompt, start.start())
+        except (ValueError, RecursionError):
+            continue
+        if value:
+            # "Not formatted" is what some tasks begin with.
+            compact = "未格式化" in prompt
+            return json.dumps(
+                value, ensure_ascii=False, indent=None if compact else 2, separators=(",", ":") if compact else None
+            ).encode()
     return json.dumps(_records(prompt, seed), ensure_ascii=False, indent=2).encode()
 
 

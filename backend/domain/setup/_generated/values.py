@@ -127,7 +127,7 @@ def _value(column: Column, random: Random, row: int, day: date) -> Value:
     if span:
         low, high = (float(span.group(n)) * (10_000 if span.group(n + 1) else 1) for n in (1, 3))
         return random.randint(int(low), max(int(low), int(high)))
-    digits = re.search(r"(\d)位", column.note)
+    digits = re.search(r"([1-9])位", column.note)
     if digits:
         return random.randrange(10 ** (int(digits.group(1)) - 1), 10 ** int(digits.group(1)))
     for pattern, make in _BY_NAME:
@@ -145,7 +145,7 @@ def _date(note: str, random: Random, row: int, day: date) -> date:
     if "未来" in note:
         return day + timedelta(days=random.randint(0, 13))
     back = re.search(r"近(\d{1,3})天", note)
-    return day - timedelta(days=random.randrange(int(back.group(1)) if back else 30))
+    return day - timedelta(days=random.randrange(max(1, int(back.group(1))) if back else 30))
 
 
 def _in_english(name: str, value: Value, row: int) -> Value:

@@ -15,6 +15,13 @@ class TestCompileExpression:
         found = compile_expression('check_mouse_clicks("Save")', VALUES)
         assert [(call.func, call.result) for call in found.calls] == [("check_mouse_clicks", CLICK)]
 
+    @pytest.mark.parametrize(
+        "text", ["a" + ".b" * 900, "check_file_exists('a\\x00')", "check_setting_equals('a', 1e999)", "-" * 3000 + "1"]
+    )
+    def test_what_nothing_could_keep_is_refused(self, text: str) -> None:
+        with pytest.raises(Invalid):
+            compile_expression(text, VALUES)
+
     @pytest.mark.parametrize("word", ["and", "or"])
     def test_a_row_of_checks_is_a_call_each(self, word: str) -> None:
         text = f'check_mouse_clicks(text="Save") {word} check_file_exists("/home/user/{{name}}.txt")'

@@ -93,6 +93,11 @@ class TestLanguages:
         (gap,) = language_gaps(en, [row("a", "L1", 0.5, 0.0)])
         assert (gap.en, gap.cn, gap.tasks, gap.differences) == ((1.0, 1.0), (0.5, 0.0), 1, (-0.5, -1.0))
 
+    def test_a_measure_only_over_tasks_that_have_it_in_both(self) -> None:
+        en = [row("a", "L1", 1.0, 1.0), row("b", "L1", 0.0, 0.0)]
+        (gap,) = language_gaps(en, [row("a", "L1", 1.0, None), row("b", "L1", 0.0, 0.0)])
+        assert gap.differences == (0.0, 0.0)
+
     def test_l4_has_an_end_only(self) -> None:
         (gap,) = language_gaps([row("a", "L4", None, 1.0)], [row("a", "L4", None, 0.0)])
         assert gap.differences == (None, -1.0)

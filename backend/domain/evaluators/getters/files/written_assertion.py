@@ -18,8 +18,9 @@ from backend.domain.score import Blob
 _FILES = """
 import glob, os
 found = []
-for path in sorted(glob.glob(os.path.expandvars(os.path.expanduser(VALUES["path"]))))[:20]:
-    found.append({"path": path, "folder": os.path.isdir(path), "size": os.path.getsize(path)})
+there = filter(os.path.exists, glob.glob(os.path.expandvars(os.path.expanduser(VALUES["path"]))))
+for path in sorted(there)[:20]:
+    found.append({"path": path, "folder": os.path.isdir(path)})
 print(json.dumps(found))
 """
 _PROCESSES = """

@@ -7,8 +7,9 @@ from pydantic import Field, field_validator
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.getters._evidence import as_json
+from backend.domain.interactions import log_after
 from backend.domain.parameters import Parameters
-from backend.domain.ports import Interaction, SetupContext
+from backend.domain.ports import SetupContext
 from backend.domain.score import Blob
 
 LONGEST = 4000
@@ -27,11 +28,7 @@ class Text(Parameters):
 
 def done(context: SetupContext, kind: str) -> Blob:
     """All clicks, or all that was typed, since the part's turn; what was done before is none of its business."""
-    found: list[Interaction] = []
-    last = context.since
-    while more := context.desktop.interactions(last):
-        found += [entry for entry in more if entry.kind == kind]
-        last = max(last, *(entry.number for entry in more))
+    found = [entry for entry in log_after(context.desktop, context.since) if entry.kind == kind]
     return as_json(f"{kind} since entry {context.since}", [entry.model_dump(exclude_defaults=True) for entry in found])
 
 

@@ -80,13 +80,16 @@ def _told(kind: str, told: Mapping[str, Any], words: Sequence[str]) -> str | Non
     if told["returncode"] != 0:
         if kind == "gsettings":
             raise EvaluatorFailed(f"gsettings does not know {' '.join(words)}: {str(told['error'])[:300]}")
+        said = f"{told['output']}{told['error']}"
+        if kind == "xfconf" and "does not exist" not in said:
+            raise EvaluatorFailed(f"xfconf-query failed: {said[:300]}")
         return None
     if kind != "registry":
         return plain_value(str(told["output"]))
     lines = [line.split(None, 2) for line in str(told["output"]).splitlines() if line.startswith("    ")]
-    values = {line[0].lower(): line[2] if len(line) > 2 else "" for line in lines if len(line) > 1}  # noqa: PLR2004 - name, type, data
-    found = values.get(words[1].lower())
-    return str(int(found, 16)) if found and found.startswith("0x") else found
+    values = {line[0].lower(): (*line[1:], "")[:2] for line in lines if len(line) > 1}  # name: type, data
+    form, found = values.get(words[1].lower(), ("", None))
+    return str(int(found, 16)) if found and form in {"REG_DWORD", "REG_QWORD"} else found
 
 
 def _in_file(blob: Blob, section: str, key: str) -> str | None:

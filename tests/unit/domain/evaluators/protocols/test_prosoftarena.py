@@ -50,3 +50,7 @@ class TestProsoftarena:
     def test_nothing_to_judge_by(self) -> None:
         with pytest.raises(EvaluatorFailed, match="neither"):
             verdict(())
+
+    def test_nothing_counts_after_a_phase_that_was_not_reached(self) -> None:
+        found = verdict(phases(1, 1, 1), 0, 1, 1)
+        assert (found.score, found.measures["phase:p2"]) == (0.0, 0.0)

@@ -1,0 +1,24 @@
+"""What was done to a desktop, read from its log to the end."""
+
+from backend.domain.errors import GuestLost
+from backend.domain.ports import Desktop, Interaction
+
+MOST_REPLIES = 10
+"""A guest keeps 2,000 entries and tells at most 1,000 at a time."""
+
+
+def log_after(desktop: Desktop, since: int) -> list[Interaction]:
+    """All entries after that number.
+
+    Raises:
+        GuestLost: there is no end of them.
+        GuestRefused: the desktop has no log (`unsupported`), or it broke off (`failed`).
+    """
+    found: list[Interaction] = []
+    for _ in range(MOST_REPLIES):
+        more = desktop.interactions(since)
+        if not more:
+            return found
+        found += more
+        since = max(since, *(entry.number for entry in more))
+    raise GuestLost("the desktop's log of interactions is endless")
