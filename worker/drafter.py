@@ -46,10 +46,15 @@ class Drafter(Asked):
             return self._database.once(lambda session: self._work(session, taken))
         except Unavailable:
             raise
-        except DeskarenaError as error:
+        except Exception as error:
             if not taken or self._ended.is_set():
                 raise
-            message = f"{error.message} {error.hint}".strip()
+            # Whatever it was: a request that stays would be asked, and paid for, again and again.
+            if not isinstance(error, DeskarenaError):
+                logger.exception("request %s broke", taken[0])
+                message = f"it broke here: {type(error).__name__}"
+            else:
+                message = f"{error.message} {error.hint}".strip()
             self._database.once(lambda session: draft_requests.fail(session, taken[0], message))
             return True
 

@@ -9,15 +9,15 @@ from tests.fakes.desktop import FakeDesktop
 class Pages(FakeDesktop):
     """Tells two of five entries at a time."""
 
-    def interactions(self, since: int) -> list[Interaction]:
-        return [Interaction(number=n, kind="click") for n in range(since + 1, min(since + 3, 6))]
+    def interactions(self, since: int) -> tuple[Interaction, ...]:
+        return tuple(Interaction(number=n, kind="click") for n in range(since + 1, min(since + 3, 6)))
 
 
 class Same(FakeDesktop):
     """Tells the same entry whatever it is asked for."""
 
-    def interactions(self, since: int) -> list[Interaction]:  # noqa: ARG002 - the port's signature
-        return [Interaction(number=1, kind="click")]
+    def interactions(self, since: int) -> tuple[Interaction, ...]:  # noqa: ARG002 - the port's signature
+        return (Interaction(number=1, kind="click"),)
 
 
 class TestLogAfter:
