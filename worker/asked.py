@@ -3,8 +3,12 @@
 import logging
 from abc import ABC, abstractmethod
 from threading import Event, Thread
+from uuid import UUID
 
-from backend.domain.errors import Unavailable
+from sqlalchemy.orm import Session
+
+from backend.domain.errors import DeskarenaError, ModelApiFailed, Unavailable
+from worker.database import Database
 
 logger = logging.getLogger(__name__)
 
@@ -12,13 +16,15 @@ logger = logging.getLogger(__name__)
 class Asked(ABC):
     """Takes one request after the other. Episodes never wait for it."""
 
-    def __init__(self, name: str, *, every: float) -> None:
+    def __init__(self, database: Database, name: str, *, every: float) -> None:
         """Takes note.
 
         Args:
+            database: the database.
             name: of the thread.
             every: seconds between two looks, if nobody wakes it.
         """
+        self._database = database
         self._every = every
         self._woken = Event()
         self._ended = Event()
@@ -38,13 +44,50 @@ class Asked(ABC):
         self._woken.set()
         self._thread.join(seconds)
 
-    @abstractmethod
+    def pause(self, seconds: float) -> None:
+        """Waits, unless the worker stops."""
+        self._ended.wait(seconds)
+
+    def check(self) -> None:
+        """Raises ModelApiFailed once the worker stops."""
+        if self._ended.is_set():
+            raise ModelApiFailed("the worker stopped before the model answered")
+
     def one(self) -> bool:
         """Does the next request, in one transaction that keeps its row locked. False if there was none.
+
+        A request that breaks has failed, whatever it was: one that stays would be done, and paid for, again and again.
 
         Raises:
             Unavailable: the database is away; the request still waits.
         """
+        taken: list[UUID] = []
+        try:
+            return self._database.once(lambda session: self._work(session, taken))
+        except Unavailable:
+            raise
+        except Exception as error:
+            if not taken:
+                raise
+            if self._ended.is_set():
+                return False  # It may have failed because the worker stops: the request waits for another.
+            message = self._said(error, taken[0])
+            self._database.once(lambda session: self._fail(session, taken[0], message))
+            return True
+
+    @abstractmethod
+    def _work(self, session: Session, taken: list[UUID]) -> bool:
+        """Takes the next request, notes its id in `taken`, does it and stores the result. False if there was none."""
+
+    @abstractmethod
+    def _fail(self, session: Session, request_id: UUID, message: str) -> None:
+        """Stores that a request failed, in a transaction of its own."""
+
+    def _said(self, error: Exception, request_id: UUID) -> str:
+        if isinstance(error, DeskarenaError):
+            return f"{error.message} {error.hint}".strip()
+        logger.error("%s: request %s broke", self._thread.name, request_id, exc_info=error)
+        return f"it broke here: {type(error).__name__}"
 
     def _run(self) -> None:
         while not self._ended.is_set():

@@ -24,8 +24,8 @@ def database() -> Database:
     """This process's door to the database. Connecting happens at first use."""
     settings = get_settings()
     # Per slot: its attempt, its agent's watch; then the dispatcher, the heartbeat, the chores, what scores again
-    # and what asks for drafts.
-    engine = make_engine(settings.database_url.get_secret_value(), pool_size=settings.slots + 6)
+    # with the judge that it asks, and what asks for drafts.
+    engine = make_engine(settings.database_url.get_secret_value(), pool_size=settings.slots + 7)
     return Database(session_factory(engine))
 
 
@@ -43,9 +43,10 @@ def start() -> None:
         _dispatchers.append(Dispatcher(assemble(get_settings(), database(), store())))
         _dispatchers[0].start()
         judge = Judge(place=here(compiled_folder(get_settings().data)))
-        _rescorers.append(Rescorer(database(), store(), judge, every=get_settings().poll_seconds))
+        models = ModelRoom.of(get_settings()).models
+        _rescorers.append(Rescorer(database(), store(), judge, models, every=get_settings().poll_seconds))
         _rescorers[0].start()
-        _drafters.append(Drafter(database(), ModelRoom.of(get_settings()).models, every=get_settings().poll_seconds))
+        _drafters.append(Drafter(database(), models, every=get_settings().poll_seconds))
         _drafters[0].start()
 
 

@@ -43,6 +43,27 @@ def no_judge() -> bytes:
     raise EvaluatorFailed("a model is to judge this task, and the run names none", hint="See docs/judges.md.")
 
 
+class Once:
+    """Asks a judge once: whoever asks later gets the same judgement, or the same failure."""
+
+    def __init__(self, ask: Callable[[], bytes]) -> None:
+        """Args: ask: the judge."""
+        self._ask = ask
+        self._found: bytes | None = None
+        self._failed: EvaluatorFailed | None = None
+
+    def __call__(self) -> bytes:
+        """The judgement as JSON. Raises EvaluatorFailed if it came to none."""
+        if self._failed is not None:
+            raise self._failed
+        try:
+            self._found = self._found or self._ask()
+        except EvaluatorFailed as error:
+            self._failed = error
+            raise
+        return self._found
+
+
 def nowhere(task: Task, assets: Mapping[str, str]) -> WayOut:
     """No network, only the files that the task's own set-up brings."""
     return way_out_of(task, assets, egress="none", hosts=(), proxy="")
@@ -113,7 +134,7 @@ class TaskContext:
     benchmark: str = ""
     since: int = 0
     judge: Callable[[], bytes] = no_judge
-    _judgement: bytes | None = field(default=None, init=False, repr=False)
+    _judgement: "Once | None" = field(default=None, init=False, repr=False)
 
     def asset(self, name: str) -> bytes:
         """See the port."""
@@ -142,9 +163,8 @@ class TaskContext:
 
     def judgement(self) -> bytes:
         """See the port. What it says is kept for the attempt's other calls."""
-        if self._judgement is None:
-            self._judgement = self.judge()
-        return self._judgement
+        self._judgement = self._judgement or Once(self.judge)
+        return self._judgement()
 
     def secret(self, name: str) -> str:
         """See the port."""

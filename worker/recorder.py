@@ -88,7 +88,24 @@ class AttemptRecorder:
         self, task: Task, evaluation: Evaluation, evidence: Sequence[CallEvidence], seconds: Mapping[str, float]
     ) -> None:
         """The verdict with its evidence. Raises ClusterLost when there is no room for the evidence."""
-        rows = [
+        rows, judged = self._rows(task, evidence), Judged(spec_of(task, evidence))
+        self._database.insist(
+            lambda session: attempts.finish_scored(session, self._fence, evaluation, rows, seconds, judged=judged),
+            self._hold,
+        )
+
+    def unjudged(
+        self, task: Task, message: str, evidence: Sequence[CallEvidence], seconds: Mapping[str, float]
+    ) -> None:
+        """There is no verdict, only its evidence. Raises ClusterLost when there is no room for it."""
+        rows, judged = self._rows(task, evidence), Judged(spec_of(task, evidence))
+        self._database.insist(
+            lambda session: attempts.finish_unjudged(session, self._fence, message, rows, seconds, judged=judged),
+            self._hold,
+        )
+
+    def _rows(self, task: Task, evidence: Sequence[CallEvidence]) -> list[EvidenceRow]:
+        return [
             self._evidence(position, role, getter, part, blob)
             for position, (call, gathered) in enumerate(zip(task.evaluator.all_calls, evidence, strict=False))
             for role, spec, blobs in (
@@ -98,11 +115,6 @@ class AttemptRecorder:
             for getter in (_getter(spec),)
             for part, blob in enumerate(blobs or ())
         ]
-        judged = Judged(spec_of(task, evidence))
-        self._database.insist(
-            lambda session: attempts.finish_scored(session, self._fence, evaluation, rows, seconds, judged=judged),
-            self._hold,
-        )
 
     def lost(self, error: Lost, message: str, seconds: Mapping[str, float], *, after_action: bool) -> None:
         """The machine failed; also the last word of an attempt that had to stop."""

@@ -1,61 +1,49 @@
 """Scores again what somebody asked for: stored evidence, a child process, no desktop."""
 
-import logging
 import time
+from collections.abc import Callable
 from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from backend.domain.errors import DeskarenaError, EvaluatorFailed, Unavailable
+from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.evaluate import CallEvidence
 from backend.domain.ports_kept import ArtifactStore
+from backend.domain.ports_model import Models
 from backend.domain.registry import Kind, lookup
 from backend.domain.score import Blob, Evaluation
-from backend.domain.task import Task
 from backend.services import rescore
 from backend.services.artifacts import ArtifactRef
-from backend.services.attempts import EvidenceRow
 from backend.services.evidence import Deskless, NeedsDesktop, Side
 from backend.services.rescore import Job
+from backend.services.verdicts import EvidenceRow
 from worker.asked import Asked
 from worker.database import Database
 from worker.evaluation.judge import Judge
-
-logger = logging.getLogger(__name__)
+from worker.judging import JudgeAtWork
+from worker.model_room import Waits
+from worker.reach import Once, no_judge
 
 
 class Rescorer(Asked):
     """Takes one request after the other."""
 
-    def __init__(self, database: Database, store: ArtifactStore, judge: Judge, *, every: float) -> None:
+    def __init__(
+        self, database: Database, store: ArtifactStore, judge: Judge, models: Callable[[Waits], Models], *, every: float
+    ) -> None:
         """Takes note.
 
         Args:
             database: the database.
             store: where evidence lies.
             judge: finds verdicts.
+            models: makes the clients of a model that judges; they wait by this object's `pause` and `check`.
             every: seconds between two looks, if nobody wakes it.
         """
-        self._database = database
+        super().__init__(database, "rescorer", every=every)
         self._store = store
         self._judge = judge
-        super().__init__("rescorer", every=every)
-
-    def one(self) -> bool:
-        """Does the next request (`Asked.one`)."""
-        taken: list[UUID] = []
-        try:
-            return self._database.once(lambda session: self._work(session, taken))
-        except Unavailable:
-            raise
-        except Exception as error:
-            if not taken:
-                raise
-            if not isinstance(error, DeskarenaError):
-                logger.exception("scoring %s again broke", taken[0])
-            message = error.message if isinstance(error, DeskarenaError) else f"{type(error).__name__}: {error}"
-            self._database.once(lambda session: rescore.fail(session, taken[0], message))
-            return True
+        self._models = models
 
     def _work(self, session: Session, taken: list[UUID]) -> bool:
         job = rescore.take(session)
@@ -69,15 +57,18 @@ class Rescorer(Asked):
         rescore.finish(session, job, evaluation, rows, time.monotonic() - before)
         return True
 
+    def _fail(self, session: Session, request_id: UUID, message: str) -> None:
+        rescore.fail(session, request_id, message)
+
     def _judged(self, job: Job) -> tuple[Evaluation, list[EvidenceRow]]:
         if job.ruled is not None or job.plan is None:
             return job.ruled or _no_plan(), []
         rows: list[EvidenceRow] = []
         gathered = []
-        plan = job.plan
+        plan, files = job.plan, _Files(job, self._store, self._asking(job))
         asked = zip(plan.calls, plan.notes, plan.steps, plan.opened, strict=True)
         for position, (sides, notes, step, opened) in enumerate(asked):
-            blobs = {side.role.value: self._blobs(job, side, position, rows) for side in sides}
+            blobs = {side.role.value: self._blobs(job, files, side, position, rows) for side in sides}
             gathered.append(
                 CallEvidence(
                     result=blobs.get("result"), expected=blobs.get("expected"), notes=notes, step=step, opened=opened
@@ -85,10 +76,23 @@ class Rescorer(Asked):
             )
         return self._judge.verdict(job.task, gathered, ended_by=job.ended_by), rows
 
-    def _blobs(self, job: Job, side: Side, position: int, rows: list[EvidenceRow]) -> tuple[Blob, ...]:
+    def _asking(self, job: Job) -> Callable[[], bytes]:
+        """The judge, who looks at the kept pictures; its answers are kept whatever becomes of the transaction here."""
+        if job.judge is None:
+            return no_judge
+        return JudgeAtWork(
+            config=job.judge,
+            task=job.task,
+            attempt_id=job.rescore.attempt_id,
+            in_database=self._database.once,
+            fetch=self._store.get,
+            models=lambda: self._models(self),
+        )
+
+    def _blobs(self, job: Job, files: "_Files", side: Side, position: int, rows: list[EvidenceRow]) -> tuple[Blob, ...]:
         """The blobs of one getter; what they are is added to `rows`, the evidence of the new verdict."""
         if side.anew:
-            blobs = self._again(job, side)
+            blobs = self._again(job, files, side)
             kept = [None if blob.data is None else self._keep(blob.data, blob.media_type) for blob in blobs]
         else:
             kept = [job.stored[row.sha256] if row.sha256 else None for row in side.rows]
@@ -107,13 +111,14 @@ class Rescorer(Asked):
         ]
         return blobs
 
-    def _again(self, job: Job, side: Side) -> tuple[Blob, ...]:
-        """What the task set itself says, gathered as a worker does before it judges."""
+    @staticmethod
+    def _again(job: Job, files: "_Files", side: Side) -> tuple[Blob, ...]:
+        """What the task set itself says, or a judge, gathered as a worker does before it judges."""
         plugin = lookup(Kind.GETTER, side.getter, job.task.dialect)
         getter = plugin() if isinstance(plugin, type) else plugin
         parameters = {key: value for key, value in side.spec.items() if key != "type"}
         try:
-            return tuple(getter.collect(_Files(job.task, job, self._store), parameters))
+            return tuple(getter.collect(files, parameters))
         except NeedsDesktop as error:
             raise EvaluatorFailed(f"getter {side.getter} needs a desktop: {error}") from error
 
@@ -122,12 +127,13 @@ class Rescorer(Asked):
 
 
 class _Files(Deskless):
-    """The files of a task, from the store."""
+    """What needs no desktop: the task's files, from the store, and a judge of the kept pictures."""
 
-    def __init__(self, task: Task, job: Job, store: ArtifactStore) -> None:
-        super().__init__(task)
+    def __init__(self, job: Job, store: ArtifactStore, judge: Callable[[], bytes]) -> None:
+        super().__init__(job.task)
         self._job = job
         self._store = store
+        self.judgement = Once(judge)
 
     def asset(self, name: str) -> bytes:
         """See the port."""

@@ -75,6 +75,7 @@ class _Attempt:
         self._line: Line | None = None
         self._looks: Looks | None = None
         self._watch: PartsWatch | None = None
+        self._evidence: Sequence[CallEvidence] | None = None
         self._spec = DesktopSpec(screen=claim.config.screen)
         self.could_open = True
 
@@ -99,9 +100,20 @@ class _Attempt:
         self._hold.check()
         self._hold.finishing = True
         self._book.evaluating(ended_by, self._phases.seconds())
-        with self._phases.timed("evaluation"):
-            evaluation, evidence = self._evaluate(context, ended_by)
-        self._book.scored(self._task, evaluation, evidence, self._phases.seconds())
+        try:
+            with self._phases.timed("evaluation"):
+                evaluation = self._evaluate(context, ended_by)
+        except EvaluatorFailed as error:
+            self._end_unjudged(error)
+        else:
+            self._book.scored(self._task, evaluation, self._evidence or (), self._phases.seconds())
+
+    def _end_unjudged(self, error: EvaluatorFailed) -> None:
+        """What was gathered is kept, so that only the evaluation is repeated. Raises the error if it was not."""
+        self._hold.check()
+        if self._evidence is None:
+            raise error
+        self._book.unjudged(self._task, self._in_words(error), self._evidence, self._phases.seconds())
 
     def _context(self, opened: OpenDesktop) -> TaskContext:
         tools = self._tools
@@ -212,14 +224,14 @@ class _Attempt:
             space = WithTree(space)
         return Pictured(space, config.image) if config.image is not None and changes(config.image) else space
 
-    def _evaluate(self, context: TaskContext, ended_by: EndedBy) -> tuple[Evaluation, Sequence[CallEvidence]]:
+    def _evaluate(self, context: TaskContext, ended_by: EndedBy) -> Evaluation:
         ruled = score_by_rule(self._task.evaluator, ended_by)
         self._prepare_next()
         if ruled is not None:
-            return ruled, ()
-        evidence = self._collect(context)
+            return ruled
+        evidence = self._evidence = self._collect(context)
         self._hold.check()
-        return self._tools.judge.verdict(self._task, evidence, self._child, ended_by=ended_by), evidence
+        return self._tools.judge.verdict(self._task, evidence, self._child, ended_by=ended_by)
 
     def _collect(self, context: TaskContext) -> Sequence[CallEvidence]:
         try:

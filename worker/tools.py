@@ -40,6 +40,12 @@ class Book(Recorder, Protocol):
         """The verdict, with its evidence."""
         ...
 
+    def unjudged(
+        self, task: Task, message: str, evidence: Sequence[CallEvidence], seconds: Mapping[str, float]
+    ) -> None:
+        """All was gathered, but there is no verdict: the evidence is kept for another try."""
+        ...
+
     def lost(self, error: Lost, message: str, seconds: Mapping[str, float], *, after_action: bool) -> None:
         """The machine failed. Also written by an attempt that had to stop, as long as the lease is ours."""
         ...

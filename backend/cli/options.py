@@ -48,8 +48,16 @@ MakeCurrent = Annotated[
     bool | None,
     typer.Option(
         "--make-current/--keep-current",
-        help="Whether the new score counts. Default: yes, unless a task of a newer task set gives it.",
+        help="Whether the new score counts. Default: yes, unless a newer task or another judge gives it.",
         show_default=False,
+    ),
+]
+Rejudge = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--judge",
+        metavar="K=V",
+        help="Another model looks at the kept pictures: endpoint=openai, model=NAME, votes=3, temperature=0.",
     ),
 ]
 RescoreTimeout = Annotated[

@@ -15,7 +15,7 @@ LOOK_AGAIN_SECONDS = 0.5
 
 def change(row: Mapping[str, Any]) -> str | None:
     """How the score changed, such as `+0.5`."""
-    if row["new_score"] is None:
+    if row["new_score"] is None or row["old_score"] is None:
         return None
     difference = row["new_score"] - row["old_score"]
     return f"{difference:+.3g}" if difference else "same"
@@ -24,6 +24,7 @@ def change(row: Mapping[str, Any]) -> str | None:
 RESCORES: Columns = {
     "task": lambda row: row["task"],
     "version": lambda row: row["task_set_version"],
+    "judge": lambda row: (row.get("judge") or {}).get("model"),
     "state": lambda row: row["state"],
     "old score": lambda row: row["old_score"],
     "new score": lambda row: row["new_score"],

@@ -80,7 +80,8 @@ class RunState(StrEnum):
 _E, _A, _R = EpisodeState, AttemptState, RunState
 
 EPISODE_MOVES: Mapping[EpisodeState, frozenset[EpisodeState]] = {
-    _E.WAITING: frozenset({_E.RUNNING, _E.CANCELLED, _E.NOT_RUNNABLE}),
+    # To an end at once: an evaluation that is repeated on kept evidence needs no desktop.
+    _E.WAITING: frozenset({_E.RUNNING, _E.SCORED, _E.HANDED_IN, _E.LOST, _E.CANCELLED, _E.NOT_RUNNABLE}),
     _E.RUNNING: frozenset({_E.WAITING, _E.SCORED, _E.HANDED_IN, _E.LOST, _E.CANCELLED}),
     _E.SCORED: frozenset(),
     _E.HANDED_IN: frozenset(),
@@ -94,7 +95,7 @@ ATTEMPT_MOVES: Mapping[AttemptState, frozenset[AttemptState]] = {
     _A.EVALUATING: frozenset({_A.SCORED, _A.HANDED_IN, _A.LOST, _A.CANCELLED}),
     _A.SCORED: frozenset(),
     _A.HANDED_IN: frozenset(),
-    _A.LOST: frozenset(),
+    _A.LOST: frozenset({_A.SCORED, _A.HANDED_IN}),  # Its kept evidence was judged after all.
     _A.CANCELLED: frozenset(),
 }
 RUN_MOVES: Mapping[RunState, frozenset[RunState]] = {
@@ -127,15 +128,24 @@ RETRIES: Mapping[FailureClass, int] = {
     FailureClass.TASK_SETUP: 1,
     FailureClass.GUEST: 2,
     FailureClass.CLUSTER: 5,
-    FailureClass.EVALUATOR: 2,  # Only the evaluation is repeated, inside the same attempt.
+    FailureClass.EVALUATOR: 2,  # Only the evaluation is repeated, inside the same attempt; then as below.
 }
+
+
+REPEAT_PAUSES = (5.0, 30.0, 180.0)
+"""Seconds before each repeat of an evaluation whose evidence is kept; after the last the attempt is given up."""
+
+
+def repeat_pause(tries: int) -> float | None:
+    """Seconds until an evaluation is repeated that has been repeated `tries` times; None = it is given up."""
+    return REPEAT_PAUSES[tries] if tries < len(REPEAT_PAUSES) else None
 
 
 def may_retry(failure: FailureClass, losses_of_class: int) -> bool:
     """Whether an episode that has now been lost `losses_of_class` times in this class gets another attempt.
 
-    An `evaluator` loss has used up its repeats inside the attempt: the desktop is gone, so a new attempt would
-    measure the agent twice. It stays lost until a person re-scores or retries it.
+    After an `evaluator` loss the desktop is gone, and a new attempt would measure the agent twice: only the evaluation
+    is repeated, on the evidence that was kept (`repeat_pause`). Without evidence it stays lost until a person retries.
     """
     if failure is FailureClass.EVALUATOR:
         return False

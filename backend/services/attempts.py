@@ -7,24 +7,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
-from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from backend.db.models import Attempt, Episode, Evaluation, Evidence, Measure, Run
-from backend.db.models.words import Controller, EvidenceRole
+from backend.db.models import Attempt, Episode, Run
+from backend.db.models.words import Controller
 from backend.db.repositories import attempts as repository
 from backend.db.repositories import runs, workers
 from backend.domain import score
 from backend.domain.episode import AttemptState, EndedBy, EpisodeState, Outcome, RunState
 from backend.domain.errors import Conflict, FailureClass, LeaseLost
 from backend.domain.trajectory import StepRecord
-from backend.services import artifacts, events, human_runs, judges, losses, validation_results, works
+from backend.services import artifacts, events, losses
 from backend.services.artifacts import ArtifactRef
 from backend.services.claims import Fence
 from backend.services.events import Kind
-from backend.services.moves import move, settle
+from backend.services.moves import move
 from backend.services.pins import answered
+from backend.services.verdicts import EvidenceRow, Found, Judged, end_judged, goal_of, keep_unjudged
 
 __all__ = [
     "EvidenceRow",
@@ -36,6 +36,7 @@ __all__ = [
     "finish_cancelled",
     "finish_lost",
     "finish_scored",
+    "finish_unjudged",
     "is_cancelled",
     "record_step",
 ]
@@ -110,40 +111,6 @@ class StepRow:
             "terminal": seen.terminal[:MOST_TEXT] if seen.terminal is not None else None,
         }
         return {name: value for name, value in found.items() if value is not None}
-
-
-@dataclass(frozen=True)
-class EvidenceRow:
-    """One blob of evidence.
-
-    Attributes:
-        position: of the metric call in the task, from 0.
-        part: of the blob among those of one getter, from 0.
-        blob: where it is stored; None = it was absent.
-    """
-
-    position: int
-    role: EvidenceRole
-    getter: str
-    blob_name: str
-    blob: ArtifactRef | None = None
-    note: str = ""
-    part: int = 0
-
-
-@dataclass(frozen=True)
-class Judged:
-    """By what an attempt was judged.
-
-    Attributes:
-        spec: what was to be checked (`evidence.spec_of`).
-        task_id: the task that says so, where that is not the episode's own.
-        current: the verdict counts from now on.
-    """
-
-    spec: Mapping[str, Any]
-    task_id: UUID | None = None
-    current: bool = True
 
 
 @dataclass
@@ -235,24 +202,39 @@ def finish_scored(  # noqa: PLR0913 - what is known of a verdict
         seconds: by phase.
         judged: what the verdict was told to check.
     """
-    goal = AttemptState.HANDED_IN if evaluation.handed_in else AttemptState.SCORED
-    held = _hold(session, fence, goal)
+    held = _hold(session, fence, goal_of(evaluation))
     if held.repeated:
         return
-    run, attempt, episode, now = held.run, held.attempt, held.episode, workers.now(session)
-    add_evaluation(session, attempt, evaluation, evidence, seconds.get("evaluation", 0.0), judged=judged)
-    if evaluation.handed_in:
-        works.hand_in(session, attempt, episode, evidence)
-    told = {"score": evaluation.score, "rule": evaluation.rule, "version": evaluation.version}
-    events.append(session, run, Kind.EVALUATION, told, episode_id=episode.id, attempt_id=attempt.id)
-    move(session, run, attempt, goal, ended_at=now, seconds=_added(attempt, seconds))
-    values = {"outcome": Outcome(goal).value, "ended_by": attempt.ended_by, "ended_at": now, "reason": ""}
-    verdict = {"score": evaluation.score, "solved": evaluation.solved, "steps": attempt.current_step}
-    episode.mixed = attempt.controller == Controller.MIXED
-    move(session, run, episode, EpisodeState(goal), **values, **verdict)
-    human_runs.note(session, run, episode, attempt)
-    validation_results.note(session, run, episode, evaluation.version)
-    settle(session, run)
+    found = Found(evaluation, evidence, seconds.get("evaluation", 0.0), judged or Judged({}))
+    end_judged(session, held.run, held.attempt, held.episode, found, spent=seconds)
+
+
+def finish_unjudged(  # noqa: PLR0913 - what is known of the evidence
+    session: Session,
+    fence: Fence,
+    message: str,
+    evidence: Sequence[EvidenceRow],
+    seconds: Mapping[str, float],
+    *,
+    judged: Judged,
+) -> None:
+    """All was gathered, but there is no verdict: the attempt is lost, its evidence kept, its evaluation repeated.
+
+    Args:
+        session: the transaction.
+        fence: of the claim.
+        message: why there is none.
+        evidence: what was gathered.
+        seconds: by phase.
+        judged: what the verdict was told to check.
+    """
+    held = _hold(session, fence, AttemptState.LOST)
+    if held.repeated:
+        return
+    kept = keep_unjudged(
+        session, held.attempt, message, evidence, seconds=seconds.get("evaluation", 0.0), judged=judged
+    )
+    losses.lose(session, held.run, held.attempt.id, FailureClass.EVALUATOR, message, seconds=seconds, kept=kept)
 
 
 def finish_lost(  # noqa: PLR0913 - what is known of a loss
@@ -295,58 +277,6 @@ def is_cancelled(session: Session, fence: Fence) -> bool:
     if state is None:
         raise LeaseLost(_LOST)
     return RunState(state) is RunState.CANCELLED
-
-
-def add_evaluation(  # noqa: PLR0913 - what is known of a verdict
-    session: Session,
-    attempt: Attempt,
-    evaluation: score.Evaluation,
-    evidence: Sequence[EvidenceRow],
-    seconds: float,
-    *,
-    judged: Judged | None = None,
-) -> Evaluation:
-    """Stores an evaluation of the attempt with its measures and evidence; older ones stay."""
-    judged = judged or Judged({})
-    artifacts.register_all(session, [item.blob for item in evidence if item.blob is not None])
-    if judged.current:
-        for older in repository.evaluations(session, [attempt.id]):
-            older.current = False
-        session.flush()  # One evaluation of an attempt is current at any time.
-    row = Evaluation(
-        attempt_id=attempt.id,
-        version=evaluation.version,
-        score=evaluation.score,
-        rule=evaluation.rule,
-        metrics=[metric.model_dump(mode="json") for metric in evaluation.metrics],
-        parts=[part.model_dump(mode="json") for part in evaluation.parts],
-        spec=dict(judged.spec),
-        task_id=judged.task_id,
-        current=judged.current,
-        seconds=seconds,
-    )
-    session.add(row)
-    session.flush()  # Measures and evidence refer to it.
-    if "CR" in evaluation.measures:
-        judges.note_graph(session, attempt.id)
-    session.add_all(
-        Measure(evaluation_id=row.id, name=name, value=value) for name, value in evaluation.measures.items()
-    )
-    session.add_all(
-        Evidence(
-            evaluation_id=row.id,
-            position=item.position,
-            role=item.role.value,
-            part=item.part,
-            getter=item.getter,
-            blob_name=item.blob_name,
-            sha256=item.blob.sha256 if item.blob else None,
-            note=item.note,
-        )
-        for item in evidence
-    )
-    session.flush()
-    return row
 
 
 def _hold(session: Session, fence: Fence, goal: AttemptState | None) -> _Held:

@@ -15,6 +15,7 @@ from backend.db.repositories import licences
 from backend.db.repositories import workers as repository
 from backend.domain import registry
 from backend.domain.errors import Invalid, Unavailable, UnknownPlugin
+from backend.domain.judging.config import JudgeConfig
 from backend.domain.registry import Kind
 from backend.domain.run import ImageView, RunConfig
 from backend.services.licences import lacking
@@ -152,7 +153,8 @@ def checked_config(can: Capabilities, config: RunConfig) -> RunConfig:
     chosen["action_params"] = checked_options(Kind.ACTION_SPACE, chosen["action_space"], config.action_params or {})
     if config.image == ImageView():
         chosen["image"] = None
-    _check_judge(can, config)
+    if config.judge is not None:
+        check_judge(can, config.judge)
     return config.model_copy(update=chosen)
 
 
@@ -164,15 +166,18 @@ def _own_look(config: RunConfig, space: str | None) -> Mapping[str, Any]:
     return {name: value for name, value in own.items() if name in known}
 
 
-def _check_judge(can: Capabilities, config: RunConfig) -> None:
-    """A judge is asked at an endpoint that some worker has set up."""
-    if config.judge is None:
-        return
-    offer = can.models.get(config.judge.endpoint)
+def check_judge(can: Capabilities, judge: JudgeConfig) -> None:
+    """A judge is asked at an endpoint that some worker has set up.
+
+    Raises:
+        UnknownPlugin: there is no such endpoint.
+        Unavailable: it does not work.
+    """
+    offer = can.models.get(judge.endpoint)
     if offer is None:
-        raise _unknown("model endpoint", config.judge.endpoint, can.models, path="judge.endpoint")
+        raise _unknown("model endpoint", judge.endpoint, can.models, path="judge.endpoint")
     if not offer.get("ok"):
-        words = f"the judge's endpoint {config.judge.endpoint!r} does not work here: {offer.get('reason', '')}"
+        words = f"the judge's endpoint {judge.endpoint!r} does not work here: {offer.get('reason', '')}"
         raise Unavailable(words)
 
 

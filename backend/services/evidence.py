@@ -9,6 +9,7 @@ from backend.db.models.words import EvidenceRole
 from backend.domain import registry
 from backend.domain.errors import DeskarenaError
 from backend.domain.evaluators.evaluate import CallEvidence
+from backend.domain.judging.criteria import JUDGE
 from backend.domain.registry import Kind
 from backend.domain.task import JSON, MetricCall, Task
 
@@ -88,7 +89,9 @@ def _circumstances(found: CallEvidence | None) -> dict[str, Any]:
     return {"notes": list(found.notes), **when, **({} if found.opened else {"opened": False})}
 
 
-def plan_of(task: Task, old: Mapping[str, Any], rows: Sequence[Evidence], *, same_task: bool) -> Plan:
+def plan_of(
+    task: Task, old: Mapping[str, Any], rows: Sequence[Evidence], *, same_task: bool, ask: bool = False
+) -> Plan:
     """How the task's evaluator can be answered without a desktop.
 
     Args:
@@ -97,6 +100,7 @@ def plan_of(task: Task, old: Mapping[str, Any], rows: Sequence[Evidence], *, sam
         rows: that evidence.
         same_task: the task that the evidence was gathered for. Of another one, what needs no desktop (its rules, its
             files to compare with) is gathered again.
+        ask: a judge is asked even where one has answered: it looks at kept pictures and needs no desktop.
     """
     plan = Plan()
     calls = old.get("calls", [])
@@ -109,6 +113,8 @@ def plan_of(task: Task, old: Mapping[str, Any], rows: Sequence[Evidence], *, sam
             if not asked.get("opened", True):
                 continue
             side = _side(task, role, spec, (calls, rows, place), same_task=same_task)
+            if spec.get("type") == JUDGE and (ask or (side is not None and not _answered(side))):
+                side = Side(role, JUDGE, spec, anew=True)
             if side is None:
                 plan.missing.append(f"metric {place + 1} ({call.func}), {role}: {str(dict(spec))[:MAX_WORDS]}")
             else:
@@ -150,6 +156,11 @@ def _side(
                 found = [row for row in rows if row.position == position and row.role == other.value]
                 return Side(role, getter, spec, rows=found)
     return None
+
+
+def _answered(side: Side) -> bool:
+    """Whether a judge's answer was kept."""
+    return any(row.sha256 for row in side.rows)
 
 
 class Deskless:

@@ -1,22 +1,63 @@
 """An attempt is lost: what becomes of its episode. The one place of the retry policy."""
 
 from collections.abc import Mapping
-from datetime import timedelta
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from backend.db.models import Attempt, Episode, Run
+from backend.db.models import Attempt, Episode, Evaluation, Rescore, Run
+from backend.db.models.words import RescoreState
 from backend.db.repositories import attempts as repository
-from backend.db.repositories import workers
-from backend.domain.episode import AttemptState, EpisodeState, Outcome, RunState, may_retry, retry_delay
+from backend.db.repositories import people, rescores, workers
+from backend.domain.episode import (
+    AttemptState,
+    EpisodeState,
+    Outcome,
+    RunState,
+    may_retry,
+    repeat_pause,
+    retry_delay,
+)
 from backend.domain.errors import FailureClass, NotFound
-from backend.services import events, queue, validation_results
+from backend.services import events, human_runs, queue, validation_results
 from backend.services.events import Kind
 from backend.services.moves import move, settle
 
 MESSAGE_LIMIT = 4000
+HELD = datetime(9998, 1, 1, tzinfo=UTC)
+"""When an episode may start whose evaluation is repeated: not by itself, its desktop is not needed."""
+AGAIN: Mapping[str, Any] = {
+    "outcome": None,
+    "failure_class": None,
+    "failure_message": "",
+    "ended_at": None,
+    "ended_by": None,
+    "steps": 0,
+}
+"""Columns of a lost episode that waits again."""
 _SUSPICIOUS = 2
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How an evaluation is to be repeated.
+
+    Attributes:
+        actor_id: who asks; None = the policy for lost attempts.
+        task_id: the task that judges; None = the episode's own.
+        judge: another judge (`backend.domain.judging.config.JudgeConfig`); empty = the run's.
+        anew: if no repeat comes to a verdict, the whole episode is repeated.
+        pause: seconds until the first repeat.
+    """
+
+    actor_id: UUID | None = None
+    task_id: UUID | None = None
+    judge: Mapping[str, Any] = field(default_factory=dict)
+    anew: bool = False
+    pause: float = 0.0
 
 
 def lose(  # noqa: PLR0913 - what is known of a loss
@@ -28,6 +69,7 @@ def lose(  # noqa: PLR0913 - what is known of a loss
     *,
     seconds: Mapping[str, float] | None = None,
     after_action: bool = False,
+    kept: Evaluation | None = None,
 ) -> None:
     """Ends a live attempt as lost and decides on its episode: wait for another attempt, or be lost.
 
@@ -39,6 +81,7 @@ def lose(  # noqa: PLR0913 - what is known of a loss
         message: what happened, for people.
         seconds: seconds by phase.
         after_action: it came right after an action of the agent.
+        kept: its evidence, where only the verdict is missing.
     """
     found = repository.locked(session, attempt_id)
     if found is None:
@@ -48,16 +91,19 @@ def lose(  # noqa: PLR0913 - what is known of a loss
     spent = {**attempt.seconds, **(seconds or {})}
     move(session, run, attempt, AttemptState.LOST, ended_at=workers.now(session), seconds=spent, **ended)
     session.flush()  # The losses counted below include this one.
-    after_loss(session, run, episode, attempt)
+    after_loss(session, run, episode, attempt, kept)
     settle(session, run)
 
 
-def after_loss(session: Session, run: Run, episode: Episode, attempt: Attempt) -> None:
-    """Moves the episode of an attempt that has just been lost."""
+def after_loss(session: Session, run: Run, episode: Episode, attempt: Attempt, kept: Evaluation | None = None) -> None:
+    """Moves the episode of an attempt that has just been lost; `kept`: its evidence, if only the verdict is missing."""
     failure, now = FailureClass(str(attempt.failure_class)), workers.now(session)
     if RunState(run.state) is RunState.CANCELLED:
         move(session, run, episode, EpisodeState.CANCELLED, outcome=Outcome.CANCELLED.value, ended_at=now)
         validation_results.note(session, run, episode, None)
+        return
+    if kept is not None:
+        repeat(session, run, episode, kept, Asked(pause=repeat_pause(0) or 0.0))
         return
     known = repository.losses(session, episode.id, episode.retries_from)
     of_class = sum(kind == failure.value for kind, _ in known)
@@ -69,12 +115,102 @@ def after_loss(session: Session, run: Run, episode: Episode, attempt: Attempt) -
         move(session, run, episode, EpisodeState.WAITING, reason=reason, available_at=now + timedelta(seconds=delay))
         queue.wake_workers(session)
         return
-    ended = {"failure_class": failure.value, "failure_message": attempt.failure_message, "ended_by": attempt.ended_by}
-    counts = {"outcome": Outcome.LOST.value, "ended_at": now, "steps": attempt.current_step}
-    move(session, run, episode, EpisodeState.LOST, **counts, **ended)
+    give_up(session, run, episode, attempt, attempt.failure_message)
     if len(known) >= _SUSPICIOUS and all(after for _, after in known):
         flag(session, run, episode, len(known))
+
+
+def give_up(session: Session, run: Run, episode: Episode, attempt: Attempt, message: str) -> None:
+    """The episode is lost, as its last attempt was."""
+    ended = {"failure_class": attempt.failure_class, "failure_message": message, "ended_by": attempt.ended_by}
+    counts = {"outcome": Outcome.LOST.value, "ended_at": workers.now(session), "steps": attempt.current_step}
+    move(session, run, episode, EpisodeState.LOST, reason="", **counts, **ended)
     validation_results.note(session, run, episode, None)
+
+
+def repeat(session: Session, run: Run, episode: Episode, kept: Evaluation, asked: Asked) -> UUID:
+    """Has a worker judge kept evidence again; until then the episode waits, and nobody else may begin it.
+
+    Args:
+        session: the transaction.
+        run: its run, locked.
+        episode: one that runs, or was lost.
+        kept: the evidence of its last attempt.
+        asked: how.
+
+    Returns:
+        The request's id.
+    """
+    again = {} if episode.state == EpisodeState.RUNNING else AGAIN
+    move(session, run, episode, EpisodeState.WAITING, **again, available_at=HELD, reason=_repeated(asked.pause))
+    if RunState(run.state) is RunState.COMPLETED:
+        move(session, run, run, RunState.RUNNING, ended_at=None)
+    values = {
+        "episode_id": episode.id,
+        "attempt_id": kept.attempt_id,
+        "task_id": asked.task_id or episode.task_id,
+        "before_id": kept.id,
+        "actor_id": asked.actor_id,
+        "make_current": True,
+        "judge": dict(asked.judge),
+        "anew": asked.anew,
+        "available_at": workers.now(session) + timedelta(seconds=asked.pause),
+    }
+    found = rescores.put(session, values)
+    queue.wake_workers(session)
+    return found
+
+
+def still_waits(episode: Episode, attempt: Attempt) -> bool:
+    """Whether a repeat may still decide: nobody cancelled the episode or began it anew meanwhile."""
+    return episode.state == EpisodeState.WAITING and attempt.number == episode.attempts_count
+
+
+def not_repeated(session: Session, row: Rescore, run: Run, episode: Episode, message: str) -> None:
+    """A repeat came to no verdict either: it is repeated after a longer pause, or given up.
+
+    Args:
+        session: the transaction.
+        row: the request, locked, as are the others.
+        run: its run.
+        episode: its episode.
+        message: why there is no verdict.
+    """
+    attempt = repository.get(session, row.attempt_id)
+    if attempt is None or not still_waits(episode, attempt):
+        message = f"the episode went on without it: it is {episode.state}"
+    else:
+        row.tries += 1
+        pause = repeat_pause(row.tries)
+        if pause is not None:
+            row.message, row.available_at = message, workers.now(session) + timedelta(seconds=pause)
+            episode.reason = _repeated(pause)
+            return
+        message = f"{message} (the evaluation was repeated {row.tries} times)"
+        if row.anew:
+            _begin_anew(session, run, episode)
+        else:
+            give_up(session, run, episode, attempt, message[:MESSAGE_LIMIT])
+        settle(session, run)
+    row.state, row.message, row.ended_at = RescoreState.FAILED.value, message, workers.now(session)
+
+
+def waiting(session: Session, run: Run) -> dict[str, Any]:
+    """Columns of an episode that is to start again: now, or when its person has judged it."""
+    agent = people.agent_of(session, run.id)
+    if agent is not None and agent.human:
+        return human_runs.held_back("")
+    return {"reason": "", "available_at": workers.now(session)}
+
+
+def _begin_anew(session: Session, run: Run, episode: Episode) -> None:
+    for name, value in waiting(session, run).items():
+        setattr(episode, name, value)
+    queue.wake_workers(session)
+
+
+def _repeated(pause: float) -> str:
+    return "there was no verdict; the evaluation is repeated" + (f" after {pause:g} s" if pause else "")
 
 
 def flag(session: Session, run: Run, episode: Episode, number: int) -> None:

@@ -99,6 +99,7 @@ class EvaluationView:
 
     version: str
     score: float | None
+    failure: str
     rule: str
     metrics: list[Mapping[str, Any]]
     dialect: str
@@ -148,6 +149,7 @@ class EpisodePage:
     evaluations: list[EvaluationView]
     rescores: list[RescoreRow]
     can_rescore: bool
+    asks_judge: bool
     newer: bool
     human: bool
     screen: Screen
@@ -161,6 +163,11 @@ class EpisodePage:
     def acted(self) -> int:
         """Steps of the agent, without the picture of the state that it left."""
         return sum(not step.final for step in self.steps)
+
+    @property
+    def repeated(self) -> bool:
+        """The first evaluation came to no verdict, a repeated one did."""
+        return any(one.failure for one in self.evaluations) and any(one.current for one in self.evaluations)
 
     @property
     def spent(self) -> Usage:
@@ -213,7 +220,8 @@ def episode_page(session: Session, episode_id: UUID, number: int | None) -> Epis
         steps=[_step(step) for step in repository.steps(session, shown.id)] if shown else [],
         evaluations=_evaluations(session, shown.id) if shown and not unrated else [],
         rescores=rescore.listing(session, episode_id=episode_id)[::-1],
-        can_rescore=episode.state == EpisodeState.SCORED and not unrated,
+        can_rescore=not unrated and rescore.can_be(session, episode),
+        asks_judge=bool(task.judged),
         newer=repository.has_newer_task(session, task),
         human=row.human,
         screen=Screen.model_validate(run.config.get("screen") or {}),
@@ -303,6 +311,7 @@ def _evaluations(session: Session, attempt_id: UUID) -> list[EvaluationView]:
         EvaluationView(
             version=found.version,
             score=found.score,
+            failure=found.failure,
             rule=found.rule,
             metrics=found.metrics,
             dialect=str(found.spec.get("dialect", "")),

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from backend.db.models import Actor, Episode, Evaluation, Evidence, Rescore, Run, Task
+from backend.db.models import Actor, Attempt, Episode, Evaluation, Evidence, Rescore, Run, Task
 from backend.db.models.words import RescoreState
 from backend.db.repositories import artifacts as artifact_repository
 from backend.db.repositories import attempts as attempt_repository
@@ -16,18 +16,22 @@ from backend.db.repositories import rescores as repository
 from backend.db.repositories import tasks as task_repository
 from backend.domain import benchmarks as domain_benchmarks
 from backend.domain import registry, score
-from backend.domain.episode import EndedBy, EpisodeState
+from backend.domain.episode import EndedBy, EpisodeState, RunState
 from backend.domain.errors import Conflict, DeskarenaError, Invalid, NotFound
+from backend.domain.judging.config import JudgeConfig
+from backend.domain.judging.criteria import criteria_of
+from backend.domain.run import RunConfig
 from backend.domain.score import score_by_rule
 from backend.domain.task import Task as DomainTask
-from backend.services import events, validation_results
+from backend.services import events, losses, validation_results
 from backend.services.artifacts import ArtifactRef
-from backend.services.attempts import EvidenceRow, Judged, add_evaluation
 from backend.services.benchmark_variants import task_of
+from backend.services.capabilities import capabilities, check_judge
 from backend.services.episodes import counted_attempt, get_episode
 from backend.services.events import Kind
 from backend.services.evidence import Plan, plan_of, spec_of
 from backend.services.queue import wake_workers
+from backend.services.verdicts import EvidenceRow, Found, Judged, add_evaluation, end_judged
 
 By = Literal["own", "latest"]
 """Which task judges: the episode's own, or the one of the same key in the newest task set of its benchmark."""
@@ -44,10 +48,10 @@ class Refused:
 
 @dataclass(frozen=True)
 class RescoreRow:
-    """A request with both scores; `after` is None until it has been worked on."""
+    """A request with both scores; `before` is None where there was no verdict, `after` until it has been worked on."""
 
     rescore: Rescore
-    before: float
+    before: float | None
     after: float | None
     task: Task
     task_set_version: int
@@ -65,6 +69,8 @@ class Job:
         assets: hashes of the task's files, by name.
         ended_by: what stopped the agent.
         problem: why it cannot be done; empty if it can.
+        judge: the model to ask, where a judge decides and the evidence has no judgement that counts here.
+        settles: there was no verdict before, so this one ends attempt and episode.
     """
 
     rescore: Rescore
@@ -75,53 +81,103 @@ class Job:
     assets: Mapping[str, str]
     ended_by: EndedBy = EndedBy.DONE
     problem: str = ""
+    judge: JudgeConfig | None = None
+    settles: bool = False
 
 
-def request(session: Session, episode_id: UUID, actor: Actor, *, by: By, make_current: bool | None) -> RescoreRow:
+@dataclass(frozen=True)
+class Wish:
+    """How something is to be scored again.
+
+    Attributes:
+        by: which task judges.
+        make_current: whether the new verdict counts. None: yes, unless another task or another judge gives it.
+        judge: a model that looks at the kept pictures instead of the one that did; None = what it said is kept.
+    """
+
+    by: By = "own"
+    make_current: bool | None = None
+    judge: JudgeConfig | None = None
+
+
+def request(session: Session, episode_id: UUID, actor: Actor, wish: Wish | None = None) -> RescoreRow:
     """Asks for an episode to be scored again; the same request while one waits is that one.
+
+    One that is lost for want of a verdict only waits again until its kept evidence has been judged.
 
     Args:
         session: the transaction.
-        episode_id: a scored episode.
+        episode_id: one that is scored, or lost for want of a verdict.
         actor: who asks.
-        by: which task judges.
-        make_current: whether the new verdict counts. None: yes, unless a task of another task set gives it.
+        wish: how; default: by its own task and judge.
 
     Raises:
         NotFound: there is no such episode, or no such task in the newest task set.
-        Conflict: the episode has no score.
-        Invalid: the evidence does not have what the task asks for; says what is missing.
+        Conflict: the episode has neither score nor kept evidence, or the verdict would have to count and may not.
+        Invalid: the evidence does not have what the task asks for; says what is missing. Or no such judge.
+        Unavailable: the judge's endpoint does not work.
     """
     registry.load()
-    found = _asked(session, episode_id, by)
-    other = found.task.id != found.episode.task_id
+    wish = wish or Wish()
+    if wish.judge is not None:
+        check_judge(capabilities(session), wish.judge)
+    found = _asked(session, episode_id, wish)
+    judge = {} if wish.judge is None else wish.judge.model_dump(mode="json")
+    if found.before.failure:
+        made = _decide(session, found, losses.Asked(actor_id=actor.id, task_id=found.task.id, judge=judge))
+        return listing(session, ids=[made])[0]
     values = {
         "episode_id": episode_id,
         "attempt_id": found.before.attempt_id,
         "task_id": found.task.id,
         "before_id": found.before.id,
         "actor_id": actor.id,
-        "make_current": not other if make_current is None else make_current,
+        "make_current": found.counts,
+        "judge": judge,
     }
     made = repository.put(session, values)
     wake_workers(session)
     return listing(session, ids=[made])[0]
 
 
-def request_run(
-    session: Session, run_id: UUID, actor: Actor, *, by: By, make_current: bool | None
-) -> tuple[list[RescoreRow], list[Refused]]:
-    """The same for every scored episode of a run. Those that cannot be scored again do not stop the others.
+def can_be(session: Session, episode: Episode) -> bool:
+    """Whether it has a verdict, or the evidence for one."""
+    lost = EpisodeState(episode.state) is EpisodeState.LOST
+    return episode.state == EpisodeState.SCORED or (
+        lost and repository.unjudged_evaluation(session, episode.id) is not None
+    )
+
+
+def _decide(session: Session, found: "_Asked", asked: losses.Asked) -> UUID:
+    """Has the kept evidence of a lost episode judged; under the run's lock it is still lost."""
+    run = runs.lock(session, found.episode.run_id)
+    episode = episodes.lock(session, found.episode.id)
+    if run is None or episode is None or EpisodeState(episode.state) is not EpisodeState.LOST:
+        raise Conflict(f"the episode {found.episode.id} is not lost any more")
+    if RunState(run.state) is RunState.CANCELLED:
+        raise Conflict("the run was cancelled: nothing of it is tried again", hint="Submit a new run.")
+    if not found.counts:
+        hint = "Say that the new score counts: --make-current, or `make_current`: true."
+        raise Conflict(f"the episode {episode.id} has no score that could count instead", hint=hint)
+    return losses.repeat(session, run, episode, found.before, asked)
+
+
+def request_run(session: Session, run_id: UUID, actor: Actor, wish: Wish) -> tuple[list[RescoreRow], list[Refused]]:
+    """The same for every such episode of a run. Those that cannot be scored again do not stop the others.
 
     Raises:
         NotFound: there is no such run.
+        Invalid: no such judge.
+        Unavailable: its endpoint does not work.
     """
     if runs.get(session, run_id) is None:
         raise NotFound(f"there is no run {run_id}")
+    if wish.judge is not None:
+        check_judge(capabilities(session), wish.judge)
     asked, refused = [], []
-    for episode_id in repository.scored_episodes(session, run_id):
+    for episode_id in repository.judgeable_episodes(session, run_id):
         try:
-            asked.append(request(session, episode_id, actor, by=by, make_current=make_current))
+            asked.append(request(session, episode_id, actor, wish))
         except DeskarenaError as error:
             refused.append(Refused(episode_id, get_episode(session, episode_id).task.key, error.message))
     return asked, refused
@@ -155,11 +211,11 @@ def take(session: Session) -> Job | None:
     before = session.get_one(Evaluation, row.before_id)
     judging = session.get_one(Task, row.task_id)
     task = task_of(session, judging, run.config)
-    ended_by = EndedBy(_ended_by(episode))
+    ended_by = _ended_by(session, before)
     ruled = score_by_rule(task.evaluator, ended_by)
     if ruled is not None:
-        return Job(row, task, ruled, None, {}, {})
-    plan, evidence = _plan(session, episode, run, before, judging)
+        return Job(row, task, ruled, None, {}, {}, settles=bool(before.failure))
+    plan, evidence = _plan(session, _Asked(episode, run, before, judging), ask=bool(row.judge))
     files = external_assets.hashes(session, run.project_id, domain_benchmarks.external_assets(task))
     return Job(
         rescore=row,
@@ -170,6 +226,8 @@ def take(session: Session) -> Job | None:
         assets={**benchmarks.assets(session, judging.task_set_id), **files},
         ended_by=ended_by,
         problem="; ".join(plan.missing),
+        judge=JudgeConfig.model_validate(row.judge) if row.judge else RunConfig.model_validate(run.config).judge,
+        settles=bool(before.failure),
     )
 
 
@@ -186,53 +244,104 @@ def finish(
         raise NotFound(f"the episode {row.episode_id} is gone")
     other = row.task_id if row.task_id != locked.task_id else None
     gathered = job.plan.gathered if job.plan else ()
-    judged = Judged(spec_of(job.task, gathered), other, row.make_current)
-    new = add_evaluation(session, attempt, evaluation, rows, seconds, judged=judged)
-    if row.make_current:
-        locked.score, locked.solved = evaluation.score, evaluation.solved
-        run.rollup_stale = True
-        validation_results.note(session, run, locked, evaluation.version)
-    told = {"score": evaluation.score, "rule": evaluation.rule, "version": evaluation.version}
-    told |= {"rescored": True, "current": row.make_current}
-    events.append(session, run, Kind.EVALUATION, told, episode_id=locked.id, attempt_id=attempt.id)
+    found = Found(evaluation, rows, seconds, Judged(spec_of(job.task, gathered), other, row.make_current))
+    if not job.settles:
+        new = _beside(session, run, locked, attempt, found)
+    elif losses.still_waits(locked, attempt):
+        new = end_judged(session, run, attempt, locked, found, spent={})
+    else:
+        losses.not_repeated(session, row, run, locked, "")
+        return
     row.state, row.after_id, row.ended_at = RescoreState.DONE.value, new.id, workers.now(session)
     row.message = _differences(session, locked, row)
 
 
+def _beside(session: Session, run: Run, episode: Episode, attempt: Attempt, found: Found) -> Evaluation:
+    """A scored attempt gets one more verdict."""
+    evaluation, current = found.evaluation, found.judged.current
+    new = add_evaluation(session, attempt, evaluation, found.evidence, found.seconds, judged=found.judged)
+    if current:
+        episode.score, episode.solved = evaluation.score, evaluation.solved
+        run.rollup_stale = True
+        validation_results.note(session, run, episode, evaluation.version)
+    told = {"score": evaluation.score, "rule": evaluation.rule, "version": evaluation.version}
+    told |= {"rescored": True, "current": current}
+    events.append(session, run, Kind.EVALUATION, told, episode_id=episode.id, attempt_id=attempt.id)
+    return new
+
+
 def fail(session: Session, rescore_id: UUID, message: str) -> None:
-    """There is no new verdict; the old one stands. Does nothing if somebody else ended it meanwhile."""
+    """There is no new verdict: the old one stands, and where there was none it is tried again or given up.
+
+    Does nothing if somebody else ended it meanwhile.
+    """
     row = repository.locked(session, rescore_id)
-    if row is not None and row.state == RescoreState.WAITING:
+    if row is None or row.state != RescoreState.WAITING:
+        return
+    if not session.get_one(Evaluation, row.before_id).failure:
         row.state, row.message, row.ended_at = RescoreState.FAILED.value, message, workers.now(session)
+        return
+    run = runs.lock(session, session.get_one(Episode, row.episode_id).run_id)
+    episode = episodes.lock(session, row.episode_id)
+    if run is not None and episode is not None:
+        losses.not_repeated(session, row, run, episode, message)
 
 
 @dataclass(frozen=True)
 class _Asked:
+    """What judges what.
+
+    Attributes:
+        before: the verdict so far, or the evidence on which there was none.
+        task: what judges.
+        counts: the new verdict does.
+    """
+
     episode: Episode
+    run: Run
     before: Evaluation
     task: Task
+    counts: bool = True
 
 
-def _asked(session: Session, episode_id: UUID, by: By) -> _Asked:
+def _asked(session: Session, episode_id: UUID, wish: Wish) -> _Asked:
     episode = get_episode(session, episode_id).episode
-    attempt = counted_attempt(session, episode_id)
-    before = None if attempt is None else repository.current_evaluation(session, attempt.id)
-    if EpisodeState(episode.state) is not EpisodeState.SCORED or before is None:
-        raise Conflict(f"the episode {episode_id} has no score", hint="Only what was scored once can be scored again.")
+    before = _before(session, episode)
     run = session.get_one(Run, episode.run_id)
-    task = session.get_one(Task, episode.task_id) if by == "own" else _latest(session, episode)
-    if score_by_rule(task_of(session, task, run.config).evaluator, EndedBy(_ended_by(episode))) is None:
-        plan, _ = _plan(session, episode, run, before, task)
+    row = session.get_one(Task, episode.task_id) if wish.by == "own" else _latest(session, episode)
+    other = row.id != episode.task_id or wish.judge not in {None, RunConfig.model_validate(run.config).judge}
+    asked = _Asked(episode, run, before, row, not other if wish.make_current is None else wish.make_current)
+    task = task_of(session, row, run.config)
+    if wish.judge is not None and not criteria_of(task):
+        raise Invalid(f"nothing of {row.key} is for a judge", path="judge")
+    if score_by_rule(task.evaluator, _ended_by(session, before)) is None:
+        plan, _ = _plan(session, asked, ask=wish.judge is not None)
         if plan.missing:
             raise Invalid(
-                f"the evidence of {task.key} lacks what is asked for: {'; '.join(plan.missing)}",
+                f"the evidence of {row.key} lacks what is asked for: {'; '.join(plan.missing)}",
                 hint="Run the task again: what was not gathered cannot be judged.",
             )
-    return _Asked(episode, before, task)
+    return asked
 
 
-def _ended_by(episode: Episode) -> str:
-    return str(episode.ended_by or EndedBy.DONE)
+def _before(session: Session, episode: Episode) -> Evaluation:
+    """The verdict that counts, or the evidence on which there was none. Raises Conflict."""
+    state, before = EpisodeState(episode.state), None
+    if state is EpisodeState.SCORED:
+        attempt = counted_attempt(session, episode.id)
+        before = None if attempt is None else repository.current_evaluation(session, attempt.id)
+    elif state is EpisodeState.LOST:
+        before = repository.unjudged_evaluation(session, episode.id)
+    if before is None:
+        hint = "Only what was scored once, or lacks only the verdict, can be scored again."
+        raise Conflict(f"the episode {episode.id} has no score", hint=hint)
+    return before
+
+
+def _ended_by(session: Session, before: Evaluation) -> EndedBy:
+    """What stopped the agent, in the attempt that is judged."""
+    attempt = attempt_repository.get(session, before.attempt_id)
+    return EndedBy((attempt and attempt.ended_by) or EndedBy.DONE)
 
 
 def _latest(session: Session, episode: Episode) -> Task:
@@ -246,20 +355,19 @@ def _latest(session: Session, episode: Episode) -> Task:
     return found
 
 
-def _plan(
-    session: Session, episode: Episode, run: Run, before: Evaluation, judging: Task
-) -> tuple[Plan, Sequence[Evidence]]:
-    """How the evidence of the old evaluation answers the task that judges."""
+def _plan(session: Session, asked: _Asked, *, ask: bool) -> tuple[Plan, Sequence[Evidence]]:
+    """How the evidence of the old evaluation answers the task that judges; `ask`: a judge is asked in any case."""
     registry.load()
+    before, config = asked.before, asked.run.config
     evidence = attempt_repository.evidence(session, [before.id])[before.id]
     old = before.spec
     by_rule = bool(before.rule) and not before.metrics  # Nothing was looked at.
+    gathered_for = before.task_id or asked.episode.task_id
     if not old and not by_rule:  # It was stored before evaluations said what they were asked.
-        old = spec_of(task_of(session, session.get_one(Task, before.task_id or episode.task_id), run.config))
-    task = task_of(session, judging, run.config)
-    gathered_for = before.task_id or episode.task_id
-    asked = {} if by_rule else old
-    return plan_of(task, asked, evidence, same_task=judging.id == gathered_for and not by_rule), evidence
+        old = spec_of(task_of(session, session.get_one(Task, gathered_for), config))
+    task = task_of(session, asked.task, config)
+    known = {} if by_rule else old
+    return plan_of(task, known, evidence, same_task=asked.task.id == gathered_for and not by_rule, ask=ask), evidence
 
 
 def _stored(session: Session, evidence: Sequence[Evidence]) -> dict[str, ArtifactRef]:

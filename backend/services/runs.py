@@ -10,7 +10,7 @@ from uuid_utils.compat import uuid7
 
 from backend.db.models import Actor, Episode, Project, Run, Task, TaskSet
 from backend.db.models.words import Purpose
-from backend.db.repositories import agents, episodes, people, tasks
+from backend.db.repositories import agents, episodes, rescores, tasks
 from backend.db.repositories import benchmark_parts as parts
 from backend.db.repositories import runs as repository
 from backend.db.repositories.pages import Page
@@ -18,7 +18,7 @@ from backend.domain.episode import EpisodeState, Outcome, RunState
 from backend.domain.errors import Conflict, FailureClass, Invalid, NotFound
 from backend.domain.run import RunConfig
 from backend.domain.task import digest
-from backend.services import events, human_runs, queue
+from backend.services import events, human_runs, losses, queue
 from backend.services.benchmark_variants import without_variant
 from backend.services.benchmarks import get_benchmark, latest_task_set
 from backend.services.capabilities import Capabilities, capabilities, has_judge, resolved_config
@@ -225,6 +225,7 @@ def retry_run(
 ) -> int:
     """Lost episodes wait again with all their retries, and so do those that were not runnable and now are.
 
+    Where the evidence was kept and only the verdict is missing, it is judged again before the episode is repeated.
     Where a person is the agent they wait for the person, who judges again first.
 
     Args:
@@ -240,20 +241,15 @@ def retry_run(
     if RunState(run.state) is RunState.CANCELLED:
         raise Conflict("the run was cancelled: nothing of it is tried again", hint="Submit a new run.")
     failures = [kind.value for kind in failure_classes]
-    again: dict[str, Any] = {
-        "outcome": None,
-        "failure_class": None,
-        "failure_message": "",
-        "ended_at": None,
-        "ended_by": None,
-        "steps": 0,
-    }
     fresh: dict[str, Any] = {
         "flagged": False,
         "flag_reason": "",
         "retries_from": Episode.attempts_count,
-    } | _waiting(session, run)
-    number = move_all(session, run, EpisodeState.LOST, EpisodeState.WAITING, failures=failures, **again, **fresh)
+    } | losses.waiting(session, run)
+    number = _repeat_kept(session, run, failures)
+    number += move_all(
+        session, run, EpisodeState.LOST, EpisodeState.WAITING, failures=failures, **losses.AGAIN, **fresh
+    )
     if not_runnable:
         number += _retry_not_runnable(session, run)
     if number:
@@ -261,6 +257,18 @@ def retry_run(
             move(session, run, run, RunState.RUNNING, ended_at=None)
         queue.wake_workers(session)
     return number
+
+
+def _repeat_kept(session: Session, run: Run, failures: Sequence[str]) -> int:
+    """Where only the verdict is missing, the kept evidence is judged again first; how many there are."""
+    if failures and FailureClass.EVALUATOR.value not in failures:
+        return 0
+    found = rescores.unjudged_of_run(session, run.id)
+    for episode, kept in found:
+        episode.flagged, episode.flag_reason, episode.retries_from = False, "", episode.attempts_count
+        losses.repeat(session, run, episode, kept, losses.Asked(anew=True))
+    session.flush()
+    return len(found)
 
 
 def _retry_not_runnable(session: Session, run: Run) -> int:
@@ -272,15 +280,9 @@ def _retry_not_runnable(session: Session, run: Run) -> int:
     lacking = without_variant(session, run.task_set_id, variant, tasks.all_of(session, run.task_set_id))
     reasons = _reasons(session, run, chosen, capabilities(session))
     able = [task_id for task_id, reason in reasons.items() if not reason and task_id not in lacking]
-    return move_all(session, run, EpisodeState.NOT_RUNNABLE, EpisodeState.WAITING, tasks=able, **_waiting(session, run))
-
-
-def _waiting(session: Session, run: Run) -> dict[str, Any]:
-    """Columns of an episode that is to start again: now, or when its person has judged it."""
-    agent = people.agent_of(session, run.id)
-    if agent is not None and agent.human:
-        return human_runs.held_back("")
-    return {"reason": "", "available_at": episodes.now(session)}
+    return move_all(
+        session, run, EpisodeState.NOT_RUNNABLE, EpisodeState.WAITING, tasks=able, **losses.waiting(session, run)
+    )
 
 
 def add_episodes(session: Session, run_id: UUID, patterns: Sequence[str], repeats: int = 1) -> int:

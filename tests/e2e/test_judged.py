@@ -78,17 +78,26 @@ class TestJudged:
         (evaluation,) = get(up, f"/episodes/{episode['id']}/evaluations")["items"]
         assert (evaluation["measures"]["S_judge"], evaluation["measures"]["S_int"]) == (0.0, 0.5)
 
-    def test_without_an_answer_that_can_be_used_the_episode_is_lost_and_nothing_is_scored(self, up: Up) -> None:
+    def test_without_a_usable_answer_it_is_asked_again_then_lost_then_scored_by_another_judge(self, up: Up) -> None:
         run, episode = judged(up, "broken")
         assert (episode["state"], episode["failure_class"], episode["score"]) == ("lost", "evaluator", None)
         assert "cannot be used" in episode["failure_message"]
+        assert "the evaluation was repeated 3 times" in episode["failure_message"]
         assert run["summary"]["success_rate"] is None
-        assert get(up, f"/episodes/{episode['id']}/evaluations")["items"] == []
+        (kept,) = get(up, f"/episodes/{episode['id']}/evaluations")["items"]
+        assert (kept["score"], kept["current"], kept["measures"]) == (None, False, {})
+        assert "cannot be used" in kept["failure"]
+
+        asking = ("episode", "rescore", episode["id"], "--judge", "endpoint=good", "--judge", "model=judge-1")
+        said = deskarena(*asking, "--make-current", "-o", "json", server=up.url, timeout=300)
+        (row,) = json.loads(said.stdout)["rescores"]
+        assert (row["state"], row["old_score"], row["new_score"]) == ("done", None, 1.0)
+        assert get(up, f"/episodes/{episode['id']}")["attempts"] == 1
 
     def test_the_judges_are_listed(self, up: Up) -> None:
         said = deskarena("judge", "list", "-o", "json", server=up.url, timeout=120)
         found = {judge["endpoint"]: judge["attempts_judged"] for judge in json.loads(said.stdout)}
-        assert found == {"good": 1, "mended": 1, "broken": 0}
+        assert found == {"good": 2, "mended": 1, "broken": 0}
         judge = next(judge for judge in json.loads(said.stdout) if judge["endpoint"] == "good")
         page = deskarena("judge", "review", judge["id"], "--draw", "1", server=up.url, timeout=120)
         assert page.stdout.strip() == f"{up.url}/judges/{judge['id']}/review"

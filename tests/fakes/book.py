@@ -44,6 +44,13 @@ class MemoryBook(MemoryRecorder):
         self.moves.append("scored")
         self.evaluation, self.evidence, self.seconds = evaluation, evidence, seconds
 
+    def unjudged(
+        self, task: Task, message: str, evidence: Sequence[CallEvidence], seconds: Mapping[str, float]
+    ) -> None:
+        self._check()
+        self.moves.append("unjudged")
+        self.message, self.evidence, self.seconds = message, evidence, seconds
+
     def lost(self, error: Lost, message: str, seconds: Mapping[str, float], *, after_action: bool) -> None:
         self._check()
         self.moves.append("lost")

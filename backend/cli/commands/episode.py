@@ -8,8 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from backend.cli.client import Api
+from backend.cli.commands.run import parameters
 from backend.cli.errors import UsageError
-from backend.cli.options import EpisodeId, MakeCurrent, OutputForm, RescoreTimeout, Server, TaskSet
+from backend.cli.options import EpisodeId, MakeCurrent, OutputForm, Rejudge, RescoreTimeout, Server, TaskSet
 from backend.cli.output import Columns, Output, print_facts, print_object, print_rows, progress
 from backend.cli.rescoring import show_rescores, wait_for_rescores
 from backend.cli.show import outcome, seconds
@@ -57,13 +58,15 @@ def rescore(  # noqa: PLR0913, PLR0917  a command has as many options as it has
     episode: EpisodeId,
     task_set: TaskSet = "own",
     make_current: MakeCurrent = None,
+    judge: Rejudge = None,
     timeout: RescoreTimeout = None,
     output: OutputForm = Output.TABLE,
     server: Server = None,
 ) -> None:
     """Score an episode's stored evidence again, without a desktop, and show the old and the new score."""
     with Api(server) as api:
-        body = {"task_set": task_set, "make_current": make_current}
+        other = parameters(judge, "--judge") if judge else None
+        body = {"task_set": task_set, "make_current": make_current, "judge": other}
         asked = api.post(f"/episodes/{episode}/rescore", body)
         rows = wait_for_rescores(api, f"/episodes/{episode}/rescores", [asked], timeout)
         show_rescores({"rescores": rows, "refused": []}, output)

@@ -17,6 +17,7 @@ from backend.cli.options import (
     Limit,
     MakeCurrent,
     OutputForm,
+    Rejudge,
     RescoreTimeout,
     RunId,
     Server,
@@ -205,13 +206,15 @@ def rescore(  # noqa: PLR0913, PLR0917  same
     run: RunId,
     task_set: TaskSet = "own",
     make_current: MakeCurrent = None,
+    judge: Rejudge = None,
     timeout: RescoreTimeout = None,
     output: OutputForm = Output.TABLE,
     server: Server = None,
 ) -> None:
     """Score the stored evidence of a run's episodes again, without desktops, and show old and new scores."""
     with Api(server) as api:
-        body = {"task_set": task_set, "make_current": make_current}
+        other = parameters(judge, "--judge") if judge else None
+        body = {"task_set": task_set, "make_current": make_current, "judge": other}
         asked = api.post(f"/runs/{run}/rescore", body, seconds=RESCORE_SECONDS)
         rows = wait_for_rescores(api, f"/runs/{run}/rescores", asked["rescores"], timeout)
         show_rescores({**asked, "rescores": rows}, output)

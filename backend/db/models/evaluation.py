@@ -12,13 +12,15 @@ class Evaluation(Base):
     """One scoring of one attempt by one evaluator version; one of an attempt's evaluations is current.
 
     `spec` is what it was told to check: dialect, getters, options. `task_id` is the task that said so, where that is
-    not the episode's own. Without a `score` the work was handed in. `parts` is what became of the task's parts
+    not the episode's own. Without a `score` the work was handed in, or there is no verdict: `failure` says why, and the
+    evidence waits for the evaluation to be repeated. `parts` is what became of the task's parts
     (`backend.domain.score.PartResult`).
     """
 
     __tablename__ = "evaluation"
     __table_args__ = (
         CheckConstraint("score BETWEEN 0 AND 1", name="score_range"),
+        CheckConstraint("failure = '' OR (score IS NULL AND NOT current)", name="failure_is_no_verdict"),
         Index("uq_evaluation_current", "attempt_id", unique=True, postgresql_where=text("current")),
     )
 
@@ -27,6 +29,7 @@ class Evaluation(Base):
     version: Mapped[str]
     score: Mapped[float | None]
     rule: Mapped[str] = mapped_column(default="")
+    failure: Mapped[str] = mapped_column(default="", server_default=text("''"))
     metrics: Mapped[JsonList] = mapped_column(default=list)
     parts: Mapped[JsonList] = mapped_column(default=list, server_default=text("'[]'"))
     spec: Mapped[Json] = mapped_column(default=dict, server_default=text("'{}'"))

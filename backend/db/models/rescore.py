@@ -7,15 +7,17 @@ from sqlalchemy import Index, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from backend.db.models import words
-from backend.db.models.base import Base, Created, Id, ref
+from backend.db.models.base import Base, Created, Id, Json, ref
 from backend.db.types import one_of
 
 
 class Rescore(Base):
-    """One scored attempt that is to be scored again, or was.
+    """One attempt that is to be scored again, or was: a scored one, or one whose evaluation came to no verdict.
 
     `task_id` is the task that judges, perhaps of a newer task set; `before_id` the evaluation that was current when it
-    was asked for, `after_id` the new one.
+    was asked for, or the one that came to no verdict, and `after_id` the new one. Such a verdict is looked for up to so
+    many `tries`, from `available_at`; `anew`: if all fail the whole episode is repeated. `judge` is a
+    `backend.domain.judging.config.JudgeConfig` that is to look at the kept pictures; empty = what the evidence says.
     """
 
     __tablename__ = "rescore"
@@ -26,6 +28,7 @@ class Rescore(Base):
             "attempt_id",
             "task_id",
             "make_current",
+            "judge",
             unique=True,
             postgresql_where=text("state = 'waiting'"),
         ),
@@ -39,7 +42,11 @@ class Rescore(Base):
     after_id: Mapped[UUID | None] = mapped_column(ref("evaluation"))
     actor_id: Mapped[UUID | None] = mapped_column(ref("actor"))
     make_current: Mapped[bool] = mapped_column(default=True)
+    judge: Mapped[Json] = mapped_column(default=dict, server_default=text("'{}'"))
     state: Mapped[str] = mapped_column(default="waiting")
+    tries: Mapped[int] = mapped_column(default=0, server_default=text("0"))
+    anew: Mapped[bool] = mapped_column(default=False, server_default=text("false"))
+    available_at: Mapped[Created]
     message: Mapped[str] = mapped_column(default="")
     created_at: Mapped[Created]
     ended_at: Mapped[datetime | None]

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, and_, func, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session, aliased
 from uuid_utils.compat import uuid7
 
-from backend.db.models import Episode, Evaluation, Rescore, Task, TaskSet
+from backend.db.models import Attempt, Episode, Evaluation, Rescore, Task, TaskSet
 from backend.db.models.words import RescoreState
 from backend.db.repositories.pages_common import AnyRow
 from backend.domain.episode import EpisodeState
@@ -17,9 +17,10 @@ from backend.domain.episode import EpisodeState
 
 def put(session: Session, values: dict[str, Any]) -> UUID:
     """Asks for it, unless the same is waiting already; the id of what waits."""
+    values = {"judge": {}, **values}
     query = insert(Rescore).values({"state": RescoreState.WAITING.value, "message": "", **values})
     same = select(Rescore.id).where(Rescore.state == RescoreState.WAITING.value)
-    for name in ("attempt_id", "task_id", "make_current"):
+    for name in ("attempt_id", "task_id", "make_current", "judge"):
         same = same.where(getattr(Rescore, name) == values[name])
     found: UUID | None = None
     while found is None:  # The one that waited may end between the two questions.
@@ -30,7 +31,8 @@ def put(session: Session, values: dict[str, Any]) -> UUID:
 
 def next_waiting(session: Session) -> Rescore | None:
     """The oldest that waits and that nobody works on, locked until the end of the transaction."""
-    query = select(Rescore).where(Rescore.state == RescoreState.WAITING.value).order_by(Rescore.id).limit(1)
+    due = (Rescore.state == RescoreState.WAITING.value, Rescore.available_at <= func.now())
+    query = select(Rescore).where(*due).order_by(Rescore.id).limit(1)
     return session.scalar(query.with_for_update(skip_locked=True).execution_options(populate_existing=True))
 
 
@@ -74,10 +76,40 @@ def listing(  # noqa: PLR0913 - one keyword per thing to ask by
     return session.execute(query.order_by(Rescore.id).limit(limit)).all()
 
 
-def scored_episodes(session: Session, run_id: UUID) -> list[UUID]:
-    """Episodes of a run that have a score."""
-    query = select(Episode.id).where(Episode.run_id == run_id, Episode.state == EpisodeState.SCORED.value)
+def judgeable_episodes(session: Session, run_id: UUID) -> list[UUID]:
+    """Episodes of a run that have a score, or are lost for want of a verdict."""
+    scored = Episode.state == EpisodeState.SCORED.value
+    query = select(Episode.id).where(Episode.run_id == run_id, scored | _unjudged())
     return list(session.scalars(query.order_by(Episode.id)))
+
+
+def unjudged_of_run(session: Session, run_id: UUID) -> list[tuple[Episode, Evaluation]]:
+    """Lost episodes of a run whose last attempt lacks only the verdict, locked, with its evidence."""
+    query = select(Episode).where(Episode.run_id == run_id, _unjudged()).order_by(Episode.id)
+    rows = session.scalars(query.with_for_update(key_share=True).execution_options(populate_existing=True)).all()
+    found = [(episode, unjudged_evaluation(session, episode.id)) for episode in rows]
+    return [(episode, kept) for episode, kept in found if kept is not None]
+
+
+def unjudged_evaluation(session: Session, episode_id: UUID) -> Evaluation | None:
+    """The evidence of an episode's last attempt, if only the verdict is missing."""
+    query = (
+        select(Evaluation)
+        .join(Attempt, Attempt.id == Evaluation.attempt_id)
+        .join(Episode, Episode.id == Attempt.episode_id)
+        .where(Episode.id == episode_id, Attempt.number == Episode.attempts_count, Evaluation.failure != "")
+    )
+    return session.scalar(query.order_by(Evaluation.id.desc()).limit(1))
+
+
+def _unjudged() -> ColumnElement[bool]:
+    """The episode is lost, and the evidence of its last attempt was kept."""
+    kept = (
+        select(Evaluation.id)
+        .join(Attempt, Attempt.id == Evaluation.attempt_id)
+        .where(Attempt.episode_id == Episode.id, Attempt.number == Episode.attempts_count, Evaluation.failure != "")
+    )
+    return and_(Episode.state == EpisodeState.LOST.value, kept.exists())
 
 
 def current_evaluation(session: Session, attempt_id: UUID) -> Evaluation | None:

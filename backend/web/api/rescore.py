@@ -7,6 +7,7 @@ from uuid import UUID
 from fastapi import Query, Request
 from pydantic import Field
 
+from backend.domain.judging.config import JudgeConfig
 from backend.services import episodes as episode_service
 from backend.services import rescore as service
 from backend.services import runs as run_service
@@ -19,15 +20,25 @@ router = api_router("rescoring")
 
 
 class RescoreBody(schemas.Body):
-    """Which task judges, and whether its verdict counts."""
+    """Which task and which model judge, and whether the verdict counts."""
 
     task_set: Literal["own", "latest"] = Field(
         default="own", description="`latest`: the task of the same key in the newest task set of the benchmark."
     )
     make_current: bool | None = Field(
         default=None,
-        description="Whether the new score counts. By default it does, unless a task of another task set gives it.",
+        description="Whether the new score counts. By default it does, unless another task or another judge gives it.",
     )
+    judge: JudgeConfig | None = Field(
+        default=None,
+        description="A model that looks at the kept pictures, for tasks that a model judges; null: what its own judge "
+        "said is kept.",
+    )
+
+    @property
+    def wish(self) -> service.Wish:
+        """For the service."""
+        return service.Wish(self.task_set, self.make_current, self.judge)
 
 
 class Rescore(schemas.View):
@@ -40,7 +51,9 @@ class Rescore(schemas.View):
     task_set_version: int
     state: Literal["waiting", "done", "failed"]
     message: str = Field(default="", description="Why it failed, or what else the newer task has changed.")
-    old_score: float
+    judge: JudgeConfig | None = Field(default=None, description="The model that looks at the kept pictures.")
+    tries: int = Field(description="How often it came to no verdict, where there was none before.")
+    old_score: float | None = Field(description="null: there was no verdict.")
     new_score: float | None = None
     old_evaluation: UUID
     new_evaluation: UUID | None = None
@@ -76,6 +89,8 @@ def view(row: RescoreRow) -> Rescore:
         task_set_version=row.task_set_version,
         state=found.state,
         message=found.message,
+        judge=JudgeConfig.model_validate(found.judge) if found.judge else None,
+        tries=found.tries,
         old_score=row.before,
         new_score=row.after,
         old_evaluation=found.before_id,
@@ -97,10 +112,11 @@ def evaluations(session: SessionDep, episode_id: Id) -> schemas.Page[schemas.Eva
 
 @router.post("/episodes/{episode_id}/rescore", status_code=202)
 def rescore_episode(session: SessionDep, actor: ActorDep, episode_id: Id, body: RescoreBody | None = None) -> Rescore:
-    """Score an episode's stored evidence again, without a desktop. Asking twice while one waits is one request."""
-    wanted = body or RescoreBody()
-    found = service.request(session, episode_id, actor, by=wanted.task_set, make_current=wanted.make_current)
-    return view(found)
+    """Score an episode's stored evidence again, without a desktop. Asking twice while one waits is one request.
+
+    Also an episode that was lost for want of a verdict: it waits again, and is scored if there is one this time.
+    """
+    return view(service.request(session, episode_id, actor, (body or RescoreBody()).wish))
 
 
 @router.get("/episodes/{episode_id}/rescores")
@@ -112,9 +128,8 @@ def episode_rescores(session: SessionDep, episode_id: Id) -> schemas.Page[Rescor
 
 @router.post("/runs/{run_id}/rescore", status_code=202)
 def rescore_run(session: SessionDep, actor: ActorDep, run_id: Id, body: RescoreBody | None = None) -> RunRescore:
-    """Score the evidence of every scored episode of a run again. Those that cannot be are listed with the reason."""
-    wanted = body or RescoreBody()
-    asked, refused = service.request_run(session, run_id, actor, by=wanted.task_set, make_current=wanted.make_current)
+    """Score again every episode of a run that has a score or lacks only the verdict. The others are refused."""
+    asked, refused = service.request_run(session, run_id, actor, (body or RescoreBody()).wish)
     return RunRescore(
         run=run_id,
         rescores=[view(row) for row in asked],

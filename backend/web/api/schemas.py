@@ -285,7 +285,8 @@ class Evaluation(View):
     id: UUID
     attempt_id: UUID
     version: str
-    score: float | None = Field(description="None: the work was handed in, and people judge it.")
+    score: float | None = Field(description="None: the work was handed in, and people judge it; or a `failure`.")
+    failure: str = Field(default="", description="Why there is no verdict; the evidence is kept for another try.")
     rule: str
     metrics: list[dict[str, Any]]
     spec: dict[str, Any] = Field(

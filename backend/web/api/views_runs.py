@@ -154,6 +154,7 @@ def evaluation(row: EvaluationRow) -> schemas.Evaluation:
         attempt_id=found.attempt_id,
         version=found.version,
         score=found.score,
+        failure=found.failure,
         rule=found.rule,
         metrics=found.metrics,
         spec=found.spec,

@@ -1,10 +1,12 @@
 """`/episodes/{id}`: what does the agent do now, or what did it do?"""
 
-from typing import Annotated
+from typing import Annotated, Self
 
 from fastapi import Form, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
+from pydantic import BaseModel, model_validator
 
+from backend.domain.judging.config import JudgeConfig
 from backend.services import pages_episode, pages_failures, pages_process, rescore
 from backend.services.failures import MOST
 from backend.services.rescore import By
@@ -14,6 +16,35 @@ from backend.web.pages.failures import Person, Seed
 from backend.web.templating import render
 
 router = page_router()
+
+
+class Again(BaseModel):
+    """The forms by which an episode is scored again; with `judge_model` that model looks at the kept pictures."""
+
+    by: By = "own"
+    judge_model: str = ""
+    judge_endpoint: str = "openai"
+    judge_votes: int = 1
+    judge_temperature: float = 0.0
+
+    @model_validator(mode="after")
+    def is_a_judge(self) -> Self:
+        """Raises ValueError if there is no such judge."""
+        self.wish()
+        return self
+
+    def wish(self) -> rescore.Wish:
+        """For the service; whether the verdict counts is its own rule."""
+        model = self.judge_model.strip()
+        if not model:
+            return rescore.Wish(self.by)
+        judge = JudgeConfig(
+            endpoint=self.judge_endpoint.strip(),
+            model=model,
+            votes=self.judge_votes,
+            temperature=self.judge_temperature,
+        )
+        return rescore.Wish(self.by, judge=judge)
 
 
 @router.get("/episodes/{episode_id}")
@@ -50,8 +81,8 @@ def episode(  # noqa: PLR0913 - one parameter per part of the address
 
 @router.post("/episodes/{episode_id}/rescore")
 def score_again(
-    session: SessionDep, actor: ActorDep, episode_id: Id, by: Annotated[By, Form()] = "own"
+    session: SessionDep, actor: ActorDep, episode_id: Id, asked: Annotated[Again, Form()]
 ) -> RedirectResponse:
-    """Score the stored evidence again, from the buttons of the page; a newer task's verdict is shown, not counted."""
-    rescore.request(session, episode_id, actor, by=by, make_current=None)
+    """Score the stored evidence again, from the page; verdicts of newer tasks and other judges are only shown."""
+    rescore.request(session, episode_id, actor, asked.wish())
     return see(f"/episodes/{episode_id}")

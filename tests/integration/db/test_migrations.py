@@ -22,11 +22,13 @@ from backend.services import rollups
 from tests.factories.creative import creative_benchmark
 from tests.factories.handed_in import hand_in
 from tests.factories.records import World, world
+from tests.integration.services.test_repeats import WHY, claimed, unjudged
 
 ROOT = Path(__file__).resolve().parents[3]
 HEAD = ScriptDirectory.from_config(config("postgresql://nowhere/none")).get_current_head()
 BEFORE_ROLLUPS = "0003"
 BEFORE_WORKS = "0013"
+BEFORE_REPEATS = "0016"
 
 
 @pytest.fixture
@@ -128,6 +130,16 @@ class TestUpAndDown:
         upgrade(fresh_database)
         with world(fresh_database) as installation:
             filled(installation)
+
+    def test_what_waits_for_a_verdict_is_given_up(self, fresh_database: str) -> None:
+        with world(fresh_database) as installation:
+            unjudged(installation, claimed(installation))
+        downgrade(fresh_database, BEFORE_REPEATS)
+        upgrade(fresh_database)
+        with world(fresh_database) as installation:
+            (episode,) = installation.do(lambda session: list(session.scalars(select(Episode))))
+            assert (episode.state, episode.failure_class, episode.score) == ("lost", "evaluator", None)
+            assert episode.failure_message == WHY
 
     def test_works_and_choices_go_and_their_episodes_stay(self, fresh_database: str) -> None:
         with world(fresh_database) as installation:

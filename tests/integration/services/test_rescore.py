@@ -57,7 +57,7 @@ def scored(world: World, task: Task, said: bytes = b"hello", *, spec: bool = Tru
 def ask(world: World, episode_id: UUID, by: rescore.By = "own", make_current: bool | None = None) -> RescoreRow:  # noqa: FBT001
     with world.work() as session:
         _, actor = world.who(session)
-        return rescore.request(session, episode_id, actor, by=by, make_current=make_current)
+        return rescore.request(session, episode_id, actor, rescore.Wish(by, make_current))
 
 
 class TestRequest:
@@ -113,13 +113,13 @@ class TestRequest:
         with installation.work() as session:
             run_id = session.scalars(select(Run.id)).one()
             _, actor = installation.who(session)
-            asked, refused = rescore.request_run(session, run_id, actor, by="own", make_current=None)
+            asked, refused = rescore.request_run(session, run_id, actor, rescore.Wish())
         assert [row.rescore.episode_id for row in asked] == [episode]
         assert refused == []
         import_task(installation, task_of(result={"type": "vm_command_line", "command": "x"}))
         with installation.work() as session:
             _, actor = installation.who(session)
-            asked, refused = rescore.request_run(session, run_id, actor, by="latest", make_current=None)
+            asked, refused = rescore.request_run(session, run_id, actor, rescore.Wish("latest"))
         assert asked == []
         assert [(one.episode_id, one.task) for one in refused] == [(episode, "notes/hello")]
 

@@ -104,7 +104,7 @@ class TestHandedIn:
             _, actor = installation.who(session)
             episode = session.scalars(select(Episode)).one()
             with pytest.raises(Conflict, match="has no score"):
-                rescore.request(session, episode.id, actor, by="own", make_current=None)
+                rescore.request(session, episode.id, actor)
 
     def test_a_validation_says_that_people_judge(self, installation: World) -> None:
         installation.benchmark(creative_benchmark(), NAME)

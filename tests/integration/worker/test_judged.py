@@ -1,16 +1,19 @@
 """A worker runs judged tasks with a judge whose replies are recorded."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
-from backend.db.models import Episode, Evidence, Judge, JudgeAnswer, JudgeVerdict, Measure, Run
+from backend.config import Settings
+from backend.db.models import Episode, Evidence, Judge, JudgeAnswer, JudgeVerdict, Measure, Rescore, Run
 from backend.domain import registry
+from backend.domain.episode import REPEAT_PAUSES
 from backend.domain.errors import Invalid, UnknownPlugin
+from backend.domain.judging.config import JudgeConfig
 from backend.domain.judging.judgement import Judgement
 from backend.domain.judging.prompt import PROMPT_SHA256
 from backend.domain.task import Task
@@ -26,11 +29,14 @@ from tests.integration.worker.in_process import (
     InProcessWorker,
     attempts,
     benchmark_of,
+    episodes,
     evaluations,
     finished,
     submit,
 )
+from tests.waiting import until
 from worker.database import Database
+from worker.model_room import ModelRoom
 from worker.rescorer import Rescorer
 
 StartWorker = Callable[[], InProcessWorker]
@@ -48,18 +54,53 @@ class Installation:
         self.tape = folder / "tape.jsonl"
         (folder / "models.toml").write_text(f'[endpoints.tape]\napi = "recorded"\ncassette = "{self.tape}"\n')
 
-    def run(self, *replies: str, task: Task | None = None, **more: Any) -> tuple[Run, Episode]:
-        """One episode with a judge that gives these replies, in this order."""
+    def record(self, *replies: str) -> None:
+        """From now on the model gives these replies, in this order."""
         lines = [json.dumps({"reply": {"text": text, "usage": USAGE}}) for text in replies]
         self.tape.write_text("\n".join(lines) + "\n")
+
+    def run(self, *replies: str, task: Task | None = None, **more: Any) -> tuple[Run, Episode]:
+        """One episode with a judge that gives these replies, in this order."""
+        run, worker = self._begin(*replies, task=task, **more)
+        (episode,) = finished(self.world, run.id)
+        worker.stop()
+        return run, episode
+
+    def unjudged(self, *replies: str) -> Episode:
+        """The same where they are no verdict: the episode that waits for another try."""
+        run, worker = self._begin(*replies)
+
+        def waits() -> Sequence[Episode]:
+            return [one for one in episodes(self.world, run.id) if "no verdict" in one.reason]
+
+        (episode,) = until(waits, 30.0, what="the evaluation is to be repeated")
+        worker.stop()
+        return episode
+
+    def ask(self, episode: Episode, wish: rescore.Wish | None = None) -> None:
+        """Somebody wants it scored again."""
+        with self.world.work() as session:
+            _, actor = self.world.who(session)
+            rescore.request(session, episode.id, actor, wish)
+
+    def rescorer(self) -> Rescorer:
+        """What scores again, with the same models."""
+        models = ModelRoom.of(Settings(data=self.tape.parent)).models
+        return Rescorer(Database(self.world.factory), self.world.store, InProcessJudge(), models, every=0.1)
+
+    def make_due(self) -> None:
+        """Lets the pause pass."""
+        with self.world.work() as session:
+            session.execute(update(Rescore).values(available_at=Rescore.created_at))
+
+    def _begin(self, *replies: str, task: Task | None = None, **more: Any) -> tuple[Run, InProcessWorker]:
+        self.record(*replies)
         self.world.benchmark(benchmark_of(task or judged_task()))
         worker = self.start_worker()
         judge: Mapping[str, Any] = {"endpoint": "tape", "model": "judge-1", **more.pop("judge", {})}
         run = submit(self.world, "noop", judge=judge, **more)
         worker.dispatcher.wake()
-        (episode,) = finished(self.world, run.id)
-        worker.stop()
-        return run, episode
+        return run, worker
 
     def all(self, kind: Any) -> list[Any]:
         with self.world.work() as session:
@@ -130,11 +171,8 @@ class TestScoredAgain:
     def test_the_kept_answers_are_read_and_nobody_is_asked(self, here: Installation) -> None:
         _, episode = here.run(HALF)
         here.tape.unlink()
-        with here.world.work() as session:
-            _, actor = here.world.who(session)
-            rescore.request(session, episode.id, actor, by="own", make_current=None)
-        rescorer = Rescorer(Database(here.world.factory), here.world.store, InProcessJudge(), every=0.1)
-        assert rescorer.one()
+        here.ask(episode)
+        assert here.rescorer().one()
         (row,) = here.world.do(rescore.listing)
         assert (row.rescore.state, row.before, row.after) == ("done", 0.0, 0.0)
         (attempt,) = attempts(here.world, episode.id)
@@ -143,7 +181,65 @@ class TestScoredAgain:
         assert len(here.all(JudgeAnswer)) == 1
 
 
-class TestLost:
+class TestAnotherJudge:
+    OTHER = JudgeConfig(endpoint="tape", model="judge-2", votes=3, temperature=0.3)
+
+    def test_its_verdict_stands_beside_the_old_one(self, here: Installation) -> None:
+        _, episode = here.run(HALF)
+        here.record(GOOD, GOOD, HALF)
+        here.ask(episode, rescore.Wish(judge=self.OTHER))
+        assert here.rescorer().one()
+        (row,) = here.world.do(rescore.listing)
+        assert (row.rescore.state, row.before, row.after, row.rescore.make_current) == ("done", 0.0, 1.0, False)
+        (attempt,) = attempts(here.world, episode.id)
+        old, new = sorted(evaluations(here.world, attempt.id), key=lambda one: one.id)
+        assert [(one.current, one.score) for one in (old, new)] == [(True, 0.0), (False, 1.0)]
+        assert here.all(Episode)[0].score == 0.0
+
+    def test_it_is_a_judge_of_its_own_with_its_own_verdicts(self, here: Installation) -> None:
+        _, episode = here.run(HALF)
+        here.record(GOOD, GOOD, HALF)
+        here.ask(episode, rescore.Wish(judge=self.OTHER))
+        assert here.rescorer().one()
+        names = {judge.id: judge.model for judge in here.all(Judge)}
+        assert sorted(names.values()) == ["judge-1", "judge-2"]
+        said = {(names[row.judge_id], row.criterion): row.reached for row in here.all(JudgeVerdict)}
+        assert said == {
+            ("judge-1", "opened"): True,
+            ("judge-1", "final"): False,
+            ("judge-2", "opened"): True,
+            ("judge-2", "final"): True,
+        }
+
+    def test_it_may_count_if_that_is_asked_for(self, here: Installation) -> None:
+        _, episode = here.run(HALF)
+        here.record(GOOD, GOOD, GOOD)
+        here.ask(episode, rescore.Wish(judge=self.OTHER, make_current=True))
+        assert here.rescorer().one()
+        assert here.all(Episode)[0].score == 1.0
+
+    def test_without_an_answer_the_old_verdict_stands(self, here: Installation) -> None:
+        _, episode = here.run(HALF)
+        here.record("yes", "no")
+        here.ask(episode, rescore.Wish(judge=self.OTHER))
+        assert here.rescorer().one()
+        (row,) = here.world.do(rescore.listing)
+        assert (row.rescore.state, row.after) == ("failed", None)
+        assert "cannot be used" in row.rescore.message
+        assert here.all(Episode)[0].score == 0.0
+
+    def test_an_endpoint_that_nobody_has(self, here: Installation) -> None:
+        _, episode = here.run(HALF)
+        with pytest.raises(UnknownPlugin, match="no model endpoint called 'tapes'"):
+            here.ask(episode, rescore.Wish(judge=JudgeConfig(endpoint="tapes", model="m")))
+
+    def test_a_task_without_a_criterion_for_it(self, here: Installation) -> None:
+        _, episode = here.run(HALF, task=note_task())
+        with pytest.raises(Invalid, match=r"nothing of .* is for a judge"):
+            here.ask(episode, rescore.Wish(judge=self.OTHER))
+
+
+class TestWithoutVerdict:
     @pytest.mark.parametrize(
         ("replies", "words"),
         [
@@ -153,16 +249,38 @@ class TestLost:
             ((), "has no reply"),
         ],
     )
-    def test_a_judge_without_a_verdict_loses_the_episode_and_scores_nothing(
+    def test_nothing_is_scored_and_the_pictures_wait_for_another_try(
         self, here: Installation, replies: tuple[str, ...], words: str
     ) -> None:
-        _, episode = here.run(*replies)
-        assert (episode.state, episode.failure_class, episode.score) == ("lost", "evaluator", None)
-        assert words in episode.failure_message
-        assert here.all(Measure) == []
-        assert here.all(JudgeVerdict) == []
+        episode = here.unjudged(*replies)
+        (attempt,) = attempts(here.world, episode.id)
+        assert (episode.state, attempt.state, attempt.failure_class) == ("waiting", "lost", "evaluator")
+        assert words in attempt.failure_message
+        assert here.all(Measure) == here.all(JudgeVerdict) == []
         assert len(here.all(JudgeAnswer)) == len(replies)
-        assert len(attempts(here.world, episode.id)) == 1
+
+    def test_the_judge_is_asked_again_and_the_episode_is_scored_once(self, here: Installation) -> None:
+        episode = here.unjudged(answer(opened=True), "yes")
+        here.record(HALF)
+        here.make_due()
+        assert here.rescorer().one()
+        (found,) = here.all(Episode)
+        assert (found.state, found.score, found.attempts_count) == ("scored", 0.0, 1)
+        (attempt,) = attempts(here.world, episode.id)
+        assert (attempt.state, attempt.failure_class) == ("scored", None)
+        assert {row.name: row.value for row in here.all(Measure)} == {"score": 0.0, "S_final": 0.0, "S_int": 1.0}
+        assert here.all(Run)[0].state == "completed"
+        assert here.world.do(episode_page, found.id, None).repeated
+
+    def test_without_an_answer_to_the_end_it_is_lost(self, here: Installation) -> None:
+        here.unjudged("yes", "yes")
+        for _ in REPEAT_PAUSES:
+            here.make_due()
+            assert here.rescorer().one()
+        (found,) = here.all(Episode)
+        assert (found.state, found.failure_class, found.score) == ("lost", "evaluator", None)
+        assert "cannot be used" in found.failure_message
+        assert here.all(Run)[0].state == "completed"
 
 
 class TestSubmit:

@@ -1,11 +1,13 @@
 """A worker scores stored evidence again."""
 
 from collections.abc import Callable
+from pathlib import Path
 from uuid import UUID
 
 import pytest
 from sqlalchemy import select
 
+from backend.config import Settings
 from backend.db.models import Evaluation, Evidence
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed
@@ -19,6 +21,7 @@ from tests.fakes.judge import InProcessJudge
 from tests.integration.worker.in_process import InProcessWorker, benchmark_of, finished, submit
 from tests.waiting import until
 from worker.database import Database
+from worker.model_room import ModelRoom
 from worker.rescorer import Rescorer
 
 SOLUTION = ({"type": "hello"}, {"hotkey": ["ctrl", "s"]})
@@ -39,7 +42,7 @@ def played(world: World, start_worker: StartWorker, *tasks: object, agent: str =
 def ask(world: World, episode_id: UUID, by: rescore.By = "own", *, make_current: bool | None = None) -> None:
     with world.work() as session:
         _, actor = world.who(session)
-        rescore.request(session, episode_id, actor, by=by, make_current=make_current)
+        rescore.request(session, episode_id, actor, rescore.Wish(by, make_current))
 
 
 def result(world: World) -> RescoreRow:
@@ -63,8 +66,10 @@ def judge() -> InProcessJudge:
 
 
 @pytest.fixture
-def rescorer(world: World, judge: InProcessJudge) -> Rescorer:
-    return Rescorer(Database(world.factory), world.store, judge, every=0.1)
+def rescorer(world: World, judge: InProcessJudge, tmp_path: Path) -> Rescorer:
+    return Rescorer(
+        Database(world.factory), world.store, judge, ModelRoom.of(Settings(data=tmp_path)).models, every=0.1
+    )
 
 
 class TestOne:

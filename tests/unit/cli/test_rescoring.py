@@ -13,7 +13,9 @@ from backend.cli.output import Output
 PATH = "/episodes/018f0000-0000-7000-8000-000000000001/rescores"
 
 
-def row(number: int = 1, state: str = "done", old: float = 0.0, new: float | None = 1.0, **more: Any) -> dict[str, Any]:
+def row(
+    number: int = 1, state: str = "done", old: float | None = 0.0, new: float | None = 1.0, **more: Any
+) -> dict[str, Any]:
     return {
         "id": f"r{number}",
         "episode_id": f"e{number}",
@@ -64,17 +66,21 @@ class TestWaitForRescores:
 
 class TestShowRescores:
     def test_old_and_new_side_by_side(self, capsys: pytest.CaptureFixture[str]) -> None:
-        rows = [row(1), row(2, old=1.0), row(3, make_current=False)]
+        rows = [row(1), row(2, old=1.0), row(3, make_current=False, judge={"model": "judge-2"})]
         rescoring.show_rescores({"rescores": rows, "refused": []}, Output.TABLE)
         said = capsys.readouterr()
         lines = [line.split() for line in said.out.splitlines()]
         assert lines[0] == [
-            *("task", "version", "state", "old", "score", "new", "score", "change", "counts", "why", "episode")
+            *("task", "version", "judge", "state", "old", "score", "new", "score", "change", "counts", "why", "episode")
         ]
-        assert lines[1] == ["files/1", "1", "done", "0", "1", "+1", "new", "-", "e1"]
-        assert lines[2] == ["files/2", "1", "done", "1", "1", "same", "new", "-", "e2"]
-        assert lines[3] == ["files/3", "1", "done", "0", "1", "+1", "old", "-", "e3"]
+        assert lines[1] == ["files/1", "1", "-", "done", "0", "1", "+1", "new", "-", "e1"]
+        assert lines[2] == ["files/2", "1", "-", "done", "1", "1", "same", "new", "-", "e2"]
+        assert lines[3] == ["files/3", "1", "judge-2", "done", "0", "1", "+1", "old", "-", "e3"]
         assert said.err == "2 scores changed, 0 without a verdict, 0 that could not be scored again\n"
+
+    def test_what_had_no_verdict_before(self, capsys: pytest.CaptureFixture[str]) -> None:
+        rescoring.show_rescores({"rescores": [row(old=None)], "refused": []}, Output.TABLE)
+        assert capsys.readouterr().out.splitlines()[1].split()[-6:] == ["-", "1", "-", "new", "-", "e1"]
 
     def test_as_json(self, capsys: pytest.CaptureFixture[str]) -> None:
         rescoring.show_rescores({"rescores": [row()], "refused": []}, Output.JSON)

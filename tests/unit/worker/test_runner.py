@@ -218,8 +218,10 @@ class TestLost:
         attempt = Attempt(note_task())
         attempt.judge.broken = EvaluatorFailed("it broke (3 tries)")
         attempt.run()
-        assert attempt.book.moves == ["running", "evaluating", "lost"]
+        assert attempt.book.moves == ["running", "evaluating", "unjudged"]
         assert attempt.book.evaluation is None
+        assert attempt.book.message == "it broke (3 tries)"
+        assert [found.result is not None for found in attempt.book.evidence] == [True]
 
     def test_no_room_for_a_picture(self) -> None:
         attempt = Attempt(note_task())

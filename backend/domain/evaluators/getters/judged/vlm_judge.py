@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.getters._evidence import JSON_TYPE, Checked, only, stated
 from backend.domain.ports import SetupContext
 from backend.domain.registry import Kind, register
@@ -15,9 +16,12 @@ class VlmJudge(Checked):
     """The judgement as JSON (`backend.domain.judging.judgement.Judgement`). All calls of a task share one."""
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
-        """See the port."""
-        return [Blob(name="judgement.json", data=context.judgement(), media_type=JSON_TYPE)]
+        """See the port. Where the judge fails, the rest is gathered all the same, and it can be asked again later."""
+        try:
+            return [Blob(name="judgement.json", data=context.judgement(), media_type=JSON_TYPE)]
+        except EvaluatorFailed as error:
+            return [Blob(name="judgement.json", note=f"{error.message} {error.hint}".strip())]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
+        """See the port. Raises EvaluatorFailed where the judge gave no judgement: that is no verdict."""
         return stated(only(blobs))

@@ -1,0 +1,270 @@
+"""An evaluation that came to no verdict: its evidence is kept, it alone is repeated, and the episode counts once."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select, text, update
+
+from backend.db.models import Attempt, Episode, Evaluation, Event, Evidence, Measure, Rescore, Run
+from backend.db.models.words import EvidenceRole
+from backend.domain.episode import REPEAT_PAUSES
+from backend.domain.errors import Conflict, FailureClass, LeaseLost, Unavailable
+from backend.domain.evaluators.evaluate import CallEvidence
+from backend.services import attempts, claims, rescore, runs
+from backend.services.artifacts import ArtifactRef
+from backend.services.attempts import EvidenceRow, Judged
+from backend.services.claims import Claim, Fence
+from backend.services.evidence import spec_of
+from backend.services.rescore import Wish
+from backend.services.summary import run_summary
+from tests.factories.records import World, evaluation
+from tests.integration.services.test_rescore import import_task, task_of
+
+WHY = "the metric broke (3 tries)"
+
+
+def claimed(world: World) -> Claim:
+    """An attempt that is being evaluated."""
+    import_task(world, task_of())
+    worker = world.worker()
+    world.submit()
+    claim = world.must_claim(worker)
+    world.run_to_evaluation(claim)
+    return claim
+
+
+def unjudged(world: World, claim: Claim, fence: Fence | None = None) -> None:
+    """What a worker writes when there is no verdict."""
+    ref = ArtifactRef(world.store.put(b"hello", "text/plain"), 5, "text/plain")
+    rows = [EvidenceRow(0, EvidenceRole.RESULT, "vm_command_line", "cat note", ref)]
+    judged = Judged(spec_of(task_of(), [CallEvidence()]))
+    world.do(attempts.finish_unjudged, fence or claim.fence, WHY, rows, {"evaluation": 3.0}, judged=judged)
+
+
+@pytest.fixture
+def claim(installation: World) -> Claim:
+    """An attempt whose evaluation came to no verdict."""
+    found = claimed(installation)
+    unjudged(installation, found)
+    installation.do(claims.release_lease, found.lease_id, "done")
+    return found
+
+
+def make_due(world: World) -> None:
+    """Lets the pause pass."""
+    with world.work() as session:
+        session.execute(update(Rescore).values(available_at=Rescore.created_at))
+
+
+@contextmanager
+def taken(world: World) -> Iterator[tuple[Any, rescore.Job]]:
+    """The next request, in the transaction that holds it."""
+    with world.work() as session:
+        job = rescore.take(session)
+        assert job is not None
+        yield session, job
+
+
+def judge(world: World, score: float = 1.0) -> None:
+    """The evaluation is repeated and comes to a verdict."""
+    make_due(world)
+    with taken(world) as (session, job):
+        rescore.finish(session, job, evaluation(score), [], 0.5)
+
+
+def fail(world: World) -> None:
+    """The evaluation is repeated and comes to none."""
+    make_due(world)
+    with taken(world) as (_, job):
+        rescore_id = job.rescore.id
+    world.do(rescore.fail, rescore_id, WHY)
+
+
+def give_up(world: World) -> None:
+    """All repeats fail."""
+    for _ in REPEAT_PAUSES:
+        fail(world)
+
+
+def all_of(world: World, kind: Any) -> list[Any]:
+    with world.work() as session:
+        return list(session.scalars(select(kind).order_by(kind.id)))
+
+
+def states(world: World) -> tuple[str, str, str]:
+    """Of run, episode and newest attempt."""
+    return all_of(world, Run)[-1].state, all_of(world, Episode)[-1].state, all_of(world, Attempt)[-1].state
+
+
+class TestKept:
+    def test_the_evidence_stays_and_only_the_evaluation_waits(self, installation: World, claim: Claim) -> None:
+        assert states(installation) == ("running", "waiting", "lost")
+        (kept,) = all_of(installation, Evaluation)
+        assert (kept.failure, kept.score, kept.current, kept.spec["dialect"]) == (WHY, None, False, "starter")
+        with installation.work() as session:
+            (blob,) = session.scalars(select(Evidence))
+            assert blob.evaluation_id == kept.id
+            assert session.scalar(select(func.count()).select_from(Measure)) == 0
+        (attempt,) = all_of(installation, Attempt)
+        assert (attempt.failure_class, attempt.failure_message, attempt.seconds["evaluation"]) == ("evaluator", WHY, 3)
+        (row,) = all_of(installation, Rescore)
+        assert (row.state, row.before_id, row.actor_id, row.make_current) == ("waiting", kept.id, None, True)
+        (episode,) = all_of(installation, Episode)
+        assert "the evaluation is repeated after 5 s" in episode.reason
+
+    def test_nobody_begins_the_episode_meanwhile(self, installation: World, claim: Claim) -> None:
+        assert installation.claim(installation.worker("w2", pid=2)) is None
+
+    def test_not_before_the_pause_is_over(self, installation: World, claim: Claim) -> None:
+        with installation.work() as session:
+            assert rescore.take(session) is None
+
+    def test_told_twice_it_is_kept_once(self, installation: World) -> None:
+        found = claimed(installation)
+        unjudged(installation, found)
+        unjudged(installation, found)
+        assert len(all_of(installation, Evaluation)) == len(all_of(installation, Rescore)) == 1
+
+    def test_a_stale_worker_keeps_nothing(self, installation: World) -> None:
+        found = claimed(installation)
+        with pytest.raises(LeaseLost):
+            unjudged(installation, found, Fence(found.attempt_id, found.fence.token - 1))
+        installation.do(claims.release_lease, found.lease_id, "the worker died")
+        with pytest.raises(LeaseLost):
+            unjudged(installation, found)
+        assert all_of(installation, Evaluation) == all_of(installation, Rescore) == []
+
+    def test_of_a_cancelled_run_nothing_is_repeated(self, installation: World) -> None:
+        found = claimed(installation)
+        installation.do(runs.cancel_run, found.run_id)
+        unjudged(installation, found)
+        assert states(installation) == ("cancelled", "cancelled", "lost")
+        assert all_of(installation, Rescore) == []
+
+
+class TestJudged:
+    def test_it_is_scored_as_if_at_once_and_counts_once(self, installation: World, claim: Claim) -> None:
+        judge(installation)
+        assert states(installation) == ("completed", "scored", "scored")
+        (episode,), (attempt,) = all_of(installation, Episode), all_of(installation, Attempt)
+        assert (episode.score, episode.solved, episode.steps, episode.ended_by) == (1.0, True, 2, "done")
+        assert (episode.reason, episode.failure_class, episode.attempts_count) == ("", None, 1)
+        assert (attempt.failure_class, attempt.failure_message, attempt.live) == (None, "", False)
+        old, new = all_of(installation, Evaluation)
+        assert (old.current, new.current, new.failure, new.score, new.seconds) == (False, True, "", 1.0, 0.5)
+        with installation.work() as session:
+            summary = run_summary(session, claim.run_id)
+        assert (summary.episodes, summary.solved, dict(summary.lost)) == (1, 1, {})
+        (row,) = all_of(installation, Rescore)
+        assert (row.state, row.after_id) == ("done", new.id)
+        assert len([one for one in all_of(installation, Event) if one.kind == "evaluation"]) == 1
+
+    def test_the_worker_dies_at_it(self, installation: World, claim: Claim) -> None:
+        """The server ends the transaction with the connection: nothing is counted, and another worker does it."""
+        make_due(installation)
+
+        def killed() -> None:
+            with taken(installation) as (session, job):
+                rescore.finish(session, job, evaluation(1.0), [], 0.5)
+                backend = session.scalar(text("SELECT pg_backend_pid()"))
+                installation.do(lambda other: other.execute(text(f"SELECT pg_terminate_backend({backend})")))
+                session.execute(text("SELECT 1"))
+
+        with pytest.raises(Unavailable):
+            killed()
+        assert states(installation) == ("running", "waiting", "lost")
+        judge(installation)
+        assert states(installation) == ("completed", "scored", "scored")
+        assert len(all_of(installation, Evaluation)) == 2
+
+    def test_cancelled_meanwhile_it_counts_nothing(self, installation: World, claim: Claim) -> None:
+        installation.do(runs.cancel_run, claim.run_id)
+        judge(installation)
+        assert states(installation) == ("cancelled", "cancelled", "lost")
+        (row,) = all_of(installation, Rescore)
+        assert (row.state, row.message) == ("failed", "the episode went on without it: it is cancelled")
+
+
+class TestGivenUp:
+    def test_after_growing_pauses_it_is_lost(self, installation: World, claim: Claim) -> None:
+        found = []
+        for _ in REPEAT_PAUSES[1:]:
+            with installation.work() as session:
+                before = session.scalar(select(func.now()))
+            fail(installation)
+            (row,) = all_of(installation, Rescore)
+            found.append((row.available_at - before).total_seconds())
+            assert states(installation) == ("running", "waiting", "lost")
+        assert found == [pytest.approx(pause, abs=20.0) for pause in REPEAT_PAUSES[1:]]
+        assert found == sorted(found)
+        fail(installation)
+        assert states(installation) == ("completed", "lost", "lost")
+        (episode,), (row,) = all_of(installation, Episode), all_of(installation, Rescore)
+        assert (episode.failure_class, episode.score, row.state, row.tries) == ("evaluator", None, "failed", 3)
+        assert episode.failure_message == f"{WHY} (the evaluation was repeated 3 times)"
+        assert episode.reason == ""
+
+
+class TestAskedFor:
+    """A person asks once more for an episode that was given up."""
+
+    def rescored(self, world: World, wish: Wish | None = None) -> None:
+        with world.work() as session:
+            _, actor = world.who(session)
+            episode_id = session.scalars(select(Episode.id)).one()
+            rescore.request(session, episode_id, actor, wish)
+
+    @pytest.mark.parametrize("way", ["retry", "rescore"])
+    def test_the_kept_evidence_is_judged_at_once(self, installation: World, claim: Claim, way: str) -> None:
+        give_up(installation)
+        asking: dict[str, Callable[[], Any]] = {
+            "retry": lambda: installation.do(runs.retry_run, claim.run_id),
+            "rescore": lambda: self.rescored(installation),
+        }
+        asking[way]()
+        assert states(installation) == ("running", "waiting", "lost")
+        assert installation.claim(installation.worker("w2", pid=2)) is None
+        with taken(installation) as (session, job):
+            assert job.settles
+            rescore.finish(session, job, evaluation(1.0), [], 0.5)
+        assert states(installation) == ("completed", "scored", "scored")
+        assert all_of(installation, Episode)[0].attempts_count == 1
+
+    def test_a_retry_that_fails_repeats_the_episode(self, installation: World, claim: Claim) -> None:
+        give_up(installation)
+        assert installation.do(runs.retry_run, claim.run_id) == 1
+        give_up(installation)
+        again = installation.must_claim(installation.worker("w2", pid=2))
+        assert (again.episode_id, again.attempt_number) == (claim.episode_id, 2)
+        installation.score(again)
+        assert states(installation) == ("completed", "scored", "scored")
+
+    def test_scoring_again_that_fails_leaves_it_lost(self, installation: World, claim: Claim) -> None:
+        give_up(installation)
+        self.rescored(installation)
+        give_up(installation)
+        assert states(installation) == ("completed", "lost", "lost")
+        assert [row.state for row in all_of(installation, Rescore)] == ["failed", "failed"]
+
+    def test_what_was_lost_otherwise_has_no_evidence_to_judge(self, installation: World) -> None:
+        found = claimed(installation)
+        installation.lose(found, FailureClass.EVALUATOR)
+        with pytest.raises(Conflict):
+            self.rescored(installation)
+        assert installation.do(runs.retry_run, found.run_id) == 1
+        assert installation.must_claim(installation.worker("w2", pid=2)).attempt_number == 2
+
+    def test_a_verdict_that_may_not_count(self, installation: World, claim: Claim) -> None:
+        give_up(installation)
+        with pytest.raises(Conflict, match="no score that could count instead"):
+            self.rescored(installation, Wish(make_current=False))
+
+    def test_a_run_is_scored_again_with_it(self, installation: World, claim: Claim) -> None:
+        give_up(installation)
+        with installation.work() as session:
+            _, actor = installation.who(session)
+            asked, refused = rescore.request_run(session, claim.run_id, actor, Wish())
+        assert ([row.rescore.episode_id for row in asked], refused) == ([claim.episode_id], [])
+        assert asked[0].before is None
