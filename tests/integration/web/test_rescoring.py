@@ -1,12 +1,18 @@
 """Evaluations and scoring again, over HTTP and on the episode's page."""
 
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
 from fastapi.testclient import TestClient
 
+from backend.domain.task import LoadedBenchmark
 from backend.services import rescore
-from tests.factories.records import World, evaluation
+from tests.factories.judging import judged_task
+from tests.factories.records import World, capabilities, evaluation
+from tests.integration.services.test_repeats import WHY, claimed, give_up, judge, unjudged
+
+ORIGIN = {"Origin": "http://127.0.0.1:8000"}
 
 
 @pytest.fixture
@@ -81,10 +87,80 @@ class TestPage:
         self, fresh: TestClient, installation: World, episode: UUID
     ) -> None:
         assert "Score again" in fresh.get(f"/episodes/{episode}").text
-        origin = {"Origin": "http://127.0.0.1:8000"}
-        assert fresh.post(f"/episodes/{episode}/rescore", data={"by": "own"}, headers=origin).status_code == 303
+        assert fresh.post(f"/episodes/{episode}/rescore", data={"by": "own"}, headers=ORIGIN).status_code == 303
         work(installation, 1.0)
         page = fresh.get(f"/episodes/{episode}").text
         assert "Scored again" in page
         assert "does not count" in page
         assert "Score by the newest task" not in page
+        assert "Another judge" not in page
+
+
+JUDGE = {"endpoint": "openai", "model": "judge-2", "votes": 3, "temperature": 0.3}
+
+
+@pytest.fixture
+def judged(installation: World) -> UUID:
+    """A scored episode of a task that a model judges."""
+    installation.benchmark(LoadedBenchmark(kind="starter", tasks=(judged_task(),)), name="judged")
+    able = capabilities() | {"models": {"openai": {"api": "openai_chat", "ok": True, "reason": ""}}}
+    worker = installation.worker(capabilities=able)
+    installation.submit(benchmark="judged", judge={"model": "judge-1"})
+    claim = installation.must_claim(worker)
+    installation.score(claim, 0.5)
+    return claim.episode_id
+
+
+class TestAnotherJudge:
+    def test_over_http(self, fresh: TestClient, judged: UUID) -> None:
+        asked = fresh.post(f"/api/v1/episodes/{judged}/rescore", json={"judge": JUDGE})
+        assert asked.status_code == 202
+        assert {name: asked.json()["judge"][name] for name in JUDGE} == JUDGE
+        assert not asked.json()["make_current"]
+        same = fresh.post(f"/api/v1/episodes/{judged}/rescore", json={"judge": JUDGE})
+        other = fresh.post(f"/api/v1/episodes/{judged}/rescore", json={"judge": JUDGE | {"votes": 1}})
+        assert same.json()["id"] == asked.json()["id"] != other.json()["id"]
+
+    @pytest.mark.parametrize(
+        ("judge", "status"), [({"model": "m", "votes": 2}, 422), ({"model": "m", "endpoint": "nowhere"}, 422)]
+    )
+    def test_there_is_none_such(self, fresh: TestClient, judged: UUID, judge: dict[str, Any], status: int) -> None:
+        assert fresh.post(f"/api/v1/episodes/{judged}/rescore", json={"judge": judge}).status_code == status
+
+    def test_from_the_page(self, fresh: TestClient, installation: World, judged: UUID) -> None:
+        assert "Another judge" in fresh.get(f"/episodes/{judged}").text
+        typed = {f"judge_{name}": str(value) for name, value in JUDGE.items()}
+        assert fresh.post(f"/episodes/{judged}/rescore", data=typed, headers=ORIGIN).status_code == 303
+        page = fresh.get(f"/episodes/{judged}").text
+        assert "judge-2 (openai), 3 votes, temperature 0.3" in page
+        wrong = fresh.post(f"/episodes/{judged}/rescore", data=typed | {"judge_votes": "2"}, headers=ORIGIN)
+        assert wrong.status_code == 422
+
+
+class TestWithoutVerdict:
+    def test_the_page_says_what_is_kept_and_then_that_it_was_repeated(
+        self, fresh: TestClient, installation: World
+    ) -> None:
+        claim = claimed(installation)
+        unjudged(installation, claim)
+        page = fresh.get(f"/episodes/{claim.episode_id}").text
+        assert "the evaluation is repeated after 5 s" in page
+        assert "Evaluation without a verdict" in page
+        assert WHY in page
+        (kept,) = fresh.get(f"/api/v1/episodes/{claim.episode_id}/evaluations").json()["items"]
+        assert (kept["failure"], kept["score"], kept["current"]) == (WHY, None, False)
+        judge(installation)
+        page = fresh.get(f"/episodes/{claim.episode_id}").text
+        assert "it was repeated on the evidence that was kept" in page
+        (row,) = fresh.get(f"/api/v1/episodes/{claim.episode_id}/rescores").json()["items"]
+        assert (row["old_score"], row["new_score"], row["state"]) == (None, 1.0, "done")
+
+    def test_it_can_be_scored_again_once_it_is_given_up(self, fresh: TestClient, installation: World) -> None:
+        claim = claimed(installation)
+        unjudged(installation, claim)
+        give_up(installation)
+        assert "Score again" in fresh.get(f"/episodes/{claim.episode_id}").text
+        asked = fresh.post(f"/api/v1/episodes/{claim.episode_id}/rescore").json()
+        assert (asked["old_score"], asked["make_current"], asked["state"]) == (None, True, "waiting")
+        again = fresh.post(f"/api/v1/episodes/{claim.episode_id}/rescore")
+        assert again.status_code == 409
