@@ -25,41 +25,61 @@ ANSWERS = {
     "good": (GOOD,),
     "mended": (DROPPED, f"I am sorry.\n```json\n{HALF}\n```"),
     "broken": (DROPPED, "All of it is done."),
+    "other": (),
 }
 
 
 @pytest.fixture(scope="module")
 def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     """An installation with an endpoint for each kind of judge."""
-    folder = tmp_path_factory.mktemp("tapes")
     with running(tmp_path_factory.mktemp("data") / "d", "--slots", "2") as up:
         assert up.url
-        (up.data / "models.toml").write_text("".join(endpoint(folder, name) for name in ANSWERS))
+        (up.data / "models.toml").write_text("".join(endpoint(up, name) for name in ANSWERS))
         until(lambda: online(up.url), 180, what="a worker is online")
         first = until(lambda: get(up, "/runs")["items"], 120, what="the first start's own run is there")
         httpx.post(f"{up.url}/api/v1/runs/{first[0]['id']}/cancel", timeout=60).raise_for_status()
         yield up
 
 
-def endpoint(folder: Path, name: str) -> str:
+def tape(up: Up, name: str) -> Path:
+    """Where the answers of this name are."""
+    return up.data / f"{name}.jsonl"
+
+
+def record(up: Up, name: str, *answers: str) -> None:
+    """From now on the endpoint gives these answers."""
+    lines = [json.dumps({"reply": {"text": text, "usage": USAGE}}) for text in answers]
+    tape(up, name).write_text("\n".join(lines) + "\n")
+
+
+def endpoint(up: Up, name: str) -> str:
     """An endpoint that replays the answers of this name."""
-    tape = folder / f"{name}.jsonl"
-    lines = [json.dumps({"reply": {"text": text, "usage": USAGE}}) for text in ANSWERS[name]]
-    tape.write_text("\n".join(lines) + "\n")
-    return f'[endpoints.{name}]\napi = "recorded"\ncassette = "{tape}"\n'
+    record(up, name, *ANSWERS[name])
+    return f'[endpoints.{name}]\napi = "recorded"\ncassette = "{tape(up, name)}"\n'
+
+
+def submitted(up: Up, name: str, *options: str) -> str:
+    """A run with this judge; its id."""
+    said = deskarena(
+        *("run", "submit", "--benchmark", BENCHMARK, "--agent", "oracle", "--tasks", f"*/{TASK}"),
+        *("--judge", f"endpoint={name}", "--judge", "model=judge-1", *options, "-o", "json"),
+        server=up.url,
+        timeout=660,
+    )
+    return str(json.loads(said.stdout)["id"])
 
 
 def judged(up: Up, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """The run with this judge, once it has ended, and its episode."""
-    said = deskarena(
-        *("run", "submit", "--benchmark", BENCHMARK, "--agent", "oracle", "--tasks", f"*/{TASK}"),
-        *("--judge", f"endpoint={name}", "--judge", "model=judge-1", "--wait", "--timeout", "600", "-o", "json"),
-        server=up.url,
-        timeout=660,
-    )
-    run = get(up, f"/runs/{json.loads(said.stdout)['id']}?include=episodes")
+    run = get(up, f"/runs/{submitted(up, name, '--wait', '--timeout', '600')}?include=episodes")
     (episode,) = run["episodes"]
     return run, episode
+
+
+def unjudged(up: Up, run: str) -> dict[str, Any] | None:
+    """The run's episode, once its evaluation is to be repeated."""
+    (episode,) = get(up, f"/runs/{run}?include=episodes")["episodes"]
+    return episode if "no verdict" in episode["reason"] else None
 
 
 class TestJudged:
@@ -78,26 +98,32 @@ class TestJudged:
         (evaluation,) = get(up, f"/episodes/{episode['id']}/evaluations")["items"]
         assert (evaluation["measures"]["S_judge"], evaluation["measures"]["S_int"]) == (0.0, 0.5)
 
-    def test_without_a_usable_answer_it_is_asked_again_then_lost_then_scored_by_another_judge(self, up: Up) -> None:
-        run, episode = judged(up, "broken")
-        assert (episode["state"], episode["failure_class"], episode["score"]) == ("lost", "evaluator", None)
-        assert "cannot be used" in episode["failure_message"]
-        assert "the evaluation was repeated 3 times" in episode["failure_message"]
-        assert run["summary"]["success_rate"] is None
+    def test_without_a_usable_answer_the_judge_is_asked_again_over_the_kept_pictures(self, up: Up) -> None:
+        run = submitted(up, "broken")
+        episode = until(lambda: unjudged(up, run), 300, what="there was no verdict")
         (kept,) = get(up, f"/episodes/{episode['id']}/evaluations")["items"]
         assert (kept["score"], kept["current"], kept["measures"]) == (None, False, {})
         assert "cannot be used" in kept["failure"]
+        record(up, "broken", GOOD)
+        deskarena("run", "watch", run, "--timeout", "300", server=up.url, timeout=330)
+        found = get(up, f"/episodes/{episode['id']}")
+        assert (found["state"], found["score"], found["attempts"]) == ("scored", 1.0, 1)
+        page = httpx.get(f"{up.url}/episodes/{episode['id']}", timeout=60).text
+        assert "it was repeated on the evidence that was kept" in page
 
-        asking = ("episode", "rescore", episode["id"], "--judge", "endpoint=good", "--judge", "model=judge-1")
-        said = deskarena(*asking, "--make-current", "-o", "json", server=up.url, timeout=300)
+    def test_another_judge_looks_at_the_kept_pictures(self, up: Up) -> None:
+        _, episode = judged(up, "good")
+        record(up, "other", HALF)
+        asking = ("episode", "rescore", episode["id"], "--judge", "endpoint=other", "--judge", "model=judge-2")
+        said = deskarena(*asking, "-o", "json", server=up.url, timeout=300)
         (row,) = json.loads(said.stdout)["rescores"]
-        assert (row["state"], row["old_score"], row["new_score"]) == ("done", None, 1.0)
-        assert get(up, f"/episodes/{episode['id']}")["attempts"] == 1
+        assert (row["state"], row["old_score"], row["new_score"], row["make_current"]) == ("done", 1.0, 0.0, False)
+        assert get(up, f"/episodes/{episode['id']}")["score"] == 1.0
 
     def test_the_judges_are_listed(self, up: Up) -> None:
         said = deskarena("judge", "list", "-o", "json", server=up.url, timeout=120)
         found = {judge["endpoint"]: judge["attempts_judged"] for judge in json.loads(said.stdout)}
-        assert found == {"good": 2, "mended": 1, "broken": 0}
+        assert found == {"good": 2, "mended": 1, "broken": 1, "other": 1}
         judge = next(judge for judge in json.loads(said.stdout) if judge["endpoint"] == "good")
         page = deskarena("judge", "review", judge["id"], "--draw", "1", server=up.url, timeout=120)
         assert page.stdout.strip() == f"{up.url}/judges/{judge['id']}/review"

@@ -7,14 +7,17 @@ import pytest
 from sqlalchemy import select
 
 from backend.db.models import Actor, Choice, Episode, Evaluation, Run, Work
-from backend.db.models.words import Preferred
+from backend.db.models.words import EvidenceRole, Preferred
 from backend.domain import score as verdict
 from backend.domain.errors import Conflict, Invalid, NotFound
 from backend.services import attempts, comparisons, rescore, rollups, validation, works
+from backend.services.artifacts import ArtifactRef
+from backend.services.attempts import EvidenceRow
 from backend.services.summary import run_summary
 from tests.factories.creative import creative_benchmark, creative_task, picture
 from tests.factories.handed_in import hand_in
 from tests.factories.records import World
+from tests.integration.services.test_repeats import make_due, unjudged
 
 NAME = "creative"
 RED, GREEN, BLUE = picture((250, 10, 10)), picture((10, 250, 10)), picture((10, 10, 250))
@@ -96,6 +99,25 @@ class TestHandedIn:
         with installation.work() as session:
             evaluation = verdict.Evaluation(score=None, measures={})
             attempts.finish_scored(session, claim.fence, evaluation, [], {})
+            assert len(session.scalars(select(Work)).all()) == 1
+
+    def test_a_work_is_handed_in_by_a_repeated_evaluation(self, installation: World) -> None:
+        installation.benchmark(creative_benchmark(), NAME)
+        worker = installation.worker()
+        installation.submit(benchmark=NAME)
+        claim = installation.must_claim(worker)
+        installation.run_to_evaluation(claim)
+        unjudged(installation, claim)
+        make_due(installation)
+        ref = ArtifactRef(installation.store.put(RED, "image/png"), len(RED), "image/png")
+        with installation.work() as session:
+            job = rescore.take(session)
+            assert job is not None
+            row = EvidenceRow(0, EvidenceRole.RESULT, "vm_file", "poster.png", ref)
+            rescore.finish(session, job, verdict.Evaluation(score=None, measures={}), [row], 0.1)
+        with installation.work() as session:
+            episode = session.scalars(select(Episode)).one()
+            assert (episode.outcome, episode.score) == ("handed_in", None)
             assert len(session.scalars(select(Work)).all()) == 1
 
     def test_there_is_nothing_to_score_again(self, installation: World) -> None:

@@ -103,6 +103,19 @@ class TestJudgement:
         assert task.judgement() == task.judgement() == b"{}"
         assert len(asked) == 1
 
+    def test_one_that_failed_is_not_asked_again(self) -> None:
+        asked: list[int] = []
+
+        def judge() -> bytes:
+            asked.append(1)
+            raise EvaluatorFailed("no answer")
+
+        task = context([], judge=judge)
+        for _ in range(2):
+            with pytest.raises(EvaluatorFailed, match="no answer"):
+                task.judgement()
+        assert len(asked) == 1
+
     def test_a_run_without_a_judge_has_none(self) -> None:
         with pytest.raises(EvaluatorFailed, match="the run names none"):
             context([]).judgement()
