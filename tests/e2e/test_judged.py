@@ -76,10 +76,10 @@ def judged(up: Up, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
     return run, episode
 
 
-def unjudged(up: Up, run: str) -> dict[str, Any] | None:
-    """The run's episode, once its evaluation is to be repeated."""
+def unjudged(up: Up, run: str) -> dict[str, Any]:
+    """The run's episode, once its evaluation is to be repeated; empty before."""
     (episode,) = get(up, f"/runs/{run}?include=episodes")["episodes"]
-    return episode if "no verdict" in episode["reason"] else None
+    return dict(episode) if "no verdict" in episode["reason"] else {}
 
 
 class TestJudged:
