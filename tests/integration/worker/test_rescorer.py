@@ -154,6 +154,19 @@ class TestOne:
         assert result(world).rescore.state == "failed"
 
 
+class TestStopped:
+    def test_what_fails_while_the_worker_stops_is_no_try(
+        self, world: World, start_worker: StartWorker, rescorer: Rescorer, judge: InProcessJudge
+    ) -> None:
+        episode = played(world, start_worker, note_task(oracle=SOLUTION))
+        rescorer.start()
+        rescorer.stop(5.0)
+        ask(world, episode)
+        judge.broken = EvaluatorFailed("the worker stopped before the model answered")
+        assert not rescorer.one()
+        assert (result(world).rescore.state, result(world).rescore.tries) == ("waiting", 0)
+
+
 class TestThread:
     def test_it_works_when_woken_and_ends(self, world: World, start_worker: StartWorker, rescorer: Rescorer) -> None:
         episode = played(world, start_worker, note_task(oracle=SOLUTION))
