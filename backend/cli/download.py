@@ -41,6 +41,7 @@ class Download:
         """Args: api: of the service; out: the folder; question: the export's parameters; jobs: pictures at once."""
         self._api, self._out, self._question, self._jobs = api, out, dict(question), jobs
         self.missing = 0
+        self._missing_bytes = 0
 
     def run(self) -> Any:
         """Everything; returns the manifest.
@@ -58,6 +59,7 @@ class Download:
             wrong = self._first_wrong(manifest)
             if wrong is None:
                 self._fetch_pictures()
+                self._count(manifest)
                 self._write(MANIFEST, json.dumps(manifest, indent=2, ensure_ascii=False).encode())
                 return manifest
             progress(f"file of rows {wrong} has changed since; it and those after it are fetched again")
@@ -133,15 +135,18 @@ class Download:
         with (self._out / "images.jsonl").open("rb") as lines, ThreadPoolExecutor(self._jobs) as jobs:
             rows = map(json.loads, lines)
             while some := list(islice(rows, _AT_ONCE)):
-                fetched += sum(jobs.map(self._fetch_picture, some))
+                came = list(jobs.map(self._fetch_picture, some))
+                gone = [row["bytes"] for row, here in zip(some, came, strict=True) if here is None]
+                self.missing, self._missing_bytes = self.missing + len(gone), self._missing_bytes + sum(gone)
+                fetched += came.count(True)  # noqa: FBT003 - counted
                 done += len(some)
                 if time.monotonic() - told > _TOLD_EVERY:
                     told = time.monotonic()
                     progress(f"{done} pictures looked at, {fetched} fetched")
         progress(f"{done} pictures, {fetched} of them fetched now")
 
-    def _fetch_picture(self, row: Mapping[str, Any]) -> bool:
-        """True if it had to be fetched."""
+    def _fetch_picture(self, row: Mapping[str, Any]) -> bool | None:
+        """True if it had to be fetched; None if the service has it no more."""
         name, found = str(row["name"]), _PICTURE.fullmatch(str(row["name"]))
         if found is None:
             raise CliError(f"The service listed {name[:80]!r}, which is no picture.")
@@ -149,12 +154,18 @@ class Download:
             return False
         data = self._api.download_if_there(f"/api/v1/artifacts/{found[1]}")
         if data is None:
-            self.missing += 1
-            return False
+            return None
         if hashlib.sha256(data).hexdigest() != found[1]:
             raise CliError(f"The service sent other bytes than {name} has.")
         self._write(name, data)
         return True
+
+    def _count(self, manifest: Any) -> None:
+        """The service sent no pictures, so that only here is known which of them are there."""
+        counts = manifest["counts"]
+        counts["pictures"] -= self.missing
+        counts["picture_bytes"] -= self._missing_bytes
+        counts["pictures_missing"] += self.missing
 
     def _write(self, name: str, data: bytes) -> None:
         target = self._out / name

@@ -67,6 +67,7 @@ class Board:
 
     Attributes:
         tasks: whose works people judge.
+        choices, people: between works of two contestants that are listed, and who chose.
         left_share: how often the left one was preferred, among the decided, with its interval: about half, if the
             sides make no difference.
         warnings: in words, what the numbers do not say.
@@ -164,19 +165,21 @@ def board(session: Session, benchmark: str) -> Board:
     """What people chose among the works of a benchmark's newest tasks, and the ratings that follow."""
     found, task_set = get_benchmark(session, benchmark), latest_task_set(session, benchmark)
     entries, choices = _entries(session, benchmark), _choices(session, benchmark)
-    ratings = {row.name: row for row in rate(list(_scores(entries, choices)))}
-    decided = [choice for choice in choices if choice.preferred != Preferred.EQUAL]
+    names = {entry.work.id: entry.name for entry in entries}
+    rated = [choice for choice in choices if len({names.get(work) for work in _pair(choice)} - {None}) == 2]  # noqa: PLR2004 - a pair
+    ratings = {row.name: row for row in rate(_scores(names, rated))}
+    decided = [choice for choice in rated if choice.preferred != Preferred.EQUAL]
     lefts = sum(choice.preferred == Preferred.LEFT for choice in decided)
     share = wilson(lefts, len(decided))
     return Board(
         benchmark=found,
         task_set=task_set,
         tasks=len({entry.task.id for entry in entries}),
-        choices=len(choices),
-        people=len({choice.actor_id for choice in choices}),
+        choices=len(rated),
+        people=len({choice.actor_id for choice in rated}),
         contestants=_contestants(entries, ratings),
         left_share=None if share is None else (lefts / len(decided), share),
-        warnings=_warnings(list(ratings.values())),
+        warnings=[*_not_rated(len(choices) - len(rated)), *_warnings(list(ratings.values()))],
     )
 
 
@@ -219,13 +222,13 @@ def _pair(choice: Choice) -> frozenset[UUID]:
     return frozenset({choice.left_id, choice.right_id})
 
 
-def _scores(entries: Sequence[_Entry], choices: Sequence[Choice]) -> Iterator[Score]:
-    names = {entry.work.id: entry.name for entry in entries}
+def _scores(names: Mapping[UUID, str], choices: Sequence[Choice]) -> list[Score]:
+    """The choices, counted by pair of contestants."""
+    counts: dict[tuple[str, str], Counter[str]] = {}
     for choice in choices:
-        left, right = names.get(choice.left_id), names.get(choice.right_id)
-        if left is not None and right is not None and left != right:
-            won = [choice.preferred == side for side in (Preferred.LEFT, Preferred.RIGHT, Preferred.EQUAL)]
-            yield Score(left, right, *map(float, won))
+        counts.setdefault((names[choice.left_id], names[choice.right_id]), Counter())[choice.preferred] += 1
+    sides = (Preferred.LEFT, Preferred.RIGHT, Preferred.EQUAL)
+    return [Score(left, right, *(float(count[side]) for side in sides)) for (left, right), count in counts.items()]
 
 
 def _contestants(entries: Sequence[_Entry], ratings: Mapping[str, Rating]) -> list[Contestant]:
@@ -245,6 +248,13 @@ def _order(row: Contestant) -> tuple[bool, int, float, str]:
     if row.rating is None:
         return True, 0, 0.0, row.name
     return False, row.rating.group, -row.rating.points, row.name
+
+
+def _not_rated(number: int) -> list[str]:
+    if not number:
+        return []
+    plural = "" if number == 1 else "s"
+    return [f"{number} more choice{plural} between works of one contestant, or works compared no longer: not counted."]
 
 
 def _warnings(ratings: Sequence[Rating]) -> list[str]:

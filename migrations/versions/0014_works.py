@@ -36,6 +36,7 @@ def downgrade() -> None:
     op.drop_constraint(op.f("ck_episode_outcome_is_state"), "episode", type_="check")
     op.execute("UPDATE episode SET state = 'cancelled', outcome = 'cancelled' WHERE state = 'handed_in'")
     op.execute("UPDATE attempt SET state = 'cancelled' WHERE state = 'handed_in'")
+    op.execute("UPDATE run SET rollup_stale = true")
     op.create_check_constraint(op.f("ck_episode_outcome_is_state"), "episode", "outcome IS NULL OR outcome = state")
     for table in ("episode", "attempt"):
         _one_of(table, "state", _states(table, OLD))

@@ -117,7 +117,9 @@ def trajectories(  # noqa: PLR0913, PLR0917  a command has as many options as it
         manifest = download.run()
         print_object(manifest, output, lambda made: show_manifest(made, out))
     if download.missing:
-        raise CliError(f"{download.missing} pictures are not in the store any more; {out / 'images.jsonl'} lists all.")
+        raise CliError(
+            f"{download.missing} pictures are not in the store any more; {out / 'manifest.json'} counts them."
+        )
 
 
 def moment(text: str | None, option: str) -> str | None:

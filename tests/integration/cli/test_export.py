@@ -156,5 +156,6 @@ class TestRun:
         made.store.blobs.clear()
         with Api("http://127.0.0.1:8000", "", httpx.MockTransport(wire)) as api:
             download = Download(api, tmp_path / "out", QUESTION, jobs=1)
-            download.run()
+            counts = download.run()["counts"]
         assert download.missing == 4
+        assert (counts["pictures"], counts["picture_bytes"], counts["pictures_missing"]) == (0, 0, 4)

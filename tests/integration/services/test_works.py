@@ -234,6 +234,19 @@ class TestBoard:
         assert board.groups == 2
         assert any("2 groups that no choice connects" in words for words in board.warnings)
 
+    def test_what_is_not_rated_is_told_and_not_counted(self, installation: World) -> None:
+        handed_in(installation, "noop", "noop", "oracle")
+        works = {entry.work.id: entry.name for entry in installation.do(comparisons._entries, NAME)}  # noqa: SLF001
+        one, two = (work for work, name in works.items() if name == "noop")
+        other = next(work for work, name in works.items() if name == "oracle")
+        actor = person(installation)
+        installation.do(comparisons.choose, one, two, Preferred.LEFT, actor)
+        installation.do(comparisons.choose, one, other, Preferred.RIGHT, actor)
+        board = installation.do(comparisons.board, NAME)
+        assert (board.choices, board.left_share and board.left_share[0]) == (1, 0.0)
+        assert "1 more choice between works of one contestant" in board.warnings[0]
+        assert [(row.rating.wins, row.rating.losses) for row in board.contestants if row.rating] == [(1, 0), (0, 1)]
+
     def test_without_choices_contestants_have_no_rating(self, installation: World) -> None:
         handed_in(installation, "noop", expert=True)
         board = installation.do(comparisons.board, NAME)
