@@ -13,6 +13,7 @@ from pathlib import Path
 
 from backend.config import get_settings
 from backend.domain import registry
+from backend.domain.benchmarks.windowsworld import FILE
 from backend.domain.errors import DeskarenaError, Invalid
 from backend.domain.ports_model import ModelClient
 from backend.domain.registry import Kind
@@ -68,6 +69,9 @@ def main(words: Sequence[str] | None = None) -> int:
     told = parser.parse_args(words)
     registry.load("worker.models")
     try:
+        # In a checkout the importer finds the file one folder down, and would read no asset that is written up here.
+        if not (told.folder / FILE).is_file():
+            raise Invalid(f"there is no {FILE}", path=str(told.folder), hint="Give the very folder that holds it.")
         loaded = registry.lookup(Kind.BENCHMARK, "windowsworld")().load(told.folder)
         room = ModelRoom.of(get_settings())
         endpoint = room.find(told.endpoint)

@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, StrictBool, model_validator
 
-from backend.domain.benchmarks._labels import Suite, app_of
+from backend.domain.benchmarks._labels import Suite, app_of, network_of
 from backend.domain.benchmarks._osworld_task import Evaluator, TaskFile, Word, calls_of, to_task
 from backend.domain.benchmarks._prosoft_metadata import Metadata
 from backend.domain.errors import Invalid
@@ -85,13 +85,8 @@ def to_pro_task(file: ProTaskFile, raw: Mapping[str, JSON], key: TaskKey, dialec
         )
     except ValueError as error:
         raise Invalid(str(error), path="evaluator.phases") from error
-    return task.model_copy(
-        update={
-            "evaluator": evaluator,
-            "labels": _labels(task.labels, metadata),
-            "max_steps": file.max_steps or BUDGETS.get(metadata.level),
-        }
-    )
+    task = task.model_copy(update={"evaluator": evaluator, "max_steps": file.max_steps or BUDGETS.get(metadata.level)})
+    return task.model_copy(update={"labels": _labels(task, metadata)})
 
 
 def _parts(evaluator: ProEvaluator) -> tuple[Part, ...]:
@@ -112,10 +107,12 @@ def _parts(evaluator: ProEvaluator) -> tuple[Part, ...]:
     )
 
 
-def _labels(labels: Labels, metadata: Metadata) -> Labels:
-    """The task file's labels with what the metadata adds; software, disciplines and operations are `extra`."""
+def _labels(task: Task, metadata: Metadata) -> Labels:
+    """The task file's labels with what the phases and the metadata add: software, disciplines and operations too."""
+    labels = task.labels
     extra = {
         **labels.extra,
+        "network": network_of(task),
         "group": metadata.discipline,
         "discipline": metadata.discipline,
         "subfield": metadata.subfield,

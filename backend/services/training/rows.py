@@ -61,7 +61,7 @@ class Parquet:
                 hint="Install deskarena[parquet], or ask for jsonl.",
             ) from None
         self._arrow, self._parquet = pa, parquet
-        self._columns = columns
+        self._columns = dict(columns)
         self._schema = pa.schema([(name, self._type(column)) for name, column in columns.items()])
 
     def write(self, rows: Iterable[Row], file: IO[bytes]) -> int:
@@ -69,15 +69,10 @@ class Parquet:
         number = 0
         with self._parquet.ParquetWriter(file, self._schema, compression=COMPRESSION) as target:
             for some in _batches(rows):
-                listed = [
-                    {name: plain(row.get(name), column) for name, column in self._columns.items()} for row in some
-                ]
-                target.write_table(self._arrow.Table.from_pylist(listed, schema=self._schema))
-                number += len(listed)
+                plain_rows = [plain(row, self._columns) for row in some]
+                target.write_table(self._arrow.Table.from_pylist(plain_rows, schema=self._schema))
+                number += len(plain_rows)
         return number
-
-    def _plain(self, row: Row) -> dict[str, Any]:
-        return {name: plain(row.get(name), column) for name, column in self._columns.items()}
 
     def _type(self, column: Column) -> Any:
         if isinstance(column, list):

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from backend.domain.errors import GuestRefused
+from backend.domain.errors import GuestLost, GuestRefused
 from backend.domain.ports import Desktop
 from backend.domain.run import Screen
 from tests.unit.desktops.server import Server, reply
@@ -52,6 +52,25 @@ class TestExecute:
         desktop.execute(("a", "b"), timeout=7)
         assert server.requests[0].startswith(b"POST /execute ")
         assert body(server.requests[0]) == {"command": ["a", "b"], "shell": False, "timeout": 7}
+
+
+class TestInteractions:
+    def told(self, server: Server, *numbers: int) -> None:
+        entries = [{"number": number, "kind": "click"} for number in numbers]
+        server.answer = reply(200, json.dumps({"interactions": entries}).encode())
+
+    def test_the_entries_after_a_number(self, server: Server, desktop: GuestDesktop) -> None:
+        self.told(server, 4, 5)
+        assert [entry.number for entry in desktop.interactions(3)] == [4, 5]
+        assert server.requests[0].startswith(b"GET /interactions?since=3 ")
+        self.told(server)
+        assert desktop.interactions(5) == []
+
+    @pytest.mark.parametrize("numbers", [(5, 6), (4, 6), (4, 4), (3, 4)])
+    def test_a_gap_is_a_lost_desktop(self, server: Server, desktop: GuestDesktop, numbers: tuple[int, ...]) -> None:
+        self.told(server, *numbers)
+        with pytest.raises(GuestLost, match="log of interactions"):
+            desktop.interactions(3)
 
 
 class TestCall:

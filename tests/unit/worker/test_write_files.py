@@ -58,6 +58,13 @@ class TestWriteFiles:
         assert (written, len(failed)) == (0, 1)
         assert "no JSON" in failed[0]
 
+    def test_a_checkout_is_refused_and_nothing_is_written(
+        self, folder: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main([str(folder.parent), "--endpoint", "nobody", "--model", "m"]) == 2
+        assert "there is no benchmark.json" in capsys.readouterr().err
+        assert list(folder.parent.iterdir()) == [folder]
+
     def test_an_unknown_endpoint_is_said(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert main([str(folder), "--endpoint", "nobody", "--model", "m"]) == 2
         assert "nobody" in capsys.readouterr().err

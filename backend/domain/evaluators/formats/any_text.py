@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from backend.domain.evaluators.formats import pdf
 from backend.domain.evaluators.formats.documents import cell_paragraphs, read_document, text_of, texts
+from backend.domain.evaluators.formats.odt import odt_texts, read_odt
 from backend.domain.evaluators.formats.slides import look_into
 from backend.domain.evaluators.formats.text import read_text
 from backend.domain.evaluators.formats.workbook import Damaged, Workbook, bounds, read_workbook
@@ -44,6 +45,11 @@ def _document(path: str | None) -> Found:
         return "\n".join([*texts(document), *map(text_of, cell_paragraphs(document))])
 
     return read_document(path, take)
+
+
+def _open_document(path: str | None) -> Found:
+    """A text's, workbook's or presentation's: what they show is in paragraphs of the same name."""
+    return read_odt(path, lambda document: "\n".join(odt_texts(document)))
 
 
 def _deck(path: str | None) -> Found:
@@ -97,4 +103,5 @@ _READERS: dict[str, Callable[[str | None], Found]] = {
     ".xlsx": _workbook,
     ".pptx": _deck,
     ".pdf": _pdf,
+    **dict.fromkeys((".odt", ".ods", ".odp"), _open_document),
 }

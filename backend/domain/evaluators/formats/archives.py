@@ -1,29 +1,18 @@
 """Unpacks archives that an agent may have made, within limits and never out of a folder."""
 
-import lzma
 import shutil
 import tarfile
 import zipfile
-import zlib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from backend.domain.evaluators.formats.packages import check_archive
+from backend.domain.evaluators.formats.packages import DAMAGE, check_archive
 
 MAX_BYTES = 128 * 2**20
 MAX_UNPACKED = 400 * 2**20
 MAX_FILES = 2000
-_DAMAGE = (
-    zipfile.BadZipFile,
-    tarfile.TarError,
-    OSError,
-    EOFError,
-    ValueError,
-    RuntimeError,
-    zlib.error,
-    lzma.LZMAError,
-)
+_DAMAGE = (*DAMAGE, tarfile.TarError)
 
 
 class ArchiveRefused(Exception):  # noqa: N818 - like the domain's errors

@@ -4,7 +4,9 @@ Nothing is unpacked here but the beginnings of XML members. What passes can be g
 sizes that the directory says (Python's reader stops there), and none of its XML declares an entity.
 """
 
+import lzma
 import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +19,8 @@ MAX_RATIO = 200
 """How much a large member may shrink. Sheets of equal rows reach 100, a bomb comes near deflate's 1032."""
 RATIO_FROM = 32 * 2**20
 """Bytes from which on the ratio is looked at: a small white bitmap shrinks as a bomb does, and harms nobody."""
+DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, ValueError, RuntimeError, EOFError)
+"""What reading a member of a damaged zip file raises; NotImplementedError is a RuntimeError."""
 _ENCRYPTED = 0x1
 _OLD_FORMAT = bytes.fromhex("d0cf11e0a1b11ae1")
 _CHUNK = 4096
@@ -35,7 +39,7 @@ def check_package(path: str | None) -> str:
             names = [name for name in package.namelist() if name.lower().endswith((".xml", ".rels"))]
             return next((reason for name in names if (reason := _unsafe_xml(package, name))), "")
     # A member may claim any way of packing; what its reader then stumbles over is damage like all else.
-    except (zipfile.BadZipFile, OSError, ValueError, RuntimeError, NotImplementedError, EOFError) as error:
+    except DAMAGE as error:
         return f"the document is damaged: {type(error).__name__}"
 
 

@@ -114,6 +114,14 @@ class TestPhases:
         ]
         assert {part.kind for part in spec.parts} == {PartKind.PHASE}
 
+    def test_what_a_phase_needs_of_the_network_is_the_tasks(self, tmp_path: Path) -> None:
+        phases = json.loads((SAMPLE / LONG).read_text())["evaluator"]["phases"]
+        assert "network" not in sample("excel/XL_L3_001").labels.extra
+        phases[1]["result"] = {"type": "info_from_website", "url": "https://example.org", "infos": []}
+        phases[0]["result"] = {"type": "cloud_file", "path": "https://example.org/photo.png", "dest": "photo.png"}
+        found = altered(tmp_path, {"evaluator": {"phases": phases}})
+        assert found.tasks[0].labels.extra["network"] == ["assets", "web"]
+
     @pytest.mark.parametrize(
         ("weights", "told"),
         [

@@ -4,7 +4,7 @@ import pytest
 
 from backend.domain.errors import Invalid
 from backend.domain.omnibench.task_file import read_task
-from tests.factories.omnibench import small_pool, task_json
+from tests.factories.omnibench import small_pool, subtask, task_json
 
 POOL = small_pool()
 
@@ -33,6 +33,13 @@ class TestReadTask:
         assert (found.low, found.orders) == ("Click.", ("B.",))
         assert read_task(found.as_json(), "1", POOL) == found
 
+    def test_a_parameter_that_only_some_sets_have_may_be_lacking(self) -> None:
+        sets = ({"words": "a", "size": 1}, {"words": "b"})
+        raw = task_json(["sing"], {})
+        raw["dag"]["parameters"] = {"sing": {"words": "c"}}
+        found = read_task(raw, "1", {"sing": subtask("sing", available_parameters=sets)})
+        assert found.graph.node("sing").values == {"words": "c"}
+
     @pytest.mark.parametrize(
         ("change", "words"),
         [
@@ -44,6 +51,12 @@ class TestReadTask:
             ({"dag": {"nodes": ["write", "write"], "edges": {}}}, "same name"),
             ({"dag": {"nodes": ["a", "b"], "subtasks": {"a": "draw", "b": "draw"}}}, "same subtask"),
             ({"dag": 1}, "dag"),
+            (
+                {"dag": {"nodes": ["write"], "parameters": {"write": {"words": "x"}}}},
+                "parameters.write: it lacks 'txt_path'",
+            ),
+            ({"trial": {"subtask": "sing"}}, "trial.subtask: there is no subtask 'sing'"),
+            ({"trial": {"subtask": "draw", "values": {}}}, "trial.values: it lacks 'img_path'"),
         ],
     )
     def test_what_is_wrong_is_named(self, change: dict[str, Any], words: str) -> None:

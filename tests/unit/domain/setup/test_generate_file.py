@@ -96,6 +96,18 @@ class TestTables:
         assert (found[0], len(found)) == (("姓名", "部门", "工号", "薪资"), 21)
         assert all(50_000 <= row[3] <= 120_000 for row in found[1:])
 
+    @pytest.mark.parametrize(
+        "prompt",
+        [
+            "列包括：姓名、工号（0位数字）",
+            "列包括：任务、日期（近0天）",
+            "列包括：部门（如总预算、无）、总预算（如甲、乙）、已支出",
+            "列包括：预算金额（如甲、乙）、实际支出、差额",
+        ],
+    )
+    def test_words_that_make_no_number_give_a_table(self, prompt: str) -> None:
+        assert len(rows(prompt)) > 1
+
     def test_today_is_the_desktops(self) -> None:
         prompt = "列包括：日期、平台；今天的日期行有一条"
         assert asks_for_today((prompt,))
@@ -125,11 +137,18 @@ class TestOthers:
         records = json.loads(make("json", Order("a.json", ("20条记录，每条有id和kind字段，kind值为A-C",))))
         assert (len(records), {one["kind"] for one in records}) == (20, {"A", "B", "C"})
 
+    def test_json_is_not_looked_for_without_end(self) -> None:
+        assert json.loads(make("json", Order("a.json", ("{" * 1000 + '{"a": [1]}',)))) != {"a": [1]}
+
     @pytest.mark.parametrize(
         ("form", "prompt", "size"), [("png", "800x600的图片", (800, 600)), ("jpg", "图标", (64, 64))]
     )
     def test_pictures_have_their_size(self, form: str, prompt: str, size: tuple[int, int]) -> None:
         assert Image.open(io.BytesIO(make(form, Order(f"a.{form}", (prompt,))))).size == size
+
+    @pytest.mark.parametrize("prompt", ["00x600的图片", "600x00的风景", "10x10的城市天际线"])
+    def test_but_never_none(self, prompt: str) -> None:
+        assert min(Image.open(io.BytesIO(make("png", Order("a.png", (prompt,))))).size) >= 1
 
     @pytest.mark.parametrize("form", ["png", "jpg"])
     def test_and_weight(self, form: str) -> None:

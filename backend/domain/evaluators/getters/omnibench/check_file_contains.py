@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field
 
-from backend.domain.evaluators.formats.inside import text_inside
+from backend.domain.evaluators.formats.any_text import read_any_text
 from backend.domain.evaluators.getters._evidence import Checked, fetched, only, placed
 from backend.domain.evaluators.getters.omnibench._checked import Text
 from backend.domain.omnibench.expression import DIALECT
@@ -23,7 +23,7 @@ class FileText(Text):
 
 @register(Kind.GETTER, "check_file_contains", dialect=DIALECT)
 class CheckFileContains(Checked):
-    """The value is `{text, content}`: all the text of the file, be it an office document; None if there is none."""
+    """The value is `{text, content}`: all the text of the file, be it an office document; None if it has none."""
 
     Params = FileText
 
@@ -33,5 +33,6 @@ class CheckFileContains(Checked):
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
         """See the port."""
-        path = placed(only(blobs), FileText.of(parameters).file_path, folder)
-        return {"text": FileText.of(parameters).text, "content": None if path is None else text_inside(path)}
+        wanted = FileText.of(parameters)
+        content, _ = read_any_text(placed(only(blobs), wanted.file_path, folder))
+        return {"text": wanted.text, "content": content}

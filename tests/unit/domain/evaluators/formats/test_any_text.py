@@ -1,0 +1,40 @@
+"""The words in a file, whatever application wrote it."""
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from backend.domain.evaluators.formats.any_text import read_any_text
+from tests.factories.docx import save_odt
+from tests.factories.workbooks import workbook
+
+
+@pytest.mark.parametrize("ending", ["odt", "ods", "odp"])
+def test_an_open_document(tmp_path: Path, ending: str) -> None:
+    body = '<text:h>One &amp;<text:s text:c="2"/>two</text:h><text:p>three</text:p>'
+    assert read_any_text(save_odt(tmp_path / f"a.{ending}", body)) == ("One &  two\nthree", "")
+
+
+def test_a_workbook_is_its_cells_only(tmp_path: Path) -> None:
+    (tmp_path / "a.xlsx").write_bytes(workbook([["milk", 7.0], [None, "tea"]]))
+    assert read_any_text(str(tmp_path / "a.xlsx")) == ("milk\n7\ntea", "")
+
+
+@pytest.mark.parametrize("ending", ["docx", "xlsx", "pptx", "odt", "ods"])
+@pytest.mark.parametrize("packing", [zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
+def test_a_damaged_one_has_no_text_and_a_reason(tmp_path: Path, ending: str, packing: int) -> None:
+    path = tmp_path / f"a.{ending}"
+    with zipfile.ZipFile(path, "w", packing) as package:
+        package.writestr("content.xml", "".join(f"<a>{n}</a>" for n in range(500)))
+    data = bytearray(path.read_bytes())
+    data[41:60] = b"\xff" * 19  # What was packed: behind the header's 30 bytes and the name.
+    path.write_bytes(data)
+    text, reason = read_any_text(str(path))
+    assert text is None
+    assert reason.startswith("the document is damaged")
+
+
+def test_no_file(tmp_path: Path) -> None:
+    for name in ("a.txt", "a.ods", "a.xlsx"):
+        assert read_any_text(str(tmp_path / name)) == (None, "the file is not there")

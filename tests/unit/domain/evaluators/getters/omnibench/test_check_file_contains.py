@@ -1,0 +1,26 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backend.domain.evaluators.getters.omnibench.check_file_contains import CheckFileContains
+from backend.domain.score import Blob
+from tests.factories.workbooks import workbook
+
+
+def content(name: str, data: bytes, folder: Path) -> Any:
+    parameters = {"file_path": f"/home/user/{name}", "text": "x"}
+    return CheckFileContains().read([Blob(name=name, data=data)], parameters, folder)["content"]
+
+
+class TestRead:
+    def test_a_workbook_is_what_its_cells_show(self, tmp_path: Path) -> None:
+        """Neither places in its list of texts, nor who wrote it and when."""
+        assert content("a.xlsx", workbook([["milk", 2], ["=1+1", "tea"]]), tmp_path) == "milk\n2\ntea"
+
+    @pytest.mark.parametrize("name", ["a.docx", "a.xlsx", "a.pptx", "a.ods", "a.pdf"])
+    def test_what_is_damaged_has_no_content(self, name: str, tmp_path: Path) -> None:
+        assert content(name, b"PK\x03\x04 and no more", tmp_path) is None
+
+    def test_a_text_of_any_ending(self, tmp_path: Path) -> None:
+        assert content("a.py", "Größe\r\nzwei".encode(), tmp_path) == "Größe\nzwei"

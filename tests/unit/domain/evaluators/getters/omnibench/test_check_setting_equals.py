@@ -1,0 +1,58 @@
+from pathlib import Path
+
+import pytest
+
+from backend.domain.errors import EvaluatorFailed, Invalid
+from backend.domain.evaluators.getters._evidence import as_json
+from backend.domain.evaluators.getters.omnibench.check_setting_equals import CheckSettingEquals
+
+GETTER = CheckSettingEquals()
+
+
+def found(name: str, output: str = "", returncode: int = 0, error: str = "") -> str | None:
+    told = {"returncode": returncode, "output": output, "error": error}
+    value: str | None = GETTER.read([as_json(name, told)], {"name": name, "value": 1}, Path("/nowhere"))["found"]
+    return value
+
+
+class TestXfconf:
+    NAME = "xfconf xfwm4 /general/theme"
+
+    def test_a_value(self) -> None:
+        assert found(self.NAME, "Daloa\n") == "Daloa"
+
+    def test_one_that_was_never_set_is_none(self) -> None:
+        said = 'Property "/general/theme" does not exist on channel "xfwm4".'
+        assert found(self.NAME, returncode=1, error=said) is None
+        assert found(self.NAME, said, returncode=1) is None
+
+    def test_a_desktop_that_cannot_be_asked_is_no_verdict(self) -> None:
+        with pytest.raises(EvaluatorFailed, match="Failed to init libxfconf"):
+            found(self.NAME, returncode=1, error="Failed to init libxfconf: no bus")
+
+
+class TestRegistry:
+    NAME = "registry HKCU\\Control Panel\\Desktop Value"
+
+    @pytest.mark.parametrize(
+        ("line", "expected"),
+        [
+            ("    value    REG_DWORD    0x1f", "31"),
+            ("    Value    REG_QWORD    0x100000000", "4294967296"),
+            ("    Value    REG_SZ    0x1f", "0x1f"),
+            ("    Value    REG_SZ    C:\\a b.jpg", "C:\\a b.jpg"),
+            ("    Value    REG_SZ", ""),
+            ("    Other    REG_SZ    x", None),
+        ],
+    )
+    def test_values(self, line: str, expected: str | None) -> None:
+        assert found(self.NAME, f"\r\nHKEY_CURRENT_USER\\Control Panel\\Desktop\r\n{line}\r\n\r\n") == expected
+
+    def test_one_that_was_never_set_is_none(self) -> None:
+        assert found(self.NAME, returncode=1, error="ERROR: The system was unable to find the key.") is None
+
+
+@pytest.mark.parametrize("name", ["xfconf xfwm4", "registry HKCU", "dconf a b", "gsettings"])
+def test_a_place_of_another_form_is_refused(name: str) -> None:
+    with pytest.raises(Invalid, match="expected gsettings or xfconf"):
+        GETTER.check({"name": name, "value": 1})
