@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from backend.domain import registry
 from backend.domain.agents._oracle_steps import OracleStep, read_solution
 from backend.domain.drafts.content import DraftContent
-from backend.domain.drafts.fields import FormField, fields_of, typed_as, values_of
+from backend.domain.drafts.fields import FormField, can_say, fields_of, typed_as, values_of
 from backend.domain.drafts.forms import PluginForm, form_of
 from backend.domain.errors import Invalid, UnknownPlugin
 from backend.domain.registry import Kind
@@ -200,8 +200,8 @@ def _getter(spec: Mapping[str, Any], dialect: str, prefix: str) -> Plugin:
 def _plugin(kind: Kind, name: str, dialect: str, prefix: str, given: Mapping[str, Any]) -> Plugin:
     form = _form(kind, name, dialect)
     fields = fields_of(None if form is None else form.schema)
-    if set(given) - {field.name for field in fields}:
-        fields = fields_of(None)  # Parameters that the plug-in does not know must not vanish from the form.
+    if not can_say(fields, given):
+        fields = fields_of(None)  # What the plug-in's own fields cannot say must not change with the next save.
     about = form.about if form is not None else "There is nothing of that name."
     return Plugin(name, prefix, about, form is None, [(field, typed_as(field, given)) for field in fields])
 

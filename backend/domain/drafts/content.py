@@ -78,12 +78,14 @@ def read_content(value: Any) -> DraftContent:
         Invalid: says where it is wrong, or that it is too large.
     """
     try:
-        text = json.dumps(value, allow_nan=False)
+        data = json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise Invalid("it contains half a character (a lone surrogate)") from error
     except (TypeError, ValueError, RecursionError) as error:
         raise Invalid(f"it is no JSON: {str(error)[:200]}") from error
-    if len(text) > MOST_BYTES:
+    if len(data) > MOST_BYTES:
         raise Invalid(f"it is larger than {MOST_BYTES // 1024} KiB")
-    if "\\u0000" in text:
+    if b"\\u0000" in data:
         raise Invalid("it contains a NUL character")
     try:
         return DraftContent.model_validate(value)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,15 @@ from backend.domain.errors import Invalid
 ANY = "json"
 """Name of the one field of a plug-in that says nothing about its parameters."""
 _MOST_TEXT = 100_000
+_KINDS: Mapping[type, frozenset[str]] = {
+    str: frozenset({"string"}),
+    bool: frozenset({"boolean"}),
+    int: frozenset({"integer", "number"}),
+    float: frozenset({"number"}),
+    list: frozenset({"array"}),
+    dict: frozenset({"object"}),
+}
+"""JSON types that a value is of, by its type once it was read."""
 
 
 @dataclass(frozen=True)
@@ -41,18 +51,28 @@ class FormField:
         return "text" if "string" in self.kinds else "json"
 
     def value(self, text: str) -> Any:
-        """The parameter that was typed. Raises Invalid with the field's name."""
+        """The parameter that was typed: JSON of an allowed kind, or else the text where it may be one.
+
+        Where it can only be a text it is that, whatever it looks like; blanks and line ends are part of it.
+
+        Raises:
+            Invalid: it is no value of the field; `path` is the field's name.
+        """
         if len(text) > _MOST_TEXT:
             raise Invalid(f"it is longer than {_MOST_TEXT} characters", path=self.name)
+        if self.choices and text not in self.choices:
+            raise Invalid(f"expected one of {', '.join(self.choices)}, got {text[:60]!r}", path=self.name)
+        if self.choices or self.kinds == ("string",):
+            return text
         if self.widget == "boolean":
             return _truth(text, self.name)
-        if "string" in self.kinds or self.choices:  # Blanks and line ends of a text are part of it.
-            return _list_or_text(text) if set(self.kinds) & {"array", "object"} else text
-        try:
-            return json.loads(text)
-        except (ValueError, RecursionError) as error:
-            wanted = "a number" if self.widget == "number" else "JSON"
-            raise Invalid(f"expected {wanted}, got {text[:60]!r}", path=self.name) from error
+        with suppress(ValueError, RecursionError):
+            found = json.loads(text)
+            if found is None or not self.kinds or _KINDS[type(found)] & set(self.kinds):
+                return found
+        if "string" in self.kinds:
+            return text
+        raise Invalid(f"expected {_wanted(self.kinds)}, got {text[:60]!r}", path=self.name)
 
 
 def fields_of(schema: Mapping[str, Any] | None) -> tuple[FormField, ...]:
@@ -94,13 +114,36 @@ def values_of(fields: tuple[FormField, ...], typed: Mapping[str, str], *, whole:
 
 
 def typed_as(field: FormField, values: Mapping[str, Any]) -> str:
-    """The text of a field for parameters that are there already; empty where they leave it out."""
+    """The text of a field for parameters that are there already; empty where they leave it out.
+
+    A text is written as it is if it is read as itself, everything else as JSON.
+    """
     if field.name == ANY and field.kinds == ("object",):
         return json.dumps(dict(values), ensure_ascii=False) if values else ""
     if field.name not in values:
         return ""
     value = values[field.name]
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, str) and _is_itself(field, value):
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def can_say(fields: tuple[FormField, ...], values: Mapping[str, Any]) -> bool:
+    """Whether a form of those fields that shows these parameters gives exactly them back."""
+    typed = {field.name: typed_as(field, values) for field in fields}
+    try:
+        back = values_of(fields, typed, whole=False)
+    except Invalid:
+        return False
+    return json.dumps(back, sort_keys=True) == json.dumps(values, sort_keys=True)  # 1 is not True.
+
+
+def _is_itself(field: FormField, text: str) -> bool:
+    """Whether a text comes back from a form as it is: an empty one is none, and browsers rewrite line ends."""
+    try:
+        return bool(text.strip()) and "\r" not in text and field.value(text) == text
+    except Invalid:
+        return False
 
 
 def _field(name: str, found: Mapping[str, Any], *, required: bool) -> FormField:
@@ -142,11 +185,9 @@ def _truth(text: str, name: str) -> bool:
     raise Invalid(f"expected yes or no, got {text[:60]!r}", path=name)
 
 
-def _list_or_text(text: str) -> Any:
-    """A text, unless it is written as a JSON list or object and may be one."""
-    if text.strip()[:1] not in '[{"':
-        return text
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
+def _wanted(kinds: tuple[str, ...]) -> str:
+    if not kinds:
+        return "JSON"
+    if kinds == ("integer",):
+        return "a whole number"
+    return "a number" if set(kinds) <= {"integer", "number"} else f"a JSON {' or '.join(kinds)}"

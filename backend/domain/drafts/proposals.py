@@ -10,7 +10,7 @@ from typing import Annotated
 
 from pydantic import Field, ValidationError
 
-from backend.domain.drafts.content import NAME, DraftContent
+from backend.domain.drafts.content import NAME, DraftContent, read_content
 from backend.domain.errors import Invalid
 from backend.domain.ports_model import Message, ModelRequest, Part
 from backend.domain.task import Difficulty, Frozen, MetricCall, SetupStep, digest
@@ -126,7 +126,7 @@ def read_proposals(text: str) -> list[DraftContent]:
     """The drafts of an answer; a fence of Markdown around it is left aside.
 
     Raises:
-        Invalid: it is no JSON, or not of exactly that form; says where.
+        Invalid: it is no JSON, not of exactly that form, or holds what no draft can; says where.
     """
     if len(text) > MOST_CHARACTERS:
         raise Invalid(f"the answer is longer than {MOST_CHARACTERS} characters")
@@ -141,7 +141,7 @@ def read_proposals(text: str) -> list[DraftContent]:
 
 
 def _content(one: Proposal) -> DraftContent:
-    return DraftContent.model_validate(one.model_dump())
+    return read_content(one.model_dump())
 
 
 def _bare(text: str) -> str:

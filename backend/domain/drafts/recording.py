@@ -80,14 +80,15 @@ def _waits(before: Sequence[Window], now: Sequence[Window]) -> Iterator[Step]:
     old, new = _front(before), _front(now)
     if not old or old == new:
         return
-    if _plain(old) == _plain(new):
-        if old != new and len(old) > len(new):  # The mark of unsaved changes went.
-            yield {"wait_window_gone": old[:_LONGEST]}
-        return
-    if old not in {window.title for window in now}:
+    if _gone(old, now):
         yield {"wait_window_gone": old[:_LONGEST]}
-    if new:
+    if new and _plain(old) != _plain(new):  # Otherwise a mark of unsaved changes went, or came.
         yield {"wait_window": _plain(new)[:_LONGEST]}
+
+
+def _gone(title: str, now: Sequence[Window]) -> bool:
+    """Whether no window's title contains that one: by containing, a solution finds it."""
+    return not any(title[:_LONGEST] in window.title for window in now)
 
 
 def _front(windows: Sequence[Window]) -> str:

@@ -15,6 +15,7 @@ from backend.domain.errors import Conflict, Invalid, ModelApiFailed
 from backend.domain.ports_model import Models
 from backend.services import draft_requests, draft_reviews, drafts
 from backend.services.model_endpoints import Endpoints
+from backend.services.projects import person
 from backend.services.task_secrets import TaskSecrets
 from tests.factories.drafts import proposal
 from tests.factories.records import World, capabilities
@@ -38,7 +39,7 @@ def installed(world: World) -> World:
 def ask(world: World, **more: Any) -> UUID:
     with world.work() as session:
         project, _ = world.who(session)
-        actor = drafts.person(session, project, "ada")
+        actor = person(session, project, "ada")
         told = {"persona": "A librarian.", "count": 2, "endpoint": "tape", "model": "m", **more}
         return draft_requests.request(session, project=project, actor=actor, **told).id
 
@@ -85,6 +86,15 @@ class TestOne:
         with installed.work() as session:
             project, _ = installed.who(session)
             assert drafts.list_drafts(session, project).items == []
+
+    def test_an_answer_with_half_a_character_is_refused(self, installed: World) -> None:
+        asked = ask(installed)
+        bad = json.dumps({"drafts": [proposal(setup=[{"type": "launch", "parameters": {"command": ["\ud800"]}}])]})
+        assert "\\ud800" in bad
+        assert drafter(installed, FakeModels(bad)).one()
+        found = row(installed, asked)
+        assert (found.state, found.made) == ("failed", 0)
+        assert "lone surrogate" in found.message
 
     def test_a_key_that_is_taken_is_left_out(self, installed: World) -> None:
         ask(installed)

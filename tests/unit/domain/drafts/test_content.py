@@ -41,6 +41,16 @@ class TestReadContent:
         with pytest.raises(Invalid, match="NUL"):
             read_content({"domain": "a", "name": "b", "instruction": "x\x00"})
 
+    def test_refuses_half_a_character(self) -> None:
+        steps = [{"type": "launch", "parameters": {"command": ["\ud800"]}}]
+        with pytest.raises(Invalid, match="lone surrogate"):
+            read_content({"domain": "a", "name": "b", "setup": steps})
+
+    def test_is_bounded_in_bytes(self) -> None:
+        steps = [{"type": "launch", "parameters": {"command": ["\N{EURO SIGN}" * (MOST_BYTES // 2)]}}]
+        with pytest.raises(Invalid, match="larger than 256 KiB"):
+            read_content({"domain": "a", "name": "b", "setup": steps})
+
     def test_refuses_what_no_json_can_say(self) -> None:
         with pytest.raises(Invalid, match="no JSON"):
             read_content({"domain": "a", "name": float("nan")})

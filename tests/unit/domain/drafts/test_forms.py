@@ -1,9 +1,9 @@
 import pytest
 
 from backend.domain import registry
-from backend.domain.drafts.fields import fields_of, typed_as, values_of
+from backend.domain.drafts.fields import fields_of
 from backend.domain.drafts.forms import FORM_KINDS, form_of, forms
-from backend.domain.errors import Invalid, UnknownPlugin
+from backend.domain.errors import UnknownPlugin
 from backend.domain.registry import Kind
 
 registry.load()
@@ -32,63 +32,3 @@ class TestForms:
     def test_an_unknown_name(self) -> None:
         with pytest.raises(UnknownPlugin):
             form_of(Kind.GETTER, "vm_fil", "starter")
-
-
-class TestFields:
-    FIELDS = fields_of(
-        {
-            "properties": {
-                "path": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
-                "count": {"type": "integer", "default": 2},
-                "share": {"anyOf": [{"type": "number"}, {"type": "null"}]},
-                "exact": {"type": "boolean"},
-                "how": {"enum": ["all", "any"]},
-                "rules": {"type": "object"},
-                "name": {"type": "string"},
-            },
-            "required": ["path"],
-        }
-    )
-
-    def test_how_each_is_asked_for(self) -> None:
-        assert {field.name: field.widget for field in self.FIELDS} == {
-            "path": "text", "count": "number", "share": "number", "exact": "boolean", "how": "choice",
-            "rules": "json", "name": "text",
-        }  # fmt: skip
-
-    def test_values_of_what_was_typed_and_back(self) -> None:
-        typed = {
-            "path": '["/a", "/b"]', "count": "3", "share": "0.5", "exact": "yes", "how": "any",
-            "rules": '{"a": 1}', "name": "[1]",
-        }  # fmt: skip
-        values = values_of(self.FIELDS, typed)
-        assert values == {
-            "path": ["/a", "/b"], "count": 3, "share": 0.5, "exact": True, "how": "any", "rules": {"a": 1},
-            "name": "[1]",
-        }  # fmt: skip
-        again = {field.name: typed_as(field, values) for field in self.FIELDS}
-        assert values_of(self.FIELDS, again) == values
-
-    def test_empty_leaves_the_default(self) -> None:
-        assert values_of(self.FIELDS, {"path": "/a", "count": " "}) == {"path": "/a"}
-
-    @pytest.mark.parametrize(
-        ("typed", "path"),
-        [
-            ({}, "path"),
-            ({"path": "/a", "count": "many"}, "count"),
-            ({"path": "/a", "exact": "perhaps"}, "exact"),
-            ({"path": "/a", "rules": "{"}, "rules"),
-        ],
-    )
-    def test_says_which_field_is_wrong(self, typed: dict[str, str], path: str) -> None:
-        with pytest.raises(Invalid) as told:
-            values_of(self.FIELDS, typed)
-        assert told.value.path == path
-
-    def test_without_a_schema_it_is_one_object(self) -> None:
-        fields = fields_of(None)
-        assert values_of(fields, {"json": '{"a": [1]}'}) == {"a": [1]}
-        assert values_of(fields, {}) == {}
-        with pytest.raises(Invalid, match="JSON object"):
-            values_of(fields, {"json": "[1]"})

@@ -59,6 +59,13 @@ class TestReadProposals:
         with pytest.raises(Invalid):
             read_proposals(text)
 
+    @pytest.mark.parametrize(("text", "words"), [("\ud800", "lone surrogate"), ("\x00", "NUL")])
+    def test_what_no_draft_can_hold(self, text: str, words: str) -> None:
+        """JSON's escapes can say it."""
+        setup = [{"type": "launch", "parameters": {"command": [text]}}]
+        with pytest.raises(Invalid, match=words):
+            read_proposals(json.dumps({"drafts": [proposal(setup=setup)]}))
+
     def test_is_bounded(self) -> None:
         with pytest.raises(Invalid, match="longer than"):
             read_proposals(" " * (MOST_CHARACTERS + 1))

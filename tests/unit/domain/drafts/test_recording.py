@@ -89,6 +89,18 @@ class TestWaits:
             {"wait_window": EDITOR},
         ]
 
+    def test_a_title_that_another_one_contains_is_not_waited_for(self) -> None:
+        """Titles are matched by containing: "Save" would be found in "Save As" as long as that is there."""
+        assert self.steps("Save", "Save As") == [{"hotkey": ["ctrl", "s"]}, {"wait_window": "Save As"}]
+        assert self.steps("Files", EDITOR, others=("My Files",))[1:] == [{"wait_window": EDITOR}]
+
+    def test_a_mark_that_another_window_still_has(self) -> None:
+        assert self.steps("*a.txt", "a.txt", others=("*a.txt (copy)",)) == [{"hotkey": ["ctrl", "s"]}]
+
+    def test_a_long_title_is_gone_by_what_is_kept_of_it(self) -> None:
+        found = self.steps("x" * 150 + " one", "x" * 150 + " two")
+        assert found[1:] == [{"wait_window": "x" * 100}]
+
     def test_looks_in_between_say_nothing(self) -> None:
         moments = [seen(tree(MAIN), EDITOR, self.SAVING), seen(tree(MAIN), "flash"), seen(tree(MAIN), EDITOR)]
         assert recorded(moments).steps == [{"hotkey": ["ctrl", "s"]}]
