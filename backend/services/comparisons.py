@@ -10,7 +10,7 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
-from backend.db.models import Actor, Agent, Benchmark, Choice, Project, Task, TaskSet, Work
+from backend.db.models import Actor, Agent, Benchmark, Choice, Task, TaskSet, Work
 from backend.db.models.words import Preferred
 from backend.db.repositories import works as repository
 from backend.db.repositories.pages_common import AnyRow
@@ -18,11 +18,9 @@ from backend.domain.errors import Conflict, Invalid
 from backend.domain.statistics.intervals import Interval, wilson
 from backend.domain.statistics.pairwise import Rating, Score, chance, rate
 from backend.services.benchmarks import get_benchmark, latest_task_set
-from backend.services.projects import actor_for
 from backend.services.works import get_work
 
 EXPERT = "human expert"
-LONGEST_NAME = 50
 
 
 @dataclass(frozen=True)
@@ -107,17 +105,6 @@ class _Entry:
 def benchmarks(session: Session) -> list[str]:
     """Names of the benchmarks that have works, by name."""
     return repository.benchmarks(session)
-
-
-def person(session: Session, project: Project, name: str) -> Actor:
-    """Who judges under that name; without one, whoever reaches the service.
-
-    Raises:
-        Invalid: nobody is called that.
-    """
-    if len(name) > LONGEST_NAME or not name.isprintable():
-        raise Invalid(f"expected a name of at most {LONGEST_NAME} characters", path="person")
-    return actor_for(session, project, name.strip()) if name.strip() else actor_for(session, project)
 
 
 def next_pair(session: Session, benchmark: str, actor: Actor, chance_of: Random) -> Pair | None:

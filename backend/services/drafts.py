@@ -9,7 +9,7 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Actor, Project, TaskDraft, TaskDraftVersion
-from backend.db.models.words import ActorKind, MadeBy
+from backend.db.models.words import MadeBy
 from backend.db.repositories import benchmarks as benchmark_repository
 from backend.db.repositories import drafts as repository
 from backend.db.repositories import workers
@@ -19,7 +19,6 @@ from backend.domain.drafts.states import DraftState, check_draft_move
 from backend.domain.errors import Conflict, Invalid, NotFound
 from backend.domain.ports_kept import ArtifactStore
 from backend.services import artifacts
-from backend.services.projects import actor_for
 
 OWN = "own"
 """The benchmark that own tasks become part of, unless the author names another."""
@@ -29,7 +28,6 @@ _BENCHMARK = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._ -]{0,150}")
 _BYTES = "application/octet-stream"
 MOST_FILE = 64 * 2**20
-_PERSON = re.compile(r"\S(.{0,98}\S)?")
 
 
 @dataclass(frozen=True)
@@ -48,23 +46,6 @@ class Change:
 
     version: TaskDraftVersion
     by: str
-
-
-def person(session: Session, project: Project, name: str) -> Actor:
-    """The person of that name; whoever gives none is `local`.
-
-    The service knows people by the names that they give: it has one token, not one each.
-
-    Raises:
-        Invalid: it is no name, or that of a program.
-    """
-    name = name.strip() or "local"
-    if not _PERSON.fullmatch(name) or not name.isprintable():
-        raise Invalid("expected a name of 1 to 100 characters", path="by")
-    found = actor_for(session, project, name)
-    if found.kind != ActorKind.PERSON:
-        raise Invalid(f"{name!r} is a {found.kind}, not a person", path="by")
-    return found
 
 
 def create(  # noqa: PLR0913 - a draft and where it comes from

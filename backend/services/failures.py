@@ -6,14 +6,14 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from backend.db.models import Actor, Episode, Project, Task
+from backend.db.models import Episode, Project, Task
 from backend.db.repositories import failures as repository
 from backend.domain import failures
 from backend.domain.errors import Conflict, Invalid
 from backend.domain.failures import KEYS, LABELS, Seen, Share, Suggestion
 from backend.domain.statistics.agreement import krippendorffs_alpha
+from backend.services import projects
 from backend.services.episodes import get_episode
-from backend.services.projects import actor_for
 from backend.services.runs import get_run
 
 MOST = 1000
@@ -136,7 +136,7 @@ def review(  # noqa: PLR0913 - what is said, and by whom
     Raises:
         NotFound: there is no such episode.
         Conflict: it has not failed.
-        Invalid: a label is none of ours.
+        Invalid: a label is none of ours, or nobody can have that name.
     """
     unknown = sorted(set(labels) - KEYS)
     if unknown:
@@ -144,7 +144,7 @@ def review(  # noqa: PLR0913 - what is said, and by whom
     found = failure_of(session, episode_id)
     if found is None:
         raise Conflict(f"the episode {episode_id} has not failed", hint="Only what is scored below 1 has failed.")
-    who: Actor = actor_for(session, project, person)
+    who = projects.person(session, project, person)
     repository.put(
         session,
         episode_id=episode_id,

@@ -9,19 +9,20 @@ from backend.db.models.words import Preferred
 from backend.services import comparisons as service
 from backend.services import works
 from backend.services.comparisons import Board, Contestant
+from backend.services.projects import LONGEST_NAME, person_or_local
 from backend.web.api import schemas_comparisons as schemas
 from backend.web.api.common import Id, Name, api_router
 from backend.web.edge import EdgeDep, ProjectDep, SessionDep
 from backend.web.served import guest_file
 
 router = api_router("comparisons")
-Person = Annotated[str, Query(max_length=service.LONGEST_NAME, description="Who judges; empty: `local`.")]
+Person = Annotated[str, Query(max_length=LONGEST_NAME, description="Who judges; empty: `local`.")]
 
 
 @router.get("/benchmarks/{name}/pairs/next")
 def next_pair(session: SessionDep, project: ProjectDep, name: Name, person: Person = "") -> schemas.PairView | None:
     """The pair of works that a person judges next, on random sides; null when nothing is left."""
-    pair = service.next_pair(session, name, service.person(session, project, person), SystemRandom())
+    pair = service.next_pair(session, name, person_or_local(session, project, person), SystemRandom())
     if pair is None:
         return None
     left, right = (
@@ -41,7 +42,7 @@ def next_pair(session: SessionDep, project: ProjectDep, name: Name, person: Pers
 @router.post("/choices", status_code=201)
 def choose(session: SessionDep, project: ProjectDep, body: schemas.ChoiceBody) -> schemas.ChoiceView:
     """Keep which of two works a person prefers; each person judges a pair once."""
-    actor = service.person(session, project, body.person)
+    actor = person_or_local(session, project, body.person)
     service.choose(session, body.left, body.right, Preferred(body.preferred), actor)
     return schemas.ChoiceView(left=body.left, right=body.right, preferred=body.preferred, person=actor.name)
 

@@ -12,6 +12,7 @@ from backend.domain.drafts.states import DraftState
 from backend.domain.registry import Kind
 from backend.services import draft_publish, draft_recordings, draft_requests, draft_reviews, draft_tries
 from backend.services import drafts as service
+from backend.services.projects import LONGEST_NAME, person_or_local
 from backend.web.api import schemas
 from backend.web.api import schemas_drafts as own
 from backend.web.api import views_drafts as views
@@ -47,7 +48,7 @@ def create(
     session: SessionDep, project: ProjectDep, edge: EdgeDep, body: own.DraftBody, response: Response
 ) -> own.DraftDetail:
     """Write a draft. Everything but its key may still be missing."""
-    by = service.person(session, project, body.by)
+    by = person_or_local(session, project, body.by, path="by")
     row = service.create(session, read_content(body.content), project=project, author=by, benchmark=body.benchmark)
     response.headers["Location"] = f"/api/v1/drafts/{row.id}"
     return views.detail(session, row, edge.store)
@@ -62,7 +63,7 @@ def show(session: SessionDep, edge: EdgeDep, draft_id: Id) -> own.DraftDetail:
 @router.put("/drafts/{draft_id}")
 def edit(session: SessionDep, project: ProjectDep, edge: EdgeDep, draft_id: Id, body: own.DraftEdit) -> own.DraftDetail:
     """Make a new version; the same content makes none. Whatever was reviewed has to be reviewed again."""
-    by = service.person(session, project, body.by)
+    by = person_or_local(session, project, body.by, path="by")
     row = service.edit(session, draft_id, read_content(body.content), by=by)
     return views.detail(session, row, edge.store)
 
@@ -82,11 +83,13 @@ def add_file(  # noqa: PLR0913, PLR0917 - what the edge gives, and the form
     draft_id: Id,
     name: Annotated[str, Form(min_length=1, max_length=151, description="Steps and getters write asset:NAME.")],
     file: Annotated[UploadFile, File(description="The file.")],
-    by: Annotated[str, Form(max_length=100)] = "",
+    by: Annotated[str, Form(max_length=LONGEST_NAME)] = "",
 ) -> own.DraftDetail:
     """Add a file that the draft's steps and getters use; one of that name is replaced."""
     data = file.file.read(service.MOST_FILE + 1)
-    row = service.add_file(session, draft_id, name, data, by=service.person(session, project, by), store=edge.store)
+    row = service.add_file(
+        session, draft_id, name, data, by=person_or_local(session, project, by, path="by"), store=edge.store
+    )
     return views.detail(session, row, edge.store)
 
 
@@ -111,7 +114,7 @@ def approve(
     session: SessionDep, project: ProjectDep, edge: EdgeDep, draft_id: Id, body: own.DraftApproval
 ) -> own.DraftDetail:
     """Approve a version. Two people other than those who wrote it have to."""
-    by = service.person(session, project, body.by)
+    by = person_or_local(session, project, body.by, path="by")
     row = draft_reviews.approve(session, draft_id, body.version, by=by, words=body.words)
     return views.detail(session, row, edge.store)
 
@@ -121,7 +124,7 @@ def reject(
     session: SessionDep, project: ProjectDep, edge: EdgeDep, draft_id: Id, body: own.DraftRejection
 ) -> own.DraftDetail:
     """Reject a version, with a reason. One person is enough; its author may change it and begin again."""
-    by = service.person(session, project, body.by)
+    by = person_or_local(session, project, body.by, path="by")
     row = draft_reviews.reject(session, draft_id, body.version, by=by, reason=body.reason, words=body.words)
     return views.detail(session, row, edge.store)
 
@@ -131,7 +134,7 @@ def begin_recording(
     session: SessionDep, project: ProjectDep, edge: EdgeDep, draft_id: Id, body: own.RecordingBegin
 ) -> own.DraftDetail:
     """Make a desktop on which somebody does the set-up or the solution; they act on the episode's page."""
-    by = service.person(session, project, body.by)
+    by = person_or_local(session, project, body.by, path="by")
     draft_recordings.begin(
         session, draft_id, body.kind, project=project, actor=by, store=edge.store, provider=body.provider
     )
@@ -143,7 +146,7 @@ def use_recording(  # noqa: PLR0913, PLR0917 - what the edge gives, and the body
     session: SessionDep, project: ProjectDep, edge: EdgeDep, draft_id: Id, recording_id: Id, body: own.RecordingUse
 ) -> own.DraftDetail:
     """Make a recording the draft's solution, or one more step of its set-up."""
-    by = service.person(session, project, body.by)
+    by = person_or_local(session, project, body.by, path="by")
     row = draft_recordings.use(session, draft_id, recording_id, by=by, store=edge.store)
     return views.detail(session, row, edge.store)
 
@@ -161,7 +164,7 @@ def publish(session: SessionDep, project: ProjectDep, edge: EdgeDep, body: own.D
 @router.post("/draft-requests", status_code=202)
 def ask_model(session: SessionDep, project: ProjectDep, body: own.DraftRequestBody) -> own.DraftRequestView:
     """Ask a model for drafts for a persona. They are drafts like any other: people have to approve them."""
-    by = service.person(session, project, body.by)
+    by = person_or_local(session, project, body.by, path="by")
     row = draft_requests.request(
         session,
         project=project,

@@ -8,6 +8,7 @@ from pydantic import Field
 from backend.domain.failures import LABELS, Share
 from backend.services import failures as service
 from backend.services.failures import Failure
+from backend.services.projects import LONGEST_NAME
 from backend.web.api import schemas_failures as schemas
 from backend.web.api.common import Id, api_router
 from backend.web.api.schemas import Body
@@ -19,7 +20,7 @@ router = api_router("failures")
 class FailureLabels(Body):
     """What a person says of a failed episode."""
 
-    person: str = Field(min_length=1, max_length=60, description="A name; people are told apart by it.")
+    person: str = Field(min_length=1, max_length=LONGEST_NAME, description="A name; people are told apart by it.")
     labels: list[str] = Field(max_length=50, description="Keys; empty = none applies.", examples=[["grounding"]])
     note: str = Field(default="", max_length=2000)
 

@@ -8,15 +8,15 @@ from backend.domain.errors import Invalid
 from backend.domain.statistics.intervals import Interval
 from backend.services import pages_judges, reviews
 from backend.services.agreement import Alpha, Level
-from backend.services.drafts import person
 from backend.services.pages_judges import JudgePage
+from backend.services.projects import LONGEST_NAME, person
 from backend.web.api import schemas
 from backend.web.api import schemas_judges as own
 from backend.web.api.common import BASE, Id, api_router
 from backend.web.edge import ProjectDep, SessionDep
 
 router = api_router("judges")
-By = Annotated[str, Query(min_length=1, max_length=100, description="Who judges.", examples=["ann"])]
+By = Annotated[str, Query(min_length=1, max_length=LONGEST_NAME, description="Who judges.", examples=["ann"])]
 
 
 @router.get("/judges")
@@ -41,14 +41,14 @@ def draw(session: SessionDep, judge_id: Id, body: own.Draw) -> own.Drawn:
 @router.get("/judges/{judge_id}/review")
 def next_item(session: SessionDep, project: ProjectDep, judge_id: Id, by: By) -> own.Review:
     """The next item for a person: each goes to two, and nobody is told what the judge says."""
-    found = reviews.next_task(session, judge_id, person(session, project, by))
+    found = reviews.next_task(session, judge_id, person(session, project, by, path="by"))
     return own.Review(task=None if found is None else task_view(found))
 
 
 @router.post("/judges/{judge_id}/review", status_code=204)
 def answer(session: SessionDep, project: ProjectDep, judge_id: Id, body: own.ReviewAnswer) -> Response:
     """Keep what a person says of an item. The last word of a person counts."""
-    by = person(session, project, body.by)
+    by = person(session, project, body.by, path="by")
     if body.verdicts is not None:
         reviews.give_verdicts(session, judge_id, body.item, by, body.verdicts)
     elif body.completion is not None and body.logic is not None:

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from backend.services.comparisons import LONGEST_NAME
+from backend.services.projects import LONGEST_NAME
 from backend.web.api.schemas import View
 
 Side = Literal["left", "right", "equal"]

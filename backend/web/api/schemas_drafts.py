@@ -8,6 +8,7 @@ from pydantic import Field
 
 from backend.db.models.words import DraftRequestState, MadeBy, RecordingKind, Verdict
 from backend.domain.drafts.states import DraftState, Reason
+from backend.services.projects import LONGEST_NAME
 from backend.web.api.schemas import Body, View
 
 CONTENT = {
@@ -15,7 +16,9 @@ CONTENT = {
     "name": "add_milk",
     "instruction": 'Add the item "milk" as a new last line to shopping.txt and save the file.',
 }
-_BY = Field(default="", max_length=100, description="Who says so, by name; `local` if empty.", examples=["ada"])
+_BY = Field(
+    default="", max_length=LONGEST_NAME, description="Who says so, by name; `local` if empty.", examples=["ada"]
+)
 _BENCHMARK = Field(default="own", min_length=1, max_length=100, description="What it becomes part of.")
 
 

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from pydantic import Field
 
+from backend.services.projects import LONGEST_NAME
 from backend.services.reviews import MOST_DRAWN
 from backend.web.api.schemas import Body, Interval, View
 
@@ -108,7 +109,7 @@ class Review(View):
 class ReviewAnswer(Body):
     """What a person says of an item: `verdicts` on each criterion (null: cannot be told), or both ratings."""
 
-    by: str = Field(min_length=1, max_length=100, examples=["ann"])
+    by: str = Field(min_length=1, max_length=LONGEST_NAME, examples=["ann"])
     item: UUID
     verdicts: dict[str, bool | None] | None = Field(default=None, max_length=201, examples=[{"opened": True}])
     completion: int | None = Field(default=None, description="In tenths: 0, 10 .. 100.", examples=[70])

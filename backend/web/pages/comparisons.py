@@ -10,6 +10,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from backend.db.models.words import Preferred
 from backend.services import comparisons as service
 from backend.services import works
+from backend.services.projects import LONGEST_NAME, person_or_local
 from backend.web.edge import EdgeDep, ProjectDep, SessionDep
 from backend.web.pages.common import Id, page_router, see
 from backend.web.pages.tables import attachment
@@ -17,7 +18,7 @@ from backend.web.served import guest_file
 from backend.web.templating import render, with_query
 
 router = page_router()
-Person = Annotated[str, Query(max_length=service.LONGEST_NAME)]
+Person = Annotated[str, Query(max_length=LONGEST_NAME)]
 HEAD = ("group", "contestant", "mark", "works", "tasks", "wins", "losses", "ties", "points", "points_low",
         "points_high", "preferred_to_expert")  # fmt: skip
 
@@ -34,7 +35,7 @@ def pairs(  # noqa: PLR0913, PLR0917 - what a page is made of
     """The next pair of works, side by side; nothing tells whose they are."""
     names = service.benchmarks(session)
     name = benchmark or (names[0] if names else "")
-    pair = service.next_pair(session, name, service.person(session, project, person), SystemRandom()) if name else None
+    pair = service.next_pair(session, name, person_or_local(session, project, person), SystemRandom()) if name else None
     sides = [(work, works.shown(edge.store, work)) for work in (pair.left, pair.right)] if pair else []
     values = {"pair": pair, "sides": sides, "benchmark": name, "names": names, "person": person}
     return render(request, "compare_pairs.html", values)
@@ -48,10 +49,10 @@ def choose(  # noqa: PLR0913, PLR0917 - the fields of a form
     right: Annotated[UUID, Form()],
     preferred: Annotated[Preferred, Form()],
     benchmark: Annotated[str, Form(max_length=200)],
-    person: Annotated[str, Form(max_length=service.LONGEST_NAME)] = "",
+    person: Annotated[str, Form(max_length=LONGEST_NAME)] = "",
 ) -> RedirectResponse:
     """Keeps the choice and shows the next pair."""
-    service.choose(session, left, right, preferred, service.person(session, project, person))
+    service.choose(session, left, right, preferred, person_or_local(session, project, person))
     return see(with_query("/compare/pairs", {}, benchmark=benchmark, person=person or None))
 
 

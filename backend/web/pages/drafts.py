@@ -23,7 +23,7 @@ from backend.services import (
     drafts,
     pages_drafts,
 )
-from backend.services.projects import actor_for
+from backend.services.projects import LONGEST_NAME, actor_for, person_or_local
 from backend.web.edge import Edge, EdgeDep, ProjectDep, SessionDep
 from backend.web.pages import drafts_forms as forms
 from backend.web.pages.common import Cursor, Id, Text, page_router, see
@@ -42,7 +42,7 @@ def find_person(request: Request, session: SessionDep, project: ProjectDep) -> A
     """Who looks: the name that this browser was given."""
     name = unquote(request.cookies.get(PERSON, ""))
     try:
-        return drafts.person(session, project, name)
+        return person_or_local(session, project, name, path="name")
     except DeskarenaError:  # Somebody wrote the cookie by hand.
         return actor_for(session, project)
 
@@ -91,10 +91,10 @@ def _list(request: Request, session: Session, project: Any, person: Actor, **mor
 
 @router.post(f"{LIST}/you")
 def be(
-    request: Request, session: SessionDep, project: ProjectDep, name: Annotated[str, Form(max_length=100)] = ""
+    request: Request, session: SessionDep, project: ProjectDep, name: Annotated[str, Form(max_length=LONGEST_NAME)] = ""
 ) -> RedirectResponse:
     """Says who acts in this browser."""
-    person = drafts.person(session, project, name)
+    person = person_or_local(session, project, name, path="name")
     answer = see(forms.own_page(request.headers.get("referer", ""), LIST))
     answer.set_cookie(PERSON, quote(person.name), max_age=YEAR, httponly=True, samesite="strict")
     return answer

@@ -10,6 +10,7 @@ from backend.domain.failures import label
 from backend.services import failures as service
 from backend.services import pages_failures as tables
 from backend.services.pages_looks import ENDED_WORDS
+from backend.services.projects import LONGEST_NAME
 from backend.services.runs import get_run
 from backend.web import charts
 from backend.web.charts import failures as figures
@@ -21,7 +22,7 @@ from backend.web.templating import render
 router = page_router()
 Number = Annotated[int, Query(ge=1, le=service.MOST)]
 Seed = Annotated[int, Query(ge=0, le=2**31)]
-Person = Annotated[str, Query(max_length=60)]
+Person = Annotated[str, Query(max_length=LONGEST_NAME)]
 
 
 @router.get("/runs/{run_id}/failures")
@@ -85,7 +86,7 @@ def judge(  # noqa: PLR0913 - what the form has
     project: ProjectDep,
     episode_id: Id,
     *,
-    person: Annotated[str, Form(min_length=1, max_length=60)],
+    person: Annotated[str, Form(min_length=1, max_length=LONGEST_NAME)],
     labels: Annotated[list[str] | None, Form(max_length=50)] = None,
     note: Annotated[str, Form(max_length=2000)] = "",
     sample: Annotated[int | None, Form(ge=1, le=service.MOST)] = None,

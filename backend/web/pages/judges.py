@@ -13,8 +13,9 @@ from backend.db.models.words import JudgeKind
 from backend.domain.errors import DeskarenaError, Invalid
 from backend.services import pages_judges as service
 from backend.services import reviews
-from backend.services.drafts import person as person_of
 from backend.services.judges import get_judge
+from backend.services.projects import LONGEST_NAME
+from backend.services.projects import person as person_of
 from backend.web.edge import ProjectDep, SessionDep
 from backend.web.pages.common import Id, page_router, see
 from backend.web.pages.new_run import read_form, text
@@ -23,7 +24,7 @@ from backend.web.templating import render
 
 router = page_router()
 SAID = {"yes": True, "no": False, "unsure": None}
-Name = Annotated[str, Query(alias="as", max_length=100)]
+Name = Annotated[str, Query(alias="as", max_length=LONGEST_NAME)]
 
 
 @router.get("/judges")
@@ -79,7 +80,7 @@ def ask(  # noqa: PLR0913, PLR0917 - what the edge gives, and what went wrong
     found, task = get_judge(session, judge_id), None
     if name:
         try:
-            task = reviews.next_task(session, judge_id, person_of(session, project, name))
+            task = reviews.next_task(session, judge_id, person_of(session, project, name, path="as"))
         except Invalid as wrong:
             error, name = error or wrong, ""
     values = {
@@ -105,7 +106,7 @@ def answer(
     """Keep a person's answer and show the next item."""
     name = text(given, "as")
     try:
-        keep(session, judge_id, person_of(session, project, name), given)
+        keep(session, judge_id, person_of(session, project, name, path="as"), given)
     except DeskarenaError as error:
         session.rollback()
         return ask(request, session, project, judge_id, name, error)

@@ -16,7 +16,7 @@ from backend.domain.errors import Conflict, IllegalMove, Invalid, NotAllowed, No
 from backend.domain.task import MetricCall, SetupStep
 from backend.services import benchmarks, draft_checks, draft_publish, draft_reviews, draft_tries, drafts
 from backend.services.drafts import Origin
-from backend.services.projects import actor_for
+from backend.services.projects import actor_for, person
 from tests.factories.drafts import make_content
 from tests.factories.records import World
 from tests.factories.tasks import make_benchmark, make_task
@@ -27,7 +27,7 @@ SOUND: ScoresOf = {"oracle": 1.0, "noop": 0.0, "always_fail": 0.0}
 
 def who(session: Session, world: World, name: str) -> Actor:
     project, _ = world.who(session)
-    return drafts.person(session, project, name)
+    return person(session, project, name)
 
 
 def written(world: World, content: DraftContent | None = None, by: str = "ada", **more: Any) -> UUID:
@@ -103,13 +103,6 @@ class TestWriting:
         installation.benchmark(make_benchmark().model_copy(update={"kind": "osworld"}), name="osw")
         with pytest.raises(Invalid):
             written(installation, benchmark=name)
-
-    def test_a_program_is_no_person(self, installation: World) -> None:
-        with installation.work() as session:
-            project, _ = installation.who(session)
-            actor_for(session, project, "robot", ActorKind.PROGRAM)
-            with pytest.raises(Invalid, match="not a person"):
-                drafts.person(session, project, "robot")
 
     def test_files_are_the_draft_s_own(self, installation: World) -> None:
         draft_id = written(installation)

@@ -112,3 +112,8 @@ class TestReview:
             say(installation, run[1][0], "anna", "grounding")
         with pytest.raises(Invalid, match="no label 'laziness'"):
             say(installation, run[1][1], "anna", "laziness")
+
+    def test_nobody_has_a_blank_name(self, installation: World, run: tuple[UUID, list[UUID]]) -> None:
+        with pytest.raises(Invalid, match="expected a name"):
+            say(installation, run[1][1], " ", "grounding")
+        assert say(installation, run[1][1], " anna ", "grounding").reviews[0].person == "anna"

@@ -1,0 +1,43 @@
+"""Who acts: people are known by the names that they give."""
+
+import pytest
+
+from backend.db.models.words import ActorKind
+from backend.domain.errors import Invalid
+from backend.services.projects import LONGEST_NAME, actor_for, person, person_or_local
+from tests.factories.records import World
+
+
+class TestPerson:
+    def test_blanks_around_a_name_are_no_part_of_it(self, installation: World) -> None:
+        with installation.work() as session:
+            project, _ = installation.who(session)
+            found = person(session, project, " Ada Lovelace ")
+            assert found.name == "Ada Lovelace"
+            assert person(session, project, "Ada Lovelace").id == found.id
+            assert person(session, project, "x" * LONGEST_NAME).name == "x" * LONGEST_NAME
+
+    @pytest.mark.parametrize("name", ["", " ", "\t\n", "a\nb", "\ud800", "x" * (LONGEST_NAME + 1)])
+    def test_what_is_no_name(self, installation: World, name: str) -> None:
+        with installation.work() as session:
+            project, _ = installation.who(session)
+            with pytest.raises(Invalid, match="a name of 1 to 100 characters") as told:
+                person(session, project, name, path="by")
+            assert told.value.path == "by"
+
+    def test_a_program_is_no_person(self, installation: World) -> None:
+        with installation.work() as session:
+            project, _ = installation.who(session)
+            actor_for(session, project, "robot", ActorKind.PROGRAM)
+            with pytest.raises(Invalid, match="'robot' is a program, not a person"):
+                person(session, project, "robot")
+
+
+class TestPersonOrLocal:
+    def test_whoever_gives_no_name_is_local(self, installation: World) -> None:
+        with installation.work() as session:
+            project, local = installation.who(session)
+            assert [person_or_local(session, project, name).id for name in ("", " ")] == [local.id] * 2
+            assert person_or_local(session, project, "ada").name == "ada"
+            with pytest.raises(Invalid):
+                person_or_local(session, project, "a\nb")
