@@ -117,7 +117,7 @@ class Guest(http.server.BaseHTTPRequestHandler):
 def guest() -> Iterator[str]:
     """The address of a guest that answers."""
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Guest) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()

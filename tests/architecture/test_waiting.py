@@ -2,9 +2,6 @@
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
 
 from tests.architecture.tree import PRODUCT, TESTS, dotted, parsed, python_files
 
@@ -41,16 +38,16 @@ class TestSleepsOutsideLoops:
 
 
 class TestTree:
-    @pytest.mark.parametrize("path", python_files(*PRODUCT, *TESTS), ids=str)
-    def test_nothing_sleeps_outside_a_loop(self, path: Path) -> None:
-        found = [call.lineno for call in sleeps_outside_loops(parsed(path))]
-        assert not found, f"{path} sleeps a fixed time in lines {found}; wait on a condition with a deadline"
+    def test_nothing_sleeps_outside_a_loop(self) -> None:
+        files = python_files(*PRODUCT, *TESTS)
+        found = [f"{path}:{call.lineno}" for path in files for call in sleeps_outside_loops(parsed(path))]
+        assert found == [], "they sleep a fixed time; wait on a condition with a deadline"
 
-    @pytest.mark.parametrize("path", python_files("tests/e2e"), ids=str)
-    def test_the_browser_waits_on_what_it_sees(self, path: Path) -> None:
+    def test_the_browser_waits_on_what_it_sees(self) -> None:
         found = [
-            node.lineno
+            f"{path}:{node.lineno}"
+            for path in python_files("tests/e2e")
             for node in ast.walk(parsed(path))
             if isinstance(node, ast.Attribute) and node.attr == "wait_for_timeout"
         ]
-        assert not found, f"{path} waits a fixed time in lines {found}"
+        assert found == [], "they wait a fixed time"

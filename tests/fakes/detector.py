@@ -36,7 +36,7 @@ class FakeDetector:
     def serving(self) -> Iterator["FakeDetector"]:
         """Listens on a port of loopback."""
         with http.server.ThreadingHTTPServer(("127.0.0.1", 0), self._handler()) as server:
-            thread = threading.Thread(target=server.serve_forever)
+            thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
             thread.start()
             self.address = f"http://127.0.0.1:{server.server_port}/parse/"
             try:

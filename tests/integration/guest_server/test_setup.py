@@ -104,7 +104,7 @@ class Proxy(http.server.BaseHTTPRequestHandler):
 def proxied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     """A session whose egress proxy is ours."""
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Proxy) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         variables = {
             "DESKARENA_EGRESS_PROXY": f"http://127.0.0.1:{server.server_address[1]}",

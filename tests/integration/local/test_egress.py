@@ -82,7 +82,7 @@ def secure_site(host: str) -> Iterator[int]:
     context = Authority([host]).context(host)
     with ThreadingHTTPServer(("127.0.0.1", 0), SimpleHTTPRequestHandler) as server:
         server.socket = context.wrap_socket(server.socket, server_side=True)
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
         thread.start()
         yield server.server_address[1]
         server.shutdown()

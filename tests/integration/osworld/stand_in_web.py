@@ -59,7 +59,7 @@ def stand_in_web(folder: Path) -> Iterator[str]:
             """Nothing: a browser asks for much."""
 
     server = _Quiet(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
     try:
         yield f"http://127.0.0.1:{server.server_address[1]}"
