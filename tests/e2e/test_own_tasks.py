@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from playwright.sync_api import Page, expect
 
 from tests.e2e.test_human import api, at, browser, page, shot  # noqa: F401 - fixtures
-from tests.e2e.test_pages import RULES
+from tests.e2e.test_pages import usable
 from tests.factories.drafts import LIST
 from tests.integration.embedded.test_up import Up, running
 from tests.waiting import until
@@ -29,17 +28,6 @@ def be(window: Page, name: str) -> None:
     window.get_by_label("You are").fill(name)
     window.get_by_role("button", name="Change").click()
     expect(window.get_by_label("You are")).to_have_value(name)
-
-
-def usable(window: Page) -> None:
-    """Nothing sticks out on a narrow screen, and axe-core finds nothing in either theme."""
-    for theme in ("light", "dark"):
-        window.emulate_media(color_scheme=theme)
-        assert [item["id"] for item in Axe().run(window, options=RULES).response["violations"]] == []
-    window.set_viewport_size({"width": 360, "height": 900})
-    over = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-    assert window.evaluate(over) <= 0
-    window.set_viewport_size({"width": 1440, "height": 900})
 
 
 def begun(window: Page, up: Up) -> str:

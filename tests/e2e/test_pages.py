@@ -17,7 +17,7 @@ from backend.services import events
 from backend.web.app import create_app
 from tests import databases
 from tests.factories import pictures
-from tests.factories.records import world
+from tests.factories.records import World, world
 from tests.factories.scene import Scene, make_scene
 from tests.waiting import until
 
@@ -41,10 +41,10 @@ def scene(postgres_server: str, redis_url: str) -> Iterator[Scene]:
     events.configure("")
 
 
-@pytest.fixture(scope="module")
-def site(scene: Scene, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The service on a free port."""
-    app = create_app(Settings(data=tmp_path_factory.mktemp("data")), scene.world.factory, scene.world.store)
+@contextmanager
+def served(made: World, data: Path) -> Iterator[str]:
+    """The service of an installation on a free port."""
+    app = create_app(Settings(data=data), made.factory, made.store)
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", ws="websockets-sansio"))
     thread = threading.Thread(target=server.run)
     thread.start()
@@ -55,6 +55,13 @@ def site(scene: Scene, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str
     finally:
         server.should_exit = True
         thread.join(30)
+
+
+@pytest.fixture(scope="module")
+def site(scene: Scene, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The service of the scene."""
+    with served(scene.world, tmp_path_factory.mktemp("data")) as address:
+        yield address
 
 
 @pytest.fixture(scope="module")
@@ -91,6 +98,16 @@ def opened(page: Page, address: str) -> None:
     page.locator("html[data-ready]").wait_for(state="attached")
 
 
+def usable(page: Page) -> None:
+    """Nothing sticks out on a narrow screen, and axe-core finds nothing in either theme."""
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme)
+        assert [item["id"] for item in Axe().run(page, options=RULES).response["violations"]] == []
+    page.set_viewport_size({"width": 360, "height": 900})
+    assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
+    page.set_viewport_size({"width": 1440, "height": 900})
+
+
 def addresses(scene: Scene) -> dict[str, str]:
     return {
         "home": "/",
@@ -103,6 +120,8 @@ def addresses(scene: Scene) -> dict[str, str]:
         "benchmarks": "/benchmarks",
         "benchmark": "/benchmarks/starter",
         "leaderboard": "/leaderboards/starter",
+        "process": f"/runs/{scene.finished}/process",
+        "failures": f"/runs/{scene.finished}/failures",
         "workers": "/workers",
         "studies": "/studies",
         "study": f"/studies/{scene.study}",
