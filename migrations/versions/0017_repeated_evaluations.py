@@ -48,6 +48,7 @@ def downgrade() -> None:
     for table in ("evidence", "measure"):
         op.execute(f"DELETE FROM {table} WHERE evaluation_id IN (SELECT id FROM evaluation WHERE failure <> '')")  # noqa: S608
     op.execute("DELETE FROM evaluation WHERE failure <> ''")
+    op.execute("UPDATE run SET rollup_stale = true")
     op.drop_index(WAITING, "rescore")
     for column in ("judge", "available_at", "anew", "tries"):
         op.drop_column("rescore", column)
