@@ -85,7 +85,7 @@ def read_content(value: Any) -> DraftContent:
         raise Invalid(f"it is no JSON: {str(error)[:200]}") from error
     if len(data) > MOST_BYTES:
         raise Invalid(f"it is larger than {MOST_BYTES // 1024} KiB")
-    if b"\\u0000" in data:
+    if b"\\u0000" in data.replace(b"\\\\", b""):  # An escaped backslash before u0000 is text.
         raise Invalid("it contains a NUL character")
     try:
         return DraftContent.model_validate(value)

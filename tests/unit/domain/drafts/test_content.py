@@ -37,9 +37,13 @@ class TestReadContent:
         with pytest.raises(Invalid, match="larger than 256 KiB"):
             read_content({"domain": "a", "name": "b", "instruction": "x" * MOST_BYTES})
 
-    def test_refuses_what_no_database_keeps(self) -> None:
+    @pytest.mark.parametrize("text", ["x\x00", "x\\\x00"])
+    def test_refuses_what_no_database_keeps(self, text: str) -> None:
         with pytest.raises(Invalid, match="NUL"):
-            read_content({"domain": "a", "name": "b", "instruction": "x\x00"})
+            read_content({"domain": "a", "name": "b", "instruction": text})
+
+    def test_takes_the_escape_as_text(self) -> None:
+        assert read_content({"domain": "a", "name": "b", "instruction": r"print \u0000"}).instruction == r"print \u0000"
 
     def test_refuses_half_a_character(self) -> None:
         steps = [{"type": "launch", "parameters": {"command": ["\ud800"]}}]
