@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from backend.domain import registry
 from backend.domain.benchmarks import lint
 from backend.domain.drafts.content import MOST_BYTES, DraftContent, missing, read_content, task_of
 from backend.domain.errors import Invalid
@@ -74,6 +75,7 @@ class TestContentHash:
 
 class TestTaskOf:
     def test_is_a_task_that_can_be_run(self) -> None:
+        registry.load()
         task = task_of(make_content(difficulty="easy"))
         assert lint(task, ()) == []
         assert task.labels.difficulty_source is DifficultySource.AUTHOR
