@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 
+from backend.domain import registry
 from backend.domain.benchmarks import lint
 from backend.domain.drafts.content import task_of
 from backend.domain.drafts.proposals import MOST_CHARACTERS, Wanted, prompt_hash, read_proposals, request_of, said
@@ -19,6 +20,7 @@ class TestRequestOf:
         assert "Programs: mousepad\nSet-up steps: none" in text
 
     def test_its_own_example_is_of_the_form_it_asks_for(self) -> None:
+        registry.load()
         text = request_of(WANTED).messages[1].parts[0].text or ""
         example = text.split("An answer looks like this:\n")[1].split("\n\nPersona")[0]
         assert [lint(task_of(one)) for one in read_proposals(example)] == [[]]
