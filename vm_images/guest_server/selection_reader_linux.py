@@ -9,7 +9,7 @@ from Xlib import X
 from .errors import GuestError
 from .x11_linux import XClient
 
-_ANSWER_SECONDS = 3.0
+_ANSWER_SECONDS = 7.0  # Two readers, one after the other, are told before their client gives the desktop up.
 
 
 class SelectionReader:

@@ -6,7 +6,7 @@ process without network, database or desktop; scoring again repeats only this ha
 
 import inspect
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -197,9 +197,19 @@ def _gather(context: SetupContext, task: Task, spec: Mapping[str, JSON] | None) 
         return None
     getter, parameters = _getter(task, spec)
     try:
-        return tuple(getter.collect(context, parameters))
+        return _patiently(lambda: tuple(getter.collect(context, parameters)))
     except (TaskSetupFailed, GuestRefused, Invalid, WebFailed) as error:
         raise EvaluatorFailed(f"getter {spec.get('type')}: {error.message}", hint=error.hint) from error
+
+
+def _patiently(collect: Callable[[], tuple[Blob, ...]]) -> tuple[Blob, ...]:
+    """Asks once more where a program of the desktop took too long: it may just have been busy."""
+    try:
+        return collect()
+    except GuestRefused as error:
+        if error.kind != "timeout":
+            raise
+    return collect()
 
 
 def _getter(task: Task, spec: Mapping[str, JSON]) -> tuple[Getter, Mapping[str, JSON]]:

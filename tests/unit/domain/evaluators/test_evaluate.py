@@ -5,7 +5,7 @@ import pytest
 
 from backend.domain import registry
 from backend.domain.episode import EndedBy
-from backend.domain.errors import EvaluatorFailed, GuestLost
+from backend.domain.errors import EvaluatorFailed, GuestLost, GuestRefused
 from backend.domain.evaluators.evaluate import MAX_SHOWN, CallEvidence, collect, evaluate, gather, look, shown
 from backend.domain.registry import Kind
 from backend.domain.score import GAVE_UP, Blob, PartResult, Verdict, score_by_rule
@@ -59,6 +59,27 @@ class TestCollect:
         call = MetricCall(func="compare_text_file", result={"type": "cloud_file", "path": "asset:x", "dest": "x"})
         with pytest.raises(EvaluatorFailed, match="no asset 'x'"):
             collect(FakeContext(FakeDesktop()), make_task(call))
+
+    @pytest.mark.parametrize(("kind", "asked"), [("timeout", 2), ("not_available", 1)])
+    def test_a_desktop_that_is_too_busy_is_asked_once_more(self, kind: str, asked: int) -> None:
+        desktop = Busy(kind)
+        call = MetricCall(func="exact_match", result={"type": "check_clipboard_contains", "text": "x"})
+        task = make_task(call).model_copy(update={"dialect": "omnibench"})
+        with pytest.raises(EvaluatorFailed, match="not now"):
+            collect(FakeContext(desktop), task)
+        assert desktop.asked == asked
+
+
+class Busy(FakeDesktop):
+    """Its clipboard cannot be read."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__()
+        self.kind, self.asked = kind, 0
+
+    def clipboard(self) -> str:
+        self.asked += 1
+        raise GuestRefused("not now", kind=self.kind)
 
 
 class TestEvaluate:
