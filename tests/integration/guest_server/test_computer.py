@@ -11,6 +11,7 @@ from backend.domain.ports_agent import Sight
 from backend.domain.run import Screen
 from backend.domain.trajectory import Mark
 from tests.integration.guest_server.session import Session, wait
+from tests.waiting import until
 
 pytestmark = pytest.mark.desktop
 
@@ -82,11 +83,9 @@ class TestKeyboardAndClipboard:
         clean.edit("word.txt", "word\n" * 60)
         window = clean.desktop.windows()[-1]
         place = f"x={(window.x + 20) / 1280}, y={(window.y + window.height - 60) / 800}"
-        said = outcome(
-            clean,
-            f"computer.mouse.move_abs({place})\ncomputer.clipboard.copy_text()\nprint(computer.clipboard.view_clipboard())",
-        )
-        assert said == "word"
+        outcome(clean, f"computer.mouse.move_abs({place})\ncomputer.clipboard.copy_text()")
+        until(lambda: clean.desktop.clipboard() == "word")
+        assert outcome(clean, "print(computer.clipboard.view_clipboard())") == "word"
 
     def test_copy_image_puts_the_element_on_the_clipboard(self, clean: Session) -> None:
         outcome(clean, 'computer.clipboard.copy_image(7, description="a piece of the wall")')

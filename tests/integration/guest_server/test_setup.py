@@ -12,6 +12,7 @@ from PIL import Image
 
 from backend.domain.errors import GuestRefused
 from tests.integration.guest_server.session import Session
+from tests.waiting import until
 
 pytestmark = pytest.mark.desktop
 
@@ -145,8 +146,9 @@ class TestDownloadByProxy:
 FFMPEG = """#!/bin/sh
 # Stands for ffmpeg: writes its arguments to the file named last, until it is interrupted.
 for last; do :; done
-echo "$@" > "$last"
 trap 'echo ended >> "$last"; exit 255' INT
+echo "$@" > "$last"
+touch "$HOME/began"
 while true; do sleep 0.05; done
 """
 
@@ -175,6 +177,7 @@ class TestRecording:
         recording.post("/start_recording")
         again = recording.http.post("/start_recording")
         assert (again.status_code, again.json()["error"]) == (409, "conflict")
+        until((recording.home / "began").exists)
         video = recording.post("/end_recording").content.decode()
         assert "-f x11grab" in video
         assert f"-i {recording.ready['display']} " in video
