@@ -1,0 +1,301 @@
+"""A machine image: the folder that virtual machines are made from, and `image.json`, which says what lies in it.
+
+`DATA/images/NAME/` is written once by a builder (`vm_images/linux`, `vm_images/windows`) and never again: machines
+write to overlays. `image.json` comes last and whole, so a folder without it is a build that did not end.
+"""
+
+import datetime as dt
+import hashlib
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AwareDatetime, Field, StringConstraints, ValidationError, model_validator
+
+from backend.domain.errors import Invalid, NotFound
+from backend.domain.run import Screen
+from backend.domain.task import Frozen
+
+FILE = "image.json"
+DEFAULT = "default"
+"""As a name: the image that the settings name, else the only one."""
+NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,62}")
+_MOST_BYTES = 16 * 2**20
+_HINT = "docs/images/ says how images are made; a damaged one is removed and built again."
+
+Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+FileName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
+Line = Annotated[str, StringConstraints(max_length=2000, pattern=r"^[^\x00-\x1f]*$")]
+
+
+class ImageFile(Frozen):
+    """A file of the image's folder.
+
+    Attributes:
+        file: its name in the folder; never a path.
+        size: bytes.
+    """
+
+    file: FileName
+    sha256: Sha256
+    size: int = Field(gt=0)
+
+
+class Disk(ImageFile):
+    """The system disk, in QEMU's format qcow2.
+
+    Attributes:
+        virtual_size: bytes that the guest sees.
+    """
+
+    virtual_size: int = Field(gt=0)
+
+
+class DirectBoot(Frozen):
+    """What QEMU starts without a boot loader.
+
+    Attributes:
+        command_line: of the kernel. The run's screen size is added by whoever starts the machine (see `screen_option`).
+        screen_option: added to the command line, with `{width}` and `{height}` in pixels; empty = nothing to add.
+    """
+
+    kernel: ImageFile
+    initrd: ImageFile
+    command_line: Line
+    screen_option: Line = ""
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if self.screen_option and not all(part in self.screen_option for part in ("{width}", "{height}")):
+            raise ValueError("screen_option must contain {width} and {height}")
+        return self
+
+    def line(self, screen: Screen) -> str:
+        """The whole command line for a machine with that screen."""
+        option = self.screen_option.replace("{width}", str(screen.width)).replace("{height}", str(screen.height))
+        return f"{self.command_line} {option}".strip()
+
+
+class Devices(Frozen):
+    """Which of QEMU's devices the system has drivers for, by QEMU's own names.
+
+    Attributes:
+        disk: what the system disk hangs on.
+        network: the card behind which the guest API's port lies.
+        display: the graphics card; `virtio-*` can be given any size, `VGA` by its EDID.
+        entropy: True = the system has a driver for `virtio-rng-pci`.
+    """
+
+    disk: Literal["virtio-blk-pci", "ide-hd", "nvme"] = "virtio-blk-pci"
+    network: Literal["virtio-net-pci", "e1000e"] = "virtio-net-pci"
+    display: Literal["virtio-vga", "virtio-gpu-pci", "VGA"] = "virtio-vga"
+    pointer: Literal["usb-tablet", "virtio-tablet-pci"] = "usb-tablet"
+    entropy: bool = True
+
+
+class Package(Frozen):
+    """Something that was installed.
+
+    Attributes:
+        sha256: of the file that it was installed from; empty if that was not kept.
+    """
+
+    name: Line = Field(min_length=1)
+    version: Line = ""
+    sha256: Sha256 | Literal[""] = ""
+
+
+class MachineImage(Frozen):
+    """What `image.json` says.
+
+    Attributes:
+        format: of this file; only 1 so far.
+        name: of its folder.
+        variant: which of the builder's, for example `minimal` or `full`.
+        version: the builder's own; another one for another content.
+        made_at: when, or for a reproducible build the moment that its inputs are dated to.
+        guest_api: version of the guest API that its server speaks.
+        guest_server: sha256 of the guest server's sources; empty if unknown.
+        screens: sizes in pixels that it can show, the first by itself.
+        memory_mib, cpus: that a machine of it needs.
+        firmware: what QEMU starts; a direct boot is `bios`.
+        boot: None = the firmware boots from the disk.
+        packages: what is installed.
+        programs: commands that tasks can start, as `Availability.programs`.
+    """
+
+    format: Literal[1] = 1
+    name: str = Field(pattern=rf"^{NAME.pattern}$")
+    os: Literal["linux", "windows"]
+    variant: Line = Field(min_length=1)
+    version: Line = Field(min_length=1)
+    made_at: AwareDatetime
+    guest_api: Line = Field(min_length=1)
+    guest_server: Sha256 | Literal[""] = ""
+    screens: tuple[Screen, ...] = Field(min_length=1, max_length=100)
+    memory_mib: int = Field(ge=128, le=2**20)
+    cpus: int = Field(ge=1, le=256)
+    firmware: Literal["bios", "uefi"]
+    disk: Disk
+    boot: DirectBoot | None = None
+    devices: Devices = Devices()
+    packages: tuple[Package, ...] = Field(default=(), max_length=20_000)
+    programs: tuple[Line, ...] = Field(default=(), max_length=20_000)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.name == DEFAULT:
+            raise ValueError(f"no image is called {DEFAULT!r}: that name means the chosen one")
+        if self.boot is not None and self.firmware != "bios":
+            raise ValueError("a direct boot needs firmware bios")
+        names = [file.file for file in self.files()]
+        if FILE in names or len(set(names)) != len(names):
+            raise ValueError("disk, kernel and initrd must be files of their own")
+        return self
+
+    def files(self) -> tuple[ImageFile, ...]:
+        """Every file besides image.json, the disk first."""
+        return (self.disk, *((self.boot.kernel, self.boot.initrd) if self.boot is not None else ()))
+
+    def digest(self) -> str:
+        """sha256 of all that `image.json` says, the files' hashes included: another content, another digest."""
+        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
+
+    def shows(self, screen: Screen) -> bool:
+        """Whether a machine of it can be given that screen."""
+        return screen in self.screens
+
+
+def read_image(folder: Path) -> MachineImage:
+    """What an image's folder says of itself. Its files are looked at by name and size only; see `verify`.
+
+    Raises:
+        NotFound: there is no image, or its build did not end.
+        Invalid: `image.json` is wrong, or a file is missing or has another size; `path` says which.
+    """
+    file = folder / FILE
+    try:
+        if file.stat().st_size > _MOST_BYTES:
+            raise Invalid(f"larger than {_MOST_BYTES} bytes", path=str(file), hint=_HINT)
+        image = _parsed(file.read_bytes(), file)
+    except FileNotFoundError:
+        raise NotFound(f"{folder} holds no whole image: {FILE} is missing", hint=_HINT) from None
+    except OSError as error:
+        raise Invalid(f"cannot be read: {error.strerror}", path=str(file), hint=_HINT) from error
+    if image.name != folder.name:
+        raise Invalid(f"it says {image.name!r}, its folder is called {folder.name!r}", path=f"{file}.name", hint=_HINT)
+    for each in image.files():
+        _check_size(folder / each.file, each)
+    return image
+
+
+def _parsed(data: bytes, file: Path) -> MachineImage:
+    try:
+        return MachineImage.model_validate_json(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+        where = ".".join([str(file), *map(str, first["loc"])])
+        raise Invalid(str(first["msg"]).removeprefix("Value error, "), path=where, hint=_HINT) from error
+
+
+def _check_size(path: Path, expected: ImageFile) -> None:
+    try:
+        size = path.stat().st_size
+    except OSError as error:
+        raise Invalid(f"cannot be read: {error.strerror}", path=str(path), hint=_HINT) from error
+    if size != expected.size:
+        raise Invalid(f"has {size} bytes, {FILE} says {expected.size}", path=str(path), hint=_HINT)
+
+
+def verify(folder: Path) -> MachineImage:
+    """Reads every file of the image and compares its hash; takes as long as reading the disk.
+
+    Raises:
+        NotFound, Invalid: as `read_image`, and for a file with another content.
+    """
+    image = read_image(folder)
+    for each in image.files():
+        if file_sha256(folder / each.file) != each.sha256:
+            raise Invalid(f"its content is not what {FILE} says", path=str(folder / each.file), hint=_HINT)
+    return image
+
+
+def file_sha256(path: Path) -> str:
+    """The hash of a file of any size. Raises OSError."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def described(path: Path) -> dict[str, Any]:
+    """`file`, `sha256` and `size` of a file, for a builder that writes `image.json`. Raises OSError."""
+    return {"file": path.name, "sha256": file_sha256(path), "size": path.stat().st_size}
+
+
+def write_image(folder: Path, image: MachineImage) -> None:
+    """Writes `image.json`, whole or not at all, and makes every file of the image read-only.
+
+    Args:
+        folder: holds the other files already.
+        image: must bear the folder's name.
+
+    Raises:
+        Invalid: the folder does not hold what the image says.
+        OSError: it cannot be written.
+    """
+    if image.name != folder.name:
+        raise Invalid(f"it says {image.name!r}, its folder is called {folder.name!r}", path=str(folder))
+    for each in image.files():
+        _check_size(folder / each.file, each)
+        (folder / each.file).chmod(0o444)
+    text = json.dumps(image.model_dump(mode="json"), indent=2, ensure_ascii=False) + "\n"
+    with tempfile.NamedTemporaryFile("w", dir=folder, prefix=".image-", encoding="utf-8", delete=False) as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    unnamed = Path(file.name)
+    unnamed.chmod(0o444)
+    unnamed.replace(folder / FILE)
+
+
+def image_names(images: Path) -> Iterator[str]:
+    """Names of the whole images of a folder such as `DATA/images`, sorted; none where the folder is missing."""
+    if images.is_dir():
+        yield from sorted(
+            each.name for each in images.iterdir() if NAME.fullmatch(each.name) and (each / FILE).exists()
+        )
+
+
+def find_image(images: Path, name: str, *, default: str = "") -> tuple[Path, MachineImage]:
+    """The image that a `DesktopSpec` asks for, with its folder.
+
+    Args:
+        images: such as `DATA/images`.
+        name: an image's, or `default`.
+        default: what the settings name; empty = the only image there is.
+
+    Raises:
+        NotFound: there is none of that name, or `default` could be several.
+        Invalid: it is damaged.
+    """
+    known = tuple(image_names(images))
+    wanted = default if name == DEFAULT else name
+    if not wanted:
+        if len(known) != 1:
+            raise NotFound(f"no image is named, and there are {len(known)}{_listed(known)}", hint=_HINT)
+        wanted = known[0]
+    if wanted not in known:
+        raise NotFound(f"there is no image {wanted!r}; there are {len(known)}{_listed(known)}", hint=_HINT)
+    return images / wanted, read_image(images / wanted)
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return f" ({', '.join(names)})" if names else ""
+
+
+def moment(epoch: int) -> dt.datetime:
+    """The `made_at` of a reproducible build, from seconds since 1970 (SOURCE_DATE_EPOCH)."""
+    return dt.datetime.fromtimestamp(epoch, dt.UTC)
