@@ -2,8 +2,11 @@
 
 from aiohttp import web
 
-from .machine import Machine, TreeBounds
-from .params import query_params
+from .errors import GuestError
+from .machine import Machine, TreeWanted
+from .params import Params, query_params
+
+_BACKENDS, _NAMES = ("uia", "win32"), ("osworld", "waa")
 
 
 def routes(machine: Machine) -> list[web.RouteDef]:
@@ -12,13 +15,15 @@ def routes(machine: Machine) -> list[web.RouteDef]:
 
     async def tree(request: web.Request) -> web.Response:
         params = query_params(request)
-        bounds = TreeBounds(
+        wanted = TreeWanted(
             nodes=params.integer("max_nodes", limits.a11y_nodes, low=1, high=limits.a11y_nodes),
             depth=params.integer("max_depth", limits.a11y_depth, low=1, high=limits.a11y_depth),
             children=limits.a11y_children,
             seconds=params.number("timeout", limits.a11y_seconds, low=0.1, high=limits.a11y_seconds),
+            backend=_one_of(params, "backend", _BACKENDS),
+            names=_one_of(params, "names", _NAMES),
         )
-        found = await machine.accessibility.tree(bounds)
+        found = await machine.accessibility.tree(wanted)
         return web.json_response({"AT": found.xml, "nodes": found.nodes, "cut": found.cut})
 
     async def terminal(_: web.Request) -> web.Response:
@@ -29,3 +34,10 @@ def routes(machine: Machine) -> list[web.RouteDef]:
         return web.json_response({"status": "success", **await machine.accessibility.text_cursor()})
 
     return [web.get("/accessibility", tree), web.get("/terminal", terminal), web.get("/text_cursor", text_cursor)]
+
+
+def _one_of(params: Params, name: str, known: tuple[str, ...]) -> str:
+    value = params.text(name, known[0])
+    if value not in known:
+        raise GuestError("bad_request", f"'{name}' must be {' or '.join(known)}, not {value[:40]!r}")
+    return value

@@ -86,7 +86,7 @@ def build_app(machine: Machine) -> web.Application:
         return await handler(request)
 
     app = web.Application(middlewares=[errors, secret], client_max_size=machine.limits.json_body)
-    for capability in CAPABILITIES:
+    for capability in (*CAPABILITIES, *machine.capabilities):
         app.add_routes(capability.routes(machine))
     return app
 

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from Xlib import X
 
 from .environment_linux import SessionConfig
-from .services_linux import Services, StartError
+from .errors import StartError
+from .services_linux import Services
 from .shell_linux import make_usual_folders
 from .x11_linux import XClient
 

@@ -5,13 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from .environment import DATA, LIBRARY, PACKAGE, read_ports, read_python_path, read_screen
 from .limits import Limits, limits_from
 
-PACKAGE = Path(__file__).resolve().parent
-DATA = PACKAGE / "data"
-LIBRARY = DATA / "python"
 _LIBREOFFICE_GTK = Path("/usr/lib/libreoffice/program/libvclplug_gtk3lo.so")
-_SMALLEST, _LARGEST = 100, 16_384
 
 
 @dataclass(frozen=True)
@@ -41,7 +38,7 @@ def read_config(environment: Mapping[str, str]) -> SessionConfig:
     Raises:
         ValueError: which one is wrong or missing.
     """
-    width, height = _screen(environment.get("DESKARENA_SCREEN", "1920x1080"))
+    width, height = read_screen(environment.get("DESKARENA_SCREEN", "1920x1080"))
     runtime = environment.get("XDG_RUNTIME_DIR", "")
     if not runtime or not Path(runtime).is_dir() or not os.access(runtime, os.W_OK):
         raise ValueError("XDG_RUNTIME_DIR must name a writable folder, best on a tmpfs")
@@ -58,34 +55,12 @@ def read_config(environment: Mapping[str, str]) -> SessionConfig:
         runtime=Path(runtime),
         limits=limits_from(environment),
         desktop=desktop,
-        tunnel_ports=_ports(environment.get("DESKARENA_TUNNEL_PORTS", "1337,8080,9222")),
+        tunnel_ports=read_ports(environment.get("DESKARENA_TUNNEL_PORTS", "1337,8080,9222")),
         egress_proxy=environment.get("DESKARENA_EGRESS_PROXY", ""),
         egress_socket=environment.get("DESKARENA_EGRESS_SOCKET", ""),
-        python_path=_python_path(environment.get("PYTHONPATH", "")),
+        python_path=read_python_path(environment.get("PYTHONPATH", "")),
         inherited=environment,
     )
-
-
-def _screen(text: str) -> tuple[int, int]:
-    width, _, height = text.partition("x")
-    if not (width.isdigit() and height.isdigit()):
-        raise ValueError(f"DESKARENA_SCREEN must be like 1920x1080, not {text}")
-    size = int(width), int(height)
-    if not all(_SMALLEST <= side <= _LARGEST for side in size):
-        raise ValueError(f"DESKARENA_SCREEN must be from {_SMALLEST} to {_LARGEST} pixels a side, not {text}")
-    return size
-
-
-def _ports(text: str) -> frozenset[int]:
-    parts = [part.strip() for part in text.split(",") if part.strip()]
-    if not all(part.isdigit() and 0 < int(part) < 2**16 for part in parts):
-        raise ValueError(f"DESKARENA_TUNNEL_PORTS must be port numbers, not {text}")
-    return frozenset(int(part) for part in parts)
-
-
-def _python_path(text: str) -> str:
-    """PYTHONPATH without the folder of this package: programs of the desktop get pyautogui, but not the server."""
-    return os.pathsep.join(part for part in text.split(os.pathsep) if part and Path(part).resolve() != PACKAGE.parent)
 
 
 _PASSED_ON = ("PATH", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "http_proxy", "https_proxy", "no_proxy")

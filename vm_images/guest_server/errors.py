@@ -53,6 +53,10 @@ class GuestError(Exception):
         return {**self.details, "status": "error", "error": self.kind, "message": self.message}
 
 
+class StartError(Exception):
+    """A program of the desktop could not be started, or the API has no socket."""
+
+
 _ERRNO_KINDS: tuple[tuple[type[OSError], str], ...] = (
     (FileNotFoundError, "not_found"),
     (NotADirectoryError, "not_found"),

@@ -5,12 +5,15 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 from .errors import GuestError
 from .input_events import Event
 from .limits import Limits
 from .secret import Secret
+
+if TYPE_CHECKING:
+    from aiohttp import web
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -80,13 +83,32 @@ class CommandSpec:
 
 
 @dataclass(frozen=True)
-class TreeBounds:
-    """How much of the accessibility tree is wanted at most."""
+class TreeWanted:
+    """Which accessibility tree is wanted, and how much of it at most.
+
+    Attributes:
+        backend: `uia` or `win32`, where the platform has both (WindowsAgentArena's parameter).
+        names: `osworld` or `waa`: whose namespaces a Windows tree bears.
+    """
 
     nodes: int
     depth: int
     children: int
     seconds: float
+    backend: str = "uia"
+    names: str = "osworld"
+
+
+@dataclass(frozen=True)
+class RecorderSpec:
+    """A program that records the screen.
+
+    Attributes:
+        farewell: what ends it when it comes on its standard input; if empty, an interrupt ends it.
+    """
+
+    argv: Sequence[str]
+    farewell: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -99,10 +121,11 @@ class Tree:
 
 
 class Screen(Protocol):
-    """The picture."""
+    """The picture. Sizes are pixels; at `scale` 2.0, programs draw everything twice as large."""
 
     width: int
     height: int
+    scale: float
 
     def grab(self) -> Shot:
         """The screen now, with the pointer, after all requests of before have been drawn."""
@@ -191,7 +214,15 @@ class Windows(Protocol):
 class Accessibility(Protocol):
     """The accessibility tree. Never lets a hung application block the server."""
 
-    async def tree(self, bounds: TreeBounds) -> Tree:
+    async def start(self) -> None:
+        """Makes ready, so that the first question is answered sooner."""
+        ...
+
+    async def stop(self) -> None:
+        """Ends whatever it keeps running."""
+        ...
+
+    async def tree(self, wanted: TreeWanted) -> Tree:
         """The whole desktop's tree."""
         ...
 
@@ -251,14 +282,30 @@ class Shell(Protocol):
         """The command that opens a file with its default application."""
         ...
 
-    def recorder(self, target: Path) -> CommandSpec:
-        """The command that records the screen until it is interrupted. Raises GuestError `not_available`."""
+    def program(self, name: str) -> Sequence[str]:
+        """The command of an application by its name, empty if it is not installed."""
+        ...
+
+    def recorder(self, target: Path) -> RecorderSpec:
+        """What records the screen into that file. Raises GuestError `not_available`."""
+        ...
+
+
+class Capability(Protocol):
+    """A module with routes. `def routes(machine)` at its top makes a module one."""
+
+    def routes(self, machine: "Machine") -> "list[web.RouteDef]":
+        """The routes of one desktop."""
         ...
 
 
 @dataclass
 class Machine:
-    """Everything a route may use. `stopping` is set when the desktop shall end."""
+    """Everything a route may use. `stopping` is set when the desktop shall end.
+
+    Attributes:
+        capabilities: modules with routes that only this platform has.
+    """
 
     platform: str
     limits: Limits
@@ -278,6 +325,7 @@ class Machine:
     tunnel_ports: frozenset[int]
     egress_proxy: str = ""
     egress_socket: str = ""
+    capabilities: Sequence[Capability] = ()
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(max_workers=32))
 

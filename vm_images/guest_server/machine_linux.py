@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Mapping
 
-from .a11y_linux import AtSpi
+from .a11y_process import HelpedAccessibility
 from .clipboard_linux import XClipboard
 from .commands_linux import LinuxCommands
 from .environment_linux import SessionConfig, own_environment
@@ -18,6 +18,7 @@ from .wallpaper_linux import PcmanfmWallpaper, RootWallpaper, Wallpaper
 from .windows_linux import XWindows
 from .x11_linux import XClient
 
+_ACCESSIBILITY = "guest_server.a11y_helper_linux"
 # For programs that do not answer pings: how long the screen must rest before their input counts as read.
 _IDLE_QUIET_SECONDS, _IDLE_LONGEST_SECONDS = 0.15, 2.0
 
@@ -42,7 +43,7 @@ def linux_machine(config: SessionConfig, secret: Secret, display: str, environme
         interactions=interactions,
         clipboard=XClipboard(display, config.limits),
         windows=XWindows(client),
-        accessibility=AtSpi(own_environment(config, display), config.limits),
+        accessibility=HelpedAccessibility(_ACCESSIBILITY, own_environment(config, display), config.limits),
         commands=LinuxCommands(environment, config.home),
         shell=LinuxShell(environment, config.home, wallpaper, (config.width, config.height)),
         python=[sys.executable],

@@ -1,7 +1,6 @@
 """Opens a file with its default application and waits for its window: /setup/open_file."""
 
 import asyncio
-import shutil
 import time
 from pathlib import Path
 
@@ -42,8 +41,9 @@ async def _start(machine: Machine, path: Path) -> str:
             raise GuestError("failed", f"'{path}' cannot be opened: {(done.error or done.output).strip()}")
         return path.stem
     # OSWorld's tasks also give the name of an application.
-    if path.name == str(path) and shutil.which(path.name, path=machine.environment.get("PATH")):
-        await machine.blocking(machine.commands.start, CommandSpec([path.name]))
+    command = machine.shell.program(path.name) if path.name == str(path) else ()
+    if command:
+        await machine.blocking(machine.commands.start, CommandSpec(command))
         return ""
     raise GuestError("not_found", f"'{path}' does not exist")
 

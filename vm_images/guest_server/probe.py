@@ -49,7 +49,7 @@ def _describe(machine: Machine) -> dict[str, Any]:
         "message": "the desktop is ready",
         "api": API_VERSION,
         "platform": machine.platform,
-        "screen": {"width": machine.screen.width, "height": machine.screen.height, "scale": 1.0},
+        "screen": {"width": machine.screen.width, "height": machine.screen.height, "scale": machine.screen.scale},
         "capabilities": [*_CAPABILITIES, *_optional(machine)],
         "clock": time.time(),
         "disk_free": shutil.disk_usage(machine.home).free,

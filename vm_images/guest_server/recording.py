@@ -41,6 +41,7 @@ class _Recorder:
         self._machine = machine
         self._process: asyncio.subprocess.Process | None = None
         self._path = Path()
+        self._farewell = b""
 
     async def start(self) -> None:
         if self._process is not None and self._process.returncode is None:
@@ -49,9 +50,10 @@ class _Recorder:
         os.close(descriptor)
         self._path = Path(name)
         spec = self._machine.shell.recorder(self._path)
+        self._farewell = spec.farewell
         self._process = await asyncio.create_subprocess_exec(
             *spec.argv,
-            stdin=asyncio.subprocess.DEVNULL,
+            stdin=asyncio.subprocess.PIPE if spec.farewell else asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.DEVNULL,
             env=dict(self._machine.environment),
@@ -62,8 +64,7 @@ class _Recorder:
         process, self._process = self._process, None
         if process is None:
             raise GuestError("conflict", "no recording is running")
-        with contextlib.suppress(ProcessLookupError):
-            process.send_signal(signal.SIGINT)  # Lets it write the end of the file.
+        self._say_end(process)
         try:
             await asyncio.wait_for(process.wait(), _END_SECONDS)
         except TimeoutError:
@@ -73,3 +74,12 @@ class _Recorder:
         if not self._path.stat().st_size:
             raise GuestError("failed", "the recorder ended without a picture")
         return self._path
+
+    def _say_end(self, process: asyncio.subprocess.Process) -> None:
+        """Lets it write the end of the file."""
+        with contextlib.suppress(ProcessLookupError, ConnectionError):
+            if process.stdin is None:
+                process.send_signal(signal.SIGINT)
+            else:
+                process.stdin.write(self._farewell)
+                process.stdin.close()

@@ -37,6 +37,7 @@ class XvfbScreen:
         self.width, self.height = header[4], header[5]
         self._start = header[0] + header[19] * _COLOR_BYTES
         self._end = self._start + self._stride * self.height
+        self.scale = 1.0
         self._x = x
         self._changes = ServerWatch(display_name)
 

@@ -16,16 +16,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .environment_linux import SessionConfig
+from .errors import StartError
 
 _START_SECONDS = 15.0
 _STOP_SECONDS = 2.0
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE = 1, 4
 _FAMILY_LOCAL, _FAMILY_WILD = 256, 65535
 _LIBC = ctypes.CDLL(None, use_errno=True)
-
-
-class StartError(Exception):
-    """A program of the desktop could not be started."""
 
 
 def hide_memory() -> None:

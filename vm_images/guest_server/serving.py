@@ -1,33 +1,53 @@
-"""Serves the API of a running session and watches the programs that it stands on."""
+"""Serves the API of a running session until it ends."""
 
 import argparse
 import asyncio
 import contextlib
-import logging
+import json
 import os
-import signal
 import socket
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping
+from typing import Protocol
 
 from aiohttp import web
 
-from . import egress
-from .a11y_linux import AtSpi
+from . import API_VERSION, egress
 from .app import build_app
+from .errors import StartError
 from .machine import Machine
-from .services_linux import Services, StartError, start_openbox
 
-_ESSENTIAL = ("Xvfb", "dbus-daemon")
-_MOST_RESTARTS = 5
 _SHUTDOWN_SECONDS = 1.0
 _KEEPALIVE_SECONDS = 600.0
 
-_log = logging.getLogger("guest_server")
+
+class Ground(Protocol):
+    """What a session stands on and cannot go on without."""
+
+    def watch(self, machine: Machine, fail: Callable[[str], None]) -> None:
+        """Begins to watch, in the running event loop.
+
+        Args:
+            machine: its `stopping` is to be set when the system tells the session to end.
+            fail: to be called, in the loop, with what is wrong when the session cannot go on.
+        """
+        ...
 
 
-def serve(machine: Machine, services: Services, address: argparse.Namespace, ready: Callable[[], None]) -> str:
+def serve(machine: Machine, ground: Ground, address: argparse.Namespace, ready: Callable[[], None]) -> str:
     """Serves until the session is told to end or cannot go on; says why it cannot, empty if told to."""
-    return asyncio.run(_Server(machine, services).run(listener(address), ready))
+    return asyncio.run(_Server(machine).run(ground, listener(address), ready))
+
+
+def tell_ready(start: float, told: Mapping[str, object]) -> None:
+    """The line by which the one who started the session knows that the API answers.
+
+    Args:
+        start: `time.monotonic()` at the session's beginning.
+        told: what else it says.
+    """
+    seconds = round(time.monotonic() - start, 3)
+    print(json.dumps({"ready": True, "api": API_VERSION, "seconds": seconds, **told}), flush=True)
 
 
 def listener(address: argparse.Namespace) -> socket.socket:
@@ -48,23 +68,17 @@ def listener(address: argparse.Namespace) -> socket.socket:
 
 
 class _Server:
-    def __init__(self, machine: Machine, services: Services) -> None:
+    def __init__(self, machine: Machine) -> None:
         self._machine = machine
-        self._services = services
         self._problem = ""
-        self._restarts = 0
         self._relay: asyncio.AbstractServer | None = None
 
-    async def run(self, sock: socket.socket, ready: Callable[[], None]) -> str:
+    async def run(self, ground: Ground, sock: socket.socket, ready: Callable[[], None]) -> str:
         sock.set_inheritable(False)
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            loop.add_signal_handler(number, self._machine.stopping.set)
         runner = web.AppRunner(build_app(self._machine), access_log=None, keepalive_timeout=_KEEPALIVE_SECONDS)
         await runner.setup()
         await web.SockSite(runner, sock).start()
-        for name in self._services.processes:
-            self._watch(name)
+        ground.watch(self._machine, self._fail)
         self._relay = await egress.start_relay(self._machine)
         ready()
         warming = asyncio.create_task(self._warm())
@@ -76,8 +90,7 @@ class _Server:
 
     async def _warm(self) -> None:
         """Imports and starts what the first requests need, once nobody waits for us any more."""
-        if isinstance(self._machine.accessibility, AtSpi):
-            await self._machine.accessibility.start()
+        await self._machine.accessibility.start()
         await self._machine.blocking(_first_picture, self._machine)
 
     async def _end(self, runner: web.AppRunner) -> None:
@@ -85,31 +98,13 @@ class _Server:
         if self._relay is not None:
             self._relay.close()
         await self._machine.interactions.stop()
-        if isinstance(self._machine.accessibility, AtSpi):
-            await self._machine.accessibility.stop()
+        await self._machine.accessibility.stop()
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(runner.cleanup(), 2 * _SHUTDOWN_SECONDS)
 
-    def _watch(self, name: str) -> None:
-        descriptor = os.pidfd_open(self._services.processes[name].pid)
-        asyncio.get_running_loop().add_reader(descriptor, self._ended, name, descriptor)
-
-    def _ended(self, name: str, descriptor: int) -> None:
-        asyncio.get_running_loop().remove_reader(descriptor)
-        os.close(descriptor)
-        if self._machine.stopping.is_set():
-            return
-        code = self._services.processes[name].wait()
-        if name == "openbox" and self._restarts < _MOST_RESTARTS:
-            self._restarts += 1
-            _log.warning("openbox ended with %s and is started again", code)
-            start_openbox(self._services, self._machine.environment)
-            self._watch(name)
-        elif name in _ESSENTIAL:
-            self._problem = f"{name} ended with {code}: the desktop cannot go on"
-            self._machine.stopping.set()
-        else:
-            _log.warning("%s ended with %s", name, code)
+    def _fail(self, problem: str) -> None:
+        self._problem = problem
+        self._machine.stopping.set()
 
 
 def _first_picture(machine: Machine) -> None:

@@ -14,15 +14,13 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from .environment_linux import SessionConfig, children_environment, read_config
-from .errors import GuestError
-from .secret import Secret
+from .errors import GuestError, StartError
+from .secret import Secret, read_secret
 from .services_linux import (
     Services,
-    StartError,
     hide_memory,
     start_accessibility,
     start_bus,
@@ -33,22 +31,7 @@ from .services_linux import (
 if TYPE_CHECKING:
     from .machine import Machine
 
-_LONGEST_SECRET = 1024
 _END_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-
-
-def read_secret(descriptor: int) -> Secret:
-    """The first line of standard input, which is closed then: nothing that we start can read it."""
-    line = b""
-    while not line.endswith(b"\n") and len(line) < _LONGEST_SECRET:
-        byte = os.read(descriptor, 1)
-        if not byte:
-            break
-        line += byte
-    null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, descriptor)
-    os.close(null)
-    return Secret(line.decode("ascii", "replace").strip())
 
 
 def boot(services: Services, config: SessionConfig, secret: Secret) -> "tuple[Machine, str]":
@@ -85,10 +68,11 @@ def run(config: SessionConfig, secret: Secret, address: argparse.Namespace) -> i
     problem = ""
     try:
         machine, display = boot(services, config, secret)
-        from .serving import serve
+        from .ground_linux import LinuxGround
+        from .serving import serve, tell_ready
 
         told = {"display": display, "screen": [config.width, config.height], "pid": os.getpid()}
-        problem = serve(machine, services, address, lambda: _tell_ready(start, told))
+        problem = serve(machine, LinuxGround(services), address, lambda: tell_ready(start, told))
     except (StartError, GuestError) as error:
         problem = str(error)
     except KeyboardInterrupt:
@@ -100,13 +84,6 @@ def run(config: SessionConfig, secret: Secret, address: argparse.Namespace) -> i
     if problem:
         print(json.dumps({"ready": False, "error": problem}), file=sys.stderr, flush=True)
     return 1 if problem else 0
-
-
-def _tell_ready(start: float, told: Mapping[str, object]) -> None:
-    from . import API_VERSION
-
-    seconds = round(time.monotonic() - start, 3)
-    print(json.dumps({"ready": True, "api": API_VERSION, "seconds": seconds, **told}), flush=True)
 
 
 def main() -> None:

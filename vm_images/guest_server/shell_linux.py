@@ -3,13 +3,13 @@
 import os
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from urllib.parse import quote
 
 from .errors import GuestError
-from .machine import CommandSpec
+from .machine import CommandSpec, RecorderSpec
 from .wallpaper_linux import Wallpaper
 
 _FOLDER_KEYS = {"Desktop": "XDG_DESKTOP_DIR", "Documents": "XDG_DOCUMENTS_DIR"}
@@ -75,14 +75,18 @@ class LinuxShell:
         """Opens by MIME type, as a file manager does."""
         return CommandSpec([sys.executable, "-c", _OPEN, str(path.absolute())])
 
-    def recorder(self, target: Path) -> CommandSpec:
+    def program(self, name: str) -> Sequence[str]:
+        """As the session's PATH finds it."""
+        return [name] if shutil.which(name, path=self._environment["PATH"]) else []
+
+    def recorder(self, target: Path) -> RecorderSpec:
         """Records by ffmpeg, where that is installed."""
         if not shutil.which("ffmpeg", path=self._environment["PATH"]):
             raise GuestError("not_available", "recording needs ffmpeg, which this desktop does not have")
         size, display = f"{self._size[0]}x{self._size[1]}", self._environment["DISPLAY"]
         argv = ["ffmpeg", "-y", "-nostdin", "-loglevel", "error", "-f", "x11grab", "-draw_mouse", "1"]
         argv += ["-framerate", "30", "-video_size", size, "-i", display, "-c:v", "libx264", "-pix_fmt", "yuv420p"]
-        return CommandSpec([*argv, str(target)])
+        return RecorderSpec([*argv, str(target)])
 
 
 def _reserve(infos: Path, path: Path) -> str:

@@ -24,7 +24,7 @@ UPGRADE = {
 
 def routes() -> list[tuple[str, str]]:
     """The router's own table, with the path that does not exist added."""
-    app = build_app(cast("Machine", SimpleNamespace(limits=Limits(), screen=None)))
+    app = build_app(cast("Machine", SimpleNamespace(limits=Limits(), screen=None, capabilities=())))
     table = [(route.method, route.resource.canonical) for route in app.router.routes() if route.resource is not None]
     return [*((method, path.replace("{port}", "9222")) for method, path in table), ("GET", "/no/such/route")]
 

@@ -28,7 +28,7 @@ POST /secret, POST /setup/place_window, GET /interactions, GET /text_cursor
 
 
 def table() -> list[str]:
-    machine = cast("Machine", SimpleNamespace(limits=Limits(), screen=None))
+    machine = cast("Machine", SimpleNamespace(limits=Limits(), screen=None, capabilities=()))
     app: web.Application = build_app(machine)
     routes = [(route.method, route.resource) for route in app.router.routes() if route.method != "HEAD"]
     return sorted(f"{method} {resource.canonical}" for method, resource in routes if resource is not None)

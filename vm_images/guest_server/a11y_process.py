@@ -1,4 +1,4 @@
-"""The accessibility tree by AT-SPI, asked for in a helper process.
+"""The accessibility tree, asked for in a helper process of the platform (`a11y_helper_<platform>.py`).
 
 A hung application or a crash in the accessibility library costs that process, never the server.
 """
@@ -12,26 +12,33 @@ from typing import Any
 
 from .errors import GuestError
 from .limits import Limits
-from .machine import Tree, TreeBounds
+from .machine import Tree, TreeWanted
 
-_HELPER = "guest_server.a11y_helper_linux"
 # The helper ends its walk by itself at its deadline; this is for the one question it may be waiting in.
 _GRACE_SECONDS = 10.0
 _START_SECONDS = 15.0
 
 
-class AtSpi:
+class HelpedAccessibility:
     """Keeps one helper process and replaces it when it hangs or dies."""
 
-    def __init__(self, environment: Mapping[str, str], limits: Limits) -> None:
+    def __init__(self, helper: str, environment: Mapping[str, str], limits: Limits) -> None:
+        """Starts nothing yet.
+
+        Args:
+            helper: name of the module that answers questions on its standard input, a JSON object a line.
+            environment: what it gets.
+            limits: of the session.
+        """
+        self._module = helper
         self._environment = dict(environment)
         self._limits = limits
         self._helper: asyncio.subprocess.Process | None = None
         self._one_at_a_time = asyncio.Lock()
 
-    async def tree(self, bounds: TreeBounds) -> Tree:
+    async def tree(self, wanted: TreeWanted) -> Tree:
         """The whole desktop's tree, cut at the bounds."""
-        answer = await self._ask({"what": "tree", **vars(bounds)}, bounds.seconds)
+        answer = await self._ask({"what": "tree", **vars(wanted)}, wanted.seconds)
         return Tree(answer["xml"], answer["nodes"], answer["cut"])
 
     async def terminal(self) -> str | None:
@@ -61,7 +68,7 @@ class AtSpi:
         self._helper = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
-            _HELPER,
+            self._module,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
