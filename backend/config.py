@@ -63,6 +63,14 @@ class Settings(BaseSettings):
         default=None,
         description="File with further model endpoints and prices; default: models.toml of the data folder.",
     )
+    health_clock_seconds: float = Field(
+        default=2.0, gt=0, description="How far a desktop's clock may be beside ours before it is thrown away."
+    )
+    health_disk_mib: int = Field(default=100, ge=0, description="Room that a desktop must have on each disk, in MiB.")
+    health_memory_mib: int = Field(default=100, ge=0, description="Memory that a desktop must have left, in MiB.")
+    health_licence_days: float = Field(
+        default=1.0, ge=0, description="Days for which a desktop's Windows licence must still be good."
+    )
     log_level: str = Field(default="INFO", description="Log level of API and workers.")
 
 

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from backend.config import Settings
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed
+from backend.domain.health import HealthLimits
 from backend.domain.ports import OpenDesktop, Provider
 from backend.domain.ports_agent import Line
 from backend.domain.ports_kept import ArtifactStore
@@ -45,6 +46,7 @@ from worker.reach import no_judge
 from worker.tools import Tools
 
 CONTAINER = "container"
+MIB = 2**20
 PLUGINS = ("worker.providers", "worker.models")
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
@@ -119,10 +121,21 @@ def works_of(
             judgement=judgement,
             eyes=partial(WorkerEyes, detectors=detectors),
             control=lambda claim, screen: HandControl(claim.attempt_id, screen),
+            health=health_limits(settings),
         )
         for name, provider in providers.items()
     }
     return Works(settings, database, store, partial(describe, settings, providers, judge), tools)
+
+
+def health_limits(settings: Settings) -> HealthLimits:
+    """What this installation asks of every desktop."""
+    return HealthLimits(
+        clock_seconds=settings.health_clock_seconds,
+        disk=settings.health_disk_mib * MIB,
+        memory=settings.health_memory_mib * MIB,
+        licence_days=settings.health_licence_days,
+    )
 
 
 def _insisting(database: Database, hold: Hold, work: Callable[[Session], T]) -> T:

@@ -30,10 +30,12 @@ from backend.domain.registry import Kind
 from backend.domain.score import Evaluation, score_by_rule
 from backend.domain.setup import run_steps
 from backend.domain.task import SetupStep
+from backend.domain.trajectory import Frame
 from backend.services.claims import Claim
 from worker.agent import LateAgent
 from worker.evaluation.judge import Child
 from worker.evaluation.looks import Looks
+from worker.health import check_health
 from worker.hold import Hold
 from worker.phases import Phases
 from worker.reach import Servers, TaskContext, missing_asset
@@ -50,7 +52,7 @@ def run_attempt(claim: Claim, hold: Hold, book: Book, tools: Tools) -> bool:
     When the lease is lost nothing more is written: another worker may have the episode already.
 
     Returns:
-        False if the provider could not make a desktop: it should rest before it is asked again.
+        False if the provider could not make a healthy desktop: it should rest before it is asked again.
     """
     attempt = _Attempt(claim, hold, book, tools)
     attempt.run()
@@ -137,15 +139,29 @@ class _Attempt:
             raise missing_asset(missing[0], self._claim.benchmark)
 
     def _open(self) -> OpenDesktop:
-        """A pristine desktop whose screen has been seen once."""
+        """A pristine desktop whose screen has been seen once, and that is well."""
         self._hold.check()
         with self._phases.timed("reset"):
             opened = self._opened = self._made()
             self._hold.attach(opened)
             self._pump = self._tools.pump(self._claim, opened, lambda: self._progress.steps)
             opened.let_out(self._tools.way_out(self._task, self._claim.assets), self._tools.asset)
-            opened.desktop.frame()
+            seen = opened.desktop.frame()
+        with self._phases.timed("health"):
+            self._check_health(opened, seen)
         return opened
+
+    def _check_health(self, opened: OpenDesktop, seen: Frame) -> None:
+        try:
+            check_health(opened.desktop, self._spec.screen, seen, self._tools.health, pause=self._pause)
+        except GuestLost:
+            # A machine that makes sick desktops must not use up every episode's attempts within seconds.
+            self.could_open = False
+            raise
+
+    def _pause(self, seconds: float) -> None:
+        self._hold.pause(seconds)
+        self._hold.check()
 
     def _made(self) -> OpenDesktop:
         try:

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from backend.domain.episode import EndedBy
 from backend.domain.errors import Lost
 from backend.domain.evaluators.evaluate import CallEvidence
+from backend.domain.health import DEFAULT_LIMITS, HealthLimits
 from backend.domain.ports import OpenDesktop, Provider
 from backend.domain.ports_agent import Control, Eyes, Line
 from backend.domain.ports_kept import Recorder
@@ -106,6 +107,7 @@ class Tools:
         eyes: what observation spaces may use, for an opened desktop.
         judgement: what the run's judge says of an attempt, asked when it is called.
         control: by which a person can take over from an agent, on a screen of that size.
+        health: what a desktop must be before an attempt begins on it.
     """
 
     provider: Provider
@@ -121,3 +123,4 @@ class Tools:
     judgement: Callable[[Claim, Hold], Callable[[], bytes]] = no_judgement
     eyes: Callable[[Servers], Eyes | None] = no_eyes
     control: Callable[[Claim, Screen], Control | None] = no_control
+    health: HealthLimits = DEFAULT_LIMITS

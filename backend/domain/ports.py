@@ -8,13 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from pydantic import Field
-
+from backend.domain.health import Health
 from backend.domain.ports_web import Browser, Web, WebReply
 from backend.domain.run import Screen
 from backend.domain.score import Blob, MetricValue, PartResult, Verdict
 from backend.domain.task import EvaluatorSpec, Frozen, LoadedBenchmark, Task
-from backend.domain.trajectory import Action, Frame, Window
+from backend.domain.trajectory import Action, Frame, Interaction, Window
 from backend.domain.way_out import WayOut
 
 
@@ -43,34 +42,6 @@ class Probe(Frozen):
     clock: float = 0.0
 
 
-class Interaction(Frozen):
-    """One thing that was done to the desktop with mouse or keyboard, as the guest saw it.
-
-    Attributes:
-        number: counts up within the attempt.
-        kind: `click` (a button was pressed) or `type` (text typed in one go with one control focused, or one key).
-        button, x, y: of a click.
-        text: what was typed; a key that types nothing by its name in braces (`{enter}`, `{ctrl+s}`).
-        control: name of the control under the click, or of the focused one.
-        role: its type, for example `push button`.
-        rect: (left, top, width, height) of it in pixels; None if unknown.
-        window: title of the active window.
-        picture: what the screen showed around a click for which the program names no control, PNG in base64.
-    """
-
-    number: int
-    kind: str = Field(pattern="^(click|type)$")
-    button: str = ""
-    x: int | None = None
-    y: int | None = None
-    text: str = Field(default="", max_length=10_000)
-    control: str = Field(default="", max_length=2000)
-    role: str = Field(default="", max_length=200)
-    rect: tuple[int, int, int, int] | None = None
-    window: str = Field(default="", max_length=2000)
-    picture: str = Field(default="", max_length=100_000, repr=False)
-
-
 @runtime_checkable
 class Desktop(Protocol):
     """A running machine with a screen, reached through the guest API. The loop never knows which provider made it.
@@ -87,6 +58,10 @@ class Desktop(Protocol):
 
     def probe(self) -> Probe:
         """Asks the guest who it is. Safe to call at any time."""
+        ...
+
+    def health(self) -> Health:
+        """How it is: the facts that the health gate judges. Safe to call at any time, costs some milliseconds."""
         ...
 
     def frame(self, *, quality: int = 85) -> Frame:

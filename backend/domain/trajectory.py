@@ -69,6 +69,34 @@ class Window(Frozen):
     pid: int | None = None
 
 
+class Interaction(Frozen):
+    """One thing that was done to the desktop with mouse or keyboard, as the guest saw it.
+
+    Attributes:
+        number: counts up within the attempt.
+        kind: `click` (a button was pressed) or `type` (text typed in one go with one control focused, or one key).
+        button, x, y: of a click.
+        text: what was typed; a key that types nothing by its name in braces (`{enter}`, `{ctrl+s}`).
+        control: name of the control under the click, or of the focused one.
+        role: its type, for example `push button`.
+        rect: (left, top, width, height) of it in pixels; None if unknown.
+        window: title of the active window.
+        picture: what the screen showed around a click for which the program names no control, PNG in base64.
+    """
+
+    number: int
+    kind: str = Field(pattern="^(click|type)$")
+    button: str = ""
+    x: int | None = None
+    y: int | None = None
+    text: str = Field(default="", max_length=10_000)
+    control: str = Field(default="", max_length=2000)
+    role: str = Field(default="", max_length=200)
+    rect: tuple[int, int, int, int] | None = None
+    window: str = Field(default="", max_length=2000)
+    picture: str = Field(default="", max_length=100_000, repr=False)
+
+
 class Frame(Frozen):
     """One picture of the screen.
 

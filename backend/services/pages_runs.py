@@ -30,6 +30,7 @@ DIFFICULTIES = (*Difficulty, UNLABELLED)
 TOLD = ("number", "score", "ended_by", "failure_class", "reason", "agent", "benchmark", "episodes", "added")
 PHASES: Mapping[str, str] = {
     "reset": "reset of the desktop",
+    "health": "the health gate",
     "setup": "the task's set-up",
     "observe": "observing",
     "agent": "agent thinking",

@@ -1,6 +1,6 @@
 """Implementations of the ports that every contract suite runs against."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -24,10 +24,20 @@ def local_provider(folder: Path) -> Provider:
     return provider
 
 
-@pytest.fixture(scope="module", params=["fake", pytest.param("local", marks=pytest.mark.desktop)])
+REAL: Mapping[str, Callable[[Path], Provider]] = {"local": local_provider}
+"""Providers that make real machines, by name; each skips, and says why, where it cannot work."""
+REAL_PROVIDERS = [pytest.param(name, marks=pytest.mark.desktop) for name in REAL]
+
+
+def made_provider(name: str, folders: pytest.TempPathFactory) -> Provider:
+    """The provider of that name, or the fake one."""
+    return REAL[name](folders.mktemp(name)) if name in REAL else FakeProvider()
+
+
+@pytest.fixture(scope="module", params=["fake", *REAL_PROVIDERS])
 def provider(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Provider]:
     """Every provider that can work here, the fake one included."""
-    made: Provider = FakeProvider() if request.param == "fake" else local_provider(tmp_path_factory.mktemp("local"))
+    made = made_provider(request.param, tmp_path_factory)
     yield made
     made.close()
 

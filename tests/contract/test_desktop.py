@@ -9,10 +9,12 @@ from defusedxml.ElementTree import fromstring
 from PIL import Image
 
 from backend.domain.errors import GuestLost, GuestRefused
+from backend.domain.health import HealthLimits
 from backend.domain.ports import Desktop, OpenDesktop
 from backend.domain.trajectory import Action, ActionType
 from tests.contract.conftest import SPEC
 from tests.waiting import until
+from worker.health import check_health
 
 SIZE = (SPEC.screen.width, SPEC.screen.height)
 
@@ -29,6 +31,9 @@ class TestSight:
 
     def test_the_guest_says_who_it_is(self, desktop: Desktop) -> None:
         assert desktop.probe().platform in {"Linux", "Windows"}
+
+    def test_a_fresh_desktop_passes_the_health_gate(self, desktop: Desktop) -> None:
+        check_health(desktop, SPEC.screen, desktop.frame(), HealthLimits(), pause=lambda _: None)
 
     def test_a_frame_is_a_jpeg_of_the_whole_screen(self, desktop: Desktop) -> None:
         frame = desktop.frame()

@@ -15,9 +15,11 @@ from xml.sax.saxutils import quoteattr
 from PIL import Image, ImageDraw
 
 from backend.domain.errors import GuestLost, GuestRefused
-from backend.domain.ports import ExecResult, Interaction, Probe
+from backend.domain.health import Health
+from backend.domain.ports import ExecResult, Probe
 from backend.domain.run import Screen
-from backend.domain.trajectory import Action, ActionType, Frame, Window
+from backend.domain.trajectory import Action, ActionType, Frame, Interaction, Window
+from tests.factories.health import health_of
 from tests.fakes.clock import FakeClock
 
 Command = Callable[[Sequence[str]], ExecResult]
@@ -58,6 +60,7 @@ class FakeDesktop:
         routes: (method, route) to what the guest API answers there, or a function of the payload that may raise.
         registry: (key, value's name) to (type, data) as `reg query` shows them; for `Windows`.
         picture: the wallpaper as PNG; None = a plain colour.
+        ailing: facts of its health that are not those of a healthy desktop.
         tree: the accessibility tree; None = one of the open windows.
     """
 
@@ -87,6 +90,7 @@ class FakeDesktop:
             "reg": self._reg,
         }
         self.dead = ""
+        self.ailing: dict[str, Any] = {}
 
     def die(self, reason: str = "killed") -> None:
         """From now on nothing answers."""
@@ -100,6 +104,10 @@ class FakeDesktop:
         self._alive()
         clock = time.time() if self.time is None else self.time
         return Probe(api="1", platform=self.platform, screen=self._screen, capabilities=("a11y",), clock=clock)
+
+    def health(self) -> Health:
+        self._alive()
+        return health_of(self._screen, platform=self.platform, **self.ailing)
 
     def frame(self, *, quality: int = 85) -> Frame:
         return self._picture("JPEG", "image/jpeg", quality=quality)

@@ -4,4 +4,4 @@ It runs on the desktop's own Python with Debian packages only and imports nothin
 same on every platform; files that end in `_linux` hold what is particular to Linux and X11.
 """
 
-API_VERSION = "1.0"
+API_VERSION = "1.1"

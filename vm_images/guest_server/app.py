@@ -12,6 +12,7 @@ from . import (
     execute,
     files,
     folders,
+    health,
     inputs,
     interactions,
     launch,
@@ -32,6 +33,7 @@ from .machine import Machine
 
 CAPABILITIES = (
     probe,
+    health,
     execute,
     verification,
     run_code,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 from .errors import GuestError
+from .health_facts import Health
 from .input_events import Event
 from .limits import Limits
 from .secret import Secret
@@ -320,6 +321,7 @@ class Machine:
     accessibility: Accessibility
     commands: Commands
     shell: Shell
+    health: Health
     python: Sequence[str]
     bash: Sequence[str]
     tunnel_ports: frozenset[int]

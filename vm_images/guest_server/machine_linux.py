@@ -7,6 +7,7 @@ from .a11y_process import HelpedAccessibility
 from .clipboard_linux import XClipboard
 from .commands_linux import LinuxCommands
 from .environment_linux import SessionConfig, own_environment
+from .health_linux import LinuxHealth
 from .input_linux import XInput
 from .interactions_linux import XInteractions
 from .machine import Machine
@@ -46,6 +47,7 @@ def linux_machine(config: SessionConfig, secret: Secret, display: str, environme
         accessibility=HelpedAccessibility(_ACCESSIBILITY, own_environment(config, display), config.limits),
         commands=LinuxCommands(environment, config.home),
         shell=LinuxShell(environment, config.home, wallpaper, (config.width, config.height)),
+        health=LinuxHealth(config.home, client),
         python=[sys.executable],
         bash=["/bin/bash"],
         tunnel_ports=config.tunnel_ports,

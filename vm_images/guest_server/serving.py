@@ -80,6 +80,7 @@ class _Server:
         await web.SockSite(runner, sock).start()
         ground.watch(self._machine, self._fail)
         self._relay = await egress.start_relay(self._machine)
+        self._machine.health.settled()
         ready()
         warming = asyncio.create_task(self._warm())
         await self._machine.stopping.wait()

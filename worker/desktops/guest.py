@@ -6,9 +6,10 @@ from functools import cached_property
 from typing import Any
 
 from backend.domain.errors import GuestLost, GuestRefused
-from backend.domain.ports import ExecResult, Interaction, Probe
+from backend.domain.health import Health
+from backend.domain.ports import ExecResult, Probe
 from backend.domain.run import Screen
-from backend.domain.trajectory import Action, ActionType, Frame, Window
+from backend.domain.trajectory import Action, ActionType, Frame, Interaction, Window
 from worker.desktops import replies
 from worker.desktops.events import input_event
 from worker.desktops.wire import Wire
@@ -22,6 +23,7 @@ _FILE = 300.0
 _CALL = 150.0
 _INPUT = 30.0
 _SECONDS_PER_CHARACTER = 0.06
+_MAX_FACTS = 2**20
 _MAX_PICTURE = 64 * 2**20
 
 
@@ -56,6 +58,9 @@ class GuestDesktop:
 
     def probe(self) -> Probe:
         return replies.probe(self._wire.ask("GET", "/probe", seconds=_QUICK).mapping())
+
+    def health(self) -> Health:
+        return replies.health(self._wire.ask("GET", "/health", seconds=_QUICK, most=_MAX_FACTS).mapping())
 
     def frame(self, *, quality: int = 85) -> Frame:
         params = {"format": "jpeg", "quality": quality}

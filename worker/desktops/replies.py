@@ -7,8 +7,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from backend.domain.errors import GuestLost
-from backend.domain.ports import ExecResult, Interaction, Probe
-from backend.domain.trajectory import Frame, Window
+from backend.domain.health import Health
+from backend.domain.ports import ExecResult, Probe
+from backend.domain.trajectory import Frame, Interaction, Window
 from worker.desktops.wire import Reply
 
 _MOST_WINDOWS = 1000
@@ -60,6 +61,18 @@ def probe(value: Mapping[str, Any]) -> Probe:
         )
     except (KeyError, TypeError, ValidationError) as error:
         raise _other_form("the probe", error) from None
+
+
+def health(value: Mapping[str, Any]) -> Health:
+    """How the desktop is.
+
+    Raises:
+        GuestLost: the reply has another form.
+    """
+    try:
+        return Health.model_validate(value)
+    except ValidationError as error:
+        raise _other_form("the facts of its health", error) from None
 
 
 def windows(value: Mapping[str, Any]) -> list[Window]:

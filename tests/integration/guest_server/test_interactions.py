@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from backend.domain.evaluators.formats.accessibility import Widget, widgets
-from backend.domain.ports import Interaction
+from backend.domain.trajectory import Interaction
 from tests.integration.guest_server.session import Session, wait
 
 pytestmark = pytest.mark.desktop

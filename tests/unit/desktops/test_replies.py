@@ -6,6 +6,7 @@ from PIL import Image
 
 from backend.domain.errors import GuestLost
 from backend.domain.run import Screen
+from tests.factories.health import health_of
 from worker.desktops import replies
 from worker.desktops.wire import Reply
 
@@ -52,6 +53,21 @@ PROBE: dict[str, Any] = {
     "clock": 5.0,
     "more": "x",
 }
+
+
+class TestHealth:
+    def test_what_is_told_is_taken(self) -> None:
+        screen = Screen(width=800, height=600)
+        value = health_of(screen, licence_days=3.5).model_dump(mode="json")
+        assert replies.health(value | {"status": "success"}).licence_days == 3.5
+
+    @pytest.mark.parametrize(
+        "wrong", [{"clock": "late"}, {"clock": float("nan")}, {"disks": []}, {"pending": ["x"] * 101}, {"screen": None}]
+    )
+    def test_another_form(self, wrong: dict[str, Any]) -> None:
+        value = health_of(Screen(width=800, height=600)).model_dump(mode="json")
+        with pytest.raises(GuestLost, match="health"):
+            replies.health(value | wrong)
 
 
 class TestProbe:

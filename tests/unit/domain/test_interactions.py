@@ -2,7 +2,7 @@ import pytest
 
 from backend.domain.errors import GuestLost
 from backend.domain.interactions import log_after
-from backend.domain.ports import Interaction
+from backend.domain.trajectory import Interaction
 from tests.fakes.desktop import FakeDesktop
 
 

@@ -214,6 +214,22 @@ class TestLost:
         assert attempt.book.moves == ["lost"]
         assert not attempt.book.after_action
 
+    def test_a_desktop_that_is_not_well(self) -> None:
+        """Nobody acts on it, it is thrown away, and the slot rests before it makes another one."""
+        attempt = Attempt(note_task(oracle=SOLUTION), "oracle")
+
+        def furnish(desktop: FakeDesktop) -> None:
+            desktop.ailing = {"clock": 0.0}
+
+        attempt.provider.on_open = furnish
+        assert not attempt.run()
+        assert attempt.book.moves == ["lost"]
+        assert isinstance(attempt.book.error, GuestLost)
+        assert "clock: " in attempt.book.message
+        assert attempt.desktop.performed == []
+        assert attempt.provider.opened[0].closed == 1
+        assert "health" in attempt.book.seconds
+
     def test_an_evaluation_without_verdict_is_no_score(self) -> None:
         attempt = Attempt(note_task())
         attempt.judge.broken = EvaluatorFailed("it broke (3 tries)")

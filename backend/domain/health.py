@@ -1,0 +1,249 @@
+"""The health gate's rules: what a desktop says of itself, against what an attempt needs. Pure; each failure is named.
+
+A run that met a full disk, a lock screen or a clock of last week has measured those. So the facts are compared before
+every attempt, and a desktop that fails is thrown away before the agent sees it.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from pydantic import ConfigDict, Field
+
+from backend.domain.run import Screen
+from backend.domain.task import Frozen
+
+GUEST_API = (1, 1)
+"""Version of the guest API that the service speaks: the same major number, and at least this minor one."""
+_MIB = 2**20
+_NAMED = 5
+
+
+class _Told(Frozen):
+    """What a guest tells; what a newer one tells beyond it is left aside."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+class DiskRoom(_Told):
+    """Room where programs of the desktop write; bytes."""
+
+    path: str = Field(max_length=4096)
+    free: int = Field(ge=0)
+    size: int = Field(ge=0)
+
+
+class RunningProgram(_Told):
+    """A program that was started since the desktop was ready."""
+
+    pid: int
+    name: str = Field(max_length=1000)
+
+
+class ShownScreen(_Told):
+    """The screen as the guest knows it.
+
+    Attributes:
+        scale: 1.0 = a pixel of a program is a pixel of the screen.
+        black: hardly a pixel is brighter than black.
+        locked: what covers the screen; empty if nothing does.
+    """
+
+    width: int
+    height: int
+    scale: float = Field(allow_inf_nan=False)
+    black: bool
+    locked: str = Field(max_length=1000)
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """(width, height) in pixels."""
+        return self.width, self.height
+
+
+class Health(_Told):
+    """The facts of a desktop's `GET /health`; docs/guest-api.md explains each.
+
+    Attributes:
+        clock: the guest's time, seconds since 1970.
+        memory_free: bytes; None where the guest cannot tell.
+        licence_days: until the system's licence ends; None = it does not.
+    """
+
+    api: str = Field(max_length=100)
+    platform: str = Field(max_length=100)
+    clock: float = Field(allow_inf_nan=False)
+    screen: ShownScreen
+    disks: tuple[DiskRoom, ...] = Field(min_length=1, max_length=100)
+    memory_free: int | None = Field(ge=0)
+    pending: tuple[str, ...] = Field(max_length=100)
+    licence_days: float | None = Field(allow_inf_nan=False)
+    processes: tuple[RunningProgram, ...] = Field(max_length=100)
+
+
+class Ailment(StrEnum):
+    """What can be wrong. A closed set: docs/health.md says of each what it means and what to do."""
+
+    GUEST_API = "guest_api"
+    CLOCK = "clock"
+    DISK = "disk"
+    MEMORY = "memory"
+    RESOLUTION = "resolution"
+    SCALE = "scale"
+    BLACK_SCREEN = "black_screen"
+    LOCKED_SCREEN = "locked_screen"
+    PENDING = "pending"
+    LICENCE = "licence"
+    PROCESSES = "processes"
+
+
+PASSING = frozenset({Ailment.BLACK_SCREEN, Ailment.LOCKED_SCREEN, Ailment.MEMORY, Ailment.PENDING})
+"""What may pass within seconds of a machine's start: it is looked at again before the desktop is given up."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong, with what was found and what was expected."""
+
+    ailment: Ailment
+    words: str
+
+    def __str__(self) -> str:
+        return f"{self.ailment}: {self.words}"
+
+
+class HealthLimits(Frozen):
+    """What an attempt needs of its desktop.
+
+    Attributes:
+        clock_seconds: that the guest's clock may be beside ours.
+        disk, memory: bytes that must be free, on each disk.
+        licence_days: that the system's licence must still be good for.
+        patience: seconds in which what may pass has to pass.
+    """
+
+    clock_seconds: float = 2.0
+    disk: int = 100 * _MIB
+    memory: int = 100 * _MIB
+    licence_days: float = 1.0
+    patience: float = 10.0
+
+
+DEFAULT_LIMITS = HealthLimits()
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One question and its answer.
+
+    Attributes:
+        health: the answer.
+        sent_at, answered_at: by our own clock, seconds since 1970; the guest's clock was read between them.
+        wanted: the screen that the run asked for.
+        seen: (width, height) of the picture that the desktop really sent.
+    """
+
+    health: Health
+    sent_at: float
+    answered_at: float
+    wanted: Screen
+    seen: tuple[int, int]
+
+
+def findings(asked: Asked, limits: HealthLimits) -> tuple[Finding, ...]:
+    """Everything that is wrong, in the order of Ailment; empty for a desktop that an attempt can begin on."""
+    return tuple(
+        Finding(ailment, words)
+        for ailment in Ailment
+        for words in _CHECKS[ailment](asked, limits)
+    )  # fmt: skip
+
+
+def _guest_api(asked: Asked, _: HealthLimits) -> Iterator[str]:
+    wanted = ".".join(map(str, GUEST_API))
+    major, _dot, minor = asked.health.api.partition(".")
+    fits = major.isdecimal() and minor.isdecimal() and int(major) == GUEST_API[0] and int(minor) >= GUEST_API[1]
+    if not fits:
+        yield f"the guest speaks {asked.health.api[:20]!r}, this worker {wanted}"
+
+
+def _clock(asked: Asked, limits: HealthLimits) -> Iterator[str]:
+    """The guest's clock was read between sending and answer: only what lies outside is certainly wrong."""
+    ahead, behind = asked.health.clock - asked.answered_at, asked.sent_at - asked.health.clock
+    off = max(ahead, behind)
+    if off > limits.clock_seconds:
+        yield f"{off:.1f} s {'ahead' if ahead > behind else 'behind'}, at most {limits.clock_seconds:g} s allowed"
+
+
+def _disk(asked: Asked, limits: HealthLimits) -> Iterator[str]:
+    for disk in asked.health.disks:
+        if disk.free < limits.disk:
+            yield f"{_mib(disk.free)} free of {_mib(disk.size)} in {disk.path[:100]}, {_mib(limits.disk)} needed"
+
+
+def _memory(asked: Asked, limits: HealthLimits) -> Iterator[str]:
+    free = asked.health.memory_free
+    if free is not None and free < limits.memory:
+        yield f"{_mib(free)} free, {_mib(limits.memory)} needed"
+
+
+def _resolution(asked: Asked, _: HealthLimits) -> Iterator[str]:
+    wanted = (asked.wanted.width, asked.wanted.height)
+    for whose, size in (("the screen is", asked.health.screen.size), ("its picture is", asked.seen)):
+        if size != wanted:
+            yield f"{whose} {size[0]}x{size[1]} instead of {wanted[0]}x{wanted[1]}"
+
+
+def _scale(asked: Asked, _: HealthLimits) -> Iterator[str]:
+    if (scale := asked.health.screen.scale) != 1.0:
+        yield f"the display is scaled by {scale:g}: coordinates would not be pixels"
+
+
+def _black_screen(asked: Asked, _: HealthLimits) -> Iterator[str]:
+    if asked.health.screen.black:
+        yield "the screen shows nothing"
+
+
+def _locked_screen(asked: Asked, _: HealthLimits) -> Iterator[str]:
+    if covered := asked.health.screen.locked:
+        yield f"the screen is covered: {covered[:100]}"
+
+
+def _pending(asked: Asked, _: HealthLimits) -> Iterator[str]:
+    yield from (words[:200] for words in asked.health.pending[:_NAMED])
+
+
+def _licence(asked: Asked, limits: HealthLimits) -> Iterator[str]:
+    days = asked.health.licence_days
+    if days is not None and days < limits.licence_days:
+        yield f"the system's licence ends in {days:.1f} days" if days > 0 else "the system's licence has ended"
+
+
+def _processes(asked: Asked, _: HealthLimits) -> Iterator[str]:
+    found = asked.health.processes
+    if found:
+        more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+        yield f"programs of an earlier task run: {_names(each.name for each in found[:_NAMED])}{more}"
+
+
+def _names(names: Iterable[str]) -> str:
+    return ", ".join(name[:50] for name in names)
+
+
+def _mib(size: int) -> str:
+    return f"{size / _MIB:.0f} MiB"
+
+
+_CHECKS: dict[Ailment, Callable[[Asked, HealthLimits], Iterator[str]]] = {
+    Ailment.GUEST_API: _guest_api,
+    Ailment.CLOCK: _clock,
+    Ailment.DISK: _disk,
+    Ailment.MEMORY: _memory,
+    Ailment.RESOLUTION: _resolution,
+    Ailment.SCALE: _scale,
+    Ailment.BLACK_SCREEN: _black_screen,
+    Ailment.LOCKED_SCREEN: _locked_screen,
+    Ailment.PENDING: _pending,
+    Ailment.LICENCE: _licence,
+    Ailment.PROCESSES: _processes,
+}

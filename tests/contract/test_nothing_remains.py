@@ -1,0 +1,121 @@
+"""A task that leaves traces in every way it can is followed by one that looks for them: there are none.
+
+For every provider that works here. The first desktop is looked at by the same means, so that a look which could not
+find anything fails; a neighbour that ran meanwhile is looked at, too.
+"""
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import pytest
+
+from backend.domain.errors import GuestLost
+from backend.domain.health import HealthLimits
+from backend.domain.ports import Desktop, OpenDesktop, Provider
+from backend.domain.trajectory import Action, ActionType
+from tests.contract import traces
+from tests.contract.conftest import REAL_PROVIDERS, SPEC, made_provider
+from tests.waiting import until
+from worker.health import check_health
+
+pytestmark = pytest.mark.desktop
+SECONDS = 120.0
+WINDOW = "Notes of an earlier task"
+CLOCK_OFF = 60.0
+
+
+@dataclass(frozen=True)
+class Looked:
+    """What was found on a desktop, by name, and why the health gate refuses it (empty if it does not)."""
+
+    found: Mapping[str, str]
+    refused: str
+
+
+@dataclass(frozen=True)
+class Story:
+    """What the first task left, and what was found where."""
+
+    left: Mapping[str, str]
+    itself: Looked
+    neighbour: Looked
+    prepared: Looked
+    again: Looked
+
+
+def inside(desktop: Desktop, function: str) -> dict[str, str]:
+    done = desktop.run_python(traces.script(function), timeout=SECONDS)
+    assert done.returncode == 0, done.error
+    told: dict[str, str] = json.loads(done.output)
+    return told
+
+
+def leave(desktop: Desktop) -> dict[str, str]:
+    """The first task. What needs no Python is done as an agent does it."""
+    desktop.call("POST", "/clipboard", {"text": traces.MARK})
+    desktop.launch(["notepad"] if desktop.probe().platform == "Windows" else ["xterm", "-title", WINDOW])
+    until(lambda: bool(desktop.windows()), 30)
+    desktop.perform(Action(type=ActionType.TYPING, text=traces.MARK))
+    left = inside(desktop, "leave")
+    return {"clipboard": traces.LEFT, "window": traces.LEFT, **left}
+
+
+def look(desktop: Desktop) -> Looked:
+    """The next task."""
+    found = inside(desktop, "find")
+    found["clipboard"] = traces.LEFT if traces.MARK in desktop.clipboard() else traces.NONE
+    found["window"] = traces.LEFT if desktop.windows() else traces.NONE
+    found["clock"] = traces.LEFT if abs(desktop.probe().clock - time.time()) > CLOCK_OFF else traces.NONE
+    try:
+        check_health(desktop, SPEC.screen, desktop.frame(), HealthLimits(), pause=lambda _: None)
+    except GuestLost as lost:
+        return Looked(found, lost.message)
+    return Looked(found, "")
+
+
+def closing(opened: OpenDesktop) -> Looked:
+    try:
+        return look(opened.desktop)
+    finally:
+        opened.close()
+
+
+@pytest.fixture(scope="module", params=REAL_PROVIDERS)
+def story(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
+    """The first task on slot 0 and its neighbour on slot 1; then slot 0 again, once prepared ahead and once not."""
+    provider: Provider = made_provider(request.param, tmp_path_factory)
+    try:
+        first, neighbour = provider.open(0, SPEC), provider.open(1, SPEC)
+        left = leave(first.desktop)
+        provider.prepare(0, SPEC)
+        itself, beside = look(first.desktop), closing(neighbour)
+        first.close()
+        yield Story(left, itself, beside, closing(provider.open(0, SPEC)), closing(provider.open(0, SPEC)))
+    finally:
+        provider.close()
+
+
+def of(looked: Looked) -> dict[str, str]:
+    """Every trace that was found."""
+    return {name: state for name, state in looked.found.items() if state != traces.NONE}
+
+
+class TestNothingRemains:
+    def test_the_first_task_finds_what_it_left(self, story: Story) -> None:
+        assert {name: state for name, state in story.left.items() if state == traces.LEFT} == of(story.itself)
+        assert {"files", "settings", "process", "clipboard", "window", "full disk"} <= set(of(story.itself))
+
+    def test_the_health_gate_would_not_let_another_task_begin_there(self, story: Story) -> None:
+        assert "disk: " in story.itself.refused
+        assert "processes: " in story.itself.refused
+        assert ("clock: " in story.itself.refused) == (story.left["clock"] == traces.LEFT)
+
+    @pytest.mark.parametrize("which", ["neighbour", "prepared", "again"])
+    def test_others_find_nothing(self, story: Story, which: str) -> None:
+        assert of(getattr(story, which)) == {}
+
+    @pytest.mark.parametrize("which", ["prepared", "again"])
+    def test_the_health_gate_lets_the_next_task_begin(self, story: Story, which: str) -> None:
+        assert getattr(story, which).refused == ""

@@ -1,0 +1,27 @@
+"""Facts of healthy desktops, for tests that make one thing wrong."""
+
+import time
+from typing import Any
+
+from backend.domain.health import GUEST_API, DiskRoom, Health, ShownScreen
+from backend.domain.run import Screen
+
+GIB = 2**30
+
+
+def health_of(screen: Screen, **changes: Any) -> Health:
+    """What a healthy desktop with that screen says now; `changes` are facts by name, those of `screen` included."""
+    look = {name: changes.pop(name) for name in ShownScreen.model_fields if name in changes}
+    shown = {"width": screen.width, "height": screen.height, "scale": 1.0, "black": False, "locked": ""}
+    facts: dict[str, Any] = {
+        "api": ".".join(map(str, GUEST_API)),
+        "platform": "Linux",
+        "clock": time.time(),
+        "screen": ShownScreen(**(shown | look)),
+        "disks": (DiskRoom(path="/home/user", free=GIB, size=2 * GIB),),
+        "memory_free": GIB,
+        "pending": (),
+        "licence_days": None,
+        "processes": (),
+    }
+    return Health(**(facts | changes))

@@ -1,0 +1,31 @@
+from guest_server.health import is_black
+from guest_server.machine import Shot
+
+WIDTH, HEIGHT = 320, 200
+
+
+def shot(value: int, bright: int = 0) -> Shot:
+    """A picture of one grey, with a square of so many white pixels a side."""
+    stride = WIDTH * 4 + 16
+    pixels = bytearray(bytes([value, value, value, 255]) * WIDTH + bytes(16)) * HEIGHT
+    for row in range(bright):
+        pixels[row * stride : row * stride + bright * 4] = b"\xff" * (bright * 4)
+    return Shot(bytes(pixels), WIDTH, HEIGHT, stride)
+
+
+class TestIsBlack:
+    def test_nothing_is_shown(self) -> None:
+        assert is_black(shot(0))
+
+    def test_a_pointer_is_no_picture(self) -> None:
+        assert is_black(shot(3, bright=8))
+
+    def test_a_dark_wallpaper_is_one(self) -> None:
+        assert not is_black(shot(20))
+
+    def test_a_window_on_black_is_one(self) -> None:
+        assert not is_black(shot(0, bright=100))
+
+    def test_a_live_screen_is_looked_at_without_a_copy(self) -> None:
+        black = shot(0)
+        assert is_black(Shot(memoryview(bytearray(black.pixels)), WIDTH, HEIGHT, black.stride))

@@ -1,0 +1,96 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from guest_server import health_linux
+from guest_server.health_facts import Process
+from guest_server.health_linux import Running, disks, locker, of_a_task, pending, running
+
+BEFORE = frozenset({(2, 100), (7, 110)})
+
+
+def process(name: str, pid: int = 50, *, uid: int = 1000, born: int = 900, words: tuple[str, ...] = ()) -> Running:
+    return Running(pid, uid, born, name, words or (name,))
+
+
+def enter(proc: Path, pid: int, name: str, state: str = "S", words: bytes = b"x\0") -> None:
+    """A process's folder as the kernel shows it."""
+    folder = proc / str(pid)
+    folder.mkdir()
+    (folder / "stat").write_text(f"{pid} ({name}) {state} 1 {' '.join(str(number) for number in range(5, 40))}\n")
+    (folder / "cmdline").write_bytes(words)
+
+
+class TestRunning:
+    def test_reads_name_words_and_birth(self, tmp_path: Path) -> None:
+        enter(tmp_path, 12, "a (b) c", words=b"/bin/a\0-x\0")
+        assert list(running(tmp_path)) == [Running(12, os.getuid(), 22, "a (b) c", ["/bin/a", "-x"])]
+
+    def test_leaves_out_zombies_and_threads_of_the_kernel(self, tmp_path: Path) -> None:
+        enter(tmp_path, 12, "dead", "Z")
+        enter(tmp_path, 13, "kthreadd", words=b"")
+        (tmp_path / "self").mkdir()
+        assert list(running(tmp_path)) == []
+
+    def test_this_one_runs(self) -> None:
+        assert os.getpid() in {each.pid for each in running()}
+
+
+class TestOfATask:
+    def test_what_came_later(self) -> None:
+        assert of_a_task([process("sleep")], BEFORE, 1000) == [Process(50, "sleep")]
+
+    def test_a_number_that_was_given_again_is_another_process(self) -> None:
+        assert of_a_task([process("sleep", 7)], BEFORE, 1000) == [Process(7, "sleep")]
+
+    @pytest.mark.parametrize(
+        "found",
+        [
+            process("openbox", 7, born=110),
+            process("cron", uid=0),
+            process("dconf-service"),
+            process("at-spi2-registr"),
+            process("python3", words=("/usr/bin/python3", "-m", "guest_server.a11y_helper_linux")),
+        ],
+    )
+    def test_no_tasks(self, found: Running) -> None:
+        assert of_a_task([found], BEFORE, 1000) == []
+
+
+class TestPending:
+    def test_nothing(self, tmp_path: Path) -> None:
+        assert pending([process("sleep")], [tmp_path / "no"]) == []
+
+    def test_a_restart_and_a_package_manager(self, tmp_path: Path) -> None:
+        (tmp_path / "reboot-required").touch()
+        found = pending([process("dpkg", uid=0), process("dpkg", 51, uid=0)], [tmp_path / "reboot-required"])
+        assert found == ["a restart is due after an update", "dpkg is running"]
+
+
+class TestLocker:
+    def test_names_it(self) -> None:
+        assert locker([process("sleep"), process("i3lock")]) == "i3lock"
+        assert locker([process("sleep")]) == ""
+
+
+class TestDisks:
+    def test_one_file_system_is_told_once(self, tmp_path: Path) -> None:
+        (tmp_path / "a").mkdir()
+        found = disks(tmp_path, tmp_path / "a")
+        assert [disk.path for disk in found] == [str(tmp_path)]
+        assert 0 < found[0].free <= found[0].size
+
+    def test_what_cannot_be_read_is_no_fact(self, tmp_path: Path) -> None:
+        with pytest.raises(FileNotFoundError):
+            disks(tmp_path / "absent")
+
+
+class TestLinuxHealth:
+    def test_counts_anew_when_settled_again(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(health_linux, "running", lambda: iter([process("sleep", uid=os.getuid())]))
+        monkeypatch.setattr(health_linux.LinuxHealth, "_saver", lambda _: "")
+        health = health_linux.LinuxHealth(Path("/"), client=None)  # type: ignore[arg-type]
+        assert [each.name for each in health.facts().processes] == ["sleep"]
+        health.settled()
+        assert health.facts().processes == []

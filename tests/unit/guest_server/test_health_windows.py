@@ -1,0 +1,164 @@
+"""What can be said of Windows without it; what only Windows can answer is a fake here."""
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from guest_server import health_windows
+from guest_server.errors import GuestError
+from guest_server.health_facts import Process
+from guest_server.health_windows import (
+    LICENCE_QUESTION,
+    RESTARTS,
+    Row,
+    WindowsHealth,
+    ask_licence,
+    cover,
+    licence_until,
+    of_a_task,
+    pending,
+)
+
+NOW = 1_800_000_000.0
+SERVER = 400
+
+
+def row(name: str, pid: int = 50, *, parent: int = 1, born: int = 900, own: bool = True) -> Row:
+    return Row(pid, parent, born, name, own)
+
+
+class Sources:
+    """A Windows in memory."""
+
+    def __init__(self) -> None:
+        self.rows = [row("explorer.exe", 10, born=5)]
+        self.desktop = "Default"
+        self.values: dict[tuple[str, str], object] = {}
+
+    def processes(self) -> list[Row]:
+        return list(self.rows)
+
+    def input_desktop(self) -> str:
+        return self.desktop
+
+    def registry(self, key: str, name: str) -> object | None:
+        return self.values.get((key, name))
+
+    def memory_free(self) -> int | None:
+        return 2**30
+
+    def scale(self) -> float:
+        return 1.25
+
+
+class TestOfATask:
+    def test_what_came_later(self) -> None:
+        found = of_a_task([row("explorer.exe", 10, born=5), row("notepad.exe")], frozenset({(10, 5)}), SERVER)
+        assert found == [Process(50, "notepad.exe")]
+
+    @pytest.mark.parametrize(
+        "found", [row("RuntimeBroker.exe"), row("lsass.exe", own=False), row("python.exe", parent=SERVER)]
+    )
+    def test_no_tasks(self, found: Row) -> None:
+        assert of_a_task([found], frozenset(), SERVER) == []
+
+    def test_an_agents_python_is_one(self) -> None:
+        assert of_a_task([row("python.exe", parent=77)], frozenset(), SERVER) == [Process(50, "python.exe")]
+
+
+class TestPending:
+    @pytest.mark.parametrize(("key", "name", "words"), RESTARTS)
+    def test_each_reason_has_its_words(self, key: str, name: str, words: str) -> None:
+        sources = Sources()
+        sources.values[key, name] = name != "SystemSetupInProgress" or 1
+        assert pending([], sources.registry) == [words]
+
+    def test_zero_is_not_due(self) -> None:
+        assert pending([], lambda _key, name: 0 if name else None) == []
+
+    def test_an_installer_runs(self) -> None:
+        assert pending([row("TiWorker.exe", own=False)], lambda *_: None) == ["Windows installs updates"]
+
+
+class TestCover:
+    @pytest.mark.parametrize(
+        ("desktop", "told"),
+        [("Default", ""), ("Winlogon", "locked"), ("Screen-saver", "screen saver"), ("x", "the desktop x")],
+    )
+    def test_by_the_desktops_name(self, desktop: str, told: str) -> None:
+        assert cover(desktop) == told
+
+
+class TestLicenceUntil:
+    def test_an_evaluation_ends(self) -> None:
+        answer = '{"LicenseStatus":1,"GracePeriodRemaining":129600}'
+        assert licence_until(answer, NOW) == NOW + 90 * 86400
+
+    def test_a_licence_for_ever(self) -> None:
+        assert licence_until('[{"LicenseStatus":1,"GracePeriodRemaining":0}]', NOW) is None
+
+    def test_one_that_is_over(self) -> None:
+        assert licence_until('[{"LicenseStatus":5,"GracePeriodRemaining":0}]', NOW) == NOW
+
+    def test_the_best_of_several_counts(self) -> None:
+        answer = '[{"LicenseStatus":0,"GracePeriodRemaining":0},{"LicenseStatus":2,"GracePeriodRemaining":60}]'
+        assert licence_until(answer, NOW) == NOW + 3600
+
+    @pytest.mark.parametrize("answer", ["", "null", "[]", '[{"LicenseStatus":1}]', '{"LicenseStatus":"x"}', "7"])
+    def test_no_guess(self, answer: str) -> None:
+        with pytest.raises(GuestError):
+            licence_until(answer, NOW)
+
+
+class TestAskLicence:
+    def test_without_powershell_there_is_no_licence(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(health_windows, "LICENCE_QUESTION", ("no-such-program",))
+        assert ask_licence() is None
+
+    def test_a_refusal_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(health_windows, "LICENCE_QUESTION", ("false",))
+        with pytest.raises(GuestError, match="could not be asked"):
+            ask_licence()
+
+    def test_asks_for_windows_itself(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        asked: list[list[str]] = []
+
+        def run(argv: list[str], **_: Any) -> "subprocess.CompletedProcess[bytes]":
+            asked.append(argv)
+            return subprocess.CompletedProcess(argv, 0, b'{"LicenseStatus":1,"GracePeriodRemaining":0}')
+
+        monkeypatch.setattr(subprocess, "run", run)
+        assert ask_licence() is None
+        assert asked == [list(LICENCE_QUESTION)]
+        assert health_windows.WINDOWS_APPLICATION in asked[0][-1]
+
+
+class TestWindowsHealth:
+    def test_all_facts(self, tmp_path: Path) -> None:
+        sources = Sources()
+        health = WindowsHealth(tmp_path, sources, SERVER, ask=lambda: NOW)
+        health.settled()
+        sources.rows.append(row("notepad.exe"))
+        sources.desktop = "Winlogon"
+        facts = health.facts()
+        assert facts.disks[0].free > 0
+        assert (facts.memory_free, facts.scale, facts.locked) == (2**30, 1.25, "locked")
+        assert (facts.licence_until, list(facts.pending)) == (NOW, [])
+        assert facts.processes == [Process(50, "notepad.exe")]
+
+    def test_asks_for_the_licence_once(self, tmp_path: Path) -> None:
+        asked: list[int] = []
+
+        def ask() -> None:
+            asked.append(1)
+
+        health = WindowsHealth(tmp_path, Sources(), SERVER, ask=ask)
+        health.settled()
+        health.settled()
+        assert asked == [1]
+
+    def test_an_unsettled_desktop_knows_nothing(self, tmp_path: Path) -> None:
+        with pytest.raises(GuestError, match="settled"):
+            WindowsHealth(tmp_path, Sources(), SERVER).facts()

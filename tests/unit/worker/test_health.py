@@ -1,0 +1,100 @@
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from backend.domain.errors import Cancelled, GuestLost, GuestRefused
+from backend.domain.health import Health, HealthLimits
+from backend.domain.run import Screen
+from tests.fakes.desktop import FakeDesktop
+from worker.health import LOOK_AGAIN_SECONDS, check_health
+
+SCREEN = Screen(width=640, height=480)
+
+
+class Patience:
+    """A clock that moves only while somebody waits, and what happens meanwhile."""
+
+    def __init__(self, desktop: FakeDesktop, then: Mapping[int, Mapping[str, Any]] | None = None) -> None:
+        self.now, self.pauses = 0.0, 0
+        self._desktop, self._then = desktop, then or {}
+
+    def pause(self, seconds: float) -> None:
+        self.now += seconds
+        self.pauses += 1
+        self._desktop.ailing = dict(self._then.get(self.pauses, self._desktop.ailing))
+
+
+def check(desktop: FakeDesktop, patience: Patience | None = None, wanted: Screen = SCREEN) -> None:
+    waiting = patience or Patience(desktop)
+    limits = HealthLimits(patience=3.0)
+    check_health(desktop, wanted, desktop.frame(), limits, pause=waiting.pause, monotonic=lambda: waiting.now)
+
+
+@pytest.fixture
+def desktop() -> FakeDesktop:
+    return FakeDesktop(SCREEN)
+
+
+class TestCheckHealth:
+    def test_a_healthy_desktop_is_asked_once(self, desktop: FakeDesktop) -> None:
+        patience = Patience(desktop)
+        check(desktop, patience)
+        assert patience.pauses == 0
+
+    def test_all_failures_are_named_at_once(self, desktop: FakeDesktop) -> None:
+        desktop.ailing = {"clock": 0.0, "black": True}
+        patience = Patience(desktop)
+        with pytest.raises(GuestLost, match=r"not well: clock: .*; black_screen: ") as lost:
+            check(desktop, patience)
+        assert "docs/health.md" in lost.value.hint
+        assert patience.pauses == 0
+
+    def test_a_screen_that_is_still_black_gets_a_moment(self, desktop: FakeDesktop) -> None:
+        desktop.ailing = {"black": True}
+        patience = Patience(desktop, {4: {}})
+        check(desktop, patience)
+        assert patience.pauses == 4
+
+    def test_one_that_stays_black_is_given_up(self, desktop: FakeDesktop) -> None:
+        desktop.ailing = {"black": True}
+        patience = Patience(desktop)
+        with pytest.raises(GuestLost, match="black_screen"):
+            check(desktop, patience)
+        assert patience.now == pytest.approx(3.0, abs=2 * LOOK_AGAIN_SECONDS)
+
+    def test_another_size_than_wanted(self, desktop: FakeDesktop) -> None:
+        with pytest.raises(GuestLost, match="resolution: the screen is 640x480 instead of 800x600"):
+            check(desktop, wanted=Screen(width=800, height=600))
+
+    def test_who_waits_can_be_stopped(self, desktop: FakeDesktop) -> None:
+        desktop.ailing = {"black": True}
+
+        def cancelled(_: float) -> None:
+            raise Cancelled("the run was cancelled")
+
+        with pytest.raises(Cancelled):
+            check_health(desktop, SCREEN, desktop.frame(), HealthLimits(), pause=cancelled)
+
+    def test_a_guest_without_the_route_is_too_old(self, desktop: FakeDesktop, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.refusing(monkeypatch, GuestRefused("no route /health", kind="not_found"))
+        with pytest.raises(GuestLost, match="guest_api: the guest server is older"):
+            check(desktop)
+
+    def test_what_the_guest_could_not_read(self, desktop: FakeDesktop, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.refusing(monkeypatch, GuestRefused("Windows could not be asked about its licence", kind="failed"))
+        with pytest.raises(GuestLost, match="cannot say how it is: Windows could not be asked"):
+            check(desktop)
+
+    def test_a_dead_desktop(self, desktop: FakeDesktop) -> None:
+        seen = desktop.frame()
+        desktop.die()
+        with pytest.raises(GuestLost):
+            check_health(desktop, SCREEN, seen, HealthLimits(), pause=lambda _: None)
+
+    @staticmethod
+    def refusing(monkeypatch: pytest.MonkeyPatch, error: GuestRefused) -> None:
+        def health(_: FakeDesktop) -> Health:
+            raise error
+
+        monkeypatch.setattr(FakeDesktop, "health", health)

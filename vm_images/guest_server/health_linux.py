@@ -1,0 +1,124 @@
+"""How a Linux desktop is: its disks and memory, its screen's cover, package managers, and what was started on it."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .health_facts import Disk, Facts, Process
+from .memory import free_memory
+
+if TYPE_CHECKING:
+    from .x11_linux import XClient
+
+RESTART_FILES = (Path("/run/reboot-required"), Path("/var/run/reboot-required"))
+# Names as the kernel gives them, which has room for 15 characters.
+PACKAGE_MANAGERS = frozenset({"apt", "apt-get", "aptitude", "dpkg", "packagekitd", "unattended-upgr", "update-manager"})
+LOCKERS = frozenset({"i3lock", "slock", "swaylock", "xlock", "xsecurelock", "xtrlock", "kscreenlocker_g"})
+SERVICES = ("at-spi", "dbus-", "dconf-service", "gvfs", "goa-", "pipewire", "wireplumber", "xdg-", "(sd-pam)")
+"""How the names of programs begin that a session bus starts when somebody first needs them: no task's."""
+_OURS = "guest_server."
+_SAVER_ON = 1
+_PROC = Path("/proc")
+
+
+@dataclass(frozen=True)
+class Running:
+    """A process as /proc shows it; `born` in ticks since boot tells it from a later one with the same number."""
+
+    pid: int
+    uid: int
+    born: int
+    name: str
+    words: Sequence[str]
+
+
+def running(proc: Path = _PROC) -> Iterator[Running]:
+    """Every process that lives; those that end meanwhile are left out, as are threads of the kernel and zombies."""
+    for folder in proc.iterdir():
+        if not folder.name.isdigit():
+            continue
+        try:
+            stat = (folder / "stat").read_text("utf-8", "replace")
+            words = (folder / "cmdline").read_bytes().rstrip(b"\0").decode("utf-8", "replace").split("\0")
+            uid = folder.stat().st_uid
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        head, _, tail = stat.rpartition(")")
+        fields = tail.split()
+        if fields[0] not in {"Z", "X"} and words != [""]:
+            yield Running(int(folder.name), uid, int(fields[19]), head.partition("(")[2], words)
+
+
+def of_a_task(found: Iterable[Running], before: frozenset[tuple[int, int]], uid: int) -> list[Process]:
+    """Programs of the desktop's user that came later, without what the session itself starts when it is needed.
+
+    Args:
+        found: what runs.
+        before: (pid, born) of what ran when the desktop was ready.
+        uid: the desktop's user.
+    """
+    return [
+        Process(each.pid, each.name)
+        for each in found
+        if each.uid == uid
+        and (each.pid, each.born) not in before
+        and not each.name.startswith(SERVICES)
+        and not any(word.startswith(_OURS) for word in each.words)
+    ]
+
+
+def pending(found: Iterable[Running], restart_files: Sequence[Path] = RESTART_FILES) -> list[str]:
+    """What is under way or due in the system, in words."""
+    due = ["a restart is due after an update"] if any(file.exists() for file in restart_files) else []
+    managers = sorted({each.name for each in found if each.name in PACKAGE_MANAGERS})
+    return [*due, *(f"{name} is running" for name in managers)]
+
+
+def locker(found: Iterable[Running]) -> str:
+    """The program that has locked the screen, empty if none has."""
+    return next((each.name for each in found if each.name in LOCKERS), "")
+
+
+def disks(*folders: Path) -> list[Disk]:
+    """Room in each folder; one file system is told once. Raises OSError."""
+    seen: dict[int, Disk] = {}
+    for folder in folders:
+        usage = shutil.disk_usage(folder)
+        seen.setdefault(folder.stat().st_dev, Disk(str(folder), usage.free, usage.total))
+    return list(seen.values())
+
+
+class LinuxHealth:
+    """Health of an X11 session."""
+
+    def __init__(self, home: Path, client: "XClient") -> None:
+        self._home = home
+        self._client = client
+        self._before: frozenset[tuple[int, int]] = frozenset()
+
+    def settled(self) -> None:
+        """Remembers what runs."""
+        self._before = frozenset((each.pid, each.born) for each in running())
+
+    def facts(self) -> Facts:
+        """Reads them all."""
+        found = list(running())
+        return Facts(
+            disks=disks(self._home, Path(tempfile.gettempdir())),
+            memory_free=free_memory(),
+            # X11 has no scale of its own: a pixel of a program is a pixel of the screen.
+            scale=1.0,
+            locked=locker(found) or self._saver(),
+            pending=pending(found),
+            processes=of_a_task(found, self._before, os.getuid()),
+        )
+
+    def _saver(self) -> str:
+        with self._client as client:
+            if not client.display.has_extension("MIT-SCREEN-SAVER"):
+                return ""
+            return "screen saver" if client.root.screensaver_query_info().state == _SAVER_ON else ""

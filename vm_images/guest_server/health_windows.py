@@ -1,0 +1,199 @@
+"""How a Windows desktop is, made of what `WindowsSources` reads; nothing here calls Windows itself."""
+
+import json
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from .errors import GuestError
+from .health_facts import Disk, Facts, Process
+
+DESKTOPS = {"default": "", "winlogon": "locked", "screen-saver": "screen saver"}
+"""Names of input desktops (in lower case), and what covers the screen where they have the input."""
+SERVICES = frozenset(
+    {
+        "applicationframehost.exe", "backgroundtaskhost.exe", "conhost.exe", "ctfmon.exe", "dllhost.exe",
+        "runtimebroker.exe", "searchapp.exe", "searchhost.exe", "searchprotocolhost.exe", "shellexperiencehost.exe",
+        "sihost.exe", "smartscreen.exe", "startmenuexperiencehost.exe", "svchost.exe", "taskhostw.exe",
+        "textinputhost.exe", "wmiprvse.exe",
+    }
+)  # fmt: skip
+"""What Windows itself starts in a user's session when it is needed: no task's."""
+_UPDATE = r"HKLM\SOFTWARE\Microsoft\Windows\CurrentVersion\WindowsUpdate\Auto Update\RebootRequired"
+_SERVICING = r"HKLM\SOFTWARE\Microsoft\Windows\CurrentVersion\Component Based Servicing"
+_SESSION = r"HKLM\SYSTEM\CurrentControlSet\Control\Session Manager"
+_SETUP = r"HKLM\SYSTEM\Setup"
+RESTARTS: Sequence[tuple[str, str, str]] = (
+    (_UPDATE, "", "Windows Update waits for a restart"),
+    (rf"{_SERVICING}\RebootPending", "", "an installed component waits for a restart"),
+    (rf"{_SERVICING}\RebootInProgress", "", "components are being installed"),
+    (rf"{_SERVICING}\PackagesPending", "", "packages wait to be installed"),
+    (_SESSION, "PendingFileRenameOperations", "files are replaced at the next restart"),
+    (_SETUP, "SystemSetupInProgress", "the system is being set up"),
+)
+"""(key, name of a value or empty, meaning): due where the key is there, or the value and it is neither 0 nor empty."""
+INSTALLERS = {"tiworker.exe": "Windows installs updates", "msiexec.exe": "a program is being installed"}
+WINDOWS_APPLICATION = "55c92734-d682-4d71-983e-d6ec3f16059f"
+"""The application id of Windows itself among the products that SoftwareLicensingProduct lists."""
+LICENCE_QUESTION: Sequence[str] = (
+    "powershell.exe",
+    "-NoProfile",
+    "-NonInteractive",
+    "-Command",
+    "@(Get-CimInstance SoftwareLicensingProduct -Filter \"PartialProductKey IS NOT NULL AND ApplicationID='"
+    + WINDOWS_APPLICATION
+    + "'\" | Select-Object LicenseStatus,GracePeriodRemaining) | ConvertTo-Json -Compress",
+)
+_LICENCE_SECONDS = 120.0
+_LICENSED = 1
+
+
+@dataclass(frozen=True)
+class Row:
+    """A process of a snapshot; `born` is its creation time in any unit, `own` whether it is the desktop user's."""
+
+    pid: int
+    parent: int
+    born: int
+    name: str
+    own: bool
+
+
+class WindowsSources(Protocol):
+    """What only Windows can say. Each raises GuestError `failed` where Windows refuses."""
+
+    def processes(self) -> Sequence[Row]:
+        """A snapshot of all processes."""
+        ...
+
+    def input_desktop(self) -> str:
+        """Name of the desktop that has the input: `Default` as long as nothing covers it."""
+        ...
+
+    def registry(self, key: str, name: str) -> object | None:
+        """A value; with an empty name whether the key is there (True); None where there is no such thing."""
+        ...
+
+    def memory_free(self) -> int | None:
+        """Bytes of physical memory that programs can still get."""
+        ...
+
+    def scale(self) -> float:
+        """Of the primary display, 1.0 for 96 dots an inch."""
+        ...
+
+
+def of_a_task(rows: Iterable[Row], before: frozenset[tuple[int, int]], own_pid: int) -> list[Process]:
+    """The user's programs that came later, without what Windows itself starts and without our own helpers."""
+    found = list(rows)
+    return [
+        Process(each.pid, each.name)
+        for each in found
+        if each.own
+        and (each.pid, each.born) not in before
+        and each.name.lower() not in SERVICES
+        and not (each.parent == own_pid and each.name.lower().startswith("python"))
+    ]
+
+
+def pending(rows: Iterable[Row], registry: Callable[[str, str], object | None]) -> list[str]:
+    """Updates under way and restarts that are due, in words."""
+    due = [words for key, name, words in RESTARTS if registry(key, name)]
+    names = {each.name.lower() for each in rows}
+    return [*due, *(words for name, words in INSTALLERS.items() if name in names)]
+
+
+def cover(desktop: str) -> str:
+    """What covers the screen, by the name of the input desktop; empty for the user's own."""
+    return DESKTOPS.get(desktop.lower(), f"the desktop {desktop}")
+
+
+def licence_until(answer: str, asked_at: float) -> float | None:
+    """When the licence ends, seconds since 1970, by the answer to LICENCE_QUESTION; None = it does not.
+
+    Raises:
+        GuestError: it is another answer, or names no product.
+    """
+    try:
+        found = json.loads(answer)
+        products = [(int(each["LicenseStatus"]), int(each["GracePeriodRemaining"])) for each in _list(found)]
+    except (KeyError, TypeError, ValueError):
+        raise GuestError("failed", f"Windows answered otherwise about its licence: {answer[:200]!r}") from None
+    if not products:
+        raise GuestError("failed", "Windows named no product that has a licence")
+    # What counts is the best of them. No grace period left and licensed is for ever; unlicensed without one is over.
+    if any(status == _LICENSED and minutes == 0 for status, minutes in products):
+        return None
+    return asked_at + 60.0 * max(minutes for _, minutes in products)
+
+
+def _list(found: object) -> list[dict[str, int]]:
+    """PowerShell writes a list of one as the one."""
+    return [found] if isinstance(found, dict) else list(found)  # type: ignore[call-overload]
+
+
+def ask_licence() -> float | None:
+    """When the licence ends. Takes seconds; None also where there is no PowerShell to ask, as under Wine.
+
+    Raises:
+        GuestError: it could not be asked.
+    """
+    try:
+        done = subprocess.run(
+            list(LICENCE_QUESTION), stdin=subprocess.DEVNULL, capture_output=True, timeout=_LICENCE_SECONDS, check=True
+        )
+    except FileNotFoundError:
+        return None
+    except (OSError, subprocess.SubprocessError) as error:
+        raise GuestError("failed", f"Windows could not be asked about its licence: {error}") from None
+    return licence_until(done.stdout.decode("utf-8", "replace"), time.time())
+
+
+class WindowsHealth:
+    """Health of a Windows session. The licence is asked for once: its end does not move."""
+
+    def __init__(
+        self, home: Path, sources: WindowsSources, own_pid: int, ask: Callable[[], float | None] = ask_licence
+    ) -> None:
+        self._home = home
+        self._sources = sources
+        self._own_pid = own_pid
+        self._ask = ask
+        self._until: float | None = None
+        self._asked = False
+        self._before: frozenset[tuple[int, int]] = frozenset()
+
+    def settled(self) -> None:
+        """Remembers what runs, and asks for the licence, so that nobody has to wait for it later."""
+        if not self._asked:
+            self._until, self._asked = self._ask(), True
+        self._before = frozenset((each.pid, each.born) for each in self._sources.processes())
+
+    def facts(self) -> Facts:
+        """Reads them all."""
+        if not self._asked:
+            raise GuestError("failed", "the desktop was never said to be settled")
+        rows = self._sources.processes()
+        return Facts(
+            disks=disks(self._home, Path(tempfile.gettempdir())),
+            memory_free=self._sources.memory_free(),
+            scale=self._sources.scale(),
+            locked=cover(self._sources.input_desktop()),
+            pending=pending(rows, self._sources.registry),
+            licence_until=self._until,
+            processes=of_a_task(rows, self._before, self._own_pid),
+        )
+
+
+def disks(*folders: Path) -> list[Disk]:
+    """Room in each folder; one drive is told once. Raises OSError."""
+    found: dict[str, Disk] = {}
+    for folder in folders:
+        usage = shutil.disk_usage(folder)
+        found.setdefault(folder.drive.lower() or str(folder), Disk(str(folder), usage.free, usage.total))
+    return list(found.values())

@@ -1,0 +1,62 @@
+"""The health gate: before each attempt, whatever made the desktop, its own facts are compared with what it must be.
+
+The rules are `backend/domain/health.py`'s; here is the asking. A desktop that fails ends the attempt as `guest`, with
+the names of what was wrong, and is thrown away with it.
+"""
+
+import time
+from collections.abc import Callable, Iterable
+
+from backend.domain.errors import GuestLost, GuestRefused
+from backend.domain.health import PASSING, Ailment, Asked, Finding, Health, HealthLimits, findings
+from backend.domain.ports import Desktop
+from backend.domain.run import Screen
+from backend.domain.trajectory import Frame
+
+LOOK_AGAIN_SECONDS = 0.2
+HINT = "docs/health.md says what each name means and what to do."
+
+
+def check_health(  # noqa: PLR0913 - what is asked, what it is held against, and the clock
+    desktop: Desktop,
+    wanted: Screen,
+    seen: Frame,
+    limits: HealthLimits,
+    *,
+    pause: Callable[[float], None],
+    monotonic: Callable[[], float] = time.monotonic,
+) -> None:
+    """Returns when the desktop is well; what may pass (a screen still black) gets the limits' patience to do so.
+
+    Args:
+        desktop: just opened; nobody has acted on it.
+        wanted: the screen that the run asked for.
+        seen: its picture.
+        limits: what it must be.
+        pause: waits so many seconds, or raises why the attempt must stop.
+        monotonic: seconds, for the patience.
+
+    Raises:
+        GuestLost: it is not well, with the name of every failure; or it does not answer.
+    """
+    deadline = monotonic() + limits.patience
+    size = (seen.width, seen.height)
+    while found := findings(_asked(desktop, wanted, size), limits):
+        if monotonic() >= deadline or any(each.ailment not in PASSING for each in found):
+            raise _unwell(found)
+        pause(LOOK_AGAIN_SECONDS)
+
+
+def _asked(desktop: Desktop, wanted: Screen, seen: tuple[int, int]) -> Asked:
+    sent_at = time.time()
+    try:
+        health: Health = desktop.health()
+    except GuestRefused as error:
+        if error.kind == "not_found":
+            raise _unwell([Finding(Ailment.GUEST_API, "the guest server is older and knows no /health")]) from error
+        raise GuestLost(f"the desktop cannot say how it is: {error.message}", hint=HINT) from error
+    return Asked(health, sent_at, time.time(), wanted, seen)
+
+
+def _unwell(found: Iterable[Finding]) -> GuestLost:
+    return GuestLost(f"the desktop is not well: {'; '.join(map(str, found))}.", hint=HINT)
