@@ -1,0 +1,64 @@
+# The guest server: a Python of its own, started at each log-on with the user's screen and full rights.
+
+function Install-Server {
+    param($Plan, [string] $Medium)
+    $server = $Plan.server
+    $python = Join-Path $Base 'python'
+    foreach ($part in @($server.parts)) {
+        $file = Join-Path $Medium ('server\' + $part.file)
+        Test-Hash $file $part.sha256
+        $folder = Join-Path $Base $part.to
+        Remove-Item -LiteralPath $folder -Recurse -Force -ErrorAction SilentlyContinue
+        Expand-Archive -LiteralPath $file -DestinationPath $folder -Force
+    }
+    # The embeddable Python reads its search path from this file and from nowhere else: no variable of the agent's changes it.
+    # https://docs.python.org/3/using/windows.html#finding-modules
+    $paths = Get-ChildItem -LiteralPath $python -Filter 'python*._pth' | Select-Object -First 1
+    $library = Get-ChildItem -LiteralPath $python -Filter 'python3*.zip' | Select-Object -First 1
+    Set-Content -LiteralPath $paths.FullName -Value @($library.Name, '.', '..\site', '..\server') -Encoding ASCII
+
+    Set-Content -LiteralPath (Join-Path $Base 'secret') -Value $server.secret -Encoding ASCII -NoNewline
+    foreach ($name in $server.environment.PSObject.Properties.Name) {
+        [Environment]::SetEnvironmentVariable($name, $server.environment.$name, 'Machine')
+    }
+    Register-Server $server (Join-Path $python 'pythonw.exe')
+    Open-Port (Join-Path $python 'pythonw.exe') $server.port
+    Set-WayOut $server.proxy
+}
+
+# https://learn.microsoft.com/powershell/module/scheduledtasks/new-scheduledtasksettingsset
+# Priority 4 is that of a program a person starts; a task's own 7 has the disk and the processor last.
+function Register-Server {
+    param($Server, [string] $Program)
+    $action = New-ScheduledTaskAction -Execute $Program -Argument $Server.arguments -WorkingDirectory $Base
+    $trigger = New-ScheduledTaskTrigger -AtLogOn
+    $who = New-ScheduledTaskPrincipal -UserId $env:USERNAME -LogonType Interactive -RunLevel Highest
+    $how = New-ScheduledTaskSettingsSet -ExecutionTimeLimit ([TimeSpan]::Zero) -Priority 4 -AllowStartIfOnBatteries `
+        -RestartCount 10 -RestartInterval (New-TimeSpan -Minutes 1) -MultipleInstances IgnoreNew
+    Register-ScheduledTask -TaskName 'Deskarena' -Action $action -Trigger $trigger -Principal $who -Settings $how -Force |
+        Out-Null
+}
+
+# https://learn.microsoft.com/powershell/module/netsecurity/new-netfirewallrule
+function Open-Port {
+    param([string] $Program, [int] $Port)
+    Remove-NetFirewallRule -Name 'Deskarena' -ErrorAction SilentlyContinue
+    New-NetFirewallRule -Name 'Deskarena' -DisplayName 'Deskarena guest API' -Direction Inbound -Protocol TCP `
+        -LocalPort $Port -Program $Program -Action Allow -Profile Any | Out-Null
+}
+
+# Programs that ask Windows for a proxy find the gateway; there is no other way out.
+# https://learn.microsoft.com/windows/win32/wininet/enabling-internet-functionality
+# https://learn.microsoft.com/windows-server/administration/windows-commands/netsh-winhttp
+function Set-WayOut {
+    param([string] $Proxy)
+    $key = 'HKEY_CURRENT_USER\Software\Microsoft\Windows\CurrentVersion\Internet Settings'
+    $text = [Microsoft.Win32.RegistryValueKind]::String
+    [Microsoft.Win32.Registry]::SetValue($key, 'ProxyServer', $Proxy, $text)
+    [Microsoft.Win32.Registry]::SetValue($key, 'ProxyOverride', '<local>', $text)
+    [Microsoft.Win32.Registry]::SetValue($key, 'ProxyEnable', 1, [Microsoft.Win32.RegistryValueKind]::DWord)
+    & netsh.exe winhttp set proxy "proxy-server=$Proxy" 'bypass-list=<local>' | Out-Null
+    if ($LASTEXITCODE -ne 0) {
+        throw "netsh winhttp set proxy ended with exit code $LASTEXITCODE"
+    }
+}

@@ -1,0 +1,201 @@
+"""The programs of a Windows image: `vm_images/windows/programs.yaml` and the user's own list, read and checked."""
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+import yaml
+from pydantic import Field, StringConstraints, ValidationError, model_validator
+
+from backend.domain.errors import Invalid
+from backend.domain.machine_image import Line, Sha256
+from backend.domain.task import Frozen
+from worker.images.windows.settings import SOURCES, RegistryEntry
+
+FILE = SOURCES / "windows" / "programs.yaml"
+WindowsPath = Annotated[str, StringConstraints(pattern=r"^[A-Z]:\\[^\x00-\x1f\"<>|?]{1,250}$")]
+Id = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,40}$")]
+_KINDS = {".exe": "exe", ".msi": "msi", ".zip": "zip", ".ps1": "ps1"}
+
+
+class TextFile(Frozen):
+    """A small file that is written after the installation, for example a program's settings."""
+
+    path: WindowsPath
+    text: str = Field(max_length=100_000)
+
+
+class Shortcut(Frozen):
+    """An entry of the start menu, for programs without an installer."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9 ._-]{1,60}$")
+    target: WindowsPath
+
+
+class Check(Frozen):
+    """How a person sees that the program works: started, it shows a window.
+
+    Attributes:
+        command: as the guest API's `/setup/launch` takes it.
+        window: a part of the window's title.
+        seconds: that it may take.
+    """
+
+    command: tuple[str, ...] = Field(min_length=1)
+    window: str = Field(min_length=1)
+    seconds: float = Field(default=90, gt=0, le=600)
+
+
+class Listed(Frozen):
+    """What every entry has.
+
+    Attributes:
+        sets: benchmarks whose tasks need it.
+        commands: that tasks can start, for `MachineImage.programs`.
+    """
+
+    id: Id
+    name: Line = Field(min_length=1)
+    sets: tuple[Id, ...] = Field(min_length=1)
+    commands: tuple[Line, ...] = ()
+
+
+class Program(Listed):
+    """One program that is installed.
+
+    Attributes:
+        version: as the maker writes it.
+        licence: its name, and what a user has to know before using it.
+        url: where the maker offers exactly this file; empty = the user brings it.
+        file: its name in the user's folder of installers. Not needed with a `url`.
+        medium: label of a CD image of the user's (`iso`) that `file` is a path on; empty = the file goes on our medium.
+        iso: name of that CD image in the user's folder.
+        sha256: of the file, or of the CD image. Must be given with a `url`.
+        kind: how it is installed; by the file's ending.
+        arguments: for its silent installation.
+        minutes: that the installation may take.
+        to: folder that a `zip` is unpacked into.
+        there: a file that exists afterwards; `*` stands for any characters.
+        path: folders that are added to the machine's PATH.
+        registry, files, shortcuts: that are made after the installation.
+        check: None = there is nothing to see.
+    """
+
+    version: Line = Field(min_length=1)
+    licence: Line = Field(min_length=1)
+    url: str = Field(default="", pattern=r"^(https://\S+)?$")
+    file: str = Field(default="", max_length=200)
+    medium: str = Field(default="", pattern=r"^[A-Za-z0-9 ._-]{0,32}$")
+    iso: str = Field(default="", max_length=200)
+    sha256: Sha256 | Literal[""] = ""
+    arguments: Line = ""
+    minutes: int = Field(default=15, ge=1, le=240)
+    to: WindowsPath | Literal[""] = ""
+    there: WindowsPath
+    path: tuple[WindowsPath, ...] = ()
+    registry: tuple[RegistryEntry, ...] = ()
+    files: tuple[TextFile, ...] = ()
+    shortcuts: tuple[Shortcut, ...] = ()
+    check: Check | None = None
+
+    @model_validator(mode="after")
+    def _source(self) -> Self:
+        if self.url and not self.sha256:
+            raise ValueError(f"{self.id}: a url needs the sha256 of what it gives")
+        if bool(self.url) == bool(self.file):
+            raise ValueError(f"{self.id}: give either url or file")
+        if bool(self.medium) != bool(self.iso) or (self.medium and self.url):
+            raise ValueError(f"{self.id}: medium, iso and file belong together")
+        if not self.medium and re.search(r"[/\\]", self.file):
+            raise ValueError(f"{self.id}: file is a name in the folder of installers, not a path")
+        if (self.kind == "zip") != bool(self.to):
+            raise ValueError(f"{self.id}: `to` says where a zip is unpacked, and nothing else is")
+        return self
+
+    @property
+    def kind(self) -> str:
+        """How it is installed: `exe`, `msi`, `zip` or `ps1`."""
+        ending = Path((self.url or self.file).replace("\\", "/")).suffix.lower()
+        if ending not in _KINDS:
+            raise ValueError(f"{self.id}: expected a file that ends in {', '.join(_KINDS)}")
+        return _KINDS[ending]
+
+    @property
+    def installer(self) -> str:
+        """The file's name on our medium."""
+        return f"{self.id}.{self.kind}"
+
+    @property
+    def brought(self) -> bool:
+        """Whether the user has to bring it."""
+        return not self.url
+
+
+class Inbox(Listed):
+    """A program that Windows brings itself.
+
+    Attributes:
+        client: Server editions lack it.
+    """
+
+    client: bool = False
+    check: Check
+
+
+class Catalog(Frozen):
+    """Programs in the order in which they are installed, and those that are there without it."""
+
+    programs: tuple[Program, ...]
+    inbox: tuple[Inbox, ...] = ()
+
+    @model_validator(mode="after")
+    def _once(self) -> Self:
+        ids = [program.id for program in self.all()]
+        twice = sorted({each for each in ids if ids.count(each) > 1})
+        if twice:
+            raise ValueError(f"listed twice: {', '.join(twice)}")
+        return self
+
+    def all(self) -> tuple[Listed, ...]:
+        """What is installed, then what is there."""
+        return (*self.programs, *self.inbox)
+
+
+def read_catalog(files: Sequence[Path] = (FILE,)) -> Catalog:
+    """The programs of several lists; a later list replaces a program of the same id and appends new ones.
+
+    Raises:
+        Invalid: a list cannot be read or is wrong; `path` says where.
+    """
+    programs: dict[str, Program] = {}
+    inbox: dict[str, Inbox] = {}
+    for file in files:
+        try:
+            read = Catalog.model_validate(yaml.safe_load(file.read_text(encoding="utf-8")))
+        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+            raise Invalid(f"it cannot be read: {error}", path=str(file)) from error
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            where = ".".join(map(str, first["loc"]))
+            raise Invalid(str(first["msg"]).removeprefix("Value error, "), path=f"{file}: {where}") from error
+        programs |= {program.id: program for program in read.programs}
+        inbox |= {program.id: program for program in read.inbox}
+    return Catalog(programs=tuple(programs.values()), inbox=tuple(inbox.values()))
+
+
+def chosen(catalog: Catalog, sets: Iterable[str]) -> Catalog:
+    """What belongs to some sets, in the catalogue's order.
+
+    Raises:
+        Invalid: nothing belongs to a set.
+    """
+    wanted = set(sets)
+    known = {name for program in catalog.all() for name in program.sets}
+    if unknown := sorted(wanted - known):
+        hint = f"known: {', '.join(sorted(known))}"
+        raise Invalid(f"no program belongs to {', '.join(unknown)}", path="sets", hint=hint)
+    return Catalog(
+        programs=tuple(program for program in catalog.programs if wanted & set(program.sets)),
+        inbox=tuple(program for program in catalog.inbox if wanted & set(program.sets)),
+    )

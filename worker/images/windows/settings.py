@@ -1,0 +1,81 @@
+"""What is set in Windows after its own set-up: `vm_images/windows/settings.yaml`, read and checked."""
+
+from pathlib import Path
+from typing import Literal, Self
+
+import yaml
+from pydantic import Field, model_validator
+
+from backend.domain.task import Frozen
+
+SOURCES = Path(__file__).resolve().parents[3] / "vm_images"
+FILE = SOURCES / "windows" / "settings.yaml"
+Source = Field(pattern=r"^https://learn\.microsoft\.com/\S+$")
+_HIVES = r"^HKEY_(LOCAL_MACHINE|CURRENT_USER)\\(SOFTWARE|Software|SYSTEM)\\[^\x00-\x1f]{1,200}$"
+_DWORDS = range(2**32)
+
+
+class RegistryEntry(Frozen):
+    """A value of the registry.
+
+    Attributes:
+        name: of the value; empty = the key's own, which makes the key exist.
+        why: what would happen without it.
+    """
+
+    key: str = Field(pattern=_HIVES)
+    name: str = Field(max_length=255, pattern=r"^[^\x00-\x1f\\]*$")
+    type: Literal["DWord", "String"]
+    value: int | str
+    why: str = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.type == "DWord" and (not isinstance(self.value, int) or self.value not in _DWORDS):
+            raise ValueError(f"{self.name}: a DWord is a whole number of 32 bits")
+        if self.type == "String" and not isinstance(self.value, str):
+            raise ValueError(f"{self.name}: a String is a text; put it in quotes")
+        return self
+
+
+class Documented(RegistryEntry):
+    """One of ours, with Microsoft's page about it."""
+
+    source: str = Source
+
+
+class Command(Frozen):
+    """A program of Windows and its arguments."""
+
+    run: tuple[str, ...] = Field(min_length=1)
+    why: str = Field(min_length=1)
+    source: str = Source
+
+
+class Service(Frozen):
+    """A service that is stopped and no longer starts."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9_.-]{1,80}$")
+    why: str = Field(min_length=1)
+    source: str = Source
+
+
+class Settings(Frozen):
+    """All of it."""
+
+    registry: tuple[Documented, ...]
+    commands: tuple[Command, ...]
+    services: tuple[Service, ...]
+
+    @model_validator(mode="after")
+    def _once(self) -> Self:
+        values = [f"{entry.key}\\{entry.name}".lower() for entry in self.registry]
+        twice = sorted({value for value in values if values.count(value) > 1})
+        if twice:
+            raise ValueError(f"set twice: {', '.join(twice)}")
+        return self
+
+
+def read_settings(file: Path = FILE) -> Settings:
+    """The settings. Raises OSError, or ValueError naming what is wrong."""
+    return Settings.model_validate(yaml.safe_load(file.read_text()))
