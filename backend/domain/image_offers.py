@@ -1,0 +1,47 @@
+"""Images that a provider can make desktops of, and which of them an attempt gets."""
+
+from collections.abc import Sequence
+
+from pydantic import Field
+
+from backend.domain.machine_image import DEFAULT
+from backend.domain.run import Screen
+from backend.domain.task import Frozen
+
+
+class ImageOffer(Frozen):
+    """What a provider says of one of its images.
+
+    Attributes:
+        name: as a run names it.
+        os: `linux` or `windows`, as tasks name it.
+        default: it is taken where a run names none.
+        about: for people: variant, version, memory.
+        programs: commands found on it, as `Availability.programs`.
+        screens: sizes in pixels that it can show; empty = any.
+        prepared: desktops of it are clones of a template that is there; else the first one takes longer.
+        reason: why no desktop can be made of it here; empty if one can.
+    """
+
+    name: str
+    os: str = "linux"
+    default: bool = False
+    about: str = ""
+    programs: tuple[str, ...] = ()
+    screens: tuple[Screen, ...] = ()
+    prepared: bool = False
+    reason: str = Field(default="")
+
+
+def image_for(offers: Sequence[ImageOffer], wanted: str | None, system: str) -> str:
+    """The name that an attempt's DesktopSpec bears.
+
+    Args:
+        offers: of the provider; empty where it has only one kind of desktop.
+        wanted: what the run names, None = nothing.
+        system: of the task: among several images, one of that system is taken, the default one first.
+    """
+    if wanted is not None:
+        return wanted
+    fitting = sorted((offer for offer in offers if offer.os == system), key=lambda offer: not offer.default)
+    return fitting[0].name if fitting and (fitting[0].default or len(fitting) == 1) else DEFAULT
