@@ -41,7 +41,10 @@ class Settings(BaseSettings):
     allowed_hosts: tuple[str, ...] = Field(
         default=(), description="Further Host names (JSON list) that requests may name, for a reverse proxy."
     )
-    slots: int = Field(default=2, ge=0, le=256, description="Desktops that this machine's worker runs at once.")
+    slots: int | None = Field(
+        default=None, ge=0, le=256, description="Desktops that this machine's worker runs at once; unset: counted."
+    )
+    image: str = Field(default="", description="Machine image that is taken where a run names none.")
     poll_seconds: float = Field(default=2.0, gt=0, description="How often a worker looks for work on its own.")
     heartbeat_seconds: float = Field(default=2.0, gt=0, description="How often a worker renews its leases.")
     lease_seconds: float = Field(default=10.0, gt=0, description="Age of a heartbeat after which a lease is lost.")

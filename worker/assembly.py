@@ -6,6 +6,7 @@ import socket
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy.orm import Session
@@ -14,10 +15,11 @@ from backend.config import Settings
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.health import HealthLimits
-from backend.domain.ports import OpenDesktop, Provider
+from backend.domain.ports import Availability, OpenDesktop, Provider
 from backend.domain.ports_agent import Line
 from backend.domain.ports_kept import ArtifactStore
 from backend.domain.registry import Kind
+from backend.domain.slots import Count, Need, Room, counted
 from backend.domain.task import Task
 from backend.domain.way_out import WayOut, wants_proxy, way_out_of
 from backend.services import events
@@ -40,6 +42,7 @@ from worker.hold import Hold
 from worker.judging import JudgeAtWork
 from worker.line import RedisLine
 from worker.live import LivePump
+from worker.local.room import room_here
 from worker.model_room import ModelRoom
 from worker.ocr import tesseract
 from worker.reach import no_judge
@@ -125,7 +128,7 @@ def works_of(
         )
         for name, provider in providers.items()
     }
-    return Works(settings, database, store, partial(describe, settings, providers, judge), tools)
+    return Works(settings, database, store, partial(describe, settings, providers, judge, SlotCounter(settings)), tools)
 
 
 def health_limits(settings: Settings) -> HealthLimits:
@@ -142,9 +145,30 @@ def _insisting(database: Database, hold: Hold, work: Callable[[Session], T]) -> 
     return database.insist(work, hold)
 
 
-def describe(settings: Settings, providers: Mapping[str, Provider], judge: Judge) -> WorkerInfo:
+class SlotCounter:
+    """Counts a provider's slots once: later, desktops that run would be counted as room that is not there."""
+
+    def __init__(self, settings: Settings, room: Callable[[Path], Room] = room_here) -> None:
+        self._settings = settings
+        self._room = room
+        self._counted: dict[str, Count] = {}
+
+    def __call__(self, provider: str, need: Need) -> Count:
+        """The slots of a provider that works here, one of whose desktops takes so much."""
+        found = self._counted.get(provider)
+        if found is None or not found.number:
+            found = counted(self._room(self._settings.data), need, wanted=self._settings.slots)
+            self._counted[provider] = found
+        return found
+
+
+def describe(
+    settings: Settings, providers: Mapping[str, Provider], judge: Judge, counter: SlotCounter | None = None
+) -> WorkerInfo:
     """What this worker can do, as it stands in its row. May take a while: it tries the machine out."""
+    counter = counter or SlotCounter(settings)
     offers = {name: provider.availability() for name, provider in providers.items()}
+    slots = {name: counter(name, offer.need) for name, offer in offers.items() if offer.ok}
     engine = Engine()
     engine.sweep()  # A worker that died may have left containers behind.
     unable = {CONTAINER: engine.why_not()}
@@ -154,7 +178,9 @@ def describe(settings: Settings, providers: Mapping[str, Provider], judge: Judge
                 "ok": offer.ok,
                 "reason": offer.reason,
                 "programs": sorted(offer.programs),
-                "os": sorted(getattr(providers[name], "systems", ("linux",))),
+                "os": _systems(providers[name], offer),
+                "images": [image.model_dump(mode="json") for image in offer.images],
+                "slots": {"number": slots[name].number, "reason": slots[name].reason} if offer.ok else None,
             }
             for name, offer in offers.items()
         },
@@ -173,9 +199,14 @@ def describe(settings: Settings, providers: Mapping[str, Provider], judge: Judge
         name=f"{host}-{os.getpid()}",
         node=host,
         version=version("deskarena"),
-        slots={name: settings.slots for name, offer in offers.items() if offer.ok},
+        slots={name: count.number for name, count in slots.items()},
         capabilities=capabilities,
     )
+
+
+def _systems(provider: Provider, offer: Availability) -> list[str]:
+    """Which systems its desktops have: its images' where it has several, else what it says of itself."""
+    return sorted({image.os for image in offer.images} or set(getattr(provider, "systems", ("linux",))))
 
 
 def _about(agent: Any) -> dict[str, Any]:

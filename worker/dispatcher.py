@@ -13,6 +13,7 @@ from backend.config import Settings
 from backend.db.models import Lease
 from backend.domain.errors import ClusterLost, DeskarenaError, Unavailable
 from backend.domain.ports_kept import ArtifactStore
+from backend.domain.slots import fits
 from backend.services import claims, recovery
 from backend.services.claims import Claim
 from backend.services.workers import WorkerInfo
@@ -131,15 +132,15 @@ class Dispatcher:
         if self._heart.worker_id is None or self._may_work_now():
             self._register()
         for provider in self._works.tools:
-            while self._free() and self._rested(provider) and self._take(provider):
+            while self._free(provider) and self._rested(provider) and self._take(provider):
                 pass
 
     def _may_work_now(self) -> bool:
         """A machine on which no desktop could be made is tried again now and then: somebody may have mended it."""
-        if self._info is None or self._info.slots or time.monotonic() < self._look_again_at:
+        if self._info is None or any(self._info.slots.values()) or time.monotonic() < self._look_again_at:
             return False
         self._look_again_at = time.monotonic() + LONGEST_REST
-        return bool(self._works.describe().slots)
+        return any(self._works.describe().slots.values())
 
     def _register(self) -> None:
         info = self._info = self._works.describe()
@@ -147,9 +148,12 @@ class Dispatcher:
         self._heart.start(worker.id)
         logger.info("registered as %s (%s)", info.name, worker.id)
 
-    def _free(self) -> bool:
+    def _free(self, provider: str) -> bool:
+        """Whether the machine has room for one more desktop of that provider."""
+        if self._info is None or self._draining.is_set():
+            return False
         with self._lock:
-            return not self._draining.is_set() and len(self._slots) < self._works.settings.slots
+            return fits([slot.hold.ticket.provider for slot in self._slots], provider, self._info.slots)
 
     def _rested(self, provider: str) -> bool:
         return time.monotonic() >= self._rest_until.get(provider, 0.0)

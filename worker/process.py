@@ -4,6 +4,7 @@ from functools import cache
 
 from backend.config import get_settings
 from backend.db.session import make_engine, session_factory
+from backend.domain.slots import MOST
 from backend.services.artifacts import LocalStore
 from worker.database import Database
 from worker.dispatcher import Dispatcher
@@ -23,9 +24,10 @@ _drafters: list[Drafter] = []
 def database() -> Database:
     """This process's door to the database. Connecting happens at first use."""
     settings = get_settings()
+    slots = MOST if settings.slots is None else settings.slots
     # Per slot: its attempt, its agent's watch; then the dispatcher, the heartbeat, the chores, what scores again
     # with the judge that it asks, and what asks for drafts.
-    engine = make_engine(settings.database_url.get_secret_value(), pool_size=settings.slots + 7)
+    engine = make_engine(settings.database_url.get_secret_value(), pool_size=slots + 7)
     return Database(session_factory(engine))
 
 
@@ -36,8 +38,8 @@ def store() -> LocalStore:
 
 
 def start() -> None:
-    """Starts the dispatcher, if there are slots. Needs neither database nor broker to be there already."""
-    if get_settings().slots and not _dispatchers:
+    """Starts the dispatcher, unless there are to be no slots. Needs neither database nor broker to be there already."""
+    if get_settings().slots != 0 and not _dispatchers:
         from worker.assembly import assemble
 
         _dispatchers.append(Dispatcher(assemble(get_settings(), database(), store())))

@@ -78,7 +78,7 @@ class _Attempt:
         self._looks: Looks | None = None
         self._watch: PartsWatch | None = None
         self._evidence: Sequence[CallEvidence] | None = None
-        self._spec = DesktopSpec(screen=claim.config.screen)
+        self._spec = DesktopSpec(screen=claim.config.screen, image=claim.image)
         self.could_open = True
 
     def run(self) -> None:

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from backend.domain.health import Health
+from backend.domain.image_offers import ImageOffer
 from backend.domain.ports_web import Browser, Web, WebReply
 from backend.domain.run import Screen
 from backend.domain.score import Blob, MetricValue, PartResult, Verdict
+from backend.domain.slots import Need
 from backend.domain.task import EvaluatorSpec, Frozen, LoadedBenchmark, Task
 from backend.domain.trajectory import Action, Frame, Interaction, Window
 from backend.domain.way_out import WayOut
@@ -165,11 +167,15 @@ class Availability(Frozen):
         ok: desktops can be made.
         reason: why not, and what to install; or which limits are in force.
         programs: commands found on its desktops (`mousepad`, `localc`, ...): decides which tasks are runnable.
+        need: what one desktop takes of the machine: slots are counted from it.
+        images: that desktops can be made of; empty where there is only one kind, called `default`.
     """
 
     ok: bool
     reason: str = ""
     programs: tuple[str, ...] = ()
+    need: Need = Need()
+    images: tuple[ImageOffer, ...] = ()
 
 
 class OpenDesktop(Protocol):

@@ -79,6 +79,7 @@ class RunConfig(Frozen):
         image: how the picture is made ready for the agent.
         perturbation: what is done to the windows after set-up: `moved`, `shrunk`, `cluttered` (protocols §9).
         judge: the model that judges tasks which want one; None where none does.
+        desktop_image: which of the provider's images desktops are made of; None = its own choice, by the task's system.
     """
 
     agent: str
@@ -100,3 +101,4 @@ class RunConfig(Frozen):
     image: ImageView | None = None
     perturbation: str | None = Field(default=None, pattern="^(moved|shrunk|cluttered)$")
     judge: JudgeConfig | None = None
+    desktop_image: str | None = Field(default=None, pattern=r"^[a-z0-9][a-z0-9.-]{0,62}$")

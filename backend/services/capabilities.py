@@ -1,7 +1,7 @@
 """What the workers say they can do, joined, and whether a run's configuration fits it."""
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
@@ -15,7 +15,9 @@ from backend.db.repositories import licences
 from backend.db.repositories import workers as repository
 from backend.domain import registry
 from backend.domain.errors import Invalid, Unavailable, UnknownPlugin
+from backend.domain.image_offers import ImageOffer, image_for
 from backend.domain.judging.config import JudgeConfig
+from backend.domain.machine_image import DEFAULT
 from backend.domain.registry import Kind
 from backend.domain.run import ImageView, RunConfig
 from backend.services.licences import lacking
@@ -34,7 +36,8 @@ class Capabilities:
     """What one can choose for a run.
 
     Attributes:
-        providers: by name: `{ok, reason, programs}`, and `os` where the provider says which systems it runs.
+        providers: by name: `{ok, reason, programs}`, `os` where the provider says which systems it runs, `images`
+            where it has several, and `slots`: `{number, reason}`.
         agents: by name: `{about, schema, observation, action_space, privileged}`.
         models: by name: what the workers say of their model clients and endpoints.
         online: workers that are online now.
@@ -49,16 +52,46 @@ class Capabilities:
     models: Mapping[str, Any] = field(default_factory=dict)
     licences: Mapping[str, int] = field(default_factory=dict)
 
-    def why_not(self, provider: str, task: Task, *, judge: bool = True) -> str:
-        """Why the task cannot run on that provider's desktops; empty if it can. `judge`: whether the run has one."""
-        offer = self.providers.get(provider, {})
-        systems = offer.get("os")
+    def why_not(self, provider: str, task: Task, *, judge: bool = True, image: str | None = None) -> str:
+        """Why the task cannot run on that provider's desktops; empty if it can.
+
+        Args:
+            provider: its name.
+            task: with its system, programs and licences.
+            judge: whether the run has one.
+            image: that the run names, None = the provider's choice.
+        """
+        systems, programs, where = self._machine(provider, task, image)
         if systems and task.os not in systems:
-            return f"needs {task.os}; {provider} desktops are {', '.join(sorted(systems))}"
-        missing = [name for name in task.requires if name not in offer.get("programs", ())]
-        absent = f"not installed on {provider} desktops: {', '.join(missing)}" if missing else ""
+            return f"needs {task.os}; {where} {'is' if image else 'are'} {', '.join(sorted(systems))}"
+        missing = [name for name in task.requires if name not in programs]
+        absent = f"not installed on {where}: {', '.join(missing)}" if missing else ""
         unjudged = NO_JUDGE if task.judged and not judge else ""
         return "; ".join(filter(None, (absent, lacking(task.licences or {}, self.licences), unjudged)))
+
+    def images(self, provider: str) -> tuple[ImageOffer, ...]:
+        """The provider's images; empty where it has only one kind of desktop."""
+        return _images(self.providers.get(provider, {}))
+
+    def _machine(self, provider: str, task: Task, image: str | None) -> tuple[Collection[str], Collection[str], str]:
+        """Systems and programs of the desktop that the task would get, and what people call it."""
+        offer = self.providers.get(provider, {})
+        offers = self.images(provider)
+        chosen = image_for(offers, image, task.os)
+        found = next((each for each in offers if each.name == chosen), None)
+        if found is None:
+            return offer.get("os", ()), offer.get("programs", ()), f"{provider} desktops"
+        where = f"the image {found.name}" if image else f"{provider} desktops"
+        return (found.os,), found.programs, where
+
+
+def images_of(able: Mapping[str, Any], provider: str) -> tuple[ImageOffer, ...]:
+    """What one worker says of a provider's images."""
+    return _images(able.get("providers", {}).get(provider, {}))
+
+
+def _images(offer: Mapping[str, Any]) -> tuple[ImageOffer, ...]:
+    return tuple(ImageOffer.model_validate(each) for each in offer.get("images") or ())
 
 
 def has_judge(config: RunConfig) -> bool:
@@ -115,6 +148,11 @@ def _both(known: Mapping[str, Any] | None, offer: Mapping[str, Any]) -> dict[str
     for key in ("programs", "os"):
         if known.get(key) or offer.get(key):
             joined[key] = sorted({*known.get(key, ()), *offer.get(key, ())})
+    if known.get("images") or offer.get("images"):
+        # Of one that both have, the one that works comes last and stays.
+        both = [*(known.get("images") or ()), *(offer.get("images") or ())]
+        both.sort(key=lambda each: bool(each.get("reason")), reverse=True)
+        joined["images"] = list({each["name"]: each for each in both}.values())
     return joined
 
 
@@ -139,6 +177,7 @@ def checked_config(can: Capabilities, config: RunConfig) -> RunConfig:
     if offer.get("reason"):
         raise Unavailable(f"the agent {config.agent!r} does not work here: {offer['reason']}")
     _check_provider(can, config.provider)
+    _check_image(can, config)
     chosen: dict[str, Any] = {
         "observation": config.observation or offer.get("observation") or None,
         "action_space": config.action_space or offer.get("action_space") or None,
@@ -188,6 +227,26 @@ def _check_provider(can: Capabilities, name: str) -> None:
     if not provider.get("ok"):
         reason = provider.get("reason") or "no reason was given"
         raise Unavailable(f"the provider {name!r} does not work here: {reason}", hint="`deskarena doctor` says more.")
+
+
+def _check_image(can: Capabilities, config: RunConfig) -> None:
+    """The image that the run names is there, works and can show the run's screen."""
+    offers, wanted = can.images(config.provider), config.desktop_image
+    found = next((offer for offer in offers if (offer.name == wanted if wanted else offer.default)), None)
+    if wanted and found is None:
+        raise _unknown("image", wanted, [offer.name for offer in offers] or [DEFAULT], path="desktop_image")
+    if found is None and len(offers) > len({offer.os for offer in offers}):
+        names = ", ".join(offer.name for offer in offers)
+        raise Invalid(
+            f"{config.provider} has several images: which?",
+            path="desktop_image",
+            hint=f"One of {names}; or name one in DESKARENA_IMAGE.",
+        )
+    if found is not None and found.reason:
+        raise Unavailable(f"the image {found.name!r} cannot be used here: {found.reason}")
+    if found is not None and found.screens and config.screen not in found.screens:
+        shown = ", ".join(f"{each.width}x{each.height}" for each in found.screens[:10])
+        raise Invalid(f"the image {found.name!r} cannot show this size", path="screen", hint=f"It shows {shown}.")
 
 
 def checked_params(agent: str, params: Mapping[str, Any]) -> dict[str, Any]:

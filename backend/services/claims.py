@@ -1,6 +1,6 @@
 """Work is taken here: a lease on a slot, then an episode with a new attempt."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
@@ -14,11 +14,14 @@ from backend.db.repositories.episodes import Wanted
 from backend.domain import benchmarks as domain_benchmarks
 from backend.domain.episode import AttemptState, EpisodeState, RunState
 from backend.domain.errors import LeaseLost, NotFound
+from backend.domain.image_offers import ImageOffer, image_for
+from backend.domain.machine_image import DEFAULT
 from backend.domain.run import RunConfig
 from backend.domain.task import Task
 from backend.domain.trajectory import Decision
 from backend.services import events, licences
 from backend.services.benchmark_variants import task_of
+from backend.services.capabilities import images_of
 from backend.services.events import Kind
 from backend.services.moves import move
 from backend.services.recovery import drain, reap, release_lease
@@ -61,6 +64,7 @@ class Claim:
             task needs and that is there, by its address.
         trajectory: recorded decisions, for the `replay` agent; else empty.
         benchmark: the benchmark's name, for words to people.
+        image: of the provider, as its DesktopSpec names it.
     """
 
     fence: Fence
@@ -78,6 +82,7 @@ class Claim:
     assets: Mapping[str, str]
     trajectory: tuple[Decision, ...] = ()
     benchmark: str = ""
+    image: str = DEFAULT
 
 
 def acquire_lease(session: Session, worker_id: UUID, provider: str) -> Lease | None:
@@ -132,7 +137,7 @@ def claim_episode(session: Session, lease: Lease) -> Claim | None:
                 # Gives the run's lock back: two locked runs at once could wait for each other in a circle.
                 savepoint.rollback()
         if taken is not None:
-            return _begin(session, *taken, held, slot)
+            return _begin(session, *taken, held, slot, images_of(worker.capabilities, slot.provider))
     return None
 
 
@@ -161,7 +166,9 @@ def _licensed(session: Session, episode: Episode) -> bool:
     return task is not None and bool(task.licences)
 
 
-def _begin(session: Session, run: Run, episode: Episode, lease: Lease, slot: Slot) -> Claim:
+def _begin(  # noqa: PLR0913, PLR0917 - the rows that make a claim
+    session: Session, run: Run, episode: Episode, lease: Lease, slot: Slot, images: Sequence[ImageOffer]
+) -> Claim:
     if RunState(run.state) is RunState.QUEUED:
         move(session, run, run, RunState.RUNNING, started_at=run.started_at or func.now())
     number = episode.attempts_count + 1
@@ -181,7 +188,8 @@ def _begin(session: Session, run: Run, episode: Episode, lease: Lease, slot: Slo
     session.flush()  # The event below refers to it.
     told = {"number": number, "state": AttemptState.PREPARING.value, "worker": str(lease.worker_id)}
     events.append(session, run, Kind.ATTEMPT_STARTED, told, episode_id=episode.id, attempt_id=attempt.id)
-    return _claim(session, run, episode, attempt, slot)
+    claim = _claim(session, run, episode, attempt, slot)
+    return replace(claim, image=image_for(images, claim.config.desktop_image, claim.task.labels.os))
 
 
 def _controller(session: Session, run: Run) -> str:
@@ -220,4 +228,5 @@ def _wanted(session: Session, worker: Worker, provider: str) -> Wanted:
     agents = worker.capabilities.get("agents", {})
     able = tuple(name for name, offer in agents.items() if not offer.get("reason"))
     programs = tuple(can.get("programs", ()))
-    return Wanted(provider=provider, programs=programs, agents=able, seats=licences.free(session))
+    images = tuple(image.name for image in images_of(worker.capabilities, provider) if not image.reason)
+    return Wanted(provider=provider, programs=programs, agents=able, images=images, seats=licences.free(session))

@@ -9,8 +9,26 @@ from sqlalchemy.orm import Session
 from backend.db.models import Task
 from backend.db.repositories import pages_workers as repository
 from backend.domain.errors import Unavailable
+from backend.domain.image_offers import ImageOffer
 from backend.services.capabilities import Capabilities, capabilities
 from backend.services.leaderboards import FLOORS
+
+
+@dataclass(frozen=True)
+class SlotsView:
+    """How many desktops of a kind one worker runs at once, and why so many."""
+
+    worker: str
+    number: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class ImageView:
+    """An image, and the workers that have it."""
+
+    offer: ImageOffer
+    workers: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -22,6 +40,8 @@ class ProviderView:
     reason: str
     programs: frozenset[str]
     workers: tuple[str, ...]
+    slots: tuple[SlotsView, ...] = ()
+    images: tuple[ImageView, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -63,14 +83,14 @@ class Abilities:
         """The provider of that name, if any worker knows it."""
         return next((found for found in self.providers if found.name == name), None)
 
-    def why_not(self, provider: str, task: Task) -> str:
-        """Why a task cannot run on that provider's desktops; empty if it can."""
+    def why_not(self, provider: str, task: Task, image: str | None = None) -> str:
+        """Why a task cannot run on that provider's desktops (of that image, if one is named); empty if it can."""
         found = self.provider(provider)
         if self.can is None or found is None:
             return f"no worker offers {provider} desktops"
         if not found.ok:
             return found.reason or f"{provider} desktops do not work here"
-        return self.can.why_not(provider, task)
+        return self.can.why_not(provider, task, image=image)
 
 
 def abilities(session: Session) -> Abilities:
@@ -117,7 +137,26 @@ def _provider(name: str, offers: Sequence[tuple[str, Mapping[str, Any]]]) -> Pro
         reason=next((reason for reason in reasons if reason), ""),
         programs=frozenset(str(program) for _, offer in good for program in offer.get("programs") or ()),
         workers=tuple(worker for worker, _ in good),
+        slots=tuple(SlotsView(worker, **offer["slots"]) for worker, offer in good if offer.get("slots")),
+        images=_images(offers),
     )
+
+
+def _images(offers: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[ImageView, ...]:
+    """By name; of one that several workers have, what one says on which it works."""
+    found: dict[str, list[tuple[str, ImageOffer]]] = {}
+    for worker, offer in offers:
+        for each in offer.get("images") or ():
+            image = ImageOffer.model_validate(each)
+            found.setdefault(image.name, []).append((worker, image))
+    return tuple(
+        ImageView(min((image for _, image in both), key=_unusable), tuple(worker for worker, _ in both))
+        for _, both in sorted(found.items())
+    )
+
+
+def _unusable(image: ImageOffer) -> bool:
+    return bool(image.reason)
 
 
 def _models(said: Sequence[tuple[str, Mapping[str, Any]]]) -> list[ModelView]:

@@ -94,7 +94,7 @@ def forecast(session: Session, request: RunRequest) -> Forecast:
     unfit |= {
         task.key: why
         for task in chosen
-        if can and (why := can.why_not(request.provider, task, judge=has_judge(request)))
+        if can and (why := can.why_not(request.provider, task, judge=has_judge(request), image=request.desktop_image))
     }
     blocked = list(unfit.items())
     runnable = len(chosen) - len(blocked)

@@ -70,8 +70,8 @@ class NewRun:
         return sum(len(tasks) for tasks in self.domains.values())
 
 
-def new_run(session: Session, benchmark: str, provider: str) -> NewRun:
-    """The form for a benchmark; the first one where it is unknown."""
+def new_run(session: Session, benchmark: str, provider: str, image: str = "") -> NewRun:
+    """The form for a benchmark (the first one where it is unknown), with what can run on that provider's image."""
     known = [(row.name, row.title or row.name) for row in benchmark_repository.all_of(session, None)]
     names = [name for name, _ in known]
     chosen = benchmark if benchmark in names else (names[0] if names else "")
@@ -81,7 +81,7 @@ def new_run(session: Session, benchmark: str, provider: str) -> NewRun:
         benchmark=chosen,
         agents=[(agent, parameters(agent.schema)) for agent in able.agents],
         able=able,
-        domains=_domains(session, chosen, provider, able) if chosen else {},
+        domains=_domains(session, chosen, (provider, image or None), able) if chosen else {},
         selections=_selections(session, chosen) if chosen else {},
         variants=known_variants(session, latest_task_set(session, chosen).id) if chosen else {},
         presets={name: preset.about for name, preset in PRESETS.items()},
@@ -95,7 +95,9 @@ def _selections(session: Session, benchmark: str) -> dict[str, int]:
     return {name: len(keys) for name, keys in found.items()}
 
 
-def _domains(session: Session, benchmark: str, provider: str, able: Abilities) -> dict[str, list[TaskChoice]]:
+def _domains(
+    session: Session, benchmark: str, machine: tuple[str, str | None], able: Abilities
+) -> dict[str, list[TaskChoice]]:
     found: dict[str, list[TaskChoice]] = {}
     for task in repository.tasks(session, latest_task_set(session, benchmark).id):
         choice = TaskChoice(
@@ -103,7 +105,7 @@ def _domains(session: Session, benchmark: str, provider: str, able: Abilities) -
             name=task.name,
             instruction=task.instruction,
             difficulty=task.difficulty or "unlabelled",
-            why_not=able.why_not(provider, task),
+            why_not=able.why_not(machine[0], task, machine[1]),
         )
         found.setdefault(task.domain, []).append(choice)
     return found

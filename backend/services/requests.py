@@ -14,7 +14,7 @@ from backend.domain.run import RunConfig
 from backend.domain.task import digest
 
 _NOT_CONDITION = {"tasks", "repeats", "seed"}
-_LATER = ("variant", "preset", "observation_params", "action_params", "image", "perturbation", "judge")
+_LATER = ("variant", "preset", "observation_params", "action_params", "image", "perturbation", "judge", "desktop_image")
 """Fields that came after the first runs were stored: where they have their default, hashes are what they were."""
 SELECTION = "@"
 

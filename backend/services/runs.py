@@ -158,12 +158,13 @@ def _make_episodes(  # noqa: PLR0913, PLR0917 - everything an episode is made of
 
 def _reasons(session: Session, run: Run, chosen: Sequence[Task], can: Capabilities) -> dict[UUID, str]:
     """Why each task cannot run, empty where it can. A validation run looks at quarantined tasks, too."""
-    judge = has_judge(RunConfig.model_validate(run.config))
+    config = RunConfig.model_validate(run.config)
+    judge = has_judge(config)
     aside = {} if run.purpose == Purpose.VALIDATE else tasks.quarantined(session, [task.id for task in chosen])
     return {
         task.id: f"quarantined: {aside[task.id].reason}"
         if task.id in aside
-        else can.why_not(run.provider, task, judge=judge)
+        else can.why_not(run.provider, task, judge=judge, image=config.desktop_image)
         for task in chosen
     }
 

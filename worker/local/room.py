@@ -1,7 +1,10 @@
-"""Whether this machine has room for one more desktop."""
+"""Whether this machine has room for one more desktop, and for how many in all."""
 
+import os
+import shutil
 from pathlib import Path
 
+from backend.domain.slots import Room
 from worker.local.cgroups import V2, Place, here
 from worker.local.watchdog import host_memory
 
@@ -14,6 +17,12 @@ def free_memory() -> int:
         if own is not None:
             left.append(own)
     return min(left)
+
+
+def room_here(data: Path) -> Room:
+    """What desktops can have of this machine. Raises OSError if the data folder's disk cannot be asked."""
+    folder = next(path for path in (data, *data.parents) if path.exists())
+    return Room(free_memory(), len(os.sched_getaffinity(0)), shutil.disk_usage(folder).free)
 
 
 def _left_in(place: Place) -> int | None:

@@ -51,6 +51,14 @@ def submit(  # noqa: PLR0913, PLR0917  a command has as many options as it has
         list[str] | None, typer.Option("--param", metavar="K=V", help="The agent's parameter; V may be JSON.")
     ] = None,
     provider: Annotated[str, typer.Option("--provider", help="What makes the desktops.")] = "local",
+    desktop_image: Annotated[
+        str | None,
+        typer.Option("--desktop-image", metavar="NAME", help="The provider's image; its own choice if not given."),
+    ] = None,
+    screen: Annotated[
+        str | None,
+        typer.Option("--screen", metavar="WxH", help="Size of the screen in pixels; 1920x1080 if not given."),
+    ] = None,
     tasks: Tasks = None,
     selection: Annotated[
         list[str] | None,
@@ -114,6 +122,8 @@ def submit(  # noqa: PLR0913, PLR0917  a command has as many options as it has
     }
     budget = {"max_steps": max_steps, "max_seconds": max_seconds, "max_tokens": max_tokens, "max_usd": max_usd}
     body |= given(
+        desktop_image=desktop_image,
+        screen=screen_size(screen) if screen else None,
         variant=variant,
         preset=preset,
         observation=observation,
@@ -132,6 +142,14 @@ def submit(  # noqa: PLR0913, PLR0917  a command has as many options as it has
             finish(api, run["id"], timeout, junit, fail_under, output)
         else:
             print_object(run, output, lambda run: print(run["id"]))
+
+
+def screen_size(text: str) -> dict[str, int]:
+    """`1280x800` as the API takes it. Raises UsageError."""
+    width, _, height = text.partition("x")
+    if not (width.isdecimal() and height.isdecimal()):
+        raise UsageError(f"--screen must be like 1280x800, not {text}")
+    return {"width": int(width), "height": int(height)}
 
 
 @app.command("list")

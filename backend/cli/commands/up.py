@@ -12,8 +12,6 @@ from backend.cli.errors import StackError
 from backend.cli.options import Data, default_data
 from backend.cli.output import progress
 
-DEFAULT_SLOTS = 2
-
 
 def up(
     host: Annotated[
@@ -27,9 +25,16 @@ def up(
     ] = 8000,
     data: Data = None,
     slots: Annotated[
-        int,
-        typer.Option("--slots", envvar="DESKARENA_SLOTS", min=0, max=256, help="Desktops at once; 0 = no worker."),
-    ] = DEFAULT_SLOTS,
+        int | None,
+        typer.Option(
+            "--slots",
+            envvar="DESKARENA_SLOTS",
+            min=0,
+            max=256,
+            show_default="as many as the machine has room for",
+            help="Desktops at once; 0 = no worker.",
+        ),
+    ] = None,
 ) -> None:
     """Run everything on this machine: database, broker, API and pages, worker. Ctrl-C stops it."""
     plan = Plan(data=data or default_data(), host=host, port=port, slots=slots, outer=dict(os.environ))
@@ -60,9 +65,15 @@ def show_something(stack: Stack) -> None:
         progress(str(error))
 
 
-def status(url: str, data: Path, slots: int) -> str:
+def status(url: str, data: Path, slots: int | None) -> str:
     """The calm lines at the top of the terminal."""
-    work = (
-        f"{slots} desktop{'' if slots == 1 else 's'} at once" if slots else "no worker (--slots 0): runs wait for one"
-    )
+    work = _work(slots)
     return f"Deskarena is on  {url}\n  data  {data}\n  logs  {data / 'logs'}\n  work  {work}\nCtrl-C stops it."
+
+
+def _work(slots: int | None) -> str:
+    if slots is None:
+        return "as many desktops at once as the machine has room for; the workers page says how many"
+    if not slots:
+        return "no worker (--slots 0): runs wait for one"
+    return f"{slots} desktop{'' if slots == 1 else 's'} at once"

@@ -14,6 +14,8 @@ ROOT = Path(backend.__file__).resolve().parent.parent
 # Of the caller's environment only these, and our own settings, reach a child.
 INHERITED = ("PATH", "HOME", "TZ", "TMPDIR", "SSL_CERT_FILE")
 FALLBACK_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+CHORES = 4
+"""Threads of Celery, for what wakes and tends; each slot has a thread of its own."""
 API_ONLY = ("DESKARENA_HOST", "DESKARENA_PORT", "DESKARENA_TOKEN", "DESKARENA_ALLOWED_HOSTS")
 
 
@@ -25,7 +27,7 @@ class Settings:
         data: Data folder.
         host: Address the API listens on.
         port: Port the API listens on.
-        slots: Desktops at once; 0 = no worker.
+        slots: Desktops at once; 0 = no worker, None = the worker counts them.
         database_url: SQLAlchemy URL, with password.
         redis_url: Broker's URL, with password.
     """
@@ -33,7 +35,7 @@ class Settings:
     data: Path
     host: str
     port: int
-    slots: int
+    slots: int | None
     database_url: str
     redis_url: str
 
@@ -59,7 +61,7 @@ def environment(settings: Settings, outer: Mapping[str, str]) -> dict[str, str]:
         "DESKARENA_HOST": settings.host,
         "DESKARENA_PORT": str(settings.port),
         "DESKARENA_API_ADDRESS": f"http://127.0.0.1:{settings.port}",
-        "DESKARENA_SLOTS": str(settings.slots),
+        **({} if settings.slots is None else {"DESKARENA_SLOTS": str(settings.slots)}),
     }
 
 
@@ -120,7 +122,7 @@ def worker(settings: Settings, env: Mapping[str, str], keys: Mapping[str, str]) 
     """
     return ChildSpec(
         name="worker",
-        argv=_celery("worker", "--pool", "threads", "--concurrency", str(settings.slots + 2)),
+        argv=_celery("worker", "--pool", "threads", "--concurrency", str(CHORES)),
         env={**keys, **without(env, API_ONLY)},
         cwd=settings.data,
         log=settings.data / "logs" / "worker.log",

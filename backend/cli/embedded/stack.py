@@ -38,7 +38,7 @@ class Plan:
         data: Data folder.
         host: Address to listen on; anything but loopback needs DESKARENA_TOKEN.
         port: Port to listen on; 0 takes a free one.
-        slots: Desktops at once; 0 = no worker.
+        slots: Desktops at once; 0 = no worker, None = counted.
         durable: False for data that nobody keeps.
         outer: The caller's environment: DATABASE_URL and REDIS_URL name servers to use instead of embedded ones.
     """
@@ -46,7 +46,7 @@ class Plan:
     data: Path
     host: str = "127.0.0.1"
     port: int = 8000
-    slots: int = 2
+    slots: int | None = 2
     durable: bool = True
     outer: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
 
@@ -131,7 +131,7 @@ class Stack:
         env = children.environment(settings, self.plan.outer)
         run_to_end(_held(children.prepare(settings, env), folder), PREPARE_SECONDS)
         specs = [children.api(settings, env, listener.fileno())]
-        if settings.slots:
+        if settings.slots != 0:
             keys = children.model_keys(settings, self.plan.outer)
             specs += [children.worker(settings, env, keys), children.beat(settings, env)]
         for spec in specs:
@@ -145,7 +145,7 @@ class Stack:
         Raises:
             StackError: If it could not be submitted.
         """
-        if self.plan.slots and self._demonstration:
+        if self.plan.slots != 0 and self._demonstration:
             run_to_end(self._demonstration, DEMONSTRATION_SECONDS)
 
     def _wait_until_healthy(self) -> None:

@@ -18,11 +18,16 @@ from backend.domain.episode import EpisodeState
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a worker can do now: of which provider, with which programs, for which agents, with which free licences."""
+    """What a worker can do now: of which provider, with which programs, for which agents, with which free licences.
+
+    Attributes:
+        images: of the provider; a run that names another one is for other workers.
+    """
 
     provider: str
     programs: tuple[str, ...]
     agents: tuple[str, ...]
+    images: tuple[str, ...] = ()
     seats: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -53,6 +58,7 @@ _FAIREST_RUN = text(f"""
     ) busy
     WHERE r.state IN ('queued', 'running') AND r.provider = :provider
       AND a.name = ANY(CAST(:agents AS text[])) AND r.id <> ALL(CAST(:without AS uuid[]))
+      AND (r.config ->> 'desktop_image' IS NULL OR r.config ->> 'desktop_image' = ANY(CAST(:images AS text[])))
       AND EXISTS (SELECT FROM episode e JOIN task t ON t.id = e.task_id WHERE e.run_id = r.id AND {_RUNNABLE})
     ORDER BY (a.human OR b.hidden) DESC, busy.running, r.id
     LIMIT 1
@@ -74,7 +80,8 @@ def fairest_run(session: Session, wanted: Wanted, without: Sequence[UUID]) -> UU
     Of the runs with an episode for this worker: one in which a person waits for a desktop, then the one with the
     fewest episodes under way, then the oldest.
     """
-    values = {"provider": wanted.provider, "agents": list(wanted.agents), **wanted.values}
+    values = {"provider": wanted.provider, "agents": list(wanted.agents), "images": list(wanted.images)}
+    values |= wanted.values
     found: UUID | None = session.scalar(_FAIREST_RUN, {**values, "without": list(without)})
     return found
 

@@ -121,6 +121,12 @@ class RunSubmit(Body):
     params: dict[str, Any] = Field(default={}, description="The agent's parameters, by its own schema.", examples=[{}])
     name: str = Field(default="", max_length=200, examples=["nightly"])
     provider: str = Field(default="local", min_length=1, max_length=100)
+    desktop_image: str | None = Field(
+        default=None,
+        pattern=r"^[a-z0-9][a-z0-9.-]{0,62}$",
+        description="Image of the provider that desktops are made of; null = its own choice, by the task's system.",
+        examples=["linux-minimal"],
+    )
     preset: str | None = Field(
         default=None,
         max_length=50,

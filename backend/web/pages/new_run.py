@@ -22,7 +22,7 @@ from backend.web.templating import render
 router = page_router()
 NUMBERS = {"repeats": "repeats", "seed": "seed"}
 BUDGET = ("max_steps", "max_seconds", "max_tokens", "max_usd")
-CHOICES = ("variant", "preset", "observation", "action_space")
+CHOICES = ("variant", "preset", "observation", "action_space", "desktop_image")
 JUDGE = ("endpoint", "model", "votes", "temperature")
 FIRST = "random"
 OPTIONS = ("observation_params", "action_params", "image")
@@ -76,6 +76,12 @@ def first_agent(page: NewRun) -> str:
     return FIRST if FIRST in names else next(iter(names), "")
 
 
+def page_of(session: Session, given: Given) -> NewRun:
+    """What the form offers for what is chosen so far."""
+    chosen = text(given, "benchmark"), text(given, "provider", "local"), text(given, "desktop_image")
+    return service.new_run(session, *chosen)
+
+
 def show(
     request: Request, session: Session, page: NewRun, given: Given, *, error: DeskarenaError | None = None
 ) -> HTMLResponse:
@@ -105,7 +111,7 @@ def show(
 def ask(request: Request, session: SessionDep) -> HTMLResponse:
     """The form. Its whole state is in the address."""
     given = request.query_params
-    page = service.new_run(session, text(given, "benchmark"), text(given, "provider", "local"))
+    page = page_of(session, given)
     return show(request, session, page, given)
 
 
@@ -119,7 +125,7 @@ def submit(  # noqa: PLR0913 - what the edge gives, and the form
     given: FormData = Depends(read_form),  # noqa: B008, FAST002 - FormData is no type that Annotated could describe
 ) -> Response:
     """Starts the run, or shows the form again with what is wrong. The form's key makes a double click harmless."""
-    page = service.new_run(session, text(given, "benchmark"), text(given, "provider", "local"))
+    page = page_of(session, given)
     try:
         values = values_of(given, page, text(given, "agent"))
         wanted: RunRequest = service.request_of({**values, "idempotency_key": text(given, "key") or None})

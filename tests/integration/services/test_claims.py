@@ -87,6 +87,27 @@ class TestClaimEpisode:
         assert installation.claim(poor) is None
         assert installation.must_claim(able).task.key.name == "rename"
 
+    def test_leaves_runs_whose_image_this_worker_lacks(self, installation: World) -> None:
+        def worker(name: str, *images: str) -> Worker:
+            offer = {"ok": True, "programs": ["mousepad"], "images": [{"name": image} for image in images]}
+            able = capabilities() | {"providers": {"local": offer}}
+            return installation.worker(name, node=name, capabilities=able)
+
+        installation.benchmark(make_benchmark(make_task()))
+        plain, poor, able = worker("plain"), worker("poor", "debian"), worker("able", "debian", "full")
+        installation.submit(desktop_image="full")
+        assert installation.claim(plain) is None
+        assert installation.claim(poor) is None
+        assert installation.must_claim(able).image == "full"
+
+    def test_names_the_image_that_fits_the_task(self, installation: World) -> None:
+        images = [{"name": "debian"}, {"name": "eleven", "os": "windows"}]
+        offer = {"ok": True, "programs": ["mousepad"], "images": images}
+        installation.benchmark(make_benchmark(make_task()))
+        worker = installation.worker(capabilities=capabilities() | {"providers": {"local": offer}})
+        installation.submit()
+        assert installation.must_claim(worker).image == "debian"
+
     def test_leaves_paused_runs(self, ready: World) -> None:
         worker, run = ready.worker(), ready.submit()
         ready.do(runs.pause_run, run.id)

@@ -6,7 +6,7 @@ from backend.db.models import Task
 from backend.domain import registry
 from backend.domain.errors import Invalid, Unavailable, UnknownPlugin
 from backend.domain.registry import Kind
-from backend.domain.run import RunConfig
+from backend.domain.run import RunConfig, Screen
 from backend.services.capabilities import (
     Capabilities,
     _join,
@@ -54,6 +54,74 @@ class TestWhyNot:
         assert can.why_not("local", Task(requires=["mousepad"], os="linux")) == ""
         missing = can.why_not("local", Task(requires=["gimp", "mousepad", "soffice"], os="linux"))
         assert missing == "not installed on local desktops: gimp, soffice"
+
+
+LINUX = {"name": "debian", "os": "linux", "programs": ["mousepad"], "screens": [{"width": 1280, "height": 800}]}
+WINDOWS = {"name": "eleven", "os": "windows", "programs": ["notepad"]}
+
+
+def with_images(*images: dict[str, Any], **more: Any) -> Capabilities:
+    """A worker with the provider `vm`."""
+    programs = sorted({name for image in images for name in image["programs"]})
+    offer = {"ok": True, "reason": "", "programs": programs, "os": ["linux", "windows"], "images": list(images)}
+    return joined(capabilities(vm={**offer, **more}))
+
+
+class TestImages:
+    def test_a_task_looks_for_the_image_of_its_system(self) -> None:
+        can = with_images(LINUX, WINDOWS)
+        assert can.why_not("vm", Task(requires=["notepad"], os="windows")) == ""
+        assert can.why_not("vm", Task(requires=["notepad"], os="linux")) == "not installed on vm desktops: notepad"
+
+    def test_the_image_that_a_run_names_counts_alone(self) -> None:
+        can = with_images(LINUX, WINDOWS)
+        why = can.why_not("vm", Task(requires=[], os="linux"), image="eleven")
+        assert why == "needs linux; the image eleven is windows"
+        assert can.why_not("vm", Task(requires=["mousepad"], os="linux"), image="debian") == ""
+
+    def test_of_two_workers_add_up_and_one_that_works_counts(self) -> None:
+        broken = {**LINUX, "reason": "its disk is damaged"}
+        here, there = with_images(broken), with_images(LINUX, WINDOWS)
+        for order in ([here, there], [there, here]):
+            both = joined(*[{"providers": can.providers} for can in order])
+            assert {image.name: image.reason for image in both.images("vm")} == {"debian": "", "eleven": ""}
+
+
+class TestCheckedImage:
+    def config(self, **more: Any) -> RunConfig:
+        return RunConfig(agent="noop", provider="vm", screen=Screen(width=1280, height=800), **more)
+
+    def test_one_that_is_there(self) -> None:
+        can = with_images(LINUX, WINDOWS)
+        assert checked_config(can, self.config(desktop_image="debian")).desktop_image == "debian"
+        assert checked_config(can, self.config()).desktop_image is None
+
+    def test_an_unknown_one(self) -> None:
+        with pytest.raises(UnknownPlugin, match="no image called 'debain'") as caught:
+            checked_config(with_images(LINUX), self.config(desktop_image="debain"))
+        assert (caught.value.path, caught.value.hint) == ("desktop_image", "Did you mean debian?")
+
+    def test_a_provider_without_images(self) -> None:
+        with pytest.raises(UnknownPlugin, match="no image called 'debian'"):
+            checked_config(joined(), RunConfig(agent="noop", desktop_image="debian"))
+
+    def test_two_of_one_system_and_no_choice(self) -> None:
+        can = with_images(LINUX, {**LINUX, "name": "other"})
+        with pytest.raises(Invalid, match="several images"):
+            checked_config(can, self.config())
+        chosen = with_images(LINUX, {**LINUX, "name": "other", "default": True})
+        assert checked_config(chosen, self.config()).desktop_image is None
+
+    def test_one_that_does_not_work(self) -> None:
+        can = with_images({**LINUX, "reason": "its disk is damaged"})
+        with pytest.raises(Unavailable, match="its disk is damaged"):
+            checked_config(can, self.config(desktop_image="debian"))
+
+    def test_a_screen_that_it_cannot_show(self) -> None:
+        config = RunConfig(agent="noop", provider="vm", desktop_image="debian")
+        with pytest.raises(Invalid) as caught:
+            checked_config(with_images(LINUX), config)
+        assert (caught.value.path, caught.value.hint) == ("screen", "It shows 1280x800.")
 
 
 class TestCheckedConfig:

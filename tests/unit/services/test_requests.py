@@ -27,7 +27,8 @@ class TestHashes:
     def test_what_came_later_changes_no_older_hash(self) -> None:
         """Pinned: runs that were stored before these fields existed keep their place on the leaderboards."""
         told = RunConfig(agent="a").model_dump(mode="json")
-        for name in ("variant", "preset", "observation_params", "action_params", "image", "perturbation", "judge"):
+        later = ("variant", "preset", "observation_params", "action_params", "image", "perturbation", "judge")
+        for name in (*later, "desktop_image"):
             del told[name]
         del told["budget"]["level_steps"]
         assert config_hash(RunConfig(agent="a")) == digest(told)

@@ -5,10 +5,12 @@ import pytest
 from backend.config import Settings
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed
+from backend.domain.image_offers import ImageOffer
 from backend.domain.ports import Availability
+from backend.domain.slots import Need, Room
 from tests.fakes.judge import InProcessJudge
 from tests.fakes.provider import FakeProvider
-from worker.assembly import describe
+from worker.assembly import SlotCounter, describe
 from worker.evaluation.judge import Judge
 
 
@@ -24,12 +26,28 @@ class Refusing(FakeProvider):
         return Availability(ok=False, reason="Xvfb is missing")
 
 
+class Imaged(FakeProvider):
+    """A provider with two images."""
+
+    def availability(self) -> Availability:
+        return Availability(ok=True, images=(ImageOffer(name="debian"), ImageOffer(name="eleven", os="windows")))
+
+
+class TestSlotCounter:
+    def test_counts_once_as_long_as_there_is_room(self, tmp_path: Path) -> None:
+        rooms = [Room(2**20, 4, 2**40), Room(2**36, 4, 2**40), Room(2**36, 1, 2**40)]
+        counter = SlotCounter(Settings(data=tmp_path), lambda _: rooms.pop(0))
+        assert [counter("local", Need()).number for _ in range(3)] == [0, 4, 4]
+
+
 class TestDescribe:
     def test_offers_providers_agents_and_spaces(self, tmp_path: Path) -> None:
         info = describe(Settings(data=tmp_path, slots=3), {"fake": FakeProvider()}, InProcessJudge())
         can = info.capabilities
         assert info.slots == {"fake": 3}
-        assert can["providers"]["fake"] == {"ok": True, "reason": "", "programs": ["mousepad"], "os": ["linux"]}
+        fake = can["providers"]["fake"]
+        assert fake.pop("slots")["number"] == 3
+        assert fake == {"ok": True, "reason": "", "programs": ["mousepad"], "os": ["linux"], "images": []}
         assert {"noop", "oracle", "random"} <= set(can["agents"])
         assert can["agents"]["oracle"]["privileged"] is True
         assert "stop_chance" in can["agents"]["random"]["schema"]["properties"]
@@ -39,6 +57,19 @@ class TestDescribe:
         info = describe(Settings(data=tmp_path), {"fake": Refusing()}, InProcessJudge())
         assert info.slots == {}
         assert info.capabilities["providers"]["fake"]["reason"] == "Xvfb is missing"
+
+    def test_slots_are_counted_where_nobody_sets_them(self, tmp_path: Path) -> None:
+        settings = Settings(data=tmp_path)
+        counter = SlotCounter(settings, lambda _: Room(memory=64 * 2**30, cores=5, disk=2**40))
+        info = describe(settings, {"fake": FakeProvider()}, InProcessJudge(), counter)
+        assert info.slots == {"fake": 5}
+        assert info.capabilities["providers"]["fake"]["slots"]["reason"].startswith("counted, by cores: ")
+
+    def test_images_say_which_systems_there_are(self, tmp_path: Path) -> None:
+        info = describe(Settings(data=tmp_path), {"fake": Imaged()}, InProcessJudge())
+        fake = info.capabilities["providers"]["fake"]
+        assert fake["os"] == ["linux", "windows"]
+        assert [image["name"] for image in fake["images"]] == ["debian", "eleven"]
 
     def test_says_how_evaluators_are_fenced_in(self, tmp_path: Path) -> None:
         info = describe(Settings(data=tmp_path), {}, InProcessJudge())

@@ -25,7 +25,7 @@ export default class NewRun extends Controller {
     if (target.matches('[data-newrun-target~="task"]')) this.one(target);
     this.count();
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.ask(target.hasAttribute("data-newrun-reload")), 250);
+    this.timer = setTimeout(() => this.ask(target.hasAttribute("data-newrun-reload"), target.name), 250);
   }
 
   choose(agent) {
@@ -74,11 +74,12 @@ export default class NewRun extends Controller {
     for (const [name, value] of [...data]) if (value === "") data.delete(name);
   }
 
-  async ask(reload) {
+  async ask(reload, name) {
     const data = new FormData(this.element);
     data.delete("key");
     // Selections and variants are those of the benchmark that was shown.
-    if (reload) for (const name of ["tasks", "variant"]) data.delete(name);
+    if (reload) for (const field of ["tasks", "variant"]) data.delete(field);
+    if (name === "provider") data.delete("desktop_image");
     const address = `/runs/new?${new URLSearchParams(data)}`;
     history.replaceState(null, "", address);
     this.asking?.abort();

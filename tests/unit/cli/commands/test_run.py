@@ -1,6 +1,6 @@
 import pytest
 
-from backend.cli.commands.run import parameters
+from backend.cli.commands.run import parameters, screen_size
 from backend.cli.errors import UsageError
 
 
@@ -21,3 +21,13 @@ class TestParameters:
     def test_anything_else_is_refused(self, word: str) -> None:
         with pytest.raises(UsageError, match="wants K=V"):
             parameters([word])
+
+
+class TestScreenSize:
+    def test_as_the_api_takes_it(self) -> None:
+        assert screen_size("1280x800") == {"width": 1280, "height": 800}
+
+    @pytest.mark.parametrize("word", ["", "1280", "1280x", "x800", "1280X800", "a x b"])
+    def test_anything_else_is_refused(self, word: str) -> None:
+        with pytest.raises(UsageError, match="must be like 1280x800"):
+            screen_size(word)
