@@ -17,6 +17,7 @@ if (-not $alone.WaitOne(0)) {
 try {
     Invoke-Stage 'resume' {
         $copy = Join-Path $Base 'setup'
+        Remove-Item -LiteralPath $copy -Recurse -Force -ErrorAction SilentlyContinue
         Copy-Item -Path $PSScriptRoot -Destination $copy -Recurse -Force
         Copy-Item -LiteralPath (Join-Path (Get-Medium) 'plan.json') -Destination $copy
         $file = Join-Path $copy 'run.ps1'
@@ -31,8 +32,6 @@ try {
     $plan = Get-Content -LiteralPath (Join-Path $Base 'setup\plan.json') -Raw -Encoding UTF8 | ConvertFrom-Json
 
     . (Join-Path $PSScriptRoot 'machine.ps1')
-    . (Join-Path $PSScriptRoot 'programs.ps1')
-    . (Join-Path $PSScriptRoot 'server.ps1')
 
     Invoke-Stage 'logon' { Set-EndlessLogon $plan }
     Invoke-Stage 'drivers' { Install-Drivers (Get-Medium) }
@@ -40,8 +39,11 @@ try {
     Invoke-Stage 'homes' { New-Homes $plan }
     Stop-After 'windows'
 
-    # The programs may have changed since Windows was set up: the medium that is in the drive now is what counts.
-    $plan = Get-Content -LiteralPath (Join-Path (Get-Medium) 'plan.json') -Raw -Encoding UTF8 | ConvertFrom-Json
+    # Another medium is in the drive now: programs change more often than Windows, which is kept as it is.
+    $medium = Get-Medium
+    $plan = Get-Content -LiteralPath (Join-Path $medium 'plan.json') -Raw -Encoding UTF8 | ConvertFrom-Json
+    . (Join-Path $medium 'setup\programs.ps1')
+    . (Join-Path $medium 'setup\server.ps1')
     foreach ($program in $plan.programs) {
         Invoke-Stage ('program-' + $program.id) { Install-Program $program (Get-Medium) }
     }

@@ -1,4 +1,4 @@
-# The guest server: a Python of its own, started at each log-on with the user's screen and full rights.
+# The guest server: a Python of its own, started at each log-on by serve.ps1, with the user's screen and full rights.
 
 function Install-Server {
     param($Plan, [string] $Medium)
@@ -17,20 +17,19 @@ function Install-Server {
     $library = Get-ChildItem -LiteralPath $python -Filter 'python3*.zip' | Select-Object -First 1
     Set-Content -LiteralPath $paths.FullName -Value @($library.Name, '.', '..\site', '..\server') -Encoding ASCII
 
-    Set-Content -LiteralPath (Join-Path $Base 'secret') -Value $server.secret -Encoding ASCII -NoNewline
-    foreach ($name in $server.environment.PSObject.Properties.Name) {
-        [Environment]::SetEnvironmentVariable($name, $server.environment.$name, 'Machine')
-    }
-    Register-Server $server (Join-Path $python 'pythonw.exe')
-    Open-Port (Join-Path $python 'pythonw.exe') $server.port
+    Copy-Item -LiteralPath (Join-Path $PSScriptRoot 'serve.ps1') -Destination $Base -Force
+    Set-Content -LiteralPath (Join-Path $Base 'server-arguments.txt') -Value @($server.arguments) -Encoding ASCII
+    Register-Server
+    Open-Port (Join-Path $python 'python.exe') $server.port
     Set-WayOut $server.proxy
 }
 
 # https://learn.microsoft.com/powershell/module/scheduledtasks/new-scheduledtasksettingsset
 # Priority 4 is that of a program a person starts; a task's own 7 has the disk and the processor last.
 function Register-Server {
-    param($Server, [string] $Program)
-    $action = New-ScheduledTaskAction -Execute $Program -Argument $Server.arguments -WorkingDirectory $Base
+    $file = Join-Path $Base 'serve.ps1'
+    $action = New-ScheduledTaskAction -Execute 'powershell.exe' -WorkingDirectory $Base `
+        -Argument "-NoProfile -NonInteractive -WindowStyle Hidden -ExecutionPolicy Bypass -File `"$file`""
     $trigger = New-ScheduledTaskTrigger -AtLogOn
     $who = New-ScheduledTaskPrincipal -UserId $env:USERNAME -LogonType Interactive -RunLevel Highest
     $how = New-ScheduledTaskSettingsSet -ExecutionTimeLimit ([TimeSpan]::Zero) -Priority 4 -AllowStartIfOnBatteries `

@@ -1,0 +1,56 @@
+import pytest
+
+from backend.domain.errors import GuestLost
+from backend.domain.ports import ExecResult
+from tests.fakes.desktop import FakeDesktop, FakeWindow
+from worker.images.windows.catalog import Check
+from worker.images.windows.checks import answers, basics, starts, table
+
+EDITOR = Check(command=("editor",), window="editor", seconds=0.2)
+
+
+@pytest.fixture
+def desktop() -> FakeDesktop:
+    made = FakeDesktop()
+    made.commands["python"] = lambda _: ExecResult(returncode=0, output="42\n")
+    return made
+
+
+class TestStarts:
+    def test_a_program_that_shows_its_window_passes_and_is_closed(self, desktop: FakeDesktop) -> None:
+        assert starts(desktop, "Editor", EDITOR).ok
+        assert desktop.open_windows == []
+
+    def test_one_that_shows_none_fails_and_says_what_was_seen(self, desktop: FakeDesktop) -> None:
+        line = starts(desktop, "Editor", EDITOR.model_copy(update={"command": ("trouble",)}))
+        assert "no window with 'editor' in its title within 0 s; there are: 'trouble'" in line.fault
+
+    def test_a_window_that_was_there_before_does_not_count(self, desktop: FakeDesktop) -> None:
+        desktop.open_windows.append(FakeWindow(title="my editor"))
+        assert not starts(desktop, "Editor", EDITOR.model_copy(update={"command": ("trouble",)})).ok
+
+    def test_a_lost_desktop_is_no_failed_check(self, desktop: FakeDesktop) -> None:
+        desktop.die()
+        with pytest.raises(GuestLost):
+            starts(desktop, "Editor", EDITOR)
+
+
+class TestBasics:
+    def test_a_whole_desktop_passes(self, desktop: FakeDesktop) -> None:
+        assert [line.name for line in basics(desktop) if not line.ok] == []
+
+    def test_a_python_that_cannot_count_does_not(self, desktop: FakeDesktop) -> None:
+        desktop.commands["python"] = lambda _: ExecResult(returncode=0, output="41")
+        assert [line.name for line in basics(desktop) if not line.ok] == ["Python runs"]
+
+
+class TestAnswers:
+    def test_a_question_that_is_not_answered_fails(self, desktop: FakeDesktop) -> None:
+        desktop.die("killed")
+        assert "killed" in answers("probe", desktop.probe).fault
+
+
+class TestTable:
+    def test_marks_what_failed(self, desktop: FakeDesktop) -> None:
+        lines = (starts(desktop, "Editor", EDITOR), answers("no", lambda: desktop.read_file("none")))
+        assert [line[:6] for line in table(lines).splitlines()] == ["ok    ", "FAILED"]

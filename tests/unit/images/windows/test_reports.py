@@ -1,0 +1,31 @@
+import pytest
+
+from worker.images.windows.reports import Report, Reports
+
+
+class TestReports:
+    def test_cuts_lines_out_of_whatever_comes(self) -> None:
+        reports = Reports()
+        assert reports.feed(b'SeaBIOS\r\ndeskarena {"kind":"beg') == []
+        assert reports.feed(b'in","stage":"drivers"}\nmore') == [Report("begin", "drivers", "")]
+
+    def test_tells_why_a_stage_failed(self) -> None:
+        line = b'deskarena {"kind":"failed","stage":"program-vlc","error":"ended with 5","at":"At C:\\\\x.ps1:1"}\n'
+        assert Reports().feed(line)[0].told() == "  Windows: program-vlc failed: ended with 5 At C:\\x.ps1:1"
+
+    @pytest.mark.parametrize(
+        "line",
+        [b"deskarena {", b"deskarena []", b"deskarena " + b"[" * 9000, b'{"kind":"x"}', b"\xff\xfe", b"deskarena "],
+    )
+    def test_what_is_no_report_is_left_out(self, line: bytes) -> None:
+        assert Reports().feed(line + b"\n") == []
+
+    def test_a_guest_that_never_ends_a_line_fills_no_memory(self) -> None:
+        reports = Reports()
+        for _ in range(100):
+            reports.feed(b"x" * 65536)
+        assert len(reports._buffer) <= 16_384
+
+    def test_nothing_of_it_reaches_a_terminal_as_a_command(self) -> None:
+        (report,) = Reports().feed(b'deskarena {"kind":"done","stage":"\\u001b[2J\\nx"}\n')
+        assert report.told() == "  Windows: ?[2J x done"

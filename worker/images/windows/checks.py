@@ -1,0 +1,106 @@
+"""The check list of a finished image, over the guest API as any task would use it: programs start, ports answer.
+
+Nothing in it knows Windows: it is tried on local desktops.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+from backend.domain.errors import GuestLost, GuestRefused
+from backend.domain.ports import Desktop
+from backend.domain.task import Frozen
+from worker.images.windows.catalog import Check
+
+_LOOK = 0.5
+_CLOSE_SECONDS = 20.0
+
+
+class Line(Frozen):
+    """One line of the list.
+
+    Attributes:
+        fault: what is wrong; empty if nothing is.
+        seconds: that it took.
+    """
+
+    name: str
+    fault: str = ""
+    seconds: float = 0.0
+
+    @property
+    def ok(self) -> bool:
+        """Whether it passed."""
+        return not self.fault
+
+
+def starts(desktop: Desktop, name: str, check: Check) -> Line:
+    """Starts a program, waits for its window and closes it. Raises GuestLost if the desktop is gone."""
+    begun = time.monotonic()
+    try:
+        # What was there before does not count, so that a title like `Windows` finds the new window only.
+        before = {(window.pid, window.title) for window in desktop.windows()}
+        desktop.launch(list(check.command))
+        fault = _shown(desktop, check, before, begun + check.seconds)
+    except GuestRefused as error:
+        fault = str(error)
+    seconds = time.monotonic() - begun
+    if not fault:
+        _close(desktop, check)
+    return Line(name=f"{name} starts", fault=fault, seconds=round(seconds, 1))
+
+
+def _shown(desktop: Desktop, check: Check, before: set[tuple[int | None, str]], deadline: float) -> str:
+    while time.monotonic() < deadline:
+        fresh = [window.title for window in desktop.windows() if (window.pid, window.title) not in before]
+        if any(check.window.lower() in title.lower() for title in fresh):
+            return ""
+        time.sleep(_LOOK)
+    seen = ", ".join(repr(window.title) for window in desktop.windows() if window.title) or "none"
+    return f"no window with {check.window!r} in its title within {check.seconds:.0f} s; there are: {seen[:500]}"
+
+
+def _close(desktop: Desktop, check: Check) -> None:
+    """Asks the window to close. A question whether to save may stay: the machine's disk is thrown away."""
+    deadline = time.monotonic() + _CLOSE_SECONDS
+    with suppress(GuestRefused):
+        desktop.close_window(check.window)
+        while time.monotonic() < deadline:
+            if not any(check.window.lower() in window.title.lower() for window in desktop.windows()):
+                return
+            time.sleep(_LOOK)
+
+
+def answers(name: str, question: Callable[[], object]) -> Line:
+    """Asks something of the guest API; whatever it answers is well."""
+    begun = time.monotonic()
+    fault = ""
+    try:
+        question()
+    except (GuestRefused, GuestLost) as error:
+        fault = str(error) or type(error).__name__
+    return Line(name=name, fault=fault, seconds=round(time.monotonic() - begun, 1))
+
+
+def basics(desktop: Desktop) -> tuple[Line, ...]:
+    """What every program needs: the guest API's own port and what it is asked all the time."""
+    return (
+        answers("the guest API answers", desktop.probe),
+        answers("it says how it is", desktop.health),
+        answers("the screen can be seen", desktop.screenshot),
+        answers("windows are listed", desktop.windows),
+        answers("the accessibility tree can be read", desktop.accessibility_tree),
+        answers("Python runs", lambda: _ran(desktop)),
+    )
+
+
+def _ran(desktop: Desktop) -> None:
+    done = desktop.run_python("print(6 * 7)")
+    if done.output.strip() != "42":
+        raise GuestRefused(f"it printed {done.output[:200]!r} {done.error[:500]}", kind="failed")
+
+
+def table(lines: Sequence[Line]) -> str:
+    """The list for a person."""
+    marks = {True: "ok    ", False: "FAILED"}
+    return "\n".join(f"{marks[line.ok]} {line.name} ({line.seconds} s) {line.fault}".rstrip() for line in lines)

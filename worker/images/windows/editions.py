@@ -1,0 +1,117 @@
+"""Which editions of Windows an install medium holds, read from the medium itself before an hour is spent on it."""
+
+import struct
+from collections.abc import Sequence
+from pathlib import Path
+
+from lxml import etree
+
+from backend.domain.errors import Invalid
+from backend.domain.task import Frozen
+from worker.images.windows.udf import Udf
+
+IMAGES = ("sources/install.wim", "sources/install.esd")
+_MAGIC = b"MSWIM\0\0\0"
+_HEADER_BYTES = 208
+_XML_AT = 72
+_MOST_XML = 16 * 2**20
+_AMD64 = "9"
+_WINDOWS_11 = 22000
+# The oldest builds of each Server, and the folders of its drivers on the medium of virtio-win.
+_SERVERS = ((26100, "2k25"), (20348, "2k22"), (17763, "2k19"), (14393, "2k16"))
+
+
+class Edition(Frozen):
+    """One edition.
+
+    Attributes:
+        index: from 1, as the answer file names it.
+        name: as Microsoft calls it, for example `Windows 11 Enterprise Evaluation`.
+        id: for example `EnterpriseEval`.
+        installation: `Client`, `Server` or `Server Core`.
+        build: number of Windows' build.
+        languages: in which it can be set up, the first by itself.
+    """
+
+    index: int
+    name: str
+    id: str
+    installation: str
+    build: int
+    languages: tuple[str, ...]
+
+    @property
+    def server(self) -> bool:
+        """Whether it is a Windows Server."""
+        return self.installation != "Client"
+
+    @property
+    def drivers(self) -> str:
+        """The folder of its drivers on the medium of virtio-win."""
+        if not self.server:
+            return "w11" if self.build >= _WINDOWS_11 else "w10"
+        return next((folder for oldest, folder in _SERVERS if self.build >= oldest), "2k16")
+
+
+def editions(iso: Path) -> tuple[Edition, ...]:
+    """The editions for amd64.
+
+    Raises:
+        Invalid: it is no install medium of Windows, or holds none.
+    """
+    with Udf(iso) as medium:
+        extents = next(filter(None, (medium.find(name) for name in IMAGES)), None)
+        if extents is None:
+            raise Invalid(f"it has no {IMAGES[0]}", path=str(iso), hint="Is it the ISO of Windows?")
+        header = medium.read(extents, 0, _HEADER_BYTES)
+        # A size of 7 bytes, a byte of flags, an offset. Source: Microsoft's description of the Windows Imaging format.
+        size, offset = struct.unpack_from("<QQ", header, _XML_AT)
+        size &= 2**56 - 1
+        if header[:8] != _MAGIC or size > _MOST_XML:
+            raise Invalid("its image of Windows is damaged", path=str(iso))
+        return read_editions(medium.read(extents, offset, size))
+
+
+def read_editions(description: bytes) -> tuple[Edition, ...]:
+    """The editions that the XML at the end of a WIM file describes. Raises Invalid."""
+    try:
+        parser = etree.XMLParser(resolve_entities=False, no_network=True)
+        root = etree.fromstring(description.decode("utf-16").encode(), parser)
+        found = tuple(_edition(image) for image in root.iter("IMAGE") if image.findtext("WINDOWS/ARCH") == _AMD64)
+    except (UnicodeDecodeError, etree.XMLSyntaxError, ValueError) as error:
+        raise Invalid(f"the list of editions cannot be read: {error}") from error
+    if not found:
+        raise Invalid("it has no edition for 64-bit Intel and AMD processors")
+    return found
+
+
+def _edition(image: etree._Element) -> Edition:
+    languages = [each.text or "" for each in image.iterfind("WINDOWS/LANGUAGES/LANGUAGE")]
+    default = image.findtext("WINDOWS/LANGUAGES/DEFAULT") or ""
+    return Edition(
+        index=int(image.get("INDEX", "")),
+        name=image.findtext("NAME") or "",
+        id=image.findtext("WINDOWS/EDITIONID") or "",
+        installation=image.findtext("WINDOWS/INSTALLATIONTYPE") or "",
+        build=int(image.findtext("WINDOWS/VERSION/BUILD") or ""),
+        languages=tuple(dict.fromkeys([*([default] if default else []), *languages])),
+    )
+
+
+def edition_of(found: Sequence[Edition], wanted: str) -> Edition:
+    """The edition that was asked for by name or id; empty = the only one.
+
+    Raises:
+        Invalid: there is none, or several; the hint lists what there is.
+    """
+    hint = "It holds: " + "; ".join(f"{each.name} ({each.id})" for each in found)
+    if not wanted:
+        if len(found) > 1:
+            raise Invalid("say which edition", path="edition", hint=hint)
+        return found[0]
+    # A Server medium has each edition id twice, with a desktop and without: the desktop is what we are here for.
+    matching = [each for each in found if wanted.lower() in {each.name.lower(), each.id.lower()}]
+    seen = [each for each in matching if each.installation != "Server Core"] or matching
+    if len(seen) != 1:
+        raise Invalid(f"{len(seen)} editions are called {wanted!r}", path="edition", hint=hint)
+    return seen[0]

@@ -1,0 +1,96 @@
+"""What goes into a build besides Windows: installers, drivers, the guest server; fetched once, checked by hashes."""
+
+import hashlib
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from backend.domain.errors import Invalid
+from backend.domain.machine_image import Package, file_sha256
+from worker.images.windows import discs, fetch, server
+from worker.images.windows.plan import DRIVER_FOLDER, DRIVERS, Part, Plan, Request
+from worker.images.windows.stages import Tell
+
+
+class Given:
+    """The files of one build."""
+
+    def __init__(self, request: Request, plan: Plan, tell: Tell) -> None:
+        """Reads nothing yet."""
+        self._request, self._plan, self._tell = request, plan, tell
+
+    def media(self) -> tuple[str, ...]:
+        """The user's media by name, size and time: their hashes take a while and are found out in a stage."""
+        states = [(file.absolute(), file.stat()) for file in (self._request.iso, self._request.virtio)]
+        return tuple(f"{path} {state.st_size} {state.st_mtime_ns}" for path, state in states)
+
+    def media_packages(self) -> list[Package]:
+        """The same for `image.json`."""
+        request, edition = self._request, self._plan.edition.name
+        media = [("Windows", request.iso, edition), ("virtio-win", request.virtio, request.virtio.stem)]
+        return [Package(name=name, version=version, sha256=file_sha256(path)) for name, path, version in media]
+
+    def installers(self) -> tuple[fetch.Installer, ...]:
+        """Of all programs. Raises as `fetch.installers`."""
+        programs = self._plan.programs.programs
+        return fetch.installers(programs, self._request.brought, self._request.cache, self._tell)
+
+    def program_packages(self) -> list[Package]:
+        """Programs and the guest server's Python for `image.json`."""
+        python = server.read_python()
+        own = Package(name="Python of the guest server", version=python.version, sha256=python.sha256)
+        return [own, *(installer.package() for installer in self.installers())]
+
+    def drivers(self, work: Path) -> dict[str, Path]:
+        """The drivers of virtio-win for this Windows, by their place on our medium.
+
+        Args:
+            work: folder that they are taken out into; emptied before.
+
+        Raises:
+            Invalid, Unavailable: as `discs.extract`.
+        """
+        shutil.rmtree(work, ignore_errors=True)
+        work.mkdir(parents=True)
+        folders = [f"{name}/{self._plan.edition.drivers}/amd64" for name in DRIVERS]
+        discs.extract(self._request.virtio, folders, work)
+        files = [path for path in sorted(work.rglob("*")) if path.is_file()]
+        return {f"{DRIVER_FOLDER}/{path.relative_to(work)}": path for path in files}
+
+    def python(self) -> Path:
+        """The guest server's own Python, as the list names it. Raises as `fetch.fetch`."""
+        wanted, given = server.read_python(), self._request.python
+        path = self._request.cache / wanted.sha256
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if given is not None:
+            if (found := file_sha256(given)) != wanted.sha256:
+                raise Invalid(f"its sha256 is {found}, the list says {wanted.sha256}", path=str(given))
+            shutil.copyfile(given, path)
+        elif not path.exists():
+            self._tell(f"fetching Python {wanted.version} from {wanted.url}")
+            fetch.fetch(wanted.url, path, wanted.sha256)
+        return path
+
+    def server_parts(self, work: Path) -> Mapping[str, Part]:
+        """The guest server's archives by their folder in the machine.
+
+        Args:
+            work: folder for its packages; emptied before.
+
+        Raises:
+            Unavailable: its packages cannot be had.
+        """
+        shutil.rmtree(work, ignore_errors=True)
+        server.install_packages(work, server.read_python())
+        packages, sources = server.archive(work, server.PURE), server.archive(server.GUEST, inside=server.GUEST.name)
+        return {
+            "python": Part("python.zip", self.python(), server.read_python().sha256),
+            "site": Part("site.zip", packages, hashlib.sha256(packages).hexdigest()),
+            "server": Part("server.zip", sources, hashlib.sha256(sources).hexdigest()),
+        }
+
+    def recipe(self) -> tuple[str, ...]:
+        """Words that change when programs or the guest server do, without fetching any."""
+        programs = [program.model_dump_json() for program in self._plan.programs.programs]
+        parts = (server.archive(server.GUEST), server.LOCK.read_bytes(), server.FILE.read_bytes())
+        return (*programs, *(hashlib.sha256(part).hexdigest() for part in parts))

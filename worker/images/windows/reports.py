@@ -1,0 +1,54 @@
+"""What the set-up scripts say over the machine's serial port: lines of JSON, bounded, none of it trusted."""
+
+import json
+from typing import NamedTuple
+
+_PREFIX = b"deskarena "
+_MOST_LINE = 16_384
+_MOST_TEXT = 2000
+
+
+class Report(NamedTuple):
+    """One line: `begin`, `kept`, `done` or `failed` of a stage, or `phase`: a group of stages is over."""
+
+    kind: str
+    stage: str
+    text: str
+
+    def told(self) -> str:
+        """For the log."""
+        return f"  Windows: {self.stage} {self.kind}{f': {self.text}' if self.text else ''}"
+
+
+class Reports:
+    """Cuts what the serial port gives into reports; firmware and boot loaders write there, too, and are left out."""
+
+    def __init__(self) -> None:
+        self._buffer = b""
+
+    def feed(self, data: bytes) -> list[Report]:
+        """The reports that are complete now."""
+        *lines, self._buffer = (self._buffer + data).split(b"\n")
+        self._buffer = self._buffer[-_MOST_LINE:]
+        return [report for line in lines if (report := _read(line)) is not None]
+
+
+def _read(line: bytes) -> Report | None:
+    _, found, rest = line.rpartition(_PREFIX)
+    if not found or len(line) > _MOST_LINE:
+        return None
+    try:
+        facts = json.loads(rest)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(facts, dict):
+        return None
+    text = " ".join(_plain(facts[key]) for key in ("error", "at", "seconds") if key in facts)
+    stage = _plain(facts.get("stage", facts.get("phase", "")))
+    return Report(kind=_plain(facts.get("kind", "")), stage=stage, text=text)
+
+
+def _plain(value: object) -> str:
+    """One line of printable text."""
+    words = " ".join(str(value)[:_MOST_TEXT].split())
+    return "".join(character if character.isprintable() else "?" for character in words)

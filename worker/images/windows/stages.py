@@ -1,0 +1,114 @@
+"""Stages of a build: each is done or not, and done again when what goes into it has changed."""
+
+import fcntl
+import hashlib
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from backend.domain.errors import Conflict
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage.
+
+    Attributes:
+        name: also of its mark.
+        told: what it does, for the log.
+        inputs: words that say what goes in, besides what earlier stages made.
+        work: does it; raises one of our errors if it cannot. What it makes is whole or not there.
+        made: files that must still be there for the stage to count as done.
+    """
+
+    name: str
+    told: str
+    inputs: tuple[str, ...]
+    work: Callable[[], None]
+    made: tuple[Path, ...] = ()
+
+
+class Stages:
+    """The marks of one build, in a folder of its own."""
+
+    def __init__(self, folder: Path, tell: Tell) -> None:
+        """Takes the folder, which must exist, and whom to tell."""
+        self._folder, self._tell = folder, tell
+
+    def run(self, stages: Sequence[Stage]) -> None:
+        """Does what is not done yet, in order.
+
+        A stage's key holds those of all before it: where one is done again, so are all that follow.
+        """
+        key = ""
+        for number, stage in enumerate(stages, start=1):
+            key = hashlib.sha256("\0".join((key, stage.name, *stage.inputs)).encode()).hexdigest()
+            head = f"[{number}/{len(stages)}] {stage.told}"
+            if self.is_done(stage, key):
+                self._tell(f"{head}: done before")
+                continue
+            self._tell(head)
+            self._forget(stages[number - 1 :])
+            begun = time.monotonic()
+            stage.work()
+            self._write(stage, key, time.monotonic() - begun)
+            self._tell(f"{head}: done after {time.monotonic() - begun:.0f} s")
+
+    def is_done(self, stage: Stage, key: str) -> bool:
+        """Whether the stage was done with that key and all that it made is still there."""
+        try:
+            mark = json.loads(self._mark(stage).read_text())
+        except (FileNotFoundError, ValueError):
+            return False
+        return bool(mark.get("key") == key) and all(path.exists() for path in stage.made)
+
+    def seconds(self) -> dict[str, float]:
+        """How long each stage that is done took."""
+        marks = {path.stem: json.loads(path.read_text()) for path in self._folder.glob("*.done")}
+        return {name: float(mark["seconds"]) for name, mark in sorted(marks.items(), key=lambda pair: pair[1]["at"])}
+
+    def _mark(self, stage: Stage) -> Path:
+        return self._folder / f"{stage.name}.done"
+
+    def _forget(self, stages: Sequence[Stage]) -> None:
+        for stage in stages:
+            self._mark(stage).unlink(missing_ok=True)
+
+    def _write(self, stage: Stage, key: str, seconds: float) -> None:
+        partial = self._folder / f".{stage.name}"
+        told = {"key": key, "seconds": round(seconds, 1), "at": datetime.now(UTC).isoformat()}
+        partial.write_text(json.dumps(told))
+        partial.replace(self._mark(stage))
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Keeps a second build out of the folder. Raises Conflict if one is at work there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    handle = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise Conflict(f"another build is at work in {folder}") from None
+    else:
+        yield
+    finally:
+        os.close(handle)
+
+
+def logged(file: Path, show: Tell) -> Tell:
+    """A `tell` that also writes each line to a log, with its time; the log of earlier calls is kept."""
+
+    def tell(text: str) -> None:
+        show(text)
+        with file.open("a", encoding="utf-8") as log:
+            log.write(f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ} {text}\n")
+
+    return tell
