@@ -9,6 +9,7 @@ from . import (
     accessibility,
     clipboard,
     download,
+    egress,
     execute,
     files,
     folders,
@@ -20,6 +21,7 @@ from . import (
     power,
     probe,
     recording,
+    restored,
     run_code,
     screen,
     stream,
@@ -46,6 +48,7 @@ CAPABILITIES = (
     windows,
     stream,
     tunnel,
+    egress,
     files,
     folders,
     download,
@@ -53,6 +56,7 @@ CAPABILITIES = (
     wallpaper,
     recording,
     power,
+    restored,
 )
 """The modules whose `routes(machine)` make up the API."""
 

@@ -1,41 +1,63 @@
-"""The desktop's own end of its way out: a port on its loopback whose every connection is led to a unix socket.
+"""The desktop's own end of its way out: a port on its loopback whose every connection is led to the gateway.
 
-Programs know proxies by host and port; the gateway outside can only be reached by a socket's path. What may be asked is
-decided there, so this end just carries bytes.
+Programs know proxies by host and port. The gateway outside can be reached by a socket's path (in a sandbox on the
+worker's machine) or by lines that the worker keeps open to us (in a virtual machine). What may be asked is decided
+there, so this end just carries bytes.
 """
 
 import asyncio
 import contextlib
 import logging
+from collections.abc import Awaitable, Callable
 from urllib.parse import urlsplit
 
+from aiohttp import web
+
+from .errors import GuestError
 from .machine import Machine
 
 _PIECE = 65_536
 _log = logging.getLogger("guest_server")
 
+Lead = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+def routes(machine: Machine) -> list[web.RouteDef]:
+    """GET /egress (websocket)."""
+
+    async def egress(request: web.Request) -> web.StreamResponse:
+        if machine.lines is None:
+            raise GuestError("not_available", "this desktop has another way out, or none")
+        return await machine.lines.serve(request)
+
+    return [web.get("/egress", egress)]
+
 
 async def start_relay(machine: Machine) -> "asyncio.AbstractServer | None":
-    """Listens where `machine.egress_proxy` says; None if this desktop has no such socket, or the port is taken."""
-    if not machine.egress_socket:
+    """Listens where `machine.egress_proxy` says; None if this desktop has no way to a gateway, or the port is taken."""
+    lead = _by_socket(machine.egress_socket) if machine.egress_socket else machine.lines and machine.lines.lead
+    if not lead:
         return None
     place = urlsplit(machine.egress_proxy)
+    try:
+        return await asyncio.start_server(lead, place.hostname, place.port)
+    except OSError as error:
+        _log.warning("there is no way out: %s", error)
+        return None
 
+
+def _by_socket(path: str) -> Lead:
     async def lead(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         # The gateway is away before the attempt begins: whoever asks then is told by an end of the connection.
         with contextlib.suppress(OSError):
-            out, way = await asyncio.open_unix_connection(machine.egress_socket)
+            out, way = await asyncio.open_unix_connection(path)
             try:
                 await asyncio.gather(_carry(reader, way), _carry(out, writer))
             finally:
                 way.close()
         writer.close()
 
-    try:
-        return await asyncio.start_server(lead, place.hostname, place.port)
-    except OSError as error:
-        _log.warning("there is no way out: %s", error)
-        return None
+    return lead
 
 
 async def _carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

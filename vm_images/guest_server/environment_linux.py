@@ -17,6 +17,10 @@ class SessionConfig:
 
     Attributes:
         desktop: `plain` (a colour, the window manager's menu) or `pcmanfm` (icons and wallpaper by that program).
+        width, height: of the screen in pixels; with Xorg, the graphics card decides.
+        egress_lines: the way out leads through lines that the worker keeps open to us.
+        root_helper: path of the socket of `root_helper_linux`; empty = there is none.
+        x_server: `xvfb`, or `xorg` on the first virtual terminal and the graphics card of a machine.
     """
 
     width: int
@@ -25,9 +29,12 @@ class SessionConfig:
     runtime: Path
     limits: Limits
     desktop: str = "plain"
+    x_server: str = "xvfb"
     tunnel_ports: frozenset[int] = frozenset()
     egress_proxy: str = ""
     egress_socket: str = ""
+    egress_lines: bool = False
+    root_helper: str = ""
     python_path: str = ""
     inherited: Mapping[str, str] = field(default_factory=dict)
 
@@ -45,22 +52,29 @@ def read_config(environment: Mapping[str, str]) -> SessionConfig:
     home = environment.get("HOME", "")
     if not home or not Path(home).is_dir():
         raise ValueError("HOME must name a folder")
-    desktop = environment.get("DESKARENA_DESKTOP", "plain")
-    if desktop not in {"plain", "pcmanfm"}:
-        raise ValueError(f"DESKARENA_DESKTOP must be plain or pcmanfm, not {desktop}")
     return SessionConfig(
         width=width,
         height=height,
         home=Path(home),
         runtime=Path(runtime),
         limits=limits_from(environment),
-        desktop=desktop,
+        desktop=_one_of(environment, "DESKARENA_DESKTOP", "plain", "pcmanfm"),
+        x_server=_one_of(environment, "DESKARENA_X_SERVER", "xvfb", "xorg"),
         tunnel_ports=read_ports(environment.get("DESKARENA_TUNNEL_PORTS", "1337,8080,9222")),
         egress_proxy=environment.get("DESKARENA_EGRESS_PROXY", ""),
         egress_socket=environment.get("DESKARENA_EGRESS_SOCKET", ""),
+        egress_lines=bool(environment.get("DESKARENA_EGRESS_LINES")),
+        root_helper=environment.get("DESKARENA_ROOT_HELPER", ""),
         python_path=read_python_path(environment.get("PYTHONPATH", "")),
         inherited=environment,
     )
+
+
+def _one_of(environment: Mapping[str, str], name: str, usual: str, other: str) -> str:
+    found = environment.get(name, usual)
+    if found not in {usual, other}:
+        raise ValueError(f"{name} must be {usual} or {other}, not {found}")
+    return found
 
 
 _PASSED_ON = ("PATH", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "http_proxy", "https_proxy", "no_proxy")

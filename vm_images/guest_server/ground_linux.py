@@ -7,9 +7,9 @@ import signal
 from collections.abc import Callable
 
 from .machine import Machine
-from .services_linux import Services, start_openbox
+from .services_linux import X_SERVERS, Services, start_openbox
 
-_ESSENTIAL = ("Xvfb", "dbus-daemon")
+_ESSENTIAL = (*X_SERVERS.values(), "dbus-daemon")
 _MOST_RESTARTS = 5
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 

@@ -28,6 +28,8 @@ class Limits:
         window_seconds: default for waiting for a window.
         frames_per_second: of a stream.
         message: one websocket message.
+        lines: of the worker's that may wait at a time for a program that wants to go out.
+        line_seconds: for which a program that wants to go out waits for one.
     """
 
     json_body: int = 16 * 2**20
@@ -51,6 +53,8 @@ class Limits:
     window_seconds: float = 60.0
     frames_per_second: float = 30.0
     message: int = 4 * 2**20
+    lines: int = 32
+    line_seconds: float = 15.0
 
 
 def limits_from(environment: Mapping[str, str]) -> Limits:

@@ -11,7 +11,9 @@ from .errors import GuestError
 from .health_facts import Health
 from .input_events import Event
 from .limits import Limits
+from .lines import Lines
 from .secret import Secret
+from .system import System
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -305,6 +307,8 @@ class Machine:
     """Everything a route may use. `stopping` is set when the desktop shall end.
 
     Attributes:
+        lines: the way out of a virtual machine; None = `egress_socket`, or none.
+        system: what the desktop's user may not do itself; None = it is no machine of its own.
         capabilities: modules with routes that only this platform has.
     """
 
@@ -327,6 +331,8 @@ class Machine:
     tunnel_ports: frozenset[int]
     egress_proxy: str = ""
     egress_socket: str = ""
+    lines: Lines | None = None
+    system: System | None = None
     capabilities: Sequence[Capability] = ()
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(max_workers=32))

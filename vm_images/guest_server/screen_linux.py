@@ -8,6 +8,7 @@ import mmap
 import struct
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,7 +25,76 @@ _COLOR_BYTES = 12
 _LOOK_SECONDS = 0.015
 
 
-class XvfbScreen:
+class XScreen(ABC):
+    """What the screens of all X servers have in common.
+
+    Attributes:
+        width, height: in pixels.
+        scale: X11 has none of its own.
+    """
+
+    width: int
+    height: int
+    scale = 1.0
+
+    def __init__(self, x: XClient, display_name: str) -> None:
+        self._x = x
+        self._changes = ServerWatch(display_name)
+
+    @abstractmethod
+    def grab(self) -> Shot:
+        """The screen now, with the pointer, after all requests of before have been drawn."""
+
+    @abstractmethod
+    def peek(self) -> Shot:
+        """The same, without a copy where that can be had."""
+
+    @abstractmethod
+    def _compared(self) -> bytes:
+        """Every pixel now, to be compared with those of another moment; requests of before may not be drawn yet."""
+
+    def _wait_drawn(self) -> None:
+        """Waits until requests of before have been drawn; see the module's text for the two round trips."""
+        with self._x:
+            self._x.sync()
+            self._x.sync()
+
+    def on_new_keymap(self, call: Callable[[], None]) -> None:
+        """Has a function called, in a thread of its own, when the keyboard mapping was changed."""
+        self._changes.on_new_keymap = call
+
+    def pointer(self) -> tuple[int, int]:
+        """Where the pointer is."""
+        with self._x:
+            found = self._x.root.query_pointer()
+        return int(found.root_x), int(found.root_y)
+
+    def wait_stable(self, quiet: float, timeout: float) -> bool:
+        """Waits for `quiet` seconds in which no pixel changed.
+
+        The X server tells when something is drawn; whether that changed a pixel is then seen from the picture, because
+        some programs draw the same again and again.
+        """
+        start = time.monotonic()
+        self._wait_drawn()
+        picture, changed, seen = self._compared(), start, self._changes.count
+        while True:
+            now = time.monotonic()
+            if now - changed >= quiet:
+                return True
+            if now - start >= timeout:
+                return False
+            count = self._changes.wait_beyond(seen, min(changed + quiet, start + timeout) - now)
+            if count == seen:
+                continue
+            seen = count
+            current = self._compared()
+            if current != picture:
+                picture, changed = current, time.monotonic()
+            time.sleep(_LOOK_SECONDS)
+
+
+class XvfbScreen(XScreen):
     """Pictures and stillness of an Xvfb screen."""
 
     def __init__(self, framebuffer: Path, x: XClient, display_name: str) -> None:
@@ -37,61 +107,20 @@ class XvfbScreen:
         self.width, self.height = header[4], header[5]
         self._start = header[0] + header[19] * _COLOR_BYTES
         self._end = self._start + self._stride * self.height
-        self.scale = 1.0
-        self._x = x
-        self._changes = ServerWatch(display_name)
-
-    def on_new_keymap(self, call: Callable[[], None]) -> None:
-        """Has a function called, in a thread of its own, when the keyboard mapping was changed."""
-        self._changes.on_new_keymap = call
+        super().__init__(x, display_name)
 
     def grab(self) -> Shot:
         """The screen now; see the module's text for the two round trips."""
         self._wait_drawn()
-        return Shot(self._copy(), self.width, self.height, self._stride)
+        return Shot(self._compared(), self.width, self.height, self._stride)
 
     def peek(self) -> Shot:
         """The same without a copy."""
         self._wait_drawn()
         return Shot(memoryview(self._memory)[self._start : self._end], self.width, self.height, self._stride)
 
-    def _wait_drawn(self) -> None:
-        with self._x:
-            self._x.sync()
-            self._x.sync()
-
-    def _copy(self) -> bytes:
+    def _compared(self) -> bytes:
         return self._memory[self._start : self._end]
-
-    def pointer(self) -> tuple[int, int]:
-        """Where the pointer is."""
-        with self._x:
-            found = self._x.root.query_pointer()
-        return int(found.root_x), int(found.root_y)
-
-    def wait_stable(self, quiet: float, timeout: float) -> bool:
-        """Waits for `quiet` seconds in which no pixel changed.
-
-        The X server tells when something is drawn; whether that changed a pixel is then seen from the frame buffer,
-        because some programs draw the same again and again.
-        """
-        start = time.monotonic()
-        self._wait_drawn()
-        picture, changed, seen = self._copy(), start, self._changes.count
-        while True:
-            now = time.monotonic()
-            if now - changed >= quiet:
-                return True
-            if now - start >= timeout:
-                return False
-            count = self._changes.wait_beyond(seen, min(changed + quiet, start + timeout) - now)
-            if count == seen:
-                continue
-            seen = count
-            current = self._copy()
-            if current != picture:
-                picture, changed = current, time.monotonic()
-            time.sleep(_LOOK_SECONDS)
 
 
 class ServerWatch:

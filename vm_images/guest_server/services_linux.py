@@ -22,6 +22,7 @@ _START_SECONDS = 15.0
 _STOP_SECONDS = 2.0
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE = 1, 4
 _FAMILY_LOCAL, _FAMILY_WILD = 256, 65535
+X_SERVERS = {"xvfb": "Xvfb", "xorg": "Xorg"}
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
@@ -99,18 +100,28 @@ def _signal_group(process: "subprocess.Popen[bytes]", number: int) -> None:
         os.killpg(process.pid, number)
 
 
-def start_xvfb(services: Services, config: SessionConfig) -> int:
+def start_x(services: Services, config: SessionConfig) -> int:
     """Starts the X server; the pipe's end on which it will tell its display number."""
     authority = config.runtime / "xauthority"
     write_authority(authority, socket.gethostname(), secrets.token_bytes(16))
     framebuffer(config).parent.mkdir(mode=0o700, exist_ok=True)
     read_end, write_end = os.pipe()
-    argv = ["Xvfb", "-displayfd", str(write_end), "-screen", "0", f"{config.width}x{config.height}x24"]
-    argv += ["-fbdir", str(framebuffer(config).parent), "-auth", str(authority), "-nolisten", "tcp", "-noreset"]
-    argv += ["-dpi", "96", "-s", "0", "-maxclients", "2048"]
-    services.start("Xvfb", argv, config.inherited, [write_end])
+    argv = x_command(config, write_end)
+    services.start(X_SERVERS[config.x_server], argv, config.inherited, [write_end])
     os.close(write_end)
     return read_end
+
+
+def x_command(config: SessionConfig, write_end: int) -> list[str]:
+    """The command line of the X server: Xvfb with a frame buffer of its own, or Xorg on the machine's graphics card."""
+    size = f"{config.width}x{config.height}x24"
+    own = {
+        "xvfb": ["-screen", "0", size, "-fbdir", str(framebuffer(config).parent)],
+        # Its log would lie in the home. The terminal is the session's, which was made on the machine's first one.
+        "xorg": ["vt1", "-keeptty", "-sharevts", "-logfile", str(config.runtime / "Xorg.log")],
+    }[config.x_server]
+    common = ["-displayfd", str(write_end), "-auth", str(config.runtime / "xauthority"), "-nolisten", "tcp", "-noreset"]
+    return [X_SERVERS[config.x_server], *own, *common, "-dpi", "96", "-s", "0", "-maxclients", "2048"]
 
 
 def framebuffer(config: SessionConfig) -> Path:

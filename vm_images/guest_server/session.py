@@ -20,12 +20,13 @@ from .environment_linux import SessionConfig, children_environment, read_config
 from .errors import GuestError, StartError
 from .secret import Secret, read_secret
 from .services_linux import (
+    X_SERVERS,
     Services,
     hide_memory,
     start_accessibility,
     start_bus,
     start_openbox,
-    start_xvfb,
+    start_x,
 )
 
 if TYPE_CHECKING:
@@ -36,9 +37,9 @@ _END_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 def boot(services: Services, config: SessionConfig, secret: Secret) -> "tuple[Machine, str]":
     """Starts the programs and returns when the desktop can be used."""
-    display_pipe = start_xvfb(services, config)
+    display_pipe = start_x(services, config)
     _import_ahead("asyncio", "ssl", "email.message", "http.cookies")
-    display = f":{services.answer('Xvfb', display_pipe)}"
+    display = f":{services.answer(X_SERVERS[config.x_server], display_pipe)}"
     environment = children_environment(config, display)
     os.environ["XAUTHORITY"] = environment["XAUTHORITY"]  # python-xlib reads it from there only.
     bus_pipe = start_bus(services, config, environment)
@@ -71,7 +72,7 @@ def run(config: SessionConfig, secret: Secret, address: argparse.Namespace) -> i
         from .ground_linux import LinuxGround
         from .serving import serve, tell_ready
 
-        told = {"display": display, "screen": [config.width, config.height], "pid": os.getpid()}
+        told = {"display": display, "screen": [machine.screen.width, machine.screen.height], "pid": os.getpid()}
         problem = serve(machine, LinuxGround(services), address, lambda: tell_ready(start, told))
     except (StartError, GuestError) as error:
         problem = str(error)

@@ -1,5 +1,6 @@
-"""A desktop's only way out: one gateway per desktop."""
+"""A desktop's only way out: one gateway per desktop, and for virtual machines the lines that lead to it."""
 
 from worker.egress.gateway import Gateway, Gateways
+from worker.egress.lines import Lines
 
-__all__ = ["Gateway", "Gateways"]
+__all__ = ["Gateway", "Gateways", "Lines"]

@@ -21,6 +21,7 @@ from backend.domain.errors import DeskarenaError
 from backend.domain.way_out import WayOut
 from backend.services.addresses import Reach, Resolver, allowed_addresses, resolve
 from worker.egress.authority import Authority
+from worker.egress.lines import Lines
 from worker.egress.requests import MOST_HEAD, BadRequest, Request, allows, read_request, same
 
 Pair = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -318,6 +319,19 @@ class Gateways:
         # The desktop's user has another number; the folder above keeps everybody else away.
         path.chmod(0o666)
         return gateway
+
+    def lines(self, address: str, secret: str, gateway: Path) -> Lines:
+        """Keeps lines open from a virtual machine to its gateway, from now on.
+
+        Args:
+            address: of the machine's guest API.
+            secret: that it has from now on: lines of before a restore are of no use to the machine.
+            gateway: the socket that `open` was given.
+        """
+        loop = self._running()
+        lines = Lines(loop, address, secret, gateway)
+        asyncio.run_coroutine_threadsafe(lines.begin(), loop).result(10.0)
+        return lines
 
     def _running(self) -> asyncio.AbstractEventLoop:
         with self._lock:

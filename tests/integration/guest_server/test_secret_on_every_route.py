@@ -32,7 +32,7 @@ def routes() -> list[tuple[str, str]]:
 class TestEveryRoute:
     @pytest.mark.parametrize(("method", "path"), routes())
     def test_refuses_without_the_secret(self, session: Session, method: str, path: str) -> None:
-        upgrade = UPGRADE if path == "/stream" or path.startswith("/tunnel") else {}
+        upgrade = UPGRADE if path in {"/stream", "/egress"} or path.startswith("/tunnel") else {}
         with session.client(upgrade) as client:
             for authorization in (None, f"Bearer {SECRET}x", f"Basic {SECRET}", "Bearer x", SECRET):
                 headers = {"Authorization": authorization} if authorization is not None else {}

@@ -26,6 +26,7 @@ class TestReadConfig:
             ("DESKARENA_SCREEN", "10x10"),
             ("DESKARENA_SCREEN", "99999x100"),
             ("DESKARENA_DESKTOP", "kde"),
+            ("DESKARENA_X_SERVER", "xwayland"),
             ("DESKARENA_TUNNEL_PORTS", "80,x"),
             ("DESKARENA_TUNNEL_PORTS", "70000"),
             ("XDG_RUNTIME_DIR", "/does/not/exist"),

@@ -4,7 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from guest_server.services_linux import Services, StartError, write_authority
+from guest_server.environment_linux import SessionConfig
+from guest_server.errors import StartError
+from guest_server.limits import Limits
+from guest_server.services_linux import Services, write_authority, x_command
 
 
 class TestWriteAuthority:
@@ -40,3 +43,19 @@ class TestServices:
             services.answer("sh", read_end)
         os.close(read_end)
         services.stop()
+
+
+class TestXCommand:
+    def config(self, tmp_path: Path, x_server: str) -> SessionConfig:
+        home, limits = tmp_path / "home", Limits()
+        return SessionConfig(1280, 800, home=home, runtime=Path("/run/x"), limits=limits, x_server=x_server)
+
+    def test_xvfb_keeps_its_screen_in_a_file(self, tmp_path: Path) -> None:
+        argv = x_command(self.config(tmp_path, "xvfb"), 7)
+        assert argv[:6] == ["Xvfb", "-screen", "0", "1280x800x24", "-fbdir", "/run/x/screen"]
+        assert argv[6:8] == ["-displayfd", "7"]
+
+    def test_xorg_is_on_the_first_terminal_and_logs_outside_the_home(self, tmp_path: Path) -> None:
+        argv = x_command(self.config(tmp_path, "xorg"), 7)
+        assert argv[:6] == ["Xorg", "vt1", "-keeptty", "-sharevts", "-logfile", "/run/x/Xorg.log"]
+        assert "1280x800x24" not in argv

@@ -1,0 +1,99 @@
+"""The helper that runs as root in a machine, and the guest server's end of it. The clock is a list here."""
+
+import json
+import os
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from guest_server.errors import GuestError
+from guest_server.root_helper_linux import Helper, Places, answer, serve
+from guest_server.system_linux import RootHelper
+
+KNOWN = b"-----BEGIN CERTIFICATE-----\nroot\n-----END CERTIFICATE-----"
+OURS = "-----BEGIN CERTIFICATE-----\nab\ncd\n-----END CERTIFICATE-----\n"
+
+
+@dataclass
+class Running:
+    """A helper that serves in a thread."""
+
+    client: RootHelper
+    socket: Path
+    places: Places
+    clock: list[tuple[int, float]]
+    thread: threading.Thread
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[Running]:
+    places = Places(random=Path("/dev/random"), bundle=tmp_path / "bundle.crt", policies=tmp_path / "policies")
+    places.bundle.write_bytes(KNOWN)
+    clock: list[tuple[int, float]] = []
+    helper = Helper(places, lambda which, now: clock.append((which, now)))
+    ready, path = threading.Event(), tmp_path / "helper"
+    thread = threading.Thread(target=serve, args=(helper, path, ready.set))
+    thread.start()
+    assert ready.wait(10)
+    client = RootHelper(str(path))
+    yield Running(client, path, places, clock, thread)
+    client.close()
+    thread.join(10)
+    assert not thread.is_alive()
+
+
+class TestServe:
+    def test_the_clock_is_set_in_whole_and_parts_of_seconds(self, running: Running) -> None:
+        running.client.set_clock(1_700_000_000.25)
+        assert running.clock == [(time.CLOCK_REALTIME, 1_700_000_000.25)]
+
+    def test_it_takes_one_connection_in_its_life(self, running: Running) -> None:
+        running.client.set_clock(1.0)
+        assert not running.socket.exists()
+        with pytest.raises(GuestError, match="does not answer"):
+            RootHelper(str(running.socket))
+
+    def test_random_numbers_are_reseeded_by_root_only(self, running: Running) -> None:
+        if os.geteuid() == 0:
+            running.client.add_entropy(b"x" * 64)
+        else:
+            with pytest.raises(GuestError, match="not permitted"):
+                running.client.add_entropy(b"x" * 64)
+
+    def test_a_refusal_of_the_system_is_told_and_the_next_request_is_answered(self, running: Running) -> None:
+        running.places.bundle.unlink()
+        running.places.bundle.mkdir()
+        with pytest.raises(GuestError, match="IsADirectoryError"):
+            running.client.trust(OURS)
+        running.client.set_clock(2.0)
+
+    def test_a_helper_that_has_gone_is_told(self, tmp_path: Path) -> None:
+        with pytest.raises(GuestError, match="does not answer"):
+            RootHelper(str(tmp_path / "nothing"))
+
+
+class TestTrust:
+    def test_an_authority_is_added_and_taken_away(self, running: Running) -> None:
+        running.client.trust(OURS)
+        assert running.places.bundle.read_bytes() == KNOWN + b"\n" + OURS.encode()
+        policy = running.places.policies / "managed" / "deskarena.json"
+        assert json.loads(policy.read_text()) == {"CACertificates": ["abcd"]}
+        running.client.trust("")
+        assert running.places.bundle.read_bytes() == KNOWN
+        assert not running.places.policies.exists()
+
+    def test_a_system_without_a_bundle_gets_none(self, tmp_path: Path) -> None:
+        places = Places(bundle=tmp_path / "none", policies=tmp_path / "policies")
+        Helper(places).do({"do": "trust", "value": OURS})
+        assert not places.bundle.exists()
+
+
+class TestAnswer:
+    @pytest.mark.parametrize("line", [b"", b"{", b"[1]", b'"x"', b'{"do": "rm"}', b'{"do": "clock", "value": "x"}'])
+    def test_what_is_no_request_is_told(self, tmp_path: Path, line: bytes) -> None:
+        helper = Helper(Places(bundle=tmp_path / "none"), lambda *_: pytest.fail("nothing was asked for"))
+        assert json.loads(answer(helper, line))["error"]

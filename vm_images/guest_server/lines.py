@@ -1,0 +1,135 @@
+"""The way out of a virtual machine: websockets that the worker keeps open to us, one for each connection.
+
+Nothing leaves such a machine by its network card, and it can ask nobody outside. So the worker connects to us and
+waits. A program's connection takes one of the waiting lines. When the worker hears the first bytes, it leads them to
+the gateway, which decides what may be asked. An empty message says that its sender has ended its direction.
+"""
+
+import asyncio
+import contextlib
+from collections import deque
+
+from aiohttp import WSMsgType, web
+
+from .errors import GuestError
+
+PIECE = 65_536
+_END = b""
+
+
+class _Line:
+    """One websocket of the worker's: it waits until a program has taken it.
+
+    Attributes:
+        writer: of the program that has taken it.
+        heard: set when nothing more comes from the worker.
+        broken: it has gone without saying that it ends.
+        free: set when the program does not need it any more.
+    """
+
+    def __init__(self, socket: web.WebSocketResponse) -> None:
+        self.socket = socket
+        self.writer: asyncio.StreamWriter | None = None
+        self.heard, self.free = asyncio.Event(), asyncio.Event()
+        self.broken = False
+        self.task = asyncio.current_task()
+
+    async def listen(self) -> None:
+        """Gives the program what the worker says, until that ends."""
+        try:
+            self.broken = not await self._listen()
+        except OSError:
+            self.broken = True  # The program has gone.
+        finally:
+            self.heard.set()
+
+    async def _listen(self) -> bool:
+        async for message in self.socket:
+            if message.type != WSMsgType.BINARY or self.writer is None:
+                return False  # Nobody has asked yet, so nothing can have been answered.
+            if message.data == _END:
+                self.writer.write_eof()
+                return True
+            self.writer.write(message.data)
+            await self.writer.drain()
+        return False
+
+    async def carry(self, first: bytes, reader: asyncio.StreamReader) -> None:
+        """Tells the worker what the program says; returns when both have ended, or one has gone."""
+        speaking, hearing = asyncio.create_task(self._speak(first, reader)), asyncio.create_task(self.heard.wait())
+        try:
+            await asyncio.wait({speaking, hearing}, return_when=asyncio.FIRST_COMPLETED)
+            if not self.broken:
+                await speaking
+                await hearing
+        finally:
+            for task in (speaking, hearing):
+                task.cancel()
+            await asyncio.gather(speaking, hearing, return_exceptions=True)
+            self.free.set()
+
+    async def _speak(self, first: bytes, reader: asyncio.StreamReader) -> None:
+        data = first
+        while data:
+            await self.socket.send_bytes(data)
+            data = await reader.read(PIECE)
+        await self.socket.send_bytes(_END)
+
+
+class Lines:
+    """The lines of one machine. Used in one event loop."""
+
+    def __init__(self, most: int, seconds: float) -> None:
+        """Args: most: lines that may wait at a time; seconds: for which a program waits for one."""
+        self._most, self._seconds = most, seconds
+        self._waiting: deque[_Line] = deque()
+        self._changed = asyncio.Condition()
+
+    async def serve(self, request: web.Request) -> web.WebSocketResponse:
+        """Holds a line of the worker's until it ends.
+
+        Raises:
+            GuestError: `conflict`, as many are waiting already.
+        """
+        if len(self._waiting) >= self._most:
+            raise GuestError("conflict", f"{self._most} lines are waiting already")
+        socket = web.WebSocketResponse(max_msg_size=2 * PIECE)
+        await socket.prepare(request)
+        line = _Line(socket)
+        async with self._changed:
+            self._waiting.append(line)
+            self._changed.notify()
+        try:
+            await line.listen()
+            if line.writer is not None:
+                await line.free.wait()
+        finally:
+            with contextlib.suppress(ValueError):
+                self._waiting.remove(line)
+            await socket.close()
+        return socket
+
+    async def lead(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Carries a program's connection by the next line. Whoever gets none is told by an end of the connection."""
+        try:
+            first = await reader.read(PIECE)
+            if first:
+                line = await asyncio.wait_for(self._next(), self._seconds)
+                line.writer = writer
+                await line.carry(first, reader)
+        except (OSError, TimeoutError):
+            pass  # Either side went in the middle of something, or the worker keeps no line open.
+        finally:
+            writer.close()
+
+    def forget(self) -> None:
+        """Ends the lines that wait: in a clone of a machine, their other end is another machine's."""
+        for line in self._waiting:
+            if line.task is not None:
+                line.task.cancel()
+        self._waiting.clear()
+
+    async def _next(self) -> _Line:
+        async with self._changed:
+            await self._changed.wait_for(lambda: bool(self._waiting))
+            return self._waiting.popleft()

@@ -1,0 +1,128 @@
+"""Does what a desktop's user may not: `python3 -m guest_server.root_helper_linux SOCKET`, run as root.
+
+It takes one connection in its life, the guest server's, which connects before any other program of the desktop is
+there. So nobody else in the machine can use it. One line of JSON asks, one answers.
+"""
+
+import base64
+import fcntl
+import json
+import os
+import shutil
+import socket
+import struct
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_LONGEST_LINE = 256 * 1024
+_RNDADDENTROPY, _RNDRESEEDCRNG = 0x40085203, 0x5207
+_BITS = 8
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where things lie in the machine.
+
+    Attributes:
+        bundle: the authorities that programs trust, PEM.
+        policies: folder of Chromium's; its list of authorities is its own and knows no file of the system.
+    """
+
+    random: Path = Path("/dev/random")
+    bundle: Path = Path("/etc/ssl/certs/ca-certificates.crt")
+    policies: Path = Path("/etc/chromium/policies")
+
+
+class Helper:
+    """Does it."""
+
+    def __init__(self, places: Places, set_clock: Callable[[int, float], None] = time.clock_settime) -> None:
+        """Args: places: of the machine; set_clock: the system's, or a test's."""
+        self._places, self._set_clock = places, set_clock
+        self._known = places.bundle.read_bytes() if places.bundle.exists() else None
+
+    def do(self, asked: Mapping[str, Any]) -> None:
+        """Carries out one request.
+
+        Raises:
+            ValueError: it is none.
+            OSError: the system refuses.
+        """
+        doing: dict[str, Callable[[Any], None]] = {"clock": self._clock, "entropy": self._entropy, "trust": self._trust}
+        if asked.get("do") not in doing:
+            raise ValueError(f"unknown request; known: {', '.join(doing)}")
+        doing[asked["do"]](asked.get("value"))
+
+    def _clock(self, value: Any) -> None:
+        self._set_clock(time.CLOCK_REALTIME, float(value))
+
+    def _entropy(self, value: Any) -> None:
+        data = base64.b64decode(value, validate=True)
+        with self._places.random.open("wb") as device:
+            fcntl.ioctl(device, _RNDADDENTROPY, struct.pack("ii", len(data) * _BITS, len(data)) + data)
+            fcntl.ioctl(device, _RNDRESEEDCRNG)
+
+    def _trust(self, value: Any) -> None:
+        certificate = str(value).encode()
+        if self._known is not None:
+            self._places.bundle.write_bytes(self._known + (b"\n" + certificate if certificate else b""))
+        if self._places.policies.exists():
+            shutil.rmtree(self._places.policies)
+        if certificate:
+            managed = self._places.policies / "managed"
+            managed.mkdir(parents=True)
+            base = "".join(line for line in str(value).splitlines() if not line.startswith("-----"))
+            (managed / "deskarena.json").write_text(json.dumps({"CACertificates": [base]}))
+
+
+def answer(helper: Helper, line: bytes) -> bytes:
+    """The line that answers a line."""
+    try:
+        helper.do(dict(json.loads(line)))
+    except (OSError, ValueError, TypeError) as error:
+        return json.dumps({"error": f"{type(error).__name__}: {error}"[:1000]}).encode() + b"\n"
+    return b"{}\n"
+
+
+def serve(helper: Helper, path: Path, ready: Callable[[], None]) -> None:
+    """Takes one connection and answers until it ends.
+
+    Args:
+        helper: does what is asked.
+        path: of the socket; gone as soon as somebody has connected.
+        ready: called when somebody can connect.
+    """
+    path.unlink(missing_ok=True)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        path.chmod(0o666)
+        listener.listen(1)
+        ready()
+        connection, _ = listener.accept()
+        path.unlink()
+    with connection, connection.makefile("rb") as lines:
+        while line := lines.readline(_LONGEST_LINE):
+            connection.sendall(answer(helper, line))
+
+
+def _tell_systemd() -> None:
+    """Says that we are ready, as `sd_notify` does: who connects to us starts only then."""
+    address = os.environ.get("NOTIFY_SOCKET", "")
+    if address:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as told:
+            told.connect("\0" + address[1:] if address.startswith("@") else address)
+            told.send(b"READY=1")
+
+
+def main() -> None:
+    """Serves on the socket that the command line names."""
+    os.umask(0o022)
+    serve(Helper(Places()), Path(sys.argv[1]), _tell_systemd)
+
+
+if __name__ == "__main__":
+    main()

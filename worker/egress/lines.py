@@ -1,0 +1,159 @@
+"""The worker's end of a virtual machine's way out: lines to its guest API that wait for a program to ask.
+
+Such a machine cannot reach us, so we connect to it, by the one port that it has, and wait. What comes by a line leads
+to the machine's gateway; when a line has its first bytes, another one is opened. An empty message says that its
+sender has ended its direction. Everything that comes is hostile: pieces, lines and attempts are bounded.
+"""
+
+import asyncio
+import contextlib
+import logging
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+from urllib.parse import urlsplit
+
+from websockets.asyncio.client import ClientConnection, connect, unix_connect
+from websockets.exceptions import WebSocketException
+
+IDLE_LINES = 4
+"""That wait at a time: a browser opens about as many connections at once."""
+MOST_LINES = 64
+_PIECE = 65_536
+_CONNECT_SECONDS = 10.0
+_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
+_END = b""
+_OPTIONS: "MappingProxyType[str, Any]" = MappingProxyType(
+    {
+        "max_size": 2 * _PIECE,
+        "max_queue": 4,
+        "compression": None,
+        "open_timeout": _CONNECT_SECONDS,
+        "close_timeout": 1,
+        # A machine that is prepared ahead stands still, and answers no ping; one that has gone ends the connection.
+        "ping_interval": None,
+        "user_agent_header": None,
+    }
+)
+logger = logging.getLogger(__name__)
+
+
+class Lines:
+    """Keeps lines open to one machine until it is closed."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, address: str, secret: str, gateway: Path) -> None:
+        """Opens nothing yet.
+
+        Args:
+            loop: that all of it runs in.
+            address: of the guest API: `http://host:port`, or `unix:/path` of a socket.
+            secret: the machine's.
+            gateway: the unix socket of the machine's gateway.
+        """
+        self._loop = loop
+        self._address, self._secret, self._gateway = address, secret, gateway
+        self._idle: set[asyncio.Task[None]] = set()
+        self._busy: set[asyncio.Task[None]] = set()
+        self._changed = asyncio.Event()
+        self._pause = _SHORTEST_PAUSE
+        self._keeper: asyncio.Task[None] | None = None
+
+    async def begin(self) -> None:
+        """Opens the first lines, without waiting for them."""
+        self._keeper = self._loop.create_task(self._keep())
+
+    def close(self) -> None:
+        """Ends every line and returns when they are gone. Safe to call twice."""
+        if not self._loop.is_closed():
+            asyncio.run_coroutine_threadsafe(self.stop(), self._loop).result(10.0)
+
+    async def stop(self) -> None:
+        """The same, from the loop."""
+        if self._keeper is not None:
+            self._keeper.cancel()
+            await asyncio.gather(self._keeper, return_exceptions=True)
+
+    async def _keep(self) -> None:
+        """Keeps as many lines waiting as it may; takes all lines along when it is cancelled."""
+        try:
+            while True:
+                self._changed.clear()
+                while len(self._idle) < IDLE_LINES and len(self._idle) + len(self._busy) < MOST_LINES:
+                    self._open()
+                await self._changed.wait()
+        finally:
+            lines = self._idle | self._busy
+            for line in lines:
+                line.cancel()
+            await asyncio.gather(*lines, return_exceptions=True)
+
+    def _open(self) -> None:
+        line = asyncio.create_task(self._line())
+        self._idle.add(line)
+        line.add_done_callback(self._ended)
+
+    def _ended(self, line: "asyncio.Task[None]") -> None:
+        self._idle.discard(line)
+        self._busy.discard(line)
+        self._changed.set()
+
+    async def _line(self) -> None:
+        """One line, from its opening to its end."""
+        try:
+            async with self._connection() as socket:
+                first = await socket.recv(decode=False)
+                self._take()
+                await self._carry(first, socket)
+        except (OSError, TimeoutError, WebSocketException) as error:
+            logger.debug("a line to a machine ended: %s", error)
+            await self._rest()
+
+    def _connection(self) -> connect:
+        options = {**_OPTIONS, "additional_headers": {"Authorization": f"Bearer {self._secret}"}}
+        parts = urlsplit(self._address)
+        if parts.scheme == "unix":
+            return unix_connect(parts.path, "ws://guest/egress", **options)
+        return connect(f"ws://{parts.netloc}{parts.path.rstrip('/')}/egress", proxy=None, **options)
+
+    def _take(self) -> None:
+        """A program has asked: this line waits no longer, and another one may."""
+        line = asyncio.current_task()
+        self._pause = _SHORTEST_PAUSE
+        if line is not None:
+            self._idle.discard(line)
+            self._busy.add(line)
+            self._changed.set()
+
+    async def _rest(self) -> None:
+        """A machine that refuses is not asked at once again; a line that waits takes this one's place meanwhile."""
+        line = asyncio.current_task()
+        if line in self._idle:
+            self._pause = min(2 * self._pause, _LONGEST_PAUSE)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(asyncio.Event().wait(), self._pause)
+
+    async def _carry(self, first: bytes, socket: ClientConnection) -> None:
+        reader, writer = await asyncio.open_unix_connection(str(self._gateway))
+        try:
+            async with asyncio.TaskGroup() as ways:
+                ways.create_task(_inward(reader, socket))
+                ways.create_task(_outward(first, socket, writer))
+        except* (OSError, WebSocketException):
+            logger.debug("a connection of a machine ended early")
+        finally:
+            writer.close()
+
+
+async def _outward(first: bytes, socket: ClientConnection, writer: asyncio.StreamWriter) -> None:
+    data = first
+    while data != _END:
+        writer.write(data)
+        await writer.drain()
+        data = await socket.recv(decode=False)
+    writer.write_eof()
+
+
+async def _inward(reader: asyncio.StreamReader, socket: ClientConnection) -> None:
+    while data := await reader.read(_PIECE):
+        await socket.send(data)
+    await socket.send(_END)
