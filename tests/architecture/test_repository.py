@@ -16,6 +16,7 @@ LOCKS = {
     "requirements-dev.txt": [*PROJECT["dependency-groups"]["dev"], *PROJECT["dependency-groups"]["build"]],
     "requirements-bootstrap.txt": PROJECT["dependency-groups"]["bootstrap"],
     "requirements-guest.txt": PROJECT["dependency-groups"]["guest"],
+    "requirements-guest-windows.txt": PROJECT["dependency-groups"]["guest-windows"],
 }
 
 

@@ -51,15 +51,22 @@ class Services:
 
     processes: dict[str, "subprocess.Popen[bytes]"] = field(default_factory=dict)
 
-    def start(
-        self, name: str, argv: Sequence[str], environment: Mapping[str, str], pass_fds: Sequence[int] = ()
+    def start(  # noqa: PLR0913 - what a process is started with
+        self,
+        name: str,
+        argv: Sequence[str],
+        environment: Mapping[str, str],
+        pass_fds: Sequence[int] = (),
+        *,
+        stdin: int = subprocess.DEVNULL,
+        stdout: int = subprocess.DEVNULL,
     ) -> None:
-        """Starts a program in a process group of its own."""
+        """Starts a program in a process group of its own. Raises StartError."""
         try:
             self.processes[name] = subprocess.Popen(
                 argv,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
+                stdin=stdin,
+                stdout=stdout,
                 stderr=None if os.environ.get("DESKARENA_VERBOSE") else subprocess.DEVNULL,
                 env=dict(environment),
                 pass_fds=pass_fds,
@@ -69,15 +76,15 @@ class Services:
         except OSError as error:
             raise StartError(f"{argv[0]} could not be started: {error}") from None
 
-    def answer(self, name: str, read_end: int) -> str:
-        """The line that a program writes to a pipe once it is ready."""
+    def answer(self, name: str, read_end: int, seconds: float = _START_SECONDS) -> str:
+        """The line that a program writes to a pipe once it is ready. Raises StartError if it takes longer."""
         text = b""
-        deadline = time.monotonic() + _START_SECONDS
+        deadline = time.monotonic() + seconds
         while not text.endswith(b"\n"):
             ready, _, _ = select.select([read_end], [], [], max(0.0, deadline - time.monotonic()))
             piece = os.read(read_end, 4096) if ready else b""
             if not piece:
-                why = "ended" if self.processes[name].poll() is not None else f"was not ready in {_START_SECONDS:g} s"
+                why = "ended" if self.processes[name].poll() is not None else f"was not ready in {seconds:.0f} s"
                 raise StartError(f"{name} {why}; DESKARENA_VERBOSE=1 shows what it says")
             text += piece
         os.close(read_end)

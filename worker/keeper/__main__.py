@@ -19,6 +19,7 @@ def main() -> int:
         server=Path(options["server"]),
         site=Path(options["site"]),
         private=tuple(Path(each) for each in options["private"]),
+        wine=Path(options["wine"]) if options["wine"] else None,
         overlay=options["overlay"],
         groups=options["groups"],
     )

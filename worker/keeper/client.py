@@ -82,6 +82,7 @@ class KeeperOptions:
         cache: folder in which the compiled guest server is kept.
         server, site: the guest_server package; the third-party packages of the desktop's Python.
         private: folders that no desktop may see.
+        wine: what desktops with Windows programs start from; it may be missing.
         prefix: command words before the keeper's own, for example to change the user.
         checkout, python: where `worker` is imported from, and by which interpreter.
         overlay, groups: False = do without overlay homes or control groups even where they can be had.
@@ -91,6 +92,7 @@ class KeeperOptions:
     server: Path = CHECKOUT / "vm_images" / "guest_server"
     site: Path = CHECKOUT / ".guest-site"
     private: tuple[Path, ...] = (CHECKOUT,)
+    wine: Path = CHECKOUT / ".wine"
     prefix: tuple[str, ...] = ()
     checkout: Path = CHECKOUT
     python: str = sys.executable
@@ -104,6 +106,7 @@ class KeeperOptions:
             "server": str(self.server),
             "site": str(self.site),
             "private": [str(path) for path in (*self.private, self.cache)],
+            "wine": str(self.wine),
             "overlay": self.overlay,
             "groups": self.groups,
         }
@@ -162,13 +165,14 @@ class KeeperClient:
 
     # ---- what a worker can ask
 
-    def spawn(
+    def spawn(  # noqa: PLR0913 - what a desktop is made of
         self,
         *,
         secret: str,
         screen: tuple[int, int],
         limits: Limits,
         timeout: float,
+        os: str = "linux",
         command: Sequence[str] = (),
     ) -> Kept:
         """Starts a desktop and waits until its guest API answers.
@@ -178,6 +182,7 @@ class KeeperClient:
             limits: what it may use up.
             secret: what requests to its guest API must carry.
             timeout: seconds until it must be ready.
+            os: `linux`, or `windows` for one with Windows programs.
             command: what runs inside instead of the guest server's session.
 
         Raises:
@@ -190,6 +195,7 @@ class KeeperClient:
             "screen": list(screen),
             "limits": limits.to_json(),
             "ready_timeout": timeout,
+            "os": os,
             "command": list(command),
         }
         kept: Kept = self._ask(request, timeout + 15.0)["kept"]

@@ -12,6 +12,7 @@ from typing import Any
 
 from worker.local import stage, trust, watchdog
 from worker.local.cgroups import Group
+from worker.local.flavour import Flavour
 from worker.local.limits import MIB, Limits
 
 WAY_OUT = "out"
@@ -110,6 +111,7 @@ class KeptDesktop:
             limits=self.limits,
             memory_group=self.bounded_by_group("memory"),
             screen=spec.screen,
+            flavour=spec.flavour,
             stdin=theirs["stdin"],
             stdout=theirs["stdout"],
             stderr=theirs["stderr"],
@@ -301,6 +303,7 @@ class StartSpec:
     guest: Path
     hide: tuple[str, ...]
     screen: tuple[int, int]
+    flavour: Flavour
     secret: str
     overlay: bool = True
     command: tuple[str, ...] = ()

@@ -13,7 +13,8 @@ from worker.keeper import folders, watch, wire
 from worker.keeper.desktop import PIPES, KeptDesktop, StartSpec
 from worker.keeper.ending import Ending
 from worker.keeper.loop import Loop
-from worker.local import cgroups, guest_tree, home, kernel
+from worker.local import cgroups, guest_tree, home, kernel, wine
+from worker.local.flavour import Flavour, linux
 from worker.local.layout import hidden_folders
 from worker.local.limits import Limits
 from worker.local.uids import UserNumbers
@@ -32,6 +33,7 @@ class Config:
         server: the guest_server package.
         site: third-party packages of the desktop's Python.
         private: folders of ours that no desktop may see.
+        wine: what desktops with Windows programs start from; it may be missing.
         overlay: False = homes are always copies.
         groups: False = control groups are not used.
     """
@@ -40,6 +42,7 @@ class Config:
     server: Path
     site: Path
     private: tuple[Path, ...] = ()
+    wine: Path | None = None
     overlay: bool = True
     groups: bool = True
 
@@ -72,6 +75,7 @@ class Keeper:
         self._ending = Ending(self._loop, self._folder.name, self._gone)
         self._waiting: dict[str, list[dict[str, Any]]] = {}
         self._guest = guest_tree.prepare(config.cache, config.server, config.site)
+        self._flavours = _flavours(config.wine)
         self._hide = hidden_folders([*config.private, self._folder.path])
         self._bwrap = shutil.which("bwrap", path="/usr/bin:/bin:/usr/local/bin")
         self._watch_worker(worker)
@@ -198,25 +202,34 @@ class Keeper:
         deadline = time.monotonic() + float(message["ready_timeout"])
         self._serial += 1
         name = f"d{self._serial}"
+        self._flavour_of(message)
         user = self._numbers.take() if os.getuid() == 0 else None
         desktop = KeptDesktop(name, self._folder.path / name, limits, user, deadline)
         self._desktops[name] = desktop
         return desktop
 
     def _start_spec(self, desktop: KeptDesktop, message: dict[str, Any]) -> StartSpec:
+        flavour = self._flavour_of(message)
         user, group = (os.getuid(), os.getgid()) if desktop.user is None else (desktop.user, desktop.user)
         width, height = message["screen"]
         return StartSpec(
             title=folders.title(self._folder.name, desktop.name),
             bwrap=str(self._bwrap),
-            template=home.template_for(self._folder.path, user, group),
+            template=home.template_for(self._folder.path, user, group, source=flavour.home, key=flavour.key),
             guest=self._guest,
             hide=self._hide,
             screen=(int(width), int(height)),
+            flavour=flavour,
             secret=str(message["secret"]),
             overlay=self._config.overlay,
             command=tuple(str(word) for word in message.get("command", ())),
         )
+
+    def _flavour_of(self, message: dict[str, Any]) -> Flavour:
+        wanted = str(message.get("os", "linux"))
+        if wanted not in self._flavours:
+            raise ValueError(f"there are no {wanted} desktops here")
+        return self._flavours[wanted]
 
     def _listen(self, desktop: KeptDesktop, name: str) -> None:
         fd = desktop.pipes[name]
@@ -282,3 +295,11 @@ class Keeper:
                 self._refuse(message, desktop.verdict, kind="cluster" if desktop.refused_by_sandbox() else "guest")
             else:
                 self._tell({"id": message["id"], "ok": True, "usage": desktop.usage})
+
+
+def _flavours(folder: Path | None) -> dict[str, Flavour]:
+    """The kinds of desktops that can be made, by operating system."""
+    found = [linux()]
+    if folder is not None and not wine.why_not(folder):
+        found.append(wine.flavour(folder))
+    return {each.name: each for each in found}

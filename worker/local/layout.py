@@ -3,8 +3,8 @@
 Everything is an allow-list. A path of the host that is not named here does not exist in a desktop.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from worker.local.limits import Limits, prlimit_command
@@ -118,6 +118,8 @@ class Plan:
         seccomp_fd: holds the filter; None = no filter on this architecture.
         chromium: names of the files that Chromium consists of, the program itself among them.
         command: what runs inside.
+        environment: variables beside ENVIRONMENT; they come last.
+        binds: names of folders on the stage by their paths inside, read-only.
     """
 
     links: dict[str, str]
@@ -131,6 +133,8 @@ class Plan:
     chromium: tuple[str, ...] = ()
     command: tuple[str, ...] = ("/usr/bin/python3", "-m", "guest_server.session")
     hide: tuple[str, ...] = HIDDEN
+    environment: Mapping[str, str] = field(default_factory=dict)
+    binds: Mapping[str, str] = field(default_factory=dict)
 
 
 def _namespaces() -> list[str]:
@@ -189,6 +193,11 @@ def _trusted() -> list[str]:
     ]
 
 
+def _bound(binds: Mapping[str, str]) -> list[str]:
+    """What this kind of desktop sees beside the system."""
+    return [word for inside, name in binds.items() for word in ("--ro-bind", str(STAGE / name), inside)]
+
+
 def _writable(limits: Limits) -> list[str]:
     """Everything that can be written, each with its size; then the rest is closed."""
     return [
@@ -216,11 +225,12 @@ def bwrap_command(plan: Plan) -> list[str]:
     if plan.seccomp_fd is not None:
         words += ["--seccomp", str(plan.seccomp_fd)]
     environment = ENVIRONMENT | {"DESKARENA_SCREEN": f"{plan.width}x{plan.height}", "DESKARENA_LISTEN_FD": "3"}
+    environment |= plan.environment
     words.append("--clearenv")
     for name, value in environment.items():
         words += ["--setenv", name, value]
     words += [*_system(plan.links, plan.hide), *_generated(plan.etc), *_trusted()]
-    words += [*_chrome(plan.chromium), *_writable(plan.limits)]
+    words += [*_chrome(plan.chromium), *_bound(plan.binds), *_writable(plan.limits)]
     return [*words, "--", *prlimit_command(plan.limits, data=plan.data_limit), *plan.command]
 
 

@@ -3,23 +3,30 @@
 import errno
 import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from worker.local import kernel
-from worker.local.home import USER_FOLDERS
 from worker.local.layout import STAGE
 from worker.local.namespaces import Footing
 
 _STAGE = Path(STAGE)
 
 
-def make_home(template: int, footing: Footing, *, overlay: bool) -> str:
-    """An overlay over the template, or where that cannot be had (or is not wanted) a copy of it. Returns which."""
+def make_home(template: int, footing: Footing, folders: Sequence[str], *, overlay: bool) -> str:
+    """An overlay over the template, or where that cannot be had (or is not wanted) a copy of it. Returns which.
+
+    Args:
+        template: a descriptor of its folder.
+        footing: where the stage stands.
+        folders: made in the home itself, relative to it.
+        overlay: whether it is wanted.
+    """
     home, source = _STAGE / "home", f"/proc/self/fd/{template}"
     made = overlay and _try_overlay(source, home, footing)
     if not made:
         _copy(source, home, footing)
-    for name in USER_FOLDERS:
+    for name in folders:
         (home / name).mkdir()
         _own(home / name, footing)
     return "overlay" if made else "copy on tmpfs"
@@ -74,7 +81,7 @@ def _check_overlay(extra: str) -> None:
 
 
 def _copy(source: str, home: Path, footing: Footing) -> None:
-    shutil.copytree(source, home)
+    shutil.copytree(source, home, symlinks=True)
     home.chmod(0o755)
     for path in (home, *home.rglob("*")):
         _own(path, footing)
@@ -82,4 +89,4 @@ def _copy(source: str, home: Path, footing: Footing) -> None:
 
 def _own(path: Path, footing: Footing) -> None:
     if footing.owner is not None:
-        os.chown(path, *footing.owner)
+        os.chown(path, *footing.owner, follow_symlinks=False)

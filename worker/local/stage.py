@@ -6,7 +6,6 @@ that they vanish with the desktop's last process, however that ends.
 """
 
 import contextlib
-import dataclasses
 import fcntl
 import json
 import os
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from worker.local import etc, kernel, namespaces, seccomp
+from worker.local.flavour import Flavour
 from worker.local.layout import STAGE, Plan, bwrap_command, chromium_parts, root_links
 from worker.local.limits import Limits
 from worker.local.overlay import make_home
@@ -43,8 +43,9 @@ class StageSpec:
         user: (uid, gid) to become; None = stay who we are, inside a user namespace of our own.
         template, guest, egress: folders of the host.
         stdin, stdout, stderr, listener, status: file descriptors for the sandbox and its status.
+        flavour: which kind of desktop.
         overlay: False = the home is a copy even where an overlay could be had.
-        command: what runs inside; empty = the guest server's session.
+        command: what runs inside; empty = the flavour's own.
     """
 
     title: str
@@ -58,6 +59,7 @@ class StageSpec:
     limits: Limits
     memory_group: bool
     screen: tuple[int, int]
+    flavour: Flavour
     stdin: int
     stdout: int
     stderr: int
@@ -120,12 +122,17 @@ def _prepare(spec: StageSpec, footing: namespaces.Footing) -> tuple[str, list[st
     for name, folder in bound.items():
         (_STAGE / name).mkdir()
         kernel.mount(f"/proc/self/fd/{folder}", _STAGE / name, flags=kernel.MS_BIND)
-    return make_home(template, footing, overlay=spec.overlay), notes
+    return make_home(template, footing, spec.flavour.folders, overlay=spec.overlay), notes
 
 
 def _bound(spec: StageSpec) -> tuple[tuple[str, Path], ...]:
     """Folders of the host by the name that they have on the stage."""
-    return ("guest", spec.guest), ("egress", spec.egress)
+    more = ((_name_of(inside), folder) for inside, folder in spec.flavour.binds.items())
+    return ("guest", spec.guest), ("egress", spec.egress), *more
+
+
+def _name_of(inside: str) -> str:
+    return Path(inside).name
 
 
 def _bound_kernel_objects(limits: Limits, *, in_user_namespace: bool) -> list[str]:
@@ -180,9 +187,10 @@ def _execute(spec: StageSpec) -> NoReturn:
         seccomp_fd=None if program is None else _memory_file(program),
         hide=spec.hide,
         chromium=chromium_parts(),
+        environment=spec.flavour.environment,
+        binds={inside: _name_of(inside) for inside in spec.flavour.binds},
+        command=spec.command or spec.flavour.command,
     )
-    if spec.command:
-        plan = dataclasses.replace(plan, command=spec.command)
     # First all out of the way, then into place: a source may have one of the numbers 0 to 3.
     sources = [_out_of_the_way(fd) for fd in (spec.stdin, spec.stdout, spec.stderr, spec.listener)]
     for number, source in enumerate(sources):

@@ -1,0 +1,93 @@
+"""Desktops with Windows programs: Wine on a prefix of each desktop's own, and Python for Windows.
+
+`make setup` lays both out below one folder: `home`, the template of the home with the prefix in it, and `python`.
+"""
+
+import os
+import subprocess
+from pathlib import Path
+
+from worker.local.flavour import Flavour
+from worker.local.home import content_hash
+
+LOADERS = (Path("/usr/lib/wine/wine64"), Path("/usr/lib/wine/wine"))
+"""Where Debian and Ubuntu put the program itself, behind their wrapper in /usr/bin."""
+USER = "Docker"
+"""WindowsAgentArena's tasks name it in their paths."""
+PREFIX = ".wine"
+"""In the home."""
+PYTHON = "/opt/python"
+"""Where the prefix's `C:\\Python` leads to."""
+_PROFILE = f"{PREFIX}/drive_c/users/{USER}"
+FOLDERS = tuple(f"{_PROFILE}/{name}" for name in ("Desktop", "Documents", "Downloads", "Music", "Pictures", "Videos"))
+_PROGRAM_FOLDERS = ("windows", "windows/system32", "Program Files")
+_VERSION_SECONDS = 30
+
+
+def loader() -> Path | None:
+    """Wine's own program on this machine; None where Wine is not installed."""
+    return next((path for path in LOADERS if path.is_file() and os.access(path, os.X_OK)), None)
+
+
+def why_not(folder: Path) -> str:
+    """Why there are no desktops with Windows programs here, and what to do; empty if there should be.
+
+    Args:
+        folder: that `make setup` has laid out.
+    """
+    if loader() is None:
+        return "Wine is not installed: `make setup APPS=full` installs it, or the packages `wine wine64 fonts-wine`"
+    missing = [name for name in ("python/python.exe", f"home/{PREFIX}/system.reg") if not (folder / name).is_file()]
+    return f"Wine is installed, but {missing[0]} is not ready in {folder}: run `make setup`" if missing else ""
+
+
+def flavour(folder: Path) -> Flavour:
+    """Windows programs.
+
+    Raises:
+        OSError: it is not ready; `why_not` says why.
+    """
+    program, why = loader(), why_not(folder)
+    if program is None or why:
+        raise FileNotFoundError(why)
+    environment = {
+        "USER": USER,
+        "LOGNAME": USER,
+        "WINEPREFIX": f"/home/user/{PREFIX}",
+        "WINEARCH": "win64",
+        "WINEDEBUG": "-all",
+        "DESKARENA_WINE": str(program),
+    }
+    return Flavour(
+        name="windows",
+        home=folder / "home",
+        key=f"wine-{content_hash(folder / 'home')}",
+        folders=FOLDERS,
+        command=("/usr/bin/python3", "-m", "guest_server.session_wine"),
+        environment=environment,
+        binds={PYTHON: folder / "python"},
+    )
+
+
+def version() -> str:
+    """What Wine says of itself, for example `wine-8.0`; empty where it says nothing."""
+    program = loader()
+    if program is None:
+        return ""
+    try:
+        done = subprocess.run(
+            [str(program), "--version"], capture_output=True, text=True, check=False, timeout=_VERSION_SECONDS
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.split("\n")[0].strip()
+
+
+def programs(folder: Path) -> tuple[str, ...]:
+    """Sorted names of the Windows programs of a fresh prefix, in lower case and without `.exe`."""
+    drive = folder / "home" / PREFIX / "drive_c"
+    found = {"python"} if (drive / "Python").is_symlink() else set()
+    for name in _PROGRAM_FOLDERS:
+        pattern = "**/*.exe" if name == "Program Files" else "*.exe"
+        found.update(path.stem.lower() for path in (drive / name).glob(pattern))
+    return tuple(sorted(found))
