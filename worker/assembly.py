@@ -206,7 +206,9 @@ def describe(
 
 def _systems(provider: Provider, offer: Availability) -> list[str]:
     """Which systems its desktops have: its images' where it has several, else what it says of itself."""
-    return sorted({image.os for image in offer.images} or set(getattr(provider, "systems", ("linux",))))
+    return sorted(
+        {image.os for image in offer.images if not image.reason} or set(getattr(provider, "systems", ("linux",)))
+    )
 
 
 def _about(agent: Any) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """What the workers say they can do, joined, and whether a run's configuration fits it."""
 
 import difflib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
@@ -27,6 +27,8 @@ NO_JUDGE = "a model judges it, and the run names none: give it a judge"
 WITHOUT_JUDGE = "judge=none"
 """The variant in which checks decide what a model would have judged."""
 _WORDS = {Kind.OBSERVATION: "observation space", Kind.ACTION_SPACE: "action space"}
+SYSTEMS = ("linux", "windows")
+"""Of tasks. A worker that does not say which systems its desktops have is asked for both."""
 REMEMBERED = timedelta(days=1)
 """While no worker is online (a restart, a night), runs are checked against those that were heard of so long ago."""
 
@@ -61,7 +63,9 @@ class Capabilities:
             judge: whether the run has one.
             image: that the run names, None = the provider's choice.
         """
-        systems, programs, where = self._machine(provider, task, image)
+        systems, programs, where, reason = self._machine(provider, task, image)
+        if reason:
+            return f"{where} for {task.os} cannot be made here: {reason}"
         if systems and task.os not in systems:
             return f"needs {task.os}; {where} {'is' if image else 'are'} {', '.join(sorted(systems))}"
         missing = [name for name in task.requires if name not in programs]
@@ -73,21 +77,41 @@ class Capabilities:
         """The provider's images; empty where it has only one kind of desktop."""
         return _images(self.providers.get(provider, {}))
 
-    def _machine(self, provider: str, task: Task, image: str | None) -> tuple[Collection[str], Collection[str], str]:
-        """Systems and programs of the desktop that the task would get, and what people call it."""
+    def _machine(
+        self, provider: str, task: Task, image: str | None
+    ) -> tuple[Collection[str], Collection[str], str, str]:
+        """Systems and programs of the desktop that the task would get, what people call it, why it cannot be made."""
         offer = self.providers.get(provider, {})
         offers = self.images(provider)
         chosen = image_for(offers, image, task.os)
         found = next((each for each in offers if each.name == chosen), None)
         if found is None:
-            return offer.get("os", ()), offer.get("programs", ()), f"{provider} desktops"
+            return offer.get("os", ()), offer.get("programs", ()), f"{provider} desktops", ""
         where = f"the image {found.name}" if image else f"{provider} desktops"
-        return (found.os,), found.programs, where
+        return (found.os,), found.programs, where, found.reason
 
 
 def images_of(able: Mapping[str, Any], provider: str) -> tuple[ImageOffer, ...]:
     """What one worker says of a provider's images."""
     return _images(able.get("providers", {}).get(provider, {}))
+
+
+def programs_of(able: Mapping[str, Any], provider: str) -> Mapping[str, Mapping[str, Sequence[str]]]:
+    """Commands that one worker's desktops of a provider have: by system, then by the image that a run names.
+
+    The image "" is the provider's own choice. What cannot be had is not there.
+    """
+    offer = able.get("providers", {}).get(provider, {})
+    every = _images(offer)
+    images = [image for image in every if not image.reason]
+    systems = () if every else offer.get("os") or SYSTEMS
+    found = {system: {"": list(offer.get("programs", ()))} for system in systems}
+    for image in images:
+        named = found.setdefault(image.os, {})
+        named[image.name] = list(image.programs)
+        if image_for(images, None, image.os) == image.name:
+            named[""] = named[image.name]
+    return found
 
 
 def _images(offer: Mapping[str, Any]) -> tuple[ImageOffer, ...]:

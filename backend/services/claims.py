@@ -21,7 +21,7 @@ from backend.domain.task import Task
 from backend.domain.trajectory import Decision
 from backend.services import events, licences
 from backend.services.benchmark_variants import task_of
-from backend.services.capabilities import images_of
+from backend.services.capabilities import images_of, programs_of
 from backend.services.events import Kind
 from backend.services.moves import move
 from backend.services.recovery import drain, reap, release_lease
@@ -224,9 +224,8 @@ def _claim(session: Session, run: Run, episode: Episode, attempt: Attempt, slot:
 
 
 def _wanted(session: Session, worker: Worker, provider: str) -> Wanted:
-    can = worker.capabilities.get("providers", {}).get(provider, {})
     agents = worker.capabilities.get("agents", {})
     able = tuple(name for name, offer in agents.items() if not offer.get("reason"))
-    programs = tuple(can.get("programs", ()))
+    programs = programs_of(worker.capabilities, provider)
     images = tuple(image.name for image in images_of(worker.capabilities, provider) if not image.reason)
     return Wanted(provider=provider, programs=programs, agents=able, images=images, seats=licences.free(session))

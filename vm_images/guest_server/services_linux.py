@@ -60,14 +60,28 @@ class Services:
         *,
         stdin: int = subprocess.DEVNULL,
         stdout: int = subprocess.DEVNULL,
+        heard: bool = False,
     ) -> None:
-        """Starts a program in a process group of its own. Raises StartError."""
+        """Starts a program in a process group of its own.
+
+        Args:
+            name: by which it is known.
+            argv: the program and its arguments.
+            environment: all of it.
+            pass_fds: descriptors that it gets beside its streams.
+            stdin: a descriptor.
+            stdout: a descriptor.
+            heard: what it writes to standard error is ours, not only where DESKARENA_VERBOSE asks for it.
+
+        Raises:
+            StartError: there is no such program, or it may not be run.
+        """
         try:
             self.processes[name] = subprocess.Popen(
                 argv,
                 stdin=stdin,
                 stdout=stdout,
-                stderr=None if os.environ.get("DESKARENA_VERBOSE") else subprocess.DEVNULL,
+                stderr=None if heard or os.environ.get("DESKARENA_VERBOSE") else subprocess.DEVNULL,
                 env=dict(environment),
                 pass_fds=pass_fds,
                 start_new_session=True,

@@ -112,13 +112,14 @@ def boot(services: Services, config: SessionConfig, wine: str) -> dict[str, obje
     set_size(Path(config.inherited["WINEPREFIX"]), config.width, config.height)
     display = f":{services.answer('Xvfb', display_pipe)}"
     os.environ["XAUTHORITY"] = str(config.runtime / "xauthority")  # python-xlib reads it from there only.
+    os.chdir(Path(config.inherited["WINEPREFIX"], "drive_c", "users", config.inherited["USER"]))
     window = DesktopWindow(display, (config.width, config.height))
     environment = wine_environment(config, display)
     shell = [wine, "explorer.exe", f"/desktop={DESKTOP},{config.width}x{config.height}"]
     services.start("explorer", shell, environment)
     read_end, write_end = os.pipe()
     command = [wine, PYTHON, "-m", SERVER, "--host", "127.0.0.1", "--port", str(PORT)]
-    services.start("server", command, server_environment(config, display), stdin=0, stdout=write_end)
+    services.start("server", command, server_environment(config, display), stdin=0, stdout=write_end, heard=True)
     os.close(write_end)
     _forget_secret()
     said = services.answer("server", read_end, deadline - time.monotonic())

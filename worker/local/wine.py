@@ -70,7 +70,7 @@ def flavour(folder: Path) -> Flavour:
 
 
 def version() -> str:
-    """What Wine says of itself, for example `wine-8.0`; empty where it says nothing."""
+    """What Wine says of itself, for example `8.0`; empty where it says nothing."""
     program = loader()
     if program is None:
         return ""
@@ -80,7 +80,7 @@ def version() -> str:
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return done.stdout.split("\n")[0].strip()
+    return done.stdout.strip().partition(" ")[0].removeprefix("wine-")
 
 
 def programs(folder: Path) -> tuple[str, ...]:

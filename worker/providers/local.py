@@ -1,4 +1,4 @@
-"""The `local` provider: contained virtual desktops (Xvfb, Linux applications) on this machine."""
+"""The `local` provider: contained virtual desktops (Xvfb, with Linux applications or Wine) on this machine."""
 
 import logging
 import secrets
@@ -20,13 +20,13 @@ from worker.desktops import GuestDesktop
 from worker.egress import Gateway, Gateways
 from worker.keeper.client import CHECKOUT, KeeperClient, KeeperError, KeeperLost, KeeperOptions, Kept
 from worker.keeper.desktop import WAY_OUT
+from worker.local.images import SYSTEMS, offers
 from worker.local.limits import MIB, Limits
-from worker.local.programs import programs
 from worker.local.room import free_memory
 from worker.local.trust import trust
 
-READY_SECONDS = 30.0
-"""How long a desktop may take until its guest API answers; under a second where the machine is not busy."""
+READY_SECONDS = {"linux": 30.0, "windows": 90.0}
+"""How long a desktop may take until its guest API answers; where the machine is not busy, under 1 and under 5 s."""
 RESERVE = 512 * MIB
 """Memory that must be left beside a desktop prepared ahead and all that it may use."""
 _FORGET_FAILURE_SECONDS = 60.0
@@ -48,6 +48,7 @@ class LocalDesktop:
         self.desktop: Desktop = self._client
         self.details: Mapping[str, Any] = {
             "provider": "local",
+            "os": SYSTEMS[spec.image],
             "home": kept.home,
             "limits": kept.limits,
             "notes": kept.notes,
@@ -154,14 +155,16 @@ class LocalProvider:
             trial.close()
         except Lost as error:
             return Availability(ok=False, reason=f"{error.message} {error.hint}".strip())
-        return Availability(ok=True, reason=_in_words(trial.details), programs=programs())
+        images = offers(self._options.wine)
+        found = tuple(sorted({program for image in images for program in image.programs}))
+        return Availability(ok=True, reason=_in_words(trial.details), programs=found, images=images)
 
     # ---- desktops
 
     def open(self, slot: int, spec: DesktopSpec) -> OpenDesktop:
         """A pristine desktop: the one prepared for the slot if there is one, else a new one."""
-        if spec.image != "default":
-            raise ClusterLost(f"local desktops have no image {spec.image!r}", hint="The only one is `default`.")
+        if spec.image not in SYSTEMS:
+            raise ClusterLost(f"local desktops have no image {spec.image!r}", hint=f"There are: {', '.join(SYSTEMS)}.")
         with self._lock:
             former = self._open.pop(slot, None)
         if former is not None:
@@ -238,7 +241,7 @@ class LocalProvider:
             return None
         if spare.spec == spec:
             try:
-                ready = spare.coming.result(READY_SECONDS * 2)
+                ready = spare.coming.result(2 * READY_SECONDS[SYSTEMS[spec.image]])
             except (Lost, TimeoutError):
                 return None
             if ready.alive():
@@ -261,9 +264,10 @@ class LocalProvider:
     def _ask_keeper(self, spec: DesktopSpec) -> LocalDesktop:
         secret = secrets.token_urlsafe(24)
         keeper = self._running_keeper()
-        screen = (spec.screen.width, spec.screen.height)
+        screen, system = (spec.screen.width, spec.screen.height), SYSTEMS[spec.image]
+        seconds = READY_SECONDS[system]
         try:
-            kept = keeper.spawn(secret=secret, screen=screen, limits=self._limits, timeout=READY_SECONDS)
+            kept = keeper.spawn(secret=secret, screen=screen, limits=self._limits, timeout=seconds, os=system)
         except KeeperLost:
             raise
         except KeeperError as error:
@@ -306,7 +310,7 @@ _HINT = "`deskarena doctor` says what is missing; docs/local-provider.md what lo
 def _discard(spare: _Spare) -> None:
     """Waits for a spare that is in the making, and destroys it."""
     try:
-        spare.coming.result(READY_SECONDS * 2).close()
+        spare.coming.result(2 * READY_SECONDS[SYSTEMS[spare.spec.image]]).close()
     except (Lost, TimeoutError) as error:
         logger.info("a prepared desktop was not there to be removed: %s", error)
 

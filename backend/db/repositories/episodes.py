@@ -21,11 +21,12 @@ class Wanted:
     """What a worker can do now: of which provider, with which programs, for which agents, with which free licences.
 
     Attributes:
+        programs: by the task's system, then by the image that the run names; "" = it names none.
         images: of the provider; a run that names another one is for other workers.
     """
 
     provider: str
-    programs: tuple[str, ...]
+    programs: Mapping[str, Mapping[str, Sequence[str]]]
     agents: tuple[str, ...]
     images: tuple[str, ...] = ()
     seats: Mapping[str, int] = field(default_factory=dict)
@@ -33,12 +34,12 @@ class Wanted:
     @property
     def values(self) -> dict[str, Any]:
         """For the statements below."""
-        return {"programs": list(self.programs), "seats": json.dumps(dict(self.seats))}
+        return {"programs": json.dumps(self.programs), "seats": json.dumps(dict(self.seats))}
 
 
 _RUNNABLE = """
     e.state = 'waiting' AND e.available_at <= now()
-    AND t.requires <@ to_jsonb(CAST(:programs AS text[]))
+    AND t.requires <@ (CAST(:programs AS jsonb) -> t.os -> coalesce(r.config ->> 'desktop_image', ''))
     AND NOT EXISTS (
         SELECT FROM jsonb_each_text(t.licences) need
         WHERE CAST(need.value AS bigint) > coalesce(CAST(CAST(:seats AS jsonb) ->> need.key AS bigint), 0)
@@ -66,7 +67,7 @@ _FAIREST_RUN = text(f"""
 
 _NEXT_EPISODE = text(f"""
     SELECT {_COLUMNS}
-    FROM episode e JOIN task t ON t.id = e.task_id
+    FROM episode e JOIN task t ON t.id = e.task_id JOIN run r ON r.id = e.run_id
     WHERE e.run_id = :run AND {_RUNNABLE}
     ORDER BY e.priority DESC, e.id
     LIMIT 1

@@ -27,6 +27,19 @@ class TestCopyTree:
         modes = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "copy").rglob("*")}
         assert modes == {"inner": 0o755, "file": 0o644}
 
+    def test_links_stay_links(self, tmp_path: Path) -> None:
+        """A prefix of Wine is links into Wine's own folder: followed, they would be 690 MB, and the host's files."""
+        source, outside = tmp_path / "source", tmp_path / "outside"
+        source.mkdir()
+        outside.write_text("the host's")
+        outside.chmod(0o600)
+        (source / "there").symlink_to(outside)
+        (source / "nowhere").symlink_to("/no/such/file")
+        copy_tree(source, tmp_path / "copy")
+        assert (tmp_path / "copy" / "there").readlink() == outside
+        assert (tmp_path / "copy" / "nowhere").is_symlink()
+        assert outside.stat().st_mode & 0o777 == 0o600
+
     def test_programs_stay_programs(self, tmp_path: Path) -> None:
         source = tmp_path / "source"
         source.mkdir()
@@ -37,14 +50,15 @@ class TestCopyTree:
 
 class TestTemplateFor:
     def test_holds_the_settings_and_is_made_once(self, tmp_path: Path) -> None:
-        template = template_for(tmp_path, os.getuid(), os.getgid())
+        template = template_for(tmp_path, os.getuid(), os.getgid(), source=SOURCE, key="home")
         assert (template / ".config" / "mimeapps.list").read_text().startswith("[Default Applications]")
         made = template.stat().st_mtime_ns
-        assert template_for(tmp_path, os.getuid(), os.getgid()).stat().st_mtime_ns == made
+        again = template_for(tmp_path, os.getuid(), os.getgid(), source=SOURCE, key="home")
+        assert again.stat().st_mtime_ns == made
 
     def test_user_folders_are_not_in_it(self, tmp_path: Path) -> None:
         """An overlay could not rename them."""
-        template = template_for(tmp_path, os.getuid(), os.getgid())
+        template = template_for(tmp_path, os.getuid(), os.getgid(), source=SOURCE, key="home")
         assert [name for name in USER_FOLDERS if (template / name).exists()] == []
 
     def test_user_folders_are_those_that_the_settings_name(self) -> None:

@@ -89,6 +89,17 @@ class TestBwrapCommand:
             *("/usr/bin/python3", "-m", "guest_server.session"),
         ]
 
+    def test_what_its_kind_of_desktop_has_beside_that(self) -> None:
+        more = {"environment": {"USER": "Docker"}, "binds": {"/opt/python": "python"}, "command": ("/usr/bin/true",)}
+        plain, words = bwrap_command(plan()), bwrap_command(plan(**more))
+        at = words.index("/tmp/python")
+        assert words[at - 1 : at + 2] == ["--ro-bind", "/tmp/python", "/opt/python"]
+        assert words[-1] == "/usr/bin/true"
+        added = [word for word in words if word not in plain]
+        assert added == ["Docker", "/tmp/python", "/opt/python", "/usr/bin/true"]
+        # Of the same variable twice, the last one counts.
+        assert [value for name, value in pairs(words, "--setenv") if name == "USER"] == ["Docker"]
+
     def test_only_the_home_can_be_written_of_what_comes_from_outside(self) -> None:
         words = bwrap_command(plan())
         assert pairs(words, "--bind") == [("/tmp/home", "/home/user")]

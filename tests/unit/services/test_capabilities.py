@@ -14,6 +14,7 @@ from backend.services.capabilities import (
     checked_options,
     checked_params,
     has_judge,
+    programs_of,
     resolved_config,
 )
 from backend.services.requests import RunRequest
@@ -56,6 +57,29 @@ class TestWhyNot:
         assert missing == "not installed on local desktops: gimp, soffice"
 
 
+class TestProgramsOf:
+    def test_by_system_where_there_is_one_kind_of_desktop(self) -> None:
+        able = {"providers": {"local": {"programs": ["mousepad"], "os": ["linux"]}}}
+        assert programs_of(able, "local") == {"linux": {"": ["mousepad"]}}
+        assert programs_of(able, "qemu").keys() == {"linux", "windows"}
+
+    def test_by_image_where_there_are_several(self) -> None:
+        """A program of one system is none of another: a task of Windows does not get Linux's office suite."""
+        linux = {"name": "linux", "os": "linux", "default": True, "programs": ["soffice"]}
+        wine = {"name": "wine", "os": "windows", "default": True, "programs": ["notepad"]}
+        offer = {"programs": ["notepad", "soffice"], "os": ["linux", "windows"], "images": [linux, wine]}
+        assert programs_of({"providers": {"local": offer}}, "local") == {
+            "linux": {"": ["soffice"], "linux": ["soffice"]},
+            "windows": {"": ["notepad"], "wine": ["notepad"]},
+        }
+
+    def test_what_cannot_be_made_is_not_there(self) -> None:
+        linux = {"name": "linux", "os": "linux", "programs": ["soffice"]}
+        wine = {"name": "wine", "os": "windows", "reason": "Wine is not installed"}
+        offer = {"programs": ["soffice"], "os": ["linux", "windows"], "images": [linux, wine]}
+        assert programs_of({"providers": {"local": offer}}, "local").keys() == {"linux"}
+
+
 LINUX = {"name": "debian", "os": "linux", "programs": ["mousepad"], "screens": [{"width": 1280, "height": 800}]}
 WINDOWS = {"name": "eleven", "os": "windows", "programs": ["notepad"]}
 
@@ -78,6 +102,11 @@ class TestImages:
         why = can.why_not("vm", Task(requires=[], os="linux"), image="eleven")
         assert why == "needs linux; the image eleven is windows"
         assert can.why_not("vm", Task(requires=["mousepad"], os="linux"), image="debian") == ""
+
+    def test_one_that_cannot_be_made_says_why(self) -> None:
+        can = with_images(LINUX, {**WINDOWS, "reason": "Wine is not installed"})
+        why = can.why_not("vm", Task(requires=["notepad"], os="windows"))
+        assert why == "vm desktops for windows cannot be made here: Wine is not installed"
 
     def test_of_two_workers_add_up_and_one_that_works_counts(self) -> None:
         broken = {**LINUX, "reason": "its disk is damaged"}

@@ -1,0 +1,71 @@
+from pathlib import Path
+
+import pytest
+
+from guest_server.environment_linux import SessionConfig
+from guest_server.errors import StartError
+from guest_server.limits import Limits
+from guest_server.session_wine import _understood, server_environment, set_size, wine_environment
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> SessionConfig:
+    given = {
+        "HOME": "/home/user",
+        "USER": "Docker",
+        "WINEPREFIX": "/home/user/.wine",
+        "DESKARENA_LISTEN_FD": "3",
+        "DESKARENA_LIMIT_OUTPUT": "100",
+        "PYTHONPATH": "/opt/guest",
+    }
+    return SessionConfig(
+        width=1280,
+        height=800,
+        home=tmp_path,
+        runtime=tmp_path,
+        limits=Limits(),
+        tunnel_ports=frozenset({9222, 1337}),
+        egress_proxy="http://127.0.0.1:18888",
+        inherited=given,
+    )
+
+
+class TestEnvironments:
+    def test_programs_get_nothing_of_ours(self, config: SessionConfig, tmp_path: Path) -> None:
+        assert wine_environment(config, ":0") == {
+            "HOME": "/home/user",
+            "USER": "Docker",
+            "WINEPREFIX": "/home/user/.wine",
+            "PATH": "/usr/bin:/bin",
+            "DISPLAY": ":0",
+            "XAUTHORITY": str(tmp_path / "xauthority"),
+            "XDG_RUNTIME_DIR": str(tmp_path),
+        }
+
+    def test_the_windows_part_is_told_what_a_session_is_told(self, config: SessionConfig) -> None:
+        more = set(server_environment(config, ":0").items()) - set(wine_environment(config, ":0").items())
+        assert dict(more) == {
+            "PYTHONPATH": "C:\\Deskarena",
+            "DESKARENA_SCREEN": "1280x800",
+            "DESKARENA_TUNNEL_PORTS": "1337,9222",
+            "DESKARENA_EGRESS_PROXY": "http://127.0.0.1:18888",
+            "DESKARENA_LIMIT_OUTPUT": "100",
+        }
+
+
+class TestSetSize:
+    def test_adds_a_key_of_the_registrys_text_form(self, tmp_path: Path) -> None:
+        (tmp_path / "user.reg").write_text("WINE REGISTRY Version 2\n")
+        set_size(tmp_path, 1280, 800)
+        key = '\n[Software\\\\Wine\\\\Explorer\\\\Desktops]\n"shell"="1280x800"\n'
+        assert (tmp_path / "user.reg").read_text() == f"WINE REGISTRY Version 2\n{key}"
+
+
+class TestUnderstood:
+    def test_what_a_ready_server_says(self) -> None:
+        assert _understood('{"ready": true, "api": "1.1"}') == {"ready": True, "api": "1.1"}
+
+    @pytest.mark.parametrize("line", ["", "hello", "[]", '{"ready": false}'])
+    def test_anything_else_is_told(self, line: str) -> None:
+        with pytest.raises(StartError, match="did not say that it is ready"):
+            _understood(line)

@@ -1,0 +1,91 @@
+from pathlib import Path
+
+import pytest
+
+from scripts import wine_prefix
+from worker.local import wine
+from worker.local.images import SYSTEMS, offers
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What `make setup` lays out, with a Wine that only says its version."""
+    program = tmp_path / "wine64"
+    program.write_text("#!/bin/sh\necho 'wine-8.0 (Debian)'\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(wine, "LOADERS", (tmp_path / "absent", program))
+    drive = tmp_path / "laid" / "home" / ".wine" / "drive_c"
+    for name in ("windows/system32/cmd.exe", "windows/Notepad.exe", "windows/win.ini"):
+        (drive / name).parent.mkdir(parents=True, exist_ok=True)
+        (drive / name).touch()
+    accessories = drive / "Program Files" / "Windows NT" / "Accessories"
+    accessories.mkdir(parents=True)
+    (accessories / "wordpad.exe").touch()
+    (drive / "Python").symlink_to("/opt/python")
+    (drive.parent / "system.reg").touch()
+    (tmp_path / "laid" / "python").mkdir()
+    (tmp_path / "laid" / "python" / "python.exe").touch()
+    return tmp_path / "laid"
+
+
+class TestWhyNot:
+    def test_nothing_where_all_is_ready(self, folder: Path) -> None:
+        assert wine.why_not(folder) == ""
+
+    def test_says_how_to_install_wine(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(wine, "LOADERS", ())
+        assert "make setup APPS=full" in wine.why_not(folder)
+        assert wine.version() == ""
+
+    @pytest.mark.parametrize("name", ["python/python.exe", "home/.wine/system.reg"])
+    def test_names_what_setup_has_not_laid_out(self, folder: Path, name: str) -> None:
+        (folder / name).unlink()
+        assert f"{name} is not ready" in wine.why_not(folder)
+        with pytest.raises(FileNotFoundError, match="run `make setup`"):
+            wine.flavour(folder)
+
+
+class TestFlavour:
+    def test_runs_the_windows_part_on_the_prefix(self, folder: Path) -> None:
+        made = wine.flavour(folder)
+        assert (made.name, made.home, made.binds) == ("windows", folder / "home", {"/opt/python": folder / "python"})
+        assert made.command[-1] == "guest_server.session_wine"
+        assert made.environment["WINEPREFIX"] == "/home/user/.wine"
+        assert ".wine/drive_c/users/Docker/Documents" in made.folders
+
+    def test_its_key_follows_the_prefix(self, folder: Path) -> None:
+        before = wine.flavour(folder).key
+        (folder / "home" / ".wine" / "system.reg").write_text("changed")
+        assert wine.flavour(folder).key != before
+
+
+class TestPrograms:
+    def test_are_named_as_people_type_them(self, folder: Path) -> None:
+        assert wine.programs(folder) == ("cmd", "notepad", "python", "wordpad")
+
+
+class TestOffers:
+    def test_each_image_is_taken_for_its_system(self, folder: Path) -> None:
+        linux, windows = offers(folder)
+        assert {offer.name: offer.os for offer in (linux, windows)} == {
+            name: system for name, system in SYSTEMS.items() if name != "default"
+        }
+        assert (windows.default, windows.prepared, windows.reason) == (True, True, "")
+        assert windows.about == "Windows programs by Wine 8.0"
+        assert "notepad" in windows.programs
+        assert "notepad" not in linux.programs
+
+    def test_one_that_cannot_be_had_says_why(self, folder: Path) -> None:
+        (folder / "python" / "python.exe").unlink()
+        windows = offers(folder)[1]
+        assert "make setup" in windows.reason
+        assert (windows.default, windows.programs) == (False, ())
+
+
+class TestTheTemplatesMaker:
+    """scripts/wine_prefix.py runs before anything is installed, so it imports nothing of ours."""
+
+    def test_agrees_with_who_uses_the_template(self) -> None:
+        assert wine_prefix.USER == wine.USER
+        assert wine_prefix.LOADERS == wine.LOADERS
+        assert wine_prefix.LINKS == {"Python": wine.PYTHON, "Deskarena": "/opt/guest"}
