@@ -6,20 +6,16 @@ there, so this end just carries bytes.
 """
 
 import asyncio
-import contextlib
 import logging
-from collections.abc import Awaitable, Callable
 from urllib.parse import urlsplit
 
 from aiohttp import web
 
 from .errors import GuestError
 from .machine import Machine
+from .relay import Lead, leading
 
-_PIECE = 65_536
 _log = logging.getLogger("guest_server")
-
-Lead = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 def routes(machine: Machine) -> list[web.RouteDef]:
@@ -47,24 +43,5 @@ async def start_relay(machine: Machine) -> "asyncio.AbstractServer | None":
 
 
 def _by_socket(path: str) -> Lead:
-    async def lead(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        # The gateway is away before the attempt begins: whoever asks then is told by an end of the connection.
-        with contextlib.suppress(OSError):
-            out, way = await asyncio.open_unix_connection(path)
-            try:
-                await asyncio.gather(_carry(reader, way), _carry(out, writer))
-            finally:
-                way.close()
-        writer.close()
-
-    return lead
-
-
-async def _carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    try:
-        while data := await reader.read(_PIECE):
-            writer.write(data)
-            await writer.drain()
-        writer.write_eof()
-    except OSError:
-        writer.close()
+    # The gateway is away before the attempt begins: whoever asks then is told by an end of the connection.
+    return leading(lambda: asyncio.open_unix_connection(path))

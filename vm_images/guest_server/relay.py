@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable
 
 _PIECE = 65_536
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+Lead = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+"""What a server does with a connection."""
 
 
-def leading(
-    onward: Callable[[], Awaitable[Streams]],
-) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
+def leading(onward: Callable[[], Awaitable[Streams]]) -> Lead:
     """What a server does with a connection: opens one onward and carries bytes until both sides have ended.
 
     Args:

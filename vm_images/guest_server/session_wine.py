@@ -23,7 +23,7 @@ from . import API_VERSION
 from .environment_linux import SessionConfig, read_config
 from .errors import StartError
 from .relay import leading
-from .services_linux import Services, start_xvfb
+from .services_linux import Services, start_x
 
 DESKTOP = "shell"
 """The desktop's name: one of this name has a task bar, and the prefix's settings put every program on it."""
@@ -108,7 +108,7 @@ def boot(services: Services, config: SessionConfig, wine: str) -> dict[str, obje
         StartError: a program could not be started, or was not ready in time.
     """
     deadline = time.monotonic() + _START_SECONDS
-    display_pipe = start_xvfb(services, config)
+    display_pipe = start_x(services, config)
     set_size(Path(config.inherited["WINEPREFIX"]), config.width, config.height)
     display = f":{services.answer('Xvfb', display_pipe)}"
     os.environ["XAUTHORITY"] = str(config.runtime / "xauthority")  # python-xlib reads it from there only.
