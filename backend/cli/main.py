@@ -12,6 +12,7 @@ from backend.cli.commands import (
     doctor,
     episode,
     export,
+    image,
     judge,
     licence,
     omnibench,
@@ -45,6 +46,7 @@ app.add_typer(task.app, name="task")
 app.add_typer(episode.app, name="episode")
 app.add_typer(export.app, name="export")
 app.add_typer(worker.app, name="worker")
+app.add_typer(image.app, name="image")
 app.add_typer(judge.app, name="judge")
 app.add_typer(licence.app, name="licence")
 app.add_typer(omnibench.app, name="omnibench")

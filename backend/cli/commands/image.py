@@ -1,0 +1,176 @@
+"""`deskarena image`: the machine images of this machine's data folder."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from backend.cli import images
+from backend.cli.errors import CliError, ExitCode, UsageError
+from backend.cli.options import Data, OutputForm, default_data
+from backend.cli.output import Columns, Output, Row, print_facts, print_object, print_rows, progress
+
+if TYPE_CHECKING:  # Reading images takes what other commands need not wait for.
+    from backend.services.machine_images import FoundImage
+
+app = typer.Typer(help="Look at machine images, make, prepare and remove them.", no_args_is_help=True)
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The image's name.")]
+GIB = 2**30
+COLUMNS: Columns = {
+    "image": lambda row: f"{row['name']}{' (default)' if row['default'] else ''}",
+    "system": lambda row: row["os"],
+    "about": lambda row: row["about"],
+    "takes": lambda row: f"{row['bytes'] / GIB:.1f} GiB",
+    "prepared for": lambda row: ", ".join(row["prepared"]) or "-",
+    "state": lambda row: row["problem"] or "ok",
+}
+BUILDER = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+FIRST_SCREEN = (1920, 1080)
+
+
+@app.callback()
+def group() -> None:
+    """Look at machine images, make, prepare and remove them."""
+
+
+@app.command("list")
+def list_images(output: OutputForm = Output.TABLE, data: Data = None) -> None:
+    """List the images of this machine's data folder."""
+    from backend.services.machine_images import all_images
+
+    rows = [row_of(found) for found in all_images(folder(data), default_image())]
+    print_rows(rows, output, COLUMNS, empty="no images: `deskarena image build linux` makes one")
+
+
+@app.command()
+def show(name: Name, output: OutputForm = Output.TABLE, data: Data = None) -> None:
+    """Show what an image says of itself: machine, screens, files, packages, programs."""
+    found = one(folder(data), name)
+    said = found.image.model_dump(mode="json") if found.image is not None else {}
+    print_object({**row_of(found), **said}, output, show_image)
+
+
+@app.command(context_settings=BUILDER)
+def build(
+    context: typer.Context,
+    system: Annotated[str, typer.Argument(metavar="linux|windows", help="What to build; then its builder's options.")],
+    data: Data = None,
+) -> None:
+    """Build an image; `deskarena image build windows --help` tells the builder's own options."""
+    if system not in images.BUILDERS:
+        raise UsageError(f"{system!r} cannot be built. Known: {', '.join(images.BUILDERS)}.")
+    place = folder(data)
+    end(images.run(images.builder(system, place, context.args), images.environment(place, images.own_environment())))
+
+
+@app.command()
+def prepare(
+    name: Name,
+    screen: Annotated[
+        str | None, typer.Option("--screen", metavar="WxH", help="Size that runs will ask for, such as 1280x800.")
+    ] = None,
+    output: OutputForm = Output.TABLE,
+    data: Data = None,
+) -> None:
+    """Boot an image once and freeze the template that its desktops are cloned from, before a run has to wait for it."""
+    place = folder(data)
+    found = one(place, name)
+    if found.image is None or found.problem:
+        raise CliError(f"The image {name} cannot be used: {found.problem}")
+    shown = [(each.width, each.height) for each in found.image.screens]
+    wanted = size(screen) if screen else FIRST_SCREEN if FIRST_SCREEN in shown else shown[0]
+    progress(f"Preparing {name} for {wanted[0]}x{wanted[1]} ...")
+    code, said = images.ask(images.preparer(name, wanted), images.environment(place, images.own_environment()))
+    end(code)
+    print_object(json.loads(said), output, print_facts)
+
+
+@app.command()
+def remove(
+    name: Name,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    data: Data = None,
+) -> None:
+    """Remove an image with its templates. Machines of it that run go on to their end."""
+    from backend.services.machine_images import remove_image
+
+    place = folder(data)
+    found = one(place, name)
+    total = found.size + sum(template.size for template in found.templates)
+    if not yes:
+        typer.confirm(f"Remove {name} ({total / GIB:.1f} GiB) for good?", abort=True, err=True)
+    try:
+        freed = remove_image(place, name)
+    except OSError as error:
+        raise CliError(f"The image {name} cannot be removed: {error}.") from error
+    progress(f"Removed {name}: {freed / GIB:.1f} GiB are free again.")
+
+
+def folder(data: Path | None) -> Path:
+    """The data folder, as `up` and `doctor` find it."""
+    return (data or default_data()).expanduser().absolute()
+
+
+def default_image() -> str:
+    """The image that the settings name."""
+    from backend.config import get_settings
+
+    return get_settings().image
+
+
+def one(data: Path, name: str) -> "FoundImage":
+    """The image of that name. Raises CliError."""
+    from backend.domain.errors import NotFound
+    from backend.services.machine_images import one_image
+
+    try:
+        return one_image(data, name, default_image())
+    except NotFound as error:
+        raise CliError(f"{error.message}. {error.hint}", ExitCode.USAGE) from error
+
+
+def row_of(found: "FoundImage") -> dict[str, Any]:
+    """An image as a row of the list."""
+    from backend.services.machine_images import about
+
+    image = found.image
+    return {
+        "name": found.name,
+        "os": image.os if image is not None else None,
+        "about": about(image) if image is not None else None,
+        "default": found.default,
+        "bytes": found.size + sum(template.size for template in found.templates),
+        "prepared": ["x".join(map(str, template.screen)) for template in found.templates],
+        "problem": found.problem,
+        "folder": str(found.place),
+    }
+
+
+def show_image(value: Row) -> None:
+    """An image as facts; the packages are counted, since there are hundreds."""
+    facts: dict[str, Any] = {name: value[name] for name in ("name", "os", "about", "default", "folder")}
+    facts["takes"] = f"{value['bytes'] / GIB:.2f} GiB"
+    facts["prepared for"] = ", ".join(value["prepared"]) or "-"
+    facts["state"] = value["problem"] or "ok"
+    if "screens" in value:
+        facts |= {name: value[name] for name in ("variant", "version", "made_at", "guest_api", "firmware")}
+        facts["screens"] = ", ".join(f"{each['width']}x{each['height']}" for each in value["screens"])
+        facts["packages"] = f"{len(value['packages'])}; -o json lists them"
+        facts["programs"] = ", ".join(value["programs"])
+    print_facts(facts)
+
+
+def size(text: str) -> tuple[int, int]:
+    """`1280x800` as numbers. Raises UsageError."""
+    from backend.cli.commands.run import screen_size
+
+    found = screen_size(text)
+    return found["width"], found["height"]
+
+
+def end(code: int) -> None:
+    """Ends the command as the one that it started, if that failed; it has said why."""
+    if code:
+        known = {ExitCode.USAGE, ExitCode.INTERRUPTED}
+        raise typer.Exit(code if code in known else ExitCode.INFRASTRUCTURE)

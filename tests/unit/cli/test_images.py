@@ -1,0 +1,51 @@
+import sys
+from pathlib import Path
+
+from backend.cli.images import ROOT, ask, builder, environment, preparer, run
+
+DATA = Path("/data")
+PLAIN = {"PATH": "/bin"}
+
+
+def python(code: str) -> list[str]:
+    return [sys.executable, "-c", code]
+
+
+class TestBuilder:
+    def test_hands_on_the_builders_own_options(self) -> None:
+        words = ["--iso", "a b.iso", "--help"]
+        assert builder("windows", DATA, words) == (
+            *(sys.executable, "-P", "-m", "worker.images.windows"),
+            *("--data", "/data", "--iso", "a b.iso", "--help"),
+        )
+
+
+class TestPreparer:
+    def test_names_image_and_screen(self) -> None:
+        words = (sys.executable, "-P", "-m", "worker.prepare_image", "debian", "--screen", "1280x800")
+        assert preparer("debian", (1280, 800)) == words
+
+
+class TestEnvironment:
+    def test_is_the_callers_with_our_code_and_the_data_folder(self) -> None:
+        outer = {"PATH": "/bin", "http_proxy": "http://p", "DESKARENA_DATA": "/other", "PYTHONPATH": "/x"}
+        assert environment(DATA, outer) == {
+            "PATH": "/bin",
+            "http_proxy": "http://p",
+            "DESKARENA_DATA": "/data",
+            "PYTHONPATH": str(ROOT),
+        }
+
+
+class TestRun:
+    def test_ends_with_the_childs_code(self) -> None:
+        assert run(python("raise SystemExit(5)"), PLAIN) == 5
+
+    def test_an_interrupted_one_is_130(self) -> None:
+        ended = "import os, signal; signal.signal(signal.SIGINT, signal.SIG_DFL); os.kill(os.getpid(), signal.SIGINT)"
+        assert run(python(ended), PLAIN) == 130
+
+
+class TestAsk:
+    def test_gives_what_it_said(self) -> None:
+        assert ask(python("print('{}')"), PLAIN) == (0, "{}\n")

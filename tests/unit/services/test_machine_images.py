@@ -1,0 +1,110 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from backend.domain.errors import NotFound
+from backend.services.machine_images import about, all_images, offers, one_image, remove_image
+from tests.factories.machine_images import image_of, write_small_image
+
+
+def write_template(data: Path, key: str, image: str, screen: tuple[int, int] = (1280, 800)) -> Path:
+    place = data / "templates" / key
+    place.mkdir(parents=True)
+    (place / "memory").write_bytes(b"x" * 5000)
+    (place / "template.json").write_text(json.dumps({"image": image, "screen": screen, "secret": "never shown"}))
+    (data / "templates" / f"{key}.lock").touch()
+    return place
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Two whole images, one of them prepared, and a build that did not end."""
+    write_small_image(tmp_path / "images", "debian")
+    write_small_image(tmp_path / "images", "eleven", os="windows", programs=("notepad",))
+    (tmp_path / "images" / "half").mkdir()
+    (tmp_path / "images" / ".making-x").mkdir()
+    write_template(tmp_path, "a1", "debian")
+    return tmp_path
+
+
+class TestAllImages:
+    def test_tells_whole_ones_from_others(self, data: Path) -> None:
+        found = all_images(data)
+        assert [(each.name, each.image is not None) for each in found] == [
+            ("debian", True),
+            ("eleven", True),
+            ("half", False),
+        ]
+        assert "image.json is missing" in found[2].problem
+        assert found[0].size > 0
+
+    def test_knows_what_is_prepared(self, data: Path) -> None:
+        assert [[template.screen for template in each.templates] for each in all_images(data)] == [
+            [(1280, 800)],
+            [],
+            [],
+        ]
+
+    def test_what_is_no_template_is_left_aside(self, data: Path) -> None:
+        for key, text in {"b1": "{", "b2": "[]", "b3": '{"image": "debian", "screen": [1]}', "b4": "\0"}.items():
+            (data / "templates" / key).mkdir()
+            (data / "templates" / key / "template.json").write_text(text)
+        assert len(all_images(data)[0].templates) == 1
+
+    def test_the_one_that_the_settings_name(self, data: Path) -> None:
+        assert [each.name for each in all_images(data, "eleven") if each.default] == ["eleven"]
+
+    def test_a_damaged_one_says_why(self, data: Path) -> None:
+        (data / "images" / "debian" / "disk.qcow2").chmod(0o644)
+        (data / "images" / "debian" / "disk.qcow2").write_bytes(b"")
+        assert "disk.qcow2" in all_images(data)[0].problem
+
+    def test_none_where_there_is_no_folder(self, tmp_path: Path) -> None:
+        assert all_images(tmp_path) == []
+
+
+class TestOneImage:
+    def test_says_which_there_are(self, data: Path) -> None:
+        assert one_image(data, "half").image is None
+        with pytest.raises(NotFound) as caught:
+            one_image(data, "debain")
+        assert caught.value.hint == "There are: debian, eleven, half."
+
+    @pytest.mark.parametrize("name", ["../debian", "", ".", "/", "images/debian"])
+    def test_a_name_is_no_path(self, data: Path, name: str) -> None:
+        with pytest.raises(NotFound):
+            one_image(data, name)
+
+
+class TestOffers:
+    def test_say_what_a_run_can_choose(self, data: Path) -> None:
+        debian, eleven = offers(data, "eleven")
+        assert (debian.name, debian.os, debian.prepared, debian.default) == ("debian", "linux", True, False)
+        assert (eleven.os, eleven.programs, eleven.default) == ("windows", ("notepad",), True)
+        assert [(screen.width, screen.height) for screen in debian.screens] == [(1920, 1080), (1280, 800)]
+        assert "secret" not in debian.model_dump_json()
+
+
+class TestRemoveImage:
+    def test_takes_its_templates_along_and_nothing_else(self, data: Path) -> None:
+        other = write_template(data, "c3", "eleven")
+        freed = remove_image(data, "debian")
+        assert freed >= 5000
+        assert [each.name for each in all_images(data)] == ["eleven", "half"]
+        assert sorted(each.name for each in (data / "templates").iterdir()) == ["c3", "c3.lock"]
+        assert other.is_dir()
+        assert not list((data / "images").glob(".removed*"))
+
+    def test_a_build_that_did_not_end(self, data: Path) -> None:
+        remove_image(data, "half")
+        assert not (data / "images" / "half").exists()
+
+    def test_one_that_is_not_there(self, data: Path) -> None:
+        with pytest.raises(NotFound):
+            remove_image(data, "nothing")
+
+
+class TestAbout:
+    def test_is_one_line(self) -> None:
+        assert about(image_of(memory_mib=1536, cpus=1)) == "minimal 1; 1.5 GiB, 1 processor, disk 8 GiB"

@@ -1,0 +1,57 @@
+import pytest
+
+from backend.domain.errors import ClusterLost, Unavailable
+from backend.domain.ports import Availability, DesktopSpec
+from backend.domain.run import Screen
+from tests.fakes.provider import FakeProvider
+from worker.prepare_image import FAILED, main, prepare
+
+SPEC = DesktopSpec(screen=Screen(width=1280, height=800), image="debian")
+
+
+class Cloning(FakeProvider):
+    """A provider whose desktops are clones."""
+
+    name = "cloning"
+
+    def __init__(self, *, why_not: str = "", lost: str = "") -> None:
+        super().__init__()
+        self.made: list[DesktopSpec] = []
+        self._why_not, self._lost = why_not, lost
+
+    def availability(self) -> Availability:
+        return Availability(ok=not self._why_not, reason=self._why_not)
+
+    def template(self, spec: DesktopSpec) -> object:
+        if self._lost:
+            raise ClusterLost(self._lost)
+        self.made.append(spec)
+        return spec
+
+
+class TestPrepare:
+    def test_asks_the_provider_that_clones(self) -> None:
+        cloning = Cloning()
+        told = prepare([FakeProvider(), cloning], SPEC)
+        assert cloning.made == [SPEC]
+        assert {**told, "seconds": 0} == {"image": "debian", "screen": "1280x800", "provider": "cloning", "seconds": 0}
+
+    def test_there_is_none(self) -> None:
+        with pytest.raises(Unavailable, match="no provider of this installation clones templates"):
+            prepare([FakeProvider()], SPEC)
+
+    def test_it_cannot_work_here(self) -> None:
+        with pytest.raises(Unavailable, match="the provider cloning does not work here: no QEMU"):
+            prepare([Cloning(why_not="no QEMU")], SPEC)
+
+    def test_it_fails(self) -> None:
+        with pytest.raises(ClusterLost, match="the guest never answered"):
+            prepare([Cloning(lost="the guest never answered")], SPEC)
+
+
+class TestMain:
+    def test_says_why_not_and_leaves_standard_output_alone(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["no-such-image"]) == FAILED
+        told = capsys.readouterr()
+        assert told.out == ""
+        assert told.err.strip()

@@ -1,0 +1,70 @@
+"""`python -m worker.prepare_image NAME --screen WxH`: makes the template that an image's desktops are cloned from.
+
+Started by `deskarena image prepare`. Prints one JSON object when the template is there; what happens meanwhile goes to
+standard error. Exits with 3 if it cannot be made.
+"""
+
+import argparse
+import json
+import logging
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from backend.config import get_settings
+from backend.domain import registry
+from backend.domain.errors import DeskarenaError, Unavailable
+from backend.domain.ports import DesktopSpec, MakesTemplates, Provider
+from backend.domain.registry import Kind
+from backend.domain.run import Screen
+
+FAILED = 3
+
+
+def prepare(providers: Iterable[Provider], spec: DesktopSpec) -> dict[str, Any]:
+    """Has the first provider that clones templates make that of an image; what became of it.
+
+    Raises:
+        Unavailable: no provider here clones templates, or the one that does cannot work here.
+        ClusterLost, GuestLost: the template cannot be made.
+    """
+    for provider in providers:
+        if not isinstance(provider, MakesTemplates):
+            continue
+        offer = provider.availability()
+        if not offer.ok:
+            raise Unavailable(f"the provider {provider.name} does not work here: {offer.reason}")
+        began = time.monotonic()
+        provider.template(spec)
+        seconds = round(time.monotonic() - began, 1)
+        screen = f"{spec.screen.width}x{spec.screen.height}"
+        return {"image": spec.image, "screen": screen, "provider": provider.name, "seconds": seconds}
+    raise Unavailable("no provider of this installation clones templates")
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Reads the arguments, prepares, and says how it went; the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("name")
+    parser.add_argument("--screen", default="1920x1080")
+    arguments = parser.parse_args(words)
+    width, _, height = arguments.screen.partition("x")
+    logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
+    logging.getLogger("httpx").setLevel(logging.WARNING)
+    registry.load("worker.providers")
+    found = [registry.lookup(Kind.PROVIDER, name)(get_settings()) for name in registry.names(Kind.PROVIDER)]
+    try:
+        spec = DesktopSpec(screen=Screen(width=int(width), height=int(height)), image=arguments.name)
+        sys.stdout.write(json.dumps(prepare(found, spec)) + "\n")
+    except DeskarenaError as error:
+        sys.stderr.write(f"{error.message} {error.hint}".strip() + "\n")
+        return FAILED
+    finally:
+        for provider in found:
+            provider.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
