@@ -4,15 +4,26 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from operator import itemgetter
+from pathlib import Path
 from typing import Any
 
 import typer
 
+from backend.cli.doctor import machine
 from backend.cli.doctor.check import Check, State
-from backend.cli.doctor.report import all_checks, verdict
+from backend.cli.doctor.report import all_checks
+from backend.cli.doctor.verdicts import DESKTOPS, Verdict, verdicts
 from backend.cli.errors import ExitCode
 from backend.cli.options import Data, OutputForm, default_data
-from backend.cli.output import Output, print_table
+from backend.cli.output import Columns, Output, print_table
+from backend.domain.slots import Need, largest, need_of
+
+SUMMARY: Columns = {
+    "what": itemgetter("name"),
+    "here": lambda row: "works" if row["works"] else "does not work",
+    "slots": lambda row: row["slots"]["number"] if row["slots"] else None,
+    "why": lambda row: "; ".join(filter(None, (row["reason"], (row["slots"] or {}).get("reason", "")))),
+}
 
 
 def doctor(data: Data = None, output: OutputForm = Output.TABLE) -> None:
@@ -20,18 +31,31 @@ def doctor(data: Data = None, output: OutputForm = Output.TABLE) -> None:
 
     Exits with 0 if the service and at least one kind of desktop can run here, else with 3.
     """
-    checks = all_checks((data or default_data()).expanduser().absolute())
-    can = verdict(checks)
-    show(checks, can, output)
-    if not (can["stack"] and (can["local"] or can["qemu"])):
+    from backend.config import get_settings
+
+    place = (data or default_data()).expanduser().absolute()
+    checks = all_checks(place)
+    found = verdicts(checks, machine.room(place), {"qemu": image_need(place)}, get_settings().slots)
+    show(checks, found, output)
+    works = {each.name for each in found if each.works}
+    if "stack" not in works or works.isdisjoint(DESKTOPS):
         raise typer.Exit(ExitCode.INFRASTRUCTURE)
 
 
-def show(checks: Sequence[Check], can: Mapping[str, bool], output: Output) -> None:
+def image_need(data: Path) -> Need:
+    """What one virtual machine takes, of the largest image that there is."""
+    from backend.services.machine_images import all_images
+
+    return largest(need_of(each.image) for each in all_images(data) if each.image is not None)
+
+
+def show(checks: Sequence[Check], found: Sequence[Verdict], output: Output) -> None:
     """Print the report."""
     rows: list[dict[str, Any]] = [asdict(check) for check in checks]
+    summary: list[Mapping[str, Any]] = [asdict(each) for each in found]
     if output is Output.JSON:
-        print(json.dumps({"can": can, "checks": rows}, indent=2))
+        can = {each.name: each.works for each in found}
+        print(json.dumps({"can": can, "summary": summary, "checks": rows}, indent=2))
     elif output is Output.JSONL:
         for row in rows:
             print(json.dumps(row))
@@ -41,4 +65,5 @@ def show(checks: Sequence[Check], can: Mapping[str, bool], output: Output) -> No
         for check in checks:
             if check.state is not State.OK:
                 print(f"\n{check.name}: {check.install}")
-        print("\nCan run here: " + (", ".join(name for name, works in can.items() if works) or "nothing"))
+        print()
+        print_table(summary, SUMMARY)

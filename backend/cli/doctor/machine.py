@@ -9,6 +9,7 @@ from pathlib import Path
 import psutil
 
 from backend.cli.doctor.check import Check, Probe
+from backend.domain.slots import Room
 
 GIB = 2**30
 LEAST_DISK_GIB, LEAST_MEMORY_GIB = 2.0, 2.0
@@ -24,6 +25,12 @@ TCG = Probe(
     works="VM desktops can run (with kvm at full speed, else emulated)",
     lacks="no VM desktops on this machine; local desktops are not affected",
     install="apt install qemu-system-x86 qemu-utils",
+)
+IMAGES = Probe(
+    name="images",
+    works="VM desktops can be made of them",
+    lacks="no VM desktops on this machine: there is nothing to make them of",
+    install="deskarena image build linux, or deskarena image build windows --iso FILE",
 )
 MEMORY = Probe(
     name="memory",
@@ -53,6 +60,24 @@ def qemu() -> Check:
     return TCG.program(["qemu-system-x86_64", "--version"])
 
 
+def images(data: Path) -> Check:
+    """Read what each image says of itself."""
+    from backend.services.machine_images import all_images
+
+    found = all_images(data)
+    good = [f"{each.name} ({each.image.os})" for each in found if each.image is not None]
+    bad = [f"{each.name}: {each.problem}" for each in found if each.problem]
+    if good:
+        return IMAGES.ok("; ".join([", ".join(good), *bad]))
+    return IMAGES.broken("; ".join(bad)) if bad else IMAGES.missing(f"no image in {data / 'images'}")
+
+
+def room(data: Path) -> Room:
+    """What desktops can have of this machine."""
+    free = shutil.disk_usage(_existing(data)).free
+    return Room(psutil.virtual_memory().available, len(os.sched_getaffinity(0)), free)
+
+
 def memory() -> Check:
     """Memory that can be had now."""
     available = psutil.virtual_memory().available / GIB
@@ -62,7 +87,11 @@ def memory() -> Check:
 
 def disk(data: Path) -> Check:
     """Free space where the data folder is or would be."""
-    folder = next(path for path in (data, *data.parents) if path.exists())
-    free = shutil.disk_usage(folder).free / GIB
+    free = shutil.disk_usage(_existing(data)).free / GIB
     detail = f"{free:.1f} GiB free for {data}"
     return DISK.ok(detail) if free >= LEAST_DISK_GIB else DISK.broken(detail)
+
+
+def _existing(data: Path) -> Path:
+    """The data folder, or where it would be made."""
+    return next(path for path in (data, *data.parents) if path.exists())

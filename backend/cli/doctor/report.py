@@ -1,14 +1,9 @@
-"""All checks, and what they come to."""
+"""All checks."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from backend.cli.doctor import desktops, machine, servers
-from backend.cli.doctor.check import Check, State
-
-# Without these no local desktop can be started.
-NEEDED_FOR_LOCAL = ("xvfb", "sandbox", "guest server", "window manager")
-NEEDED_FOR_STACK = ("database", "broker")
+from backend.cli.doctor.check import Check
 
 
 def all_checks(data: Path) -> list[Check]:
@@ -30,16 +25,7 @@ def all_checks(data: Path) -> list[Check]:
         desktops.wine(),
         machine.kvm(),
         machine.qemu(),
+        machine.images(data),
         machine.memory(),
         machine.disk(data),
     ]
-
-
-def verdict(checks: Sequence[Check]) -> dict[str, bool]:
-    """What can run here: the stack itself, and desktops of each provider."""
-    works = {check.name for check in checks if check.state is State.OK}
-    return {
-        "stack": works.issuperset(NEEDED_FOR_STACK),
-        "local": works.issuperset(NEEDED_FOR_LOCAL),
-        "qemu": "qemu" in works,
-    }

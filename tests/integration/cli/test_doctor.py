@@ -1,6 +1,7 @@
 """`deskarena doctor` on the machine that the tests run on."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -10,11 +11,15 @@ from tests.integration.cli.service import deskarena
 
 
 @pytest.fixture(scope="module")
-def report() -> tuple[int, dict[str, bool], list[dict[str, str]]]:
+def told() -> tuple[int, dict[str, Any]]:
     done = deskarena("doctor", "-o", "json")
-    found = json.loads(done.stdout)
     assert done.stderr == ""
-    return done.returncode, found["can"], found["checks"]
+    return done.returncode, json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def report(told: tuple[int, dict[str, Any]]) -> tuple[int, dict[str, bool], list[dict[str, str]]]:
+    return told[0], told[1]["can"], told[1]["checks"]
 
 
 class TestDoctor:
@@ -31,6 +36,13 @@ class TestDoctor:
         self, report: tuple[int, dict[str, bool], list[dict[str, str]]]
     ) -> None:
         assert all(check["install"] for check in report[2] if check["state"] != "ok")
+
+    def test_each_kind_of_desktop_says_how_many_and_why_or_why_not(self, told: tuple[int, dict[str, Any]]) -> None:
+        summary = told[1]["summary"]
+        assert [each["name"] for each in summary] == ["stack", "local", "local, Windows programs", "qemu"]
+        assert all(each["works"] or each["reason"] for each in summary)
+        counts = [each["slots"] for each in summary if each["works"] and each["name"] in {"local", "qemu"}]
+        assert all(count["reason"].startswith("counted, by ") for count in counts)
 
     def test_database_and_broker_really_start(self, report: tuple[int, dict[str, bool], list[dict[str, str]]]) -> None:
         details = {check["name"]: check["detail"] for check in report[2]}

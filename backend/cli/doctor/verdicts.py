@@ -1,0 +1,66 @@
+"""What the checks come to: for the service and for each kind of desktop, whether it works here, why not, how many."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from backend.cli.doctor.check import Check, State
+from backend.domain.slots import Count, Need, Room, counted
+
+NEEDED_FOR_STACK = ("database", "broker")
+NEEDED_FOR_LOCAL = ("xvfb", "sandbox", "guest server", "window manager")
+NEEDED: Mapping[str, Sequence[str]] = {
+    "stack": NEEDED_FOR_STACK,
+    "local": NEEDED_FOR_LOCAL,
+    "local, Windows programs": (*NEEDED_FOR_LOCAL, "wine"),
+    "qemu": ("qemu", "images"),
+}
+"""Without these checks it does not work at all."""
+WANTED: Mapping[str, Sequence[str]] = {"local": ("overlay", "cgroups", "accessibility"), "qemu": ("kvm",)}
+"""Without these it works, but not as it should."""
+DESKTOPS = ("local", "qemu")
+"""What has slots."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """One line of the summary.
+
+    Args:
+        name: The service (`stack`), or a kind of desktop.
+        works: Whether it works here.
+        reason: Why not; or what is not as it should be; empty if all is well.
+        slots: How many desktops of it run at once, and why so many; None where that means nothing.
+    """
+
+    name: str
+    works: bool
+    reason: str
+    slots: Count | None = None
+
+
+def verdicts(checks: Sequence[Check], room: Room, needs: Mapping[str, Need], wanted: int | None) -> list[Verdict]:
+    """The summary.
+
+    Args:
+        checks: What was found.
+        room: What the machine has.
+        needs: What one desktop takes, by kind.
+        wanted: Slots that a person has set; None = counted.
+    """
+    by_name = {check.name: check for check in checks}
+    return [_verdict(name, by_name, room, needs, wanted) for name in NEEDED]
+
+
+def _verdict(
+    name: str, checks: Mapping[str, Check], room: Room, needs: Mapping[str, Need], wanted: int | None
+) -> Verdict:
+    lacks = _failed(NEEDED[name], checks)
+    if lacks:
+        return Verdict(name=name, works=False, reason="; ".join(f"{check.name}: {check.detail}" for check in lacks))
+    poor = "; ".join(check.means for check in _failed(WANTED.get(name, ()), checks))
+    slots = counted(room, needs.get(name, Need()), wanted=wanted) if name in DESKTOPS else None
+    return Verdict(name=name, works=True, reason=poor, slots=slots)
+
+
+def _failed(names: Iterable[str], checks: Mapping[str, Check]) -> list[Check]:
+    return [checks[name] for name in names if checks[name].state is not State.OK]

@@ -1,0 +1,64 @@
+import pytest
+
+from backend.cli.doctor.check import Check, State
+from backend.cli.doctor.verdicts import NEEDED, WANTED, Verdict, verdicts
+from backend.domain.slots import Need, Room
+
+GIB = 2**30
+ROOM = Room(memory=16 * GIB, cores=4, disk=100 * GIB)
+NAMES = dict.fromkeys(name for names in (*NEEDED.values(), *WANTED.values()) for name in names)
+
+
+def found(*broken: str, wanted: int | None = None) -> dict[str, Verdict]:
+    checks = [
+        Check(
+            name=name, state=State.BROKEN if name in broken else State.OK, detail=f"no {name}", means=f"{name} is slow"
+        )
+        for name in NAMES
+    ]
+    needs = {"qemu": Need(memory=4 * GIB, cores=1.0, disk=GIB)}
+    return {verdict.name: verdict for verdict in verdicts(checks, ROOM, needs, wanted)}
+
+
+class TestVerdicts:
+    def test_everything_works(self) -> None:
+        told = found()
+        assert list(told) == ["stack", "local", "local, Windows programs", "qemu"]
+        assert all(verdict.works and not verdict.reason for verdict in told.values())
+
+    @pytest.mark.parametrize(
+        ("broken", "works_not"),
+        [
+            ("sandbox", {"local", "local, Windows programs"}),
+            ("wine", {"local, Windows programs"}),
+            ("qemu", {"qemu"}),
+            ("images", {"qemu"}),
+            ("database", {"stack"}),
+            ("kvm", set()),
+            ("overlay", set()),
+        ],
+    )
+    def test_what_needs_it_does_not_work(self, broken: str, works_not: set[str]) -> None:
+        assert {name for name, verdict in found(broken).items() if not verdict.works} == works_not
+
+    def test_says_everything_that_is_missing(self) -> None:
+        assert found("xvfb", "sandbox")["local"].reason == "xvfb: no xvfb; sandbox: no sandbox"
+
+    def test_says_what_is_not_as_it_should_be(self) -> None:
+        told = found("kvm")["qemu"]
+        assert (told.works, told.reason) == (True, "kvm is slow")
+
+    def test_slots_by_what_one_desktop_takes(self) -> None:
+        told = found()
+        assert {name: verdict.slots.number for name, verdict in told.items() if verdict.slots} == {
+            "local": 4,
+            "qemu": 3,
+        }
+
+    def test_slots_that_a_person_has_set(self) -> None:
+        slots = found(wanted=9)["local"].slots
+        assert slots is not None
+        assert (slots.number, slots.reason) == (9, "set to 9: more than the machine has room for (4)")
+
+    def test_what_does_not_work_has_no_slots(self) -> None:
+        assert found("qemu")["qemu"].slots is None
