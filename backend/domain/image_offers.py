@@ -19,7 +19,8 @@ class ImageOffer(Frozen):
         about: for people: variant, version, memory.
         programs: commands found on it, as `Availability.programs`.
         screens: sizes in pixels that it can show; empty = any.
-        prepared: desktops of it are clones of a template that is there; else the first one takes longer.
+        prepared: the template that its desktops are cloned from is there; False: the first one makes it, and takes
+            longer. None where there are no templates.
         reason: why no desktop can be made of it here; empty if one can.
     """
 
@@ -29,7 +30,7 @@ class ImageOffer(Frozen):
     about: str = ""
     programs: tuple[str, ...] = ()
     screens: tuple[Screen, ...] = ()
-    prepared: bool = False
+    prepared: bool | None = None
     reason: str = Field(default="")
 
 

@@ -67,7 +67,7 @@ class Capabilities:
         if reason:
             return f"{where} for {task.os} cannot be made here: {reason}"
         if systems and task.os not in systems:
-            return f"needs {task.os}; {where} {'is' if image else 'are'} {', '.join(sorted(systems))}"
+            return f"needs {task.os}; {where} {'has' if image else 'are'} {', '.join(sorted(systems))}"
         missing = [name for name in task.requires if name not in programs]
         absent = f"not installed on {where}: {', '.join(missing)}" if missing else ""
         unjudged = NO_JUDGE if task.judged and not judge else ""

@@ -138,7 +138,30 @@ def _task(domain: str, name: str, place: int) -> DomainTask:
 def abilities() -> dict[str, Any]:
     """What the scene's worker says of itself."""
     said = capabilities(("mousepad", "pcmanfm", "xterm", "galculator", "gpicview"))
-    said["providers"]["qemu"] = {"ok": False, "reason": "/dev/kvm does not boot a guest here", "programs": []}
+    programs = said["providers"]["local"]["programs"]
+    said["providers"]["local"] |= {
+        "os": ["linux", "windows"],
+        "slots": {"number": 2, "reason": "counted, by cores: 15.6 GiB of memory, 2 cores; one takes 1 GiB, 1 core"},
+        "images": [
+            {"name": "linux", "default": True, "about": "programs of this machine", "programs": programs},
+            {"name": "windows", "os": "windows", "about": "Wine 8.0", "programs": ["notepad"]},
+        ],
+    }
+    said["providers"]["qemu"] = {
+        "ok": False,
+        "reason": "/dev/kvm does not boot a guest here",
+        "programs": [],
+        "images": [
+            {
+                "name": "debian-minimal",
+                "about": "minimal 12.7; 1 GiB, 2 processors, disk 8 GiB",
+                "programs": programs,
+                "screens": [{"width": 1920, "height": 1080}, {"width": 1280, "height": 800}],
+                "prepared": False,
+                "reason": "disk.qcow2 has 4096 bytes, image.json says 734003200",
+            }
+        ],
+    }
     said["models"] = {"http": {}}
     schema = {
         "properties": {

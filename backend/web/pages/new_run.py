@@ -25,6 +25,7 @@ BUDGET = ("max_steps", "max_seconds", "max_tokens", "max_usd")
 CHOICES = ("variant", "preset", "observation", "action_space", "desktop_image")
 JUDGE = ("endpoint", "model", "votes", "temperature")
 FIRST = "random"
+SIZES = ("1920x1080", "1440x900", "1280x800")
 OPTIONS = ("observation_params", "action_params", "image")
 Given = QueryParams | FormData
 
@@ -70,6 +71,15 @@ def values_of(given: Given, page: NewRun, agent: str) -> dict[str, Any]:
     return values
 
 
+def sizes(page: NewRun, given: Given) -> tuple[str, ...]:
+    """Screens that can be chosen: those of the image, where it cannot show every one."""
+    machine = page.able.provider(text(given, "provider", "local"))
+    offers = [image.offer for image in machine.images] if machine else []
+    wanted = text(given, "desktop_image")
+    shown = [each for offer in offers if (offer.name == wanted if wanted else offer.default) for each in offer.screens]
+    return tuple(f"{each.width}x{each.height}" for each in shown) or SIZES
+
+
 def first_agent(page: NewRun) -> str:
     """The agent that is chosen at first: one that does not see the task and needs no model."""
     names = [agent.name for agent, _ in page.agents if not agent.privileged]
@@ -101,6 +111,7 @@ def show(
         "provider": text(given, "provider", "local"),
         "chosen": set(patterns(given)),
         "forecast": expected,
+        "sizes": sizes(page, given),
         "error": trouble,
         "key": text(given, "key") or uuid4().hex,
     }

@@ -94,12 +94,34 @@ class TestEpisode:
         assert "the agent said it was done" in text
 
 
+class TestWorkers:
+    def test_slots_and_images_with_their_reasons(self, client: TestClient) -> None:
+        text = client.get("/workers", headers=PAGE).text
+        assert "counted, by cores: 15.6 GiB of memory" in text
+        assert "disk.qcow2 has 4096 bytes, image.json says 734003200" in text
+        assert "Wine 8.0" in text
+
+
 class TestNewRun:
     def test_forecast_and_what_cannot_run(self, client: TestClient) -> None:
         text = client.get("/runs/new?benchmark=starter&agent=always_fail&repeats=2", headers=PAGE).text
         assert ">48<" in text
         assert "not installed on local desktops: localc" in text
         assert "/dev/kvm does not boot a guest here" in text
+
+    def test_an_image_decides_what_can_run(self, client: TestClient) -> None:
+        text = client.get("/runs/new?benchmark=starter&agent=noop&desktop_image=windows", headers=PAGE).text
+        assert '<option value="windows" selected>windows (windows)</option>' in text
+        assert "needs linux; the image windows has windows" in text
+
+    def test_an_image_that_is_not_there(self, client: TestClient) -> None:
+        text = html.unescape(client.get("/runs/new?agent=noop&desktop_image=vista", headers=PAGE).text)
+        assert "there is no image called 'vista' here" in text
+
+    def test_a_screen_of_the_image(self, client: TestClient) -> None:
+        text = client.get("/runs/new?agent=noop&provider=qemu&desktop_image=debian-minimal", headers=PAGE).text
+        assert "<option>1280x800</option>" in text
+        assert "<option>1440x900</option>" not in text
 
     def test_starts_a_run_once(self, fresh: TestClient) -> None:
         form = {"benchmark": "starter", "agent": "noop", "provider": "local", "tasks": "files/*", "key": "k1"}

@@ -100,7 +100,7 @@ class TestImages:
     def test_the_image_that_a_run_names_counts_alone(self) -> None:
         can = with_images(LINUX, WINDOWS)
         why = can.why_not("vm", Task(requires=[], os="linux"), image="eleven")
-        assert why == "needs linux; the image eleven is windows"
+        assert why == "needs linux; the image eleven has windows"
         assert can.why_not("vm", Task(requires=["mousepad"], os="linux"), image="debian") == ""
 
     def test_one_that_cannot_be_made_says_why(self) -> None:
