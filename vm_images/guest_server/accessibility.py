@@ -6,7 +6,7 @@ from .errors import GuestError
 from .machine import Machine, TreeWanted
 from .params import Params, query_params
 
-_BACKENDS, _NAMES = ("uia", "win32"), ("osworld", "waa")
+_BACKENDS, _NAMES = ("", "uia", "win32"), ("osworld", "waa")
 
 
 def routes(machine: Machine) -> list[web.RouteDef]:
@@ -39,5 +39,5 @@ def routes(machine: Machine) -> list[web.RouteDef]:
 def _one_of(params: Params, name: str, known: tuple[str, ...]) -> str:
     value = params.text(name, known[0])
     if value not in known:
-        raise GuestError("bad_request", f"'{name}' must be {' or '.join(known)}, not {value[:40]!r}")
+        raise GuestError("bad_request", f"'{name}' must be {' or '.join(filter(None, known))}, not {value[:40]!r}")
     return value

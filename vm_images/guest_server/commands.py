@@ -3,9 +3,13 @@
 import os
 import shlex
 
+from . import words_windows
 from .errors import GuestError
 from .machine import CommandSpec, Machine
 from .params import Params
+
+_WINDOWS = os.name == "nt"
+_HOME = ("~/", "~\\") if _WINDOWS else ("~/",)
 
 
 def read_command(params: Params, machine: Machine) -> CommandSpec:
@@ -22,17 +26,19 @@ def read_command(params: Params, machine: Machine) -> CommandSpec:
         return CommandSpec([_line(command)], shell=True)  # noqa: S604 - the shell is what the caller asks for.
     words = command if isinstance(command, list) else _split(command)
     home = str(machine.home)
-    return CommandSpec([home + word[1:] if word == "~" or word.startswith("~/") else word for word in words])
+    return CommandSpec([home + word[1:] if word == "~" or word.startswith(_HOME) else word for word in words])
 
 
 def _line(command: str | list[str]) -> str:
     if isinstance(command, str):
         return command
-    return command[0] if len(command) == 1 else shlex.join(command)
+    if len(command) == 1:
+        return command[0]
+    return words_windows.join(command) if _WINDOWS else shlex.join(command)
 
 
 def _split(command: str) -> list[str]:
     try:
-        return shlex.split(command, posix=os.name != "nt")
+        return words_windows.split(command) if _WINDOWS else shlex.split(command)
     except ValueError as error:
         raise GuestError("bad_request", f"'command' cannot be split into words: {error}") from None

@@ -241,7 +241,9 @@ class Computer:
 
 def _shell() -> Shell:
     if os.name == "nt":
-        raise NotImplementedError("the library `computer` has no part for Windows yet")
+        from .computer_windows import WindowsPrograms
+
+        return WindowsPrograms()
     from .computer_linux import LinuxPrograms
 
     return LinuxPrograms()

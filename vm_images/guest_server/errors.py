@@ -7,6 +7,7 @@ from typing import Any
 STATUS: Mapping[str, int] = MappingProxyType(
     {
         "bad_request": 400,
+        "no": 400,
         "unauthorized": 401,
         "forbidden": 403,
         "not_found": 404,

@@ -1,9 +1,11 @@
 """Turns a picture of the screen into JPEG or PNG."""
 
 import io
+from pathlib import Path
 
-from PIL import Image, JpegImagePlugin
+from PIL import Image, JpegImagePlugin, UnidentifiedImageError
 
+from .errors import GuestError
 from .machine import Shot
 
 # The screen's bytes are blue, green, red, unused. Pillow can lay an image over such memory without a copy only if they
@@ -31,3 +33,16 @@ def to_png(shot: Shot) -> bytes:
     buffer = io.BytesIO()
     image.save(buffer, "PNG", compress_level=1)
     return buffer.getvalue()
+
+
+def check_picture(path: Path) -> None:
+    """Reads a picture's head.
+
+    Raises:
+        GuestError: it is no picture, or absurdly large.
+    """
+    try:
+        with Image.open(path) as image:
+            image.verify()
+    except (UnidentifiedImageError, Image.DecompressionBombError, SyntaxError) as error:
+        raise GuestError("bad_request", f"'{path}' is no picture that can be shown: {error}") from None

@@ -1,8 +1,7 @@
 """Hears every press of a key or button on Windows, by low-level hooks, before the program under it does.
 
 The hooks need a thread with a message loop. What is heard is handed to a second thread: UI Automation may not be
-asked from within a hook; the hook waits for it a moment, so that the control is still there. Not run by our tests: they
-have no Windows.
+asked from within a hook; the hook waits for it a moment, so that the control is still there.
 """
 
 import ctypes
@@ -12,6 +11,8 @@ from ctypes import wintypes
 from queue import SimpleQueue
 from typing import Any
 
+from .api_windows import callback, user32
+from .com_windows import join_com
 from .symbols_windows import MODIFIER_KEYS, PACKET
 
 _WH_KEYBOARD_LL, _WH_MOUSE_LL = 13, 14
@@ -59,10 +60,9 @@ class Hooks:
             typed: told of each press of a key: virtual key, what the layout makes of it, modifiers held.
         """
         self._clicked, self._typed = clicked, typed
-        # Windows' own members of ctypes are not there on other systems.
-        self._user: Any = vars(ctypes)["WinDLL"]("user32", use_last_error=True)
         self._jobs: SimpleQueue[tuple[Job, threading.Event]] = SimpleQueue()
         self._ready = threading.Event()
+        self._half = ""
         self._kept: list[Any] = []  # The callbacks: ctypes forgets what nobody holds.
 
     def start(self) -> bool:
@@ -78,7 +78,7 @@ class Hooks:
         return done.wait(seconds)
 
     def _work(self) -> None:
-        vars(ctypes)["oledll"].ole32.CoInitializeEx(None, 0)
+        join_com()
         while True:
             job, done = self._jobs.get()
             try:
@@ -87,21 +87,16 @@ class Hooks:
                 done.set()
 
     def _listen(self) -> None:
-        result = ctypes.c_ssize_t
-        kind = vars(ctypes)["WINFUNCTYPE"](result, ctypes.c_int, wintypes.WPARAM, wintypes.LPARAM)
-        self._user.CallNextHookEx.restype = result
-        self._user.CallNextHookEx.argtypes = (wintypes.HHOOK, ctypes.c_int, wintypes.WPARAM, wintypes.LPARAM)
-        self._user.SetWindowsHookExW.restype = wintypes.HHOOK
-        self._user.SetWindowsHookExW.argtypes = (ctypes.c_int, kind, wintypes.HINSTANCE, wintypes.DWORD)
+        kind = callback(ctypes.c_ssize_t, ctypes.c_int, wintypes.WPARAM, wintypes.LPARAM)
         self._kept = [kind(self._on_mouse), kind(self._on_key)]
         hooks = [
-            self._user.SetWindowsHookExW(number, call, None, 0)
+            user32.SetWindowsHookExW(number, call, None, 0)
             for number, call in zip((_WH_MOUSE_LL, _WH_KEYBOARD_LL), self._kept, strict=True)
         ]
         if all(hooks):
             self._ready.set()
         message = wintypes.MSG()
-        while self._user.GetMessageW(ctypes.byref(message), None, 0, 0) > 0:
+        while user32.GetMessageW(ctypes.byref(message), None, 0, 0) > 0:
             pass
 
     def _on_mouse(self, code: int, message: int, data: int) -> int:
@@ -109,27 +104,36 @@ class Hooks:
             point = _Mouse.from_address(data).pt
             button, x, y = _BUTTONS[message], int(point.x), int(point.y)
             self.run(lambda: self._clicked(button, x, y), _HOLD_SECONDS)
-        return int(self._user.CallNextHookEx(None, code, message, data))
+        return int(user32.CallNextHookEx(None, code, message, data))
 
     def _on_key(self, code: int, message: int, data: int) -> int:
         if code == 0 and message in {_KEY_DOWN, _SYSTEM_KEY_DOWN}:
             info = _Keyboard.from_address(data)
             key, scan, held = int(info.vkCode), int(info.scanCode), self._held()
-            text = chr(scan) if key == PACKET else self._text(key, scan)
+            text = self._character(scan) if key == PACKET else self._text(key, scan)
             self._jobs.put((lambda: self._typed(key, text, held), threading.Event()))
-        return int(self._user.CallNextHookEx(None, code, message, data))
+        return int(user32.CallNextHookEx(None, code, message, data))
+
+    def _character(self, unit: int) -> str:
+        """What a UTF-16 unit completes: characters beyond the first 65,536 come as two."""
+        both = self._half + chr(unit)
+        if 0xD800 <= unit <= 0xDBFF:  # noqa: PLR2004 - first halves.
+            self._half = chr(unit)
+            return ""
+        self._half = ""
+        return both.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "ignore")
 
     def _held(self) -> frozenset[str]:
-        return frozenset(name for key, name in MODIFIER_KEYS.items() if self._user.GetAsyncKeyState(key) & _DOWN)
+        return frozenset(name for key, name in MODIFIER_KEYS.items() if user32.GetAsyncKeyState(key) & _DOWN)
 
     def _text(self, key: int, scan: int) -> str:
         """What the active window's layout makes of a key with the modifiers held."""
         state = (ctypes.c_ubyte * 256)()
         for number in (*MODIFIER_KEYS, 0x14, 0x90):  # Caps Lock and Num Lock count when they are on.
-            down = self._user.GetAsyncKeyState(number) & _DOWN
-            state[number] = (0x80 if down else 0) | (self._user.GetKeyState(number) & 1)
-        thread = self._user.GetWindowThreadProcessId(self._user.GetForegroundWindow(), None)
-        layout = self._user.GetKeyboardLayout(thread)
+            down = user32.GetAsyncKeyState(number) & _DOWN
+            state[number] = (0x80 if down else 0) | (user32.GetKeyState(number) & 1)
+        thread = user32.GetWindowThreadProcessId(user32.GetForegroundWindow(), None)
+        layout = user32.GetKeyboardLayout(thread)
         buffer = ctypes.create_unicode_buffer(8)
-        count = self._user.ToUnicodeEx(key, scan, state, buffer, 8, _KEEP_STATE, layout)
+        count = user32.ToUnicodeEx(key, scan, state, buffer, 8, _KEEP_STATE, layout)
         return buffer.value[:count] if count > 0 else ""

@@ -1,20 +1,15 @@
-"""The log of interactions on Windows: low-level hooks for what is done, UI Automation for the control that it met.
-
-Not run by our tests: they have no Windows. What does not depend on it is tested (`interaction_log.py`,
-`symbols_windows.py`).
-"""
+"""The log of interactions on Windows: low-level hooks for what is done, and the control that it met."""
 
 import asyncio
-import ctypes
 from typing import Any
 
+from .controls_windows import Controls, controls
 from .errors import GuestError
 from .hooks_windows import Hooks
 from .interaction_log import Found, Log, key_words
 from .symbols_windows import pressed
 
 _READ_SECONDS = 8.0
-_LONGEST_TITLE = 1024
 
 
 class WindowsInteractions:
@@ -22,7 +17,7 @@ class WindowsInteractions:
 
     def __init__(self) -> None:
         self._hooks: Hooks | None = None
-        self._automation: Any = None
+        self._controls: Controls | None = None
         self._log = Log(self._focused)
 
     async def told(self, since: int) -> list[dict[str, Any]]:
@@ -44,7 +39,7 @@ class WindowsInteractions:
         return found
 
     def _clicked(self, button: str, x: int, y: int) -> None:
-        self._log.click(button, x, y, self._asked("ElementFromPoint", x, y))
+        self._log.click(button, x, y, self._asked().at(x, y))
 
     def _typed(self, key: int, text: str, held: frozenset[str]) -> None:
         meant = pressed(key, text, held)
@@ -54,40 +49,10 @@ class WindowsInteractions:
             self._log.key(key_words(meant.name, meant.held))
 
     def _focused(self) -> Found:
-        return self._asked("GetFocusedElement")
+        return self._asked().focused()
 
-    def _asked(self, question: str, *point: int) -> Found:
-        """A control of UI Automation in words. Asked in the working thread only."""
-        from comtypes import COMError  # type: ignore[import-not-found]
-
-        window = _active_title()
-        try:
-            automation = self._connected()
-            where = (self._point(*point),) if point else ()
-            element = getattr(automation, question)(*where)
-            box = element.CurrentBoundingRectangle
-            rect = (box.left, box.top, box.right - box.left, box.bottom - box.top)
-            role = str(element.CurrentLocalizedControlType or "")
-            return Found(control=str(element.CurrentName or "").strip(), role=role, rect=rect, window=window)
-        except (COMError, OSError, ValueError):
-            return Found(window=window)  # It has gone meanwhile, or its program does not answer.
-
-    def _connected(self) -> Any:
-        """UI Automation; made in the thread that asks it."""
-        if self._automation is None:
-            from comtypes import client
-
-            module = client.GetModule("UIAutomationCore.dll")
-            self._module = module
-            self._automation = client.CreateObject(module.CUIAutomation, interface=module.IUIAutomation)
-        return self._automation
-
-    def _point(self, x: int, y: int) -> Any:
-        return self._module.tagPOINT(x, y)
-
-
-def _active_title() -> str:
-    user: Any = vars(ctypes)["WinDLL"]("user32")
-    buffer = ctypes.create_unicode_buffer(_LONGEST_TITLE)
-    user.GetWindowTextW(user.GetForegroundWindow(), buffer, _LONGEST_TITLE)
-    return buffer.value
+    def _asked(self) -> Controls:
+        """Made in the working thread, which is the one that asks."""
+        if self._controls is None:
+            self._controls = controls()
+        return self._controls

@@ -90,7 +90,7 @@ class TreeWanted:
     """Which accessibility tree is wanted, and how much of it at most.
 
     Attributes:
-        backend: `uia` or `win32`, where the platform has both (WindowsAgentArena's parameter).
+        backend: `uia` or `win32` (WindowsAgentArena's parameter); empty: the best that the platform has.
         names: `osworld` or `waa`: whose namespaces a Windows tree bears.
     """
 
@@ -98,7 +98,7 @@ class TreeWanted:
     depth: int
     children: int
     seconds: float
-    backend: str = "uia"
+    backend: str = ""
     names: str = "osworld"
 
 
@@ -126,9 +126,20 @@ class Tree:
 class Screen(Protocol):
     """The picture. Sizes are pixels; at `scale` 2.0, programs draw everything twice as large."""
 
-    width: int
-    height: int
-    scale: float
+    @property
+    def width(self) -> int:
+        """Pixels from left to right."""
+        ...
+
+    @property
+    def height(self) -> int:
+        """Pixels from top to bottom."""
+        ...
+
+    @property
+    def scale(self) -> float:
+        """1.0 where programs draw as many pixels as they are told."""
+        ...
 
     def grab(self) -> Shot:
         """The screen now, with the pointer, after all requests of before have been drawn."""

@@ -1,5 +1,6 @@
 """Free memory of the machine."""
 
+import os
 from pathlib import Path
 
 _MEMINFO = Path("/proc/meminfo")
@@ -7,6 +8,10 @@ _MEMINFO = Path("/proc/meminfo")
 
 def free_memory() -> int | None:
     """Bytes that programs can still get, None where that cannot be told."""
+    if os.name == "nt":
+        from .sources_windows import free_memory as windows_free_memory
+
+        return windows_free_memory()
     if not _MEMINFO.is_file():
         return None
     for line in _MEMINFO.read_text("ascii").splitlines():

@@ -30,7 +30,7 @@ def pressed(key: int, text: str, held: Collection[str]) -> Pressed:
         text: what the layout makes of it with the modifiers held (`ToUnicodeEx`), empty if nothing.
         held: modifiers that were held.
     """
-    if key in MODIFIER_KEYS or key in _LOCKS:
+    if key in MODIFIER_KEYS or key in _LOCKS or (key == PACKET and not text):
         return Pressed()
     # AltGr is Ctrl and Alt together; a text that they type is a text.
     types = text.isprintable() and text != "" and not ({"ctrl", "alt", "win"} & set(held) - _alt_gr(text, held))

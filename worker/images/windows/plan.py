@@ -180,7 +180,8 @@ def machine_plan(options: Options, installers: tuple[Installer, ...], parts: lis
         "programs": [_told(each) for each in installers],
         "server": {
             "parts": parts,
-            "arguments": ["-m", MODULE, "--host", "0.0.0.0", "--port", str(PORT)],  # noqa: S104 - inside the machine.
+            # To all sides, inside of the machine: QEMU leads one port to it.
+            "arguments": ["-m", MODULE, "--virtual-machine", "--host", "0.0.0.0", "--port", str(PORT)],  # noqa: S104
             "port": PORT,
             "proxy": PROXY,
         },

@@ -23,7 +23,7 @@ LOCK = SOURCES / "windows" / "requirements.txt"
 GUEST = SOURCES / "guest_server"
 PURE = ROOT / ".guest-site"
 """pyautogui and its kind, for every platform alike; `make setup` makes it."""
-MODULE = "guest_server.session"
+MODULE = "guest_server.session_windows"
 PORT = 5000
 PROXY = "127.0.0.1:3128"
 _SECONDS = 600.0

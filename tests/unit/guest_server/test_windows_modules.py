@@ -1,0 +1,46 @@
+"""The Windows part as a whole: it can be imported anywhere, and its routes are those of WindowsAgentArena's server."""
+
+import importlib
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+import guest_server
+from guest_server import checks_windows, waa_windows
+from guest_server.api_windows import Library
+from guest_server.app import build_app
+from guest_server.limits import Limits
+from guest_server.machine import Machine
+
+MODULES = sorted(path.stem for path in Path(guest_server.__file__).parent.glob("*_windows.py"))
+DOCS = Path(__file__).resolve().parents[3] / "docs" / "guest-api.md"
+# Reference: what WindowsAgentArena's server has beyond OSWorld's, and needs no snapshot.
+OWN = {
+    "/execute_windows", "/update_computer", "/obs_winagent", "/setup/clear_task_files", "/is_details_view",
+    "/are_files_sorted_by_modified_time", "/is_directory_read_only_for_user", "/are_all_images_tagged",
+    "/library_folders", "/check_if_timer_started", "/check_if_world_clock_exists",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_can_be_imported_without_windows(name: str) -> None:
+    assert importlib.import_module(f"guest_server.{name}").__doc__
+
+
+def paths(*capabilities: object) -> set[str]:
+    machine = SimpleNamespace(limits=Limits(), screen=None, capabilities=capabilities)
+    routes = build_app(cast("Machine", machine)).router.routes()
+    return {route.resource.canonical for route in routes if route.resource is not None}
+
+
+def test_every_route_of_waa_is_there_and_documented() -> None:
+    assert paths(waa_windows, checks_windows) - paths() == OWN
+    text = DOCS.read_text()
+    assert [path for path in sorted(OWN) if f"`POST {path}`" not in text and f"`GET {path}`" not in text] == []
+
+
+def test_a_function_that_is_not_declared_is_never_called() -> None:
+    with pytest.raises(AttributeError, match=r"user32\.Nothing is not declared"):
+        Library("user32", {}).Nothing  # noqa: B018 - asking is enough.

@@ -1,0 +1,110 @@
+"""WindowsAgentArena's routes: what an agent's code and its boxes become."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from guest_server.environment_windows import WindowsConfig, children_environment, own_environment, read_config
+from guest_server.errors import GuestError
+from guest_server.limits import Limits
+from guest_server.machine import Placement
+from guest_server.params import Params
+from guest_server.waa_windows import program, rects_of
+from guest_server.windows_windows import is_application, placed_box
+
+FAKE = "class Computer:\n    def __init__(self, boxes):\n        self.boxes = boxes\n"
+
+
+class TestProgram:
+    def ran(self, folder: Path, code: str) -> "subprocess.CompletedProcess[str]":
+        (folder / "deskarena_computer.py").write_text(FAKE)
+        source = program(code, [[1, 2, 3, 4]]).decode()
+        return subprocess.run(
+            [sys.executable, "-"], input=source, cwd=folder, capture_output=True, text=True, check=False, timeout=30
+        )
+
+    def test_the_code_has_the_computer_with_the_boxes(self, tmp_path: Path) -> None:
+        assert self.ran(tmp_path, "print(computer.boxes[0], 'ü {x} \\'\"')").stdout == "(1, 2, 3, 4) ü {x} '\"\n"
+
+    def test_there_is_no_human(self, tmp_path: Path) -> None:
+        assert "no human" in self.ran(tmp_path, "human.get_past_input()").stderr
+
+    def test_a_fault_names_the_agents_line(self, tmp_path: Path) -> None:
+        done = self.ran(tmp_path, "x = 1\nraise ValueError('no')")
+        assert done.returncode == 1
+        assert '"<agent>", line 2' in done.stderr
+
+
+class TestRectsOf:
+    def test_places_of_a_picture_come_back_to_the_screen(self) -> None:
+        given = {"rects": [[10, 20, 30, 40]], "window_rect": [100, 200, 500, 600], "scale": [2, 0.5]}
+        assert rects_of(Params(given)) == [[105, 240, 115, 280]]
+        assert rects_of(Params({"rects": [[1.4, 2, 3, 4]]})) == [[1, 2, 3, 4]]
+        assert rects_of(Params({})) == []
+
+    @pytest.mark.parametrize(
+        "given", [{"rects": 1}, {"rects": [[1, 2, 3]]}, {"rects": [["a", 1, 1, 1]]}, {"rects": [], "scale": 0}]
+    )
+    def test_anything_else_is_refused(self, given: dict[str, Any]) -> None:
+        with pytest.raises(GuestError):
+            rects_of(Params(given))
+
+    def test_it_can_be_told_to_a_process(self) -> None:
+        json.dumps(rects_of(Params({"rects": [[1, 2, 3, 4]]})))
+
+
+class TestIsApplication:
+    CAPTION, TOOL, APP = 0x00C00000, 0x80, 0x40000
+
+    def test_what_a_person_calls_a_window(self) -> None:
+        assert is_application("Notepad", "Untitled", self.CAPTION, 0)
+        assert is_application("#32770", "", self.CAPTION, 0)
+        assert is_application("X", "Tool that wants to be seen", 0, self.TOOL | self.APP)
+
+    def test_what_is_the_desktops_own_is_none(self) -> None:
+        assert not is_application("Progman", "Program Manager", self.CAPTION, 0)
+        assert not is_application("Shell_TrayWnd", "", 0, 0)
+        assert not is_application("X", "Tool", 0, self.TOOL)
+        assert not is_application("X", "", 0, 0)
+
+
+class TestPlacedBox:
+    def test_the_invisible_border_is_added(self) -> None:
+        visible, whole = (107, 100, 786, 593), (100, 100, 800, 600)
+        assert placed_box(Placement(x=0, y=0, width=400, height=300), visible, whole) == (-7, 0, 414, 307)
+
+    def test_what_is_not_asked_for_stays(self) -> None:
+        assert placed_box(Placement(width=400), (7, 7, 10, 10), (0, 0, 24, 17)) == (0, 0, 414, 17)
+
+
+class TestEnvironment:
+    def config(self, home: Path, *, virtual_machine: bool = False, **more: str) -> WindowsConfig:
+        given = {"USERPROFILE": str(home), "Path": r"C:\Windows", "APPDATA": "x", "DESKARENA_PYTHON": "py", **more}
+        return read_config(given, virtual_machine=virtual_machine)
+
+    def test_a_program_gets_what_windows_gives_and_nothing_of_ours(self, tmp_path: Path) -> None:
+        environment = children_environment(self.config(tmp_path, DESKARENA_EGRESS_PROXY="http://127.0.0.1:3128"))
+        assert environment["APPDATA"] == "x"
+        assert environment["PATH"].startswith(r"C:\Windows")
+        assert not [name for name in environment if name.startswith("DESKARENA")]
+        assert "guest_server" not in environment["PYTHONPATH"].replace("guest_server/data/python", "")
+
+    def test_our_helpers_find_the_package(self, tmp_path: Path) -> None:
+        assert "vm_images" in own_environment(self.config(tmp_path))["PYTHONPATH"]
+
+    def test_what_is_set_is_taken(self, tmp_path: Path) -> None:
+        config = self.config(tmp_path, DESKARENA_LIMIT_OUTPUT="10")
+        assert config.egress_proxy == ""
+        assert config.limits == Limits(output=10)
+        assert config.python == "py"
+
+    def test_a_machine_of_its_own_has_a_way_out(self, tmp_path: Path) -> None:
+        assert self.config(tmp_path, virtual_machine=True).egress_proxy == "http://127.0.0.1:3128"
+
+    def test_without_a_home_there_is_no_session(self) -> None:
+        with pytest.raises(ValueError, match="USERPROFILE"):
+            read_config({})

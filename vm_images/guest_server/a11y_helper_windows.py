@@ -1,0 +1,61 @@
+"""The accessibility helper: `python -m guest_server.a11y_helper_windows`.
+
+Reads questions as JSON lines on standard input and answers on standard output. It is a process of its own so that
+the server can kill it when an application hangs.
+"""
+
+import json
+import sys
+from typing import Any
+
+from .awareness_windows import see_real_pixels
+from .com_windows import ComError
+from .machine import TreeWanted
+from .text_cursor_windows import terminal_text, text_cursor
+from .tree_windows import Walk
+from .uia_windows import Automation
+from .win32_windows import Win32Source
+
+
+class Helper:
+    """Answers questions, with UI Automation where this Windows has it."""
+
+    def __init__(self) -> None:
+        self._automation: Automation | None = None
+        self._problem = ""
+        try:
+            self._automation = Automation()
+        except ComError as error:
+            self._problem = f"this Windows has no UI Automation ({error}); use the backend win32"
+
+    def answer(self, question: dict[str, Any]) -> dict[str, Any]:
+        """The answer, as JSON can carry it."""
+        what = question.pop("what")
+        if what == "terminal":
+            return {"text": None if self._automation is None else terminal_text(self._automation)}
+        if what == "cursor":
+            return text_cursor(self._automation)
+        return self._tree(TreeWanted(**question))
+
+    def _tree(self, wanted: TreeWanted) -> dict[str, Any]:
+        if wanted.backend == "uia" and self._automation is None:
+            return {"problem": self._problem}
+        if wanted.backend == "win32" or self._automation is None:
+            tree = Walk(Win32Source(), wanted).desktop()
+        else:
+            tree = Walk(self._automation, wanted).desktop()
+        return {"xml": tree.xml, "nodes": tree.nodes, "cut": tree.cut}
+
+
+def main() -> None:
+    """Answers questions until standard input ends."""
+    see_real_pixels()
+    helper = Helper()
+    for line in sys.stdin.buffer:
+        # ASCII, whatever this Windows takes a pipe's encoding for.
+        sys.stdout.write(json.dumps(helper.answer(json.loads(line))) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,111 @@
+"""WindowsAgentArena's checks of a Windows desktop: 200 if it is so, 400 if not, with WAA's words for the status."""
+
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import Element, fromstring
+
+from aiohttp import web
+
+from . import clock_windows, explorer_windows, libraries_windows
+from .errors import GuestError
+from .folders_windows import FOLDER_IDENTITIES, known_folder
+from .machine import Machine, TreeWanted
+from .params import Params, json_params
+
+_PICTURES = (".jpg", ".jpeg", ".tif", ".tiff")
+_ENDING = ".library-ms"
+_LONGEST_NAME = 255
+_ASK_SECONDS = 60.0
+
+
+def routes(machine: Machine) -> list[web.RouteDef]:
+    """POST of each check."""
+
+    async def details(request: web.Request) -> web.Response:
+        path = (await json_params(request)).path("path")
+        answer = await _explorer(machine, explorer_windows.FOLDER_VIEWS, {})
+        shown = explorer_windows.shows_details(answer.get("found") or [], path)
+        return said(shown, f"Explorer shows '{path}' with details", is_details_view=shown)
+
+    async def sorted_by_time(request: web.Request) -> web.Response:
+        path = (await json_params(request)).path("directory")
+        answer = await _explorer(machine, explorer_windows.FOLDER_VIEWS, {})
+        return said(
+            explorer_windows.sorted_by_time(answer.get("found") or [], path),
+            f"Explorer sorts '{path}' by the time of change",
+        )
+
+    async def read_only(request: web.Request) -> web.Response:
+        params = await json_params(request)
+        path, user = _folder(params), params.text("user", longest=_LONGEST_NAME)
+        answer = await _explorer(machine, explorer_windows.RIGHTS, {"directory": path, "user": user})
+        return said(explorer_windows.is_read_only(answer), f"'{path}' is read-only for '{user}'")
+
+    async def tagged(request: web.Request) -> web.Response:
+        params = await json_params(request)
+        path, tag = _folder(params), params.text("tag", longest=_LONGEST_NAME)
+        answer = await _explorer(machine, explorer_windows.TAGS, {"directory": path})
+        left = explorer_windows.untagged(answer.get("found") or [], tag, _PICTURES)
+        return said(not left, f"all pictures in '{path}' bear the tag '{tag}'", untagged=left[:100])
+
+    async def library(request: web.Request) -> web.Response:
+        name = (await json_params(request)).text("library_name", longest=_LONGEST_NAME)
+        return web.json_response({"status": "success", "output": await machine.blocking(_library, machine, name)})
+
+    async def timer(request: web.Request) -> web.Response:
+        params = await json_params(request)
+        parts = [params.integer(name, low=0, high=1000) for name in ("hours", "minutes", "seconds")]
+        seconds = parts[0] * 3600 + parts[1] * 60 + parts[2]
+        return said(clock_windows.timer_runs(await _tree(machine), seconds), f"a timer of {seconds} s is running")
+
+    async def city(request: web.Request) -> web.Response:
+        params = await json_params(request)
+        names = params.text("city", longest=_LONGEST_NAME), params.text("country", longest=_LONGEST_NAME)
+        return said(clock_windows.city_is_shown(await _tree(machine), *names), f"the clock shows {', '.join(names)}")
+
+    return [
+        web.post("/is_details_view", details),
+        web.post("/are_files_sorted_by_modified_time", sorted_by_time),
+        web.post("/is_directory_read_only_for_user", read_only),
+        web.post("/are_all_images_tagged", tagged),
+        web.post("/library_folders", library),
+        web.post("/check_if_timer_started", timer),
+        web.post("/check_if_world_clock_exists", city),
+    ]
+
+
+def said(holds: bool, claim: str, **more: Any) -> web.Response:  # noqa: FBT001 - the one thing it says.
+    """The answer of a check: a claim, and whether it holds."""
+    if holds:
+        return web.json_response({"status": "success", "message": claim, **more})
+    message = f"it is not so that {claim}"
+    raise GuestError("no", message, **more)
+
+
+async def _explorer(machine: Machine, script: str, asked: dict[str, str]) -> dict[str, Any]:
+    return await machine.within(_ASK_SECONDS, explorer_windows.ask, machine, script, asked)
+
+
+def _folder(params: Params) -> str:
+    path = params.path("directory")
+    if not Path(path).is_dir():
+        raise GuestError("not_found", f"the folder '{path}' does not exist")
+    return path
+
+
+async def _tree(machine: Machine) -> Element:
+    """Of UI Automation: Win32 knows nothing of what the Clock shows."""
+    limits = machine.limits
+    wanted = TreeWanted(limits.a11y_nodes, limits.a11y_depth, limits.a11y_children, limits.a11y_seconds, backend="uia")
+    return fromstring((await machine.accessibility.tree(wanted)).xml)  # noqa: S314 - our own helper's.
+
+
+def _library(machine: Machine, name: str) -> list[str]:
+    if Path(name).name != name:
+        raise GuestError("bad_request", f"'library_name' must be a name, not {name[:100]!r}")
+    roaming = Path(machine.environment.get("APPDATA", machine.home / "AppData" / "Roaming"))
+    file = roaming / "Microsoft" / "Windows" / "Libraries" / f"{name}{_ENDING}"
+    if not file.is_file():
+        raise GuestError("not_found", f"there is no library '{name}'")
+    known = {identity: str(known_folder(folder)) for folder, identity in FOLDER_IDENTITIES.items()}
+    return libraries_windows.folders_of(file.read_bytes(), known)

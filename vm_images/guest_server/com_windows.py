@@ -1,0 +1,139 @@
+"""Calls to COM objects by the places of their functions in the interface's table."""
+
+import ctypes
+from ctypes import wintypes
+from typing import Any
+
+from .api_windows import Guid, callback, ole32, oleaut32
+
+_IN_PROCESS = 0x1
+_I4, _R8, _BSTR, _BOOL = 3, 5, 8, 11
+
+Argument = tuple[Any, Any]
+"""A type of ctypes and a value."""
+
+
+class ComError(Exception):
+    """A call failed; `code` is its HRESULT, as Windows' documentation writes it."""
+
+    def __init__(self, what: str, code: int) -> None:
+        super().__init__(f"{what} failed with {code & 0xFFFFFFFF:#010x}")
+        self.code = code & 0xFFFFFFFF
+
+
+class Com:
+    """A COM object that we hold; it is given back when nobody here knows it any more."""
+
+    def __init__(self, pointer: int) -> None:
+        self.pointer = pointer
+        self._table = ctypes.cast(pointer, ctypes.POINTER(ctypes.POINTER(ctypes.c_void_p)))[0]
+
+    def __del__(self) -> None:
+        """Releases it: the third function of every interface."""
+        callback(wintypes.ULONG, ctypes.c_void_p)(self._table[2])(self.pointer)
+
+    def call(self, index: int, *arguments: Argument) -> None:
+        """Calls the function at a place of the table.
+
+        Raises:
+            ComError: it failed.
+        """
+        types = [kind for kind, _ in arguments]
+        function = callback(ctypes.c_long, ctypes.c_void_p, *types)(self._table[index])
+        code = function(self.pointer, *(value for _, value in arguments))
+        if code < 0:
+            raise ComError(f"function {index}", code)
+
+    def object(self, index: int, *arguments: Argument) -> "Com | None":
+        """Calls a function whose last argument gives an object; None if it gives none."""
+        found = ctypes.c_void_p()
+        self.call(index, *arguments, _out(found))
+        return None if found.value is None else Com(found.value)
+
+    def integer(self, index: int) -> int:
+        """Calls a function that gives a number."""
+        found = ctypes.c_int()
+        self.call(index, _out(found))
+        return int(found.value)
+
+    def text(self, index: int, *arguments: Argument) -> str:
+        """Calls a function that gives a text."""
+        found = ctypes.c_void_p()
+        self.call(index, *arguments, _out(found))
+        if found.value is None:
+            return ""
+        try:
+            return ctypes.wstring_at(found.value, oleaut32.SysStringLen(found))
+        finally:
+            oleaut32.SysFreeString(found)
+
+    def box(self, index: int) -> tuple[int, int, int, int]:
+        """Calls a function that gives a rectangle: left, top, width, height."""
+        found = wintypes.RECT()
+        self.call(index, _out(found))
+        return int(found.left), int(found.top), int(found.right - found.left), int(found.bottom - found.top)
+
+    def value(self, index: int, number: int) -> "str | int | float | bool | None":
+        """Calls a function that gives a property's value; None if the object has none of a plain kind."""
+        found = _Variant()
+        self.call(index, (ctypes.c_int, number), _out(found))
+        try:
+            return found.plain()
+        finally:
+            oleaut32.VariantClear(ctypes.byref(found))
+
+    def other(self, interface: Guid) -> "Com | None":
+        """Another interface of the object, None if it has it not."""
+        try:
+            return self.object(0, (ctypes.c_void_p, ctypes.addressof(interface)))
+        except ComError:
+            return None
+
+
+class _Data(ctypes.Union):
+    _fields_ = (
+        ("integer", ctypes.c_int),
+        ("real", ctypes.c_double),
+        ("truth", ctypes.c_short),
+        ("pointer", ctypes.c_void_p),
+        ("room", ctypes.c_void_p * 2),
+    )
+
+
+class _Variant(ctypes.Structure):
+    """VARIANT."""
+
+    _fields_ = (("kind", wintypes.WORD), ("reserved", wintypes.WORD * 3), ("data", _Data))
+
+    def plain(self) -> "str | int | float | bool | None":
+        """Texts, numbers and truth values; None for all else."""
+        if self.kind == _BSTR:
+            place = self.data.pointer
+            return "" if place is None else ctypes.wstring_at(place, oleaut32.SysStringLen(ctypes.c_void_p(place)))
+        if self.kind == _BOOL:
+            return bool(self.data.truth)
+        if self.kind == _I4:
+            return int(self.data.integer)
+        return float(self.data.real) if self.kind == _R8 else None
+
+
+def _out(target: Any) -> Argument:
+    return ctypes.c_void_p, ctypes.addressof(target)
+
+
+def join_com() -> None:
+    """Joins this thread to COM, among those that may be called at any time."""
+    ole32.CoInitializeEx(None, 0)
+
+
+def create(identity: str, interface: str) -> Com:
+    """A new object of a registered class.
+
+    Raises:
+        ComError: there is no such class.
+    """
+    kind, wanted, found = Guid.of(identity), Guid.of(interface), ctypes.c_void_p()
+    code = ole32.CoCreateInstance(ctypes.byref(kind), None, _IN_PROCESS, ctypes.byref(wanted), ctypes.byref(found))
+    if code < 0 or found.value is None:
+        raise ComError(f"the class {identity}", code)
+    return Com(found.value)

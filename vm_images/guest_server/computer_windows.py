@@ -1,0 +1,91 @@
+"""The Windows part of the library `computer`: the same clipboard, windows and programs that the server uses."""
+
+import os
+import subprocess
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from .awareness_windows import see_real_pixels
+from .clipboard_windows import WindowsClipboard, give
+from .limits import Limits
+from .machine import Placement, WindowInfo
+from .programs_windows import Programs
+from .screen_windows import GdiScreen
+from .windows_windows import WindowsWindows
+
+if TYPE_CHECKING:
+    from .computer import Box
+
+_PICTURE = 8
+_FILE_HEADER = 14
+_NEW_GROUP, _DETACHED = 0x00000200, 0x00000008
+
+# Programs as WAA's prompts name them, where Windows calls them otherwise.
+_PROGRAMS = {
+    "edge": "msedge",
+    "word": "winword",
+    "powerpoint": "powerpnt",
+    "calculator": "calc",
+    "paint": "mspaint",
+    "file explorer": "explorer",
+    "terminal": "wt",
+    "command prompt": "cmd",
+}
+
+
+class WindowsPrograms:
+    """See `computer.Shell`."""
+
+    def __init__(self) -> None:
+        see_real_pixels()
+        self._clipboard = WindowsClipboard(Limits())
+        self._windows = WindowsWindows()
+        self._programs = Programs(os.environ)
+
+    def clipboard(self) -> str:
+        """The clipboard's text."""
+        return self._clipboard.read()
+
+    def copy(self, text: str) -> None:
+        """Text to the clipboard; Windows keeps it."""
+        self._clipboard.write(text)
+
+    def copy_picture(self, box: "Box") -> None:
+        """A part of the screen to the clipboard, as a bitmap without the head of its file."""
+        import io
+
+        from PIL import Image
+
+        shot = GdiScreen().grab()
+        left, top, right, bottom = max(0, box[0]), max(0, box[1]), min(box[2], shot.width), min(box[3], shot.height)
+        if right <= left or bottom <= top:
+            raise LookupError(f"the element at {box} is not on the screen")
+        whole = Image.frombytes("RGB", (shot.width, shot.height), bytes(shot.pixels), "raw", "BGRX")
+        file = io.BytesIO()
+        whole.crop((left, top, right, bottom)).save(file, "BMP")
+        give(_PICTURE, file.getvalue()[_FILE_HEADER:])
+
+    def windows(self) -> Sequence[WindowInfo]:
+        """The application windows."""
+        return self._windows.all()
+
+    def show(self, window: WindowInfo) -> None:
+        """Raises and maximises."""
+        self._windows.activate(window)
+        self._windows.place(window, Placement(maximized=True))
+
+    def find_program(self, name: str) -> Sequence[str]:
+        """By command, by WAA's name for it, or as the dialog `Run` finds it."""
+        plain = name.strip().lower().removesuffix(".exe")
+        found = self._programs.find(_PROGRAMS.get(plain, plain))
+        return [found] if found else []
+
+    def start(self, command: Sequence[str]) -> None:
+        """Detached, so that it outlives this process."""
+        subprocess.Popen(
+            list(command),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            creationflags=_NEW_GROUP | _DETACHED,
+        )

@@ -1,0 +1,85 @@
+"""Which control lies at a point, and which has the focus: by UI Automation, else as Win32 knows it."""
+
+from ctypes import wintypes
+from typing import Protocol
+
+from . import handles_windows as handles
+from .api_windows import user32
+from .com_windows import ComError
+from .interaction_log import Found
+from .tree_windows import GoneError, Seen
+from .uia_windows import Automation
+from .win32_windows import focused, is_editor
+
+_LONGEST = 2000
+
+
+class Controls(Protocol):
+    """Asked in one thread only."""
+
+    def at(self, x: int, y: int) -> Found:
+        """The control at a point of the screen."""
+        ...
+
+    def focused(self) -> Found:
+        """The control with the focus."""
+        ...
+
+
+def controls() -> Controls:
+    """The best that this Windows has; to be called in the thread that asks."""
+    try:
+        return UiaControls(Automation())
+    except ComError:
+        return Win32Controls()
+
+
+class UiaControls:
+    """Names of all controls, also of those that are no windows of their own."""
+
+    def __init__(self, automation: Automation) -> None:
+        self._automation = automation
+
+    def at(self, x: int, y: int) -> Found:
+        """Nothing is known of a control that goes while it is asked."""
+        try:
+            return _found(self._automation.seen(self._automation.at(x, y)))
+        except GoneError:
+            return Found(window=active_title())
+
+    def focused(self) -> Found:
+        """See `at`."""
+        try:
+            return _found(self._automation.seen(self._automation.focused()))
+        except GoneError:
+            return Found(window=active_title())
+
+
+def _found(seen: Seen) -> Found:
+    return Found(control=seen.name.strip(), role=seen.kind, rect=seen.box, window=active_title())
+
+
+class Win32Controls:
+    """Texts of windows: a button is one, an item of a list is none."""
+
+    def at(self, x: int, y: int) -> Found:
+        """The innermost window at the point."""
+        return _of_window(int(user32.WindowFromPoint(wintypes.POINT(x, y)) or 0))
+
+    def focused(self) -> Found:
+        """The window that gets the keys."""
+        return _of_window(focused())
+
+
+def _of_window(window: int) -> Found:
+    if not window:
+        return Found(window=active_title())
+    role = handles.class_name(window)
+    said = "" if is_editor(role) else handles.text(window, _LONGEST) or ""
+    return Found(control=said.strip(), role=role, rect=handles.rectangle(window), window=active_title())
+
+
+def active_title() -> str:
+    """The title of the window in front, empty if there is none."""
+    window = user32.GetForegroundWindow()
+    return handles.title(window) if window else ""

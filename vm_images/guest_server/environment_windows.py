@@ -1,0 +1,76 @@
+"""What a Windows session is told by its environment, and the environment that the desktop's programs get."""
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .environment import LIBRARY, PACKAGE, read_ports, read_python_path
+from .limits import Limits, limits_from
+
+_OURS = "DESKARENA_"
+_USUAL_PROXY = "http://127.0.0.1:3128"
+_NOT_PASSED_ON = frozenset({"PYTHONPATH", "PYTHONHOME", "PYTHONUTF8"})
+
+
+@dataclass(frozen=True)
+class WindowsConfig:
+    """How the session shall be.
+
+    Attributes:
+        virtual_machine: this is a machine of its own: its clock may be set, and the worker keeps its way out open.
+        python: of the agents' code; empty: the server's own.
+    """
+
+    home: Path
+    limits: Limits
+    tunnel_ports: frozenset[int] = frozenset()
+    egress_proxy: str = ""
+    virtual_machine: bool = False
+    python: str = ""
+    python_path: str = ""
+    inherited: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_config(environment: Mapping[str, str], *, virtual_machine: bool = False) -> WindowsConfig:
+    """Reads the session's own environment variables (docs/guest-api.md lists them).
+
+    Args:
+        environment: of the process.
+        virtual_machine: see WindowsConfig; its way out then has a usual place.
+
+    Raises:
+        ValueError: which one is wrong or missing.
+    """
+    home = environment.get("USERPROFILE", "")
+    if not home or not Path(home).is_dir():
+        raise ValueError("USERPROFILE must name a folder")
+    return WindowsConfig(
+        home=Path(home),
+        limits=limits_from(environment),
+        tunnel_ports=read_ports(environment.get("DESKARENA_TUNNEL_PORTS", "1337,8080,9222")),
+        egress_proxy=environment.get("DESKARENA_EGRESS_PROXY", _USUAL_PROXY if virtual_machine else ""),
+        virtual_machine=virtual_machine,
+        python=environment.get("DESKARENA_PYTHON", ""),
+        python_path=read_python_path(environment.get("PYTHONPATH", "")),
+        inherited=environment,
+    )
+
+
+def children_environment(config: WindowsConfig) -> dict[str, str]:
+    """What every program of the desktop gets: what Windows gives to all, nothing of ours."""
+    given = {name.upper(): value for name, value in config.inherited.items()}
+    environment = {
+        name: value for name, value in given.items() if name not in _NOT_PASSED_ON and not name.startswith(_OURS)
+    }
+    # Last: a Python of the desktop's own comes first.
+    environment["PATH"] = os.pathsep.join([*filter(None, [given.get("PATH", "")]), str(Path(sys.executable).parent)])
+    parts = [*filter(None, [config.python_path]), str(LIBRARY)]
+    return environment | {"PYTHONPATH": os.pathsep.join(parts), "PYTHONIOENCODING": "utf-8"}
+
+
+def own_environment(config: WindowsConfig) -> dict[str, str]:
+    """What our own helper processes get: the children's, and the way to this package."""
+    parts = [str(PACKAGE.parent), *filter(None, [config.python_path])]
+    return children_environment(config) | {"PYTHONPATH": os.pathsep.join(parts)}

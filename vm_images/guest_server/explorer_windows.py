@@ -1,0 +1,147 @@
+"""What Explorer and the file system say of folders, asked through PowerShell: it speaks to the shell's own objects.
+
+Each question is a script that prints JSON; paths and names come to it as data, so that none is ever code.
+"""
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .errors import GuestError
+from .machine import CommandSpec, Machine
+
+_SECONDS = 30.0
+_LIMIT = 2**22
+_COMMAND = ("powershell.exe", "-NoProfile", "-NonInteractive", "-ExecutionPolicy", "Bypass", "-EncodedCommand")
+
+FOLDER_VIEWS = """
+$shell = New-Object -ComObject Shell.Application
+$found = @(foreach ($window in $shell.Windows()) {
+    $view = $window.Document
+    if ($view -and $view.Folder) {
+        @{ path = $view.Folder.Self.Path; mode = $view.CurrentViewMode; sort = $view.SortColumns }
+    }
+})
+ConvertTo-Json -Compress -Depth 4 @{ found = $found }
+"""
+"""Open folder windows: path, view mode (4 = details), and sorting (`prop:-System.DateModified;`)."""
+
+TAGS = """
+$folder = (New-Object -ComObject Shell.Application).Namespace($asked.directory)
+$found = @(foreach ($item in $folder.Items()) {
+    if (-not $item.IsFolder) {
+        @{ name = $item.Name; path = $item.Path; tags = @($item.ExtendedProperty('System.Keywords')) }
+    }
+})
+ConvertTo-Json -Compress -Depth 4 @{ found = $found }
+"""
+"""Files of a folder with their tags."""
+
+RIGHTS = """
+$sid = [Security.Principal.SecurityIdentifier]
+$rules = (Get-Acl -LiteralPath $asked.directory).GetAccessRules($true, $true, $sid)
+$account = (New-Object Security.Principal.NTAccount($asked.user)).Translate($sid).Value
+$groups = @(Get-LocalGroup | Where-Object {
+    (Get-LocalGroupMember -Group $_ -ErrorAction SilentlyContinue).SID.Value -contains $account
+} | ForEach-Object { $_.SID.Value })
+$found = @(foreach ($rule in $rules) {
+    @{
+        sid = $rule.IdentityReference.Value
+        allow = ($rule.AccessControlType -eq 'Allow')
+        rights = [int]$rule.FileSystemRights
+        only_below = (($rule.PropagationFlags -band 2) -ne 0)
+    }
+})
+ConvertTo-Json -Compress -Depth 4 @{ account = $account; groups = $groups; found = $found }
+"""
+"""The access rules of a folder, with the account and its groups by their identifiers."""
+
+DETAILS = 4
+_MODIFIED = ("system.datemodified", "system.itemdate")
+_LIST, _CREATE_FILES, _CREATE_FOLDERS = 0x0001, 0x0002, 0x0004
+_EVERYBODY = frozenset({"S-1-1-0", "S-1-5-11", "S-1-5-4", "S-1-2-0"})
+"""Everyone, authenticated, interactive and local users: every account belongs to them."""
+
+
+def ask(machine: Machine, script: str, asked: Mapping[str, str]) -> dict[str, Any]:
+    """Runs a script with its arguments; what it prints.
+
+    Raises:
+        GuestError: `not_available` without PowerShell, `failed` with what PowerShell says.
+    """
+    if not machine.shell.program(_COMMAND[0]):
+        raise GuestError("not_available", "this desktop has no PowerShell to ask Explorer with")
+    done = machine.commands.run(CommandSpec(question(script, asked)), timeout=_SECONDS, limit=_LIMIT)
+    start = done.output.find("{")
+    try:
+        answer = json.loads(done.output[start:]) if start >= 0 else None
+    except ValueError:
+        answer = None
+    if done.returncode or not isinstance(answer, dict):
+        raise GuestError("failed", f"Explorer could not be asked: {(done.error or done.output).strip()[-500:]}")
+    return answer
+
+
+def question(script: str, asked: Mapping[str, str]) -> list[str]:
+    """The command that asks: arguments go in as data, the script as Windows' encoded form of one."""
+    arguments = base64.b64encode(json.dumps(dict(asked)).encode("utf-8")).decode("ascii")
+    source = (
+        "$ErrorActionPreference = 'Stop'\n$ProgressPreference = 'SilentlyContinue'\n"
+        "[Console]::OutputEncoding = [Text.Encoding]::UTF8\n"
+        f"$bytes = [Convert]::FromBase64String('{arguments}')\n"
+        f"$asked = [Text.Encoding]::UTF8.GetString($bytes) | ConvertFrom-Json\n{script.strip()}\n"
+    )
+    return [*_COMMAND, base64.b64encode(source.encode("utf-16-le")).decode("ascii")]
+
+
+def same_folder(one: str, other: str) -> bool:
+    """Whether two paths name one folder, however their slashes stand."""
+    return _plain(one) == _plain(other)
+
+
+def _plain(path: str) -> str:
+    return path.replace("/", "\\").rstrip("\\").casefold()
+
+
+def shows_details(views: Sequence[Mapping[str, Any]], path: str) -> bool:
+    """Whether a window of Explorer shows that folder as a list with details."""
+    return any(view.get("mode") == DETAILS and same_folder(str(view.get("path")), path) for view in views)
+
+
+def sorted_by_time(views: Sequence[Mapping[str, Any]], path: str) -> bool:
+    """Whether a window of Explorer sorts that folder by the time of change first, in either direction."""
+    return any(
+        same_folder(str(view.get("path")), path)
+        and str(view.get("sort")).lower().removeprefix("prop:").lstrip("+-").startswith(_MODIFIED)
+        for view in views
+    )
+
+
+def untagged(files: Sequence[Mapping[str, Any]], tag: str, endings: tuple[str, ...]) -> list[str]:
+    """Names of the pictures that do not bear a tag."""
+    pictures = [each for each in files if str(each.get("path")).lower().endswith(endings)]
+    return [str(each.get("name")) for each in pictures if tag not in (each.get("tags") or [])]
+
+
+def is_read_only(answer: Mapping[str, Any]) -> bool:
+    """Whether an account may read a folder and neither create files nor folders in it.
+
+    Rules count in their order: what is decided for a right first stays, as Windows itself reads them.
+    """
+    mine = {str(answer.get("account")), *map(str, answer.get("groups") or [])} | _EVERYBODY
+    decided: dict[int, bool] = {}
+    for rule in answer.get("found") or []:
+        if str(rule.get("sid")) not in mine or rule.get("only_below"):
+            continue
+        rights = int(rule.get("rights", 0))
+        for bit in (_LIST, _CREATE_FILES, _CREATE_FOLDERS):
+            if rights & bit or _is_generic(rights, bit):
+                decided.setdefault(bit, bool(rule.get("allow")))
+    return decided.get(_LIST, False) and not any(decided.get(bit, False) for bit in (_CREATE_FILES, _CREATE_FOLDERS))
+
+
+def _is_generic(rights: int, bit: int) -> bool:
+    """Rights for everything, for reading or for writing, which stand for the single ones."""
+    rights &= 0xFFFFFFFF
+    return bool(rights & (0x10000000 | (0x80000000 if bit == _LIST else 0x40000000)))

@@ -1,0 +1,201 @@
+"""Mouse and keyboard of a Windows desktop, by SendInput."""
+
+import ctypes
+import threading
+import time
+from collections.abc import Iterable, Sequence
+from ctypes import wintypes
+
+from .api_windows import failure, user32
+from .errors import GuestError
+from .input_events import Button, Click, Drag, Event, Hotkey, Key, Move, Scroll, Type, points
+from .screen_windows import GdiScreen
+from .virtual_keys_windows import VIRTUAL_KEYS, absolute, is_extended, stroke, utf16
+
+_MOUSE, _KEYBOARD = 0, 1
+_MOVE, _ABSOLUTE, _WHEEL, _TILT = 0x0001, 0x8000, 0x0800, 0x1000
+_DOWN = {"left": 0x0002, "right": 0x0008, "middle": 0x0020}
+_UP = {"left": 0x0004, "right": 0x0010, "middle": 0x0040}
+_EXTENDED, _RELEASE, _UNICODE = 1, 2, 4
+_WHEEL_CLICK = 120
+_TO_SCAN_CODE = 4
+_STEP_SECONDS = 0.01
+_ARRIVAL_SECONDS = 0.5
+_UNITS_AT_ONCE = 50
+_NO_KEY = 0xE8
+_TYPED_KEYS = frozenset("\n\t\b")
+
+
+class _MouseInput(ctypes.Structure):
+    _fields_ = (
+        ("dx", wintypes.LONG),
+        ("dy", wintypes.LONG),
+        ("data", wintypes.DWORD),
+        ("flags", wintypes.DWORD),
+        ("time", wintypes.DWORD),
+        ("extra", ctypes.c_size_t),
+    )
+
+
+class _KeyboardInput(ctypes.Structure):
+    _fields_ = (
+        ("key", wintypes.WORD),
+        ("scan", wintypes.WORD),
+        ("flags", wintypes.DWORD),
+        ("time", wintypes.DWORD),
+        ("extra", ctypes.c_size_t),
+    )
+
+
+class _Union(ctypes.Union):
+    _fields_ = (("mouse", _MouseInput), ("keyboard", _KeyboardInput))
+
+
+class _Input(ctypes.Structure):
+    _fields_ = (("kind", wintypes.DWORD), ("of", _Union))
+
+
+class WindowsInput:
+    """Carries out events in order. Requests from several callers do not mix."""
+
+    def __init__(self, screen: GdiScreen) -> None:
+        self._screen = screen
+        self._lock = threading.Lock()
+
+    def check(self, events: Sequence[Event]) -> None:
+        """Refuses points off the screen; the edge itself (`x == width`) counts as its last pixel."""
+        width, height = self._screen.width, self._screen.height
+        for x, y in points(events):
+            if not (0 <= x <= width and 0 <= y <= height):
+                raise GuestError("off_screen", f"({x}, {y}) is not on the screen of {width}x{height} pixels")
+
+    def perform(self, events: Sequence[Event]) -> None:
+        """Carries them out and returns when Windows has put them into its queue."""
+        with self._lock:
+            for event in events:
+                self._perform(event)
+
+    def _perform(self, event: Event) -> None:  # noqa: PLR0912 - one branch a kind.
+        if isinstance(event, Move):
+            self._move(event.x, event.y, event.duration)
+        elif isinstance(event, Button):
+            _send([_mouse((_DOWN if event.down else _UP)[event.button])])
+        elif isinstance(event, Click):
+            _send([_mouse(flags[event.button]) for _ in range(event.num) for flags in (_DOWN, _UP)])
+        elif isinstance(event, Drag):
+            _send([_mouse(_DOWN[event.button])])
+            self._move(event.x, event.y, event.duration)
+            _send([_mouse(_UP[event.button])])
+        elif isinstance(event, Scroll):
+            _scroll(event)
+        elif isinstance(event, Type):
+            _type(event.text)
+        elif isinstance(event, Key):
+            _send(_press(event.key) if event.down else _release(event.key))
+        elif isinstance(event, Hotkey):
+            for _ in range(event.times):
+                _send([part for key in event.keys for part in _press(key)])
+                _send([part for key in reversed(event.keys) for part in _release(key)])
+
+    def _move(self, x: int, y: int, duration: float) -> None:
+        """In a straight line, and returns when the pointer has arrived."""
+        left, top = self._screen.pointer()
+        steps = max(1, round(duration / _STEP_SECONDS))
+        for step in range(1, steps + 1):
+            self._place(left + (x - left) * step // steps, top + (y - top) * step // steps)
+            if step < steps:
+                time.sleep(duration / steps)
+        self._wait_arrival(min(x, self._screen.width - 1), min(y, self._screen.height - 1))
+
+    def _place(self, x: int, y: int) -> None:
+        across, down = absolute(x, self._screen.width), absolute(y, self._screen.height)
+        _send([_mouse(_MOVE | _ABSOLUTE, across, down)])
+
+    def _wait_arrival(self, x: int, y: int) -> None:
+        """Windows moves the pointer in a thread of its own; a program may also hold it inside of its window."""
+        deadline = time.monotonic() + _ARRIVAL_SECONDS
+        while self._screen.pointer() != (x, y) and time.monotonic() < deadline:
+            user32.SetCursorPos(x, y)
+            time.sleep(_STEP_SECONDS)
+
+
+def _send(inputs: Sequence[_Input]) -> None:
+    """All at once: what a person does meanwhile comes before or after."""
+    if not inputs:
+        return
+    batch = (_Input * len(inputs))(*inputs)
+    if user32.SendInput(len(inputs), batch, ctypes.sizeof(_Input)) != len(inputs):
+        raise failure("Windows did not take the input; its screen may be locked")
+
+
+def _mouse(flags: int, x: int = 0, y: int = 0, data: int = 0) -> _Input:
+    made = _Input(kind=_MOUSE)
+    made.of.mouse = _MouseInput(dx=x, dy=y, data=data & 0xFFFFFFFF, flags=flags)
+    return made
+
+
+def _scroll(event: Scroll) -> None:
+    """Click by click: programs tell a wheel from a touch pad by the amount."""
+    for amount, flag in ((event.dy, _WHEEL), (event.dx, _TILT)):
+        step = _WHEEL_CLICK if amount > 0 else -_WHEEL_CLICK
+        _send([_mouse(flag, data=step) for _ in range(abs(amount))])
+
+
+def _key(key: int, *, release: bool = False) -> _Input:
+    """A virtual key, with the scan code that its keyboard would give."""
+    scan = user32.MapVirtualKeyExW(key, _TO_SCAN_CODE, None) & 0xFF
+    flags = (_EXTENDED if is_extended(key) else 0) | (_RELEASE if release else 0)
+    made = _Input(kind=_KEYBOARD)
+    made.of.keyboard = _KeyboardInput(key=key, scan=scan, flags=flags)
+    return made
+
+
+def _units(text: str, *, down: bool = True, up: bool = True) -> list[_Input]:
+    """Characters as such, whatever the layout and Caps Lock."""
+    parts = []
+    for unit in utf16(text):
+        for flags in ([_UNICODE] if down else []) + ([_UNICODE | _RELEASE] if up else []):
+            made = _Input(kind=_KEYBOARD)
+            made.of.keyboard = _KeyboardInput(key=0, scan=unit, flags=flags)
+            parts.append(made)
+    return parts
+
+
+def _type(text: str) -> None:
+    inputs: list[_Input] = []
+    for char in text:
+        if char in _TYPED_KEYS:
+            inputs += [_key(VIRTUAL_KEYS[char]), _key(VIRTUAL_KEYS[char], release=True)]
+        else:
+            inputs += _units(char)
+    for batch in _batches(inputs, 2 * _UNITS_AT_ONCE):
+        _send(batch)
+
+
+def nudge() -> None:
+    """Input that does nothing: Windows lets the program that gave the last input bring windows to the front."""
+    _send([_key(_NO_KEY), _key(_NO_KEY, release=True)])
+
+
+def _batches(inputs: list[_Input], size: int) -> Iterable[list[_Input]]:
+    """Not too many at once: a program's queue holds 10,000 messages."""
+    return (inputs[start : start + size] for start in range(0, len(inputs), size))
+
+
+def _strokes(name: str) -> tuple[int, ...]:
+    """Virtual keys in the order of their presses; empty for a character that no key gives."""
+    if name in VIRTUAL_KEYS:
+        return (VIRTUAL_KEYS[name],)
+    layout = user32.GetKeyboardLayout(user32.GetWindowThreadProcessId(user32.GetForegroundWindow(), None))
+    found = stroke(user32.VkKeyScanExW(name, layout)) if len(utf16(name)) == 1 else None
+    return () if found is None else (*found[1], found[0])
+
+
+def _press(name: str) -> list[_Input]:
+    keys = _strokes(name)
+    return [_key(key) for key in keys] if keys else _units(name, up=False)
+
+
+def _release(name: str) -> list[_Input]:
+    keys = _strokes(name)
+    return [_key(key, release=True) for key in reversed(keys)] if keys else _units(name, down=False)

@@ -1,0 +1,65 @@
+"""Finds programs by their names, as Windows' own dialog `Run` does, and makes command lines of them."""
+
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import PureWindowsPath
+from typing import Any
+
+from . import words_windows
+
+_APP_PATHS = r"Software\Microsoft\Windows\CurrentVersion\App Paths"
+_OTHER_NAMES: Mapping[str, str] = {"google-chrome": "chrome", "python3": "python"}
+"""Names that tasks use and that programs bear on Linux only."""
+BUILT_IN = frozenset({
+    "assoc", "call", "cd", "chdir", "cls", "copy", "date", "del", "dir", "echo", "erase", "ftype", "md", "mkdir",
+    "mklink", "move", "path", "rd", "ren", "rename", "rmdir", "set", "start", "time", "title", "type", "ver", "vol",
+})  # fmt: skip
+"""Commands of `cmd` that are no programs."""
+
+
+class Programs:
+    """Looks in the folders of PATH, then in the registry's list of applications."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._path = environment.get("PATH", "")
+        self._shell = environment.get("COMSPEC", "cmd.exe")
+
+    def find(self, name: str) -> str:
+        """The program's file, empty if there is none of that name."""
+        plain = _OTHER_NAMES.get(name.lower(), name)
+        return shutil.which(plain, path=self._path) or self._registered(plain)
+
+    def command(self, argv: Sequence[str]) -> str:
+        """The command line of a program with its arguments; commands of `cmd` are run by it."""
+        name = argv[0]
+        if PureWindowsPath(name).name != name:
+            return words_windows.join(argv)
+        if not PureWindowsPath(name).suffix and name.lower() in BUILT_IN:
+            # `echo` says quotes, too.
+            return self.line(" ".join(argv) if name.lower() == "echo" else words_windows.join(argv))
+        return words_windows.join([self.find(name) or name, *argv[1:]])
+
+    def line(self, text: str) -> str:
+        """What has `cmd` read a line; the outer quotes are its own, whatever stands between them."""
+        return f'{words_windows.join([self._shell])} /d /s /c "{text}"'
+
+    def _registered(self, name: str) -> str:
+        file = name if PureWindowsPath(name).suffix else f"{name}.exe"
+        for root in ("HKEY_CURRENT_USER", "HKEY_LOCAL_MACHINE"):
+            found = _default_value(root, rf"{_APP_PATHS}\{file}")
+            path = os.path.expandvars(found.strip('"'))
+            if path and os.path.isfile(path):  # noqa: PTH113 - a path of any form.
+                return path
+        return ""
+
+
+def _default_value(root: str, key: str) -> str:
+    """A key's text without a name, empty if there is none."""
+    try:
+        import winreg
+
+        registry: Any = vars(winreg)
+        return str(registry["QueryValue"](registry[root], key))
+    except (OSError, ImportError):
+        return ""

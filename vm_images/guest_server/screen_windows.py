@@ -1,0 +1,175 @@
+"""The screen of a Windows desktop by GDI, with the pointer drawn in.
+
+What the window manager composes is copied into memory of ours by BitBlt; Windows leaves the pointer out of that, so its
+own picture is drawn where it points to.
+"""
+
+import ctypes
+import threading
+import time
+from ctypes import wintypes
+
+from .api_windows import failure, gdi32, user32
+from .errors import GuestError
+from .machine import Shot
+
+_WIDTH_METRIC, _HEIGHT_METRIC = 0, 1
+_DOTS_PER_INCH, _USUAL_DOTS = 88, 96
+_COPY, _WITH_LAYERED = 0x00CC0020, 0x40000000
+_SHOWING, _NORMAL = 1, 3
+_LOOK_SECONDS = 0.03
+
+
+class _Header(ctypes.Structure):
+    """BITMAPINFOHEADER."""
+
+    _fields_ = (
+        ("size", wintypes.DWORD),
+        ("width", wintypes.LONG),
+        ("height", wintypes.LONG),
+        ("planes", wintypes.WORD),
+        ("bits", wintypes.WORD),
+        ("compression", wintypes.DWORD),
+        ("bytes", wintypes.DWORD),
+        ("horizontal", wintypes.LONG),
+        ("vertical", wintypes.LONG),
+        ("colors", wintypes.DWORD),
+        ("important", wintypes.DWORD),
+    )
+
+
+class _Cursor(ctypes.Structure):
+    """CURSORINFO."""
+
+    _fields_ = (
+        ("size", wintypes.DWORD),
+        ("flags", wintypes.DWORD),
+        ("handle", wintypes.HANDLE),
+        ("place", wintypes.POINT),
+    )
+
+
+class _Icon(ctypes.Structure):
+    """ICONINFO."""
+
+    _fields_ = (
+        ("is_icon", wintypes.BOOL),
+        ("x", wintypes.DWORD),
+        ("y", wintypes.DWORD),
+        ("mask", wintypes.HANDLE),
+        ("color", wintypes.HANDLE),
+    )
+
+
+class _Canvas:
+    """Memory that GDI draws into, and the context to draw with."""
+
+    def __init__(self, screen: int, width: int, height: int) -> None:
+        self.size = (width, height)
+        self.stride = 4 * width
+        header = _Header(ctypes.sizeof(_Header), width, -height, 1, 32)  # Negative: from the top.
+        place = ctypes.c_void_p()
+        self.context = gdi32.CreateCompatibleDC(screen)
+        self._bitmap = gdi32.CreateDIBSection(screen, ctypes.byref(header), 0, ctypes.byref(place), None, 0)
+        if not self.context or not self._bitmap or place.value is None:
+            raise failure("no memory for a picture of the screen")
+        self._before = gdi32.SelectObject(self.context, self._bitmap)
+        self.pixels = memoryview((ctypes.c_ubyte * (self.stride * height)).from_address(place.value)).cast("B")
+
+    def free(self) -> None:
+        """Gives it back to Windows; pictures without a copy of their own end with it."""
+        gdi32.SelectObject(self.context, self._before)
+        gdi32.DeleteObject(self._bitmap)
+        gdi32.DeleteDC(self.context)
+
+
+class GdiScreen:
+    """Pictures and stillness of the primary screen, whose size may change."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._canvas: _Canvas | None = None
+
+    @property
+    def width(self) -> int:
+        """Pixels from left to right."""
+        return int(user32.GetSystemMetrics(_WIDTH_METRIC))
+
+    @property
+    def height(self) -> int:
+        """Pixels from top to bottom."""
+        return int(user32.GetSystemMetrics(_HEIGHT_METRIC))
+
+    @property
+    def scale(self) -> float:
+        """What the display settings say: 1.5 for 150 %."""
+        screen = user32.GetDC(None)
+        try:
+            return float(gdi32.GetDeviceCaps(screen, _DOTS_PER_INCH)) / _USUAL_DOTS
+        finally:
+            user32.ReleaseDC(None, screen)
+
+    def grab(self) -> Shot:
+        """The screen now."""
+        with self._lock:
+            canvas = self._draw()
+            return Shot(bytes(canvas.pixels), *canvas.size, canvas.stride)
+
+    def peek(self) -> Shot:
+        """The same without a copy; the next picture is drawn over it."""
+        with self._lock:
+            canvas = self._draw()
+            return Shot(canvas.pixels, *canvas.size, canvas.stride)
+
+    def pointer(self) -> tuple[int, int]:
+        """Where the pointer is."""
+        place = wintypes.POINT()
+        if not user32.GetCursorPos(ctypes.byref(place)):
+            raise failure("the pointer's place")
+        return int(place.x), int(place.y)
+
+    def wait_stable(self, quiet: float, timeout: float) -> bool:
+        """Compares pictures: Windows does not tell when it has drawn."""
+        start = time.monotonic()
+        picture, changed = self.grab().pixels, start
+        while True:
+            now = time.monotonic()
+            if now - changed >= quiet:
+                return True
+            if now - start >= timeout:
+                return False
+            time.sleep(min(_LOOK_SECONDS, max(0.0, changed + quiet - now)))
+            current = self.grab().pixels
+            if current != picture:
+                picture, changed = current, time.monotonic()
+
+    def _draw(self) -> _Canvas:
+        size = (self.width, self.height)
+        screen = user32.GetDC(None)
+        try:
+            if self._canvas is None or self._canvas.size != size:
+                if self._canvas is not None:
+                    self._canvas.free()
+                self._canvas = _Canvas(screen, *size)
+            canvas = self._canvas
+            if not gdi32.BitBlt(canvas.context, 0, 0, *size, screen, 0, 0, _COPY | _WITH_LAYERED):
+                raise GuestError("failed", "Windows does not show its screen: it is locked, or asks for a password")
+        finally:
+            user32.ReleaseDC(None, screen)
+        _draw_pointer(canvas.context)
+        gdi32.GdiFlush()
+        return canvas
+
+
+def _draw_pointer(context: int) -> None:
+    cursor = _Cursor(ctypes.sizeof(_Cursor))
+    if not user32.GetCursorInfo(ctypes.byref(cursor)) or not cursor.flags & _SHOWING:
+        return  # A program has hidden it.
+    icon = _Icon()
+    if not user32.GetIconInfo(cursor.handle, ctypes.byref(icon)):
+        return  # It has been replaced meanwhile.
+    x, y = cursor.place.x - icon.x, cursor.place.y - icon.y
+    user32.DrawIconEx(context, x, y, cursor.handle, 0, 0, 0, None, _NORMAL)
+    for bitmap in (icon.mask, icon.color):
+        if bitmap:
+            gdi32.DeleteObject(bitmap)

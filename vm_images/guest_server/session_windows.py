@@ -1,0 +1,96 @@
+"""A Windows desktop's guest server: `python -m guest_server.session_windows`.
+
+Started in the session of the user who is logged on, it answers the API for that desktop. The first line of standard
+input is the secret, or of the file that is named. Prints one JSON line when the API answers. Ends with the exit code 1
+when it cannot go on, and 0 when it is told to end.
+"""
+
+import argparse
+import asyncio
+import json
+import logging
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from typing import Any
+
+from .awareness_windows import see_real_pixels
+from .environment_windows import WindowsConfig, read_config
+from .errors import GuestError, StartError
+from .machine import Machine
+from .secret import Secret, read_secret
+
+_LOG_BYTES, _LOG_FILES = 2**20, 3
+_log = logging.getLogger("guest_server")
+
+
+class WindowsGround:
+    """See `serving.Ground`: Windows itself, which ends programs by the key Ctrl+C or Ctrl+Break of their console."""
+
+    def watch(self, machine: Machine, fail: Callable[[str], None]) -> None:  # noqa: ARG002 - nothing can fail.
+        """Ends when the console is told to."""
+        loop = asyncio.get_running_loop()
+
+        def told(*_: Any) -> None:
+            loop.call_soon_threadsafe(machine.stopping.set)
+
+        for name in ("SIGINT", "SIGBREAK", "SIGTERM"):
+            number = getattr(signal, name, None)
+            if number is not None:
+                signal.signal(number, told)
+
+
+def run(config: WindowsConfig, secret: Secret, address: argparse.Namespace) -> int:
+    """Runs the session until it ends; the exit code."""
+    start = time.monotonic()
+    from .machine_windows import windows_machine
+    from .serving import serve, tell_ready
+
+    try:
+        machine = windows_machine(config, secret)
+        told = {"screen": [machine.screen.width, machine.screen.height], "pid": os.getpid()}
+        problem = serve(machine, WindowsGround(), address, lambda: tell_ready(start, told))
+    except (StartError, GuestError) as error:
+        problem = str(error)
+    if problem:
+        _log.error("%s", problem)
+        print(json.dumps({"ready": False, "error": problem}), file=sys.stderr, flush=True)
+    return 1 if problem else 0
+
+
+def main() -> None:
+    """Reads arguments, environment and secret, and runs the session."""
+    see_real_pixels()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--host", default="127.0.0.1", help="listen on this address")
+    parser.add_argument("--port", type=int, default=5000)
+    parser.add_argument("--secret-file", type=Path, help="read the secret from this file, not from standard input")
+    parser.add_argument(
+        "--virtual-machine", action="store_true", help="set its clock when told to; the worker keeps its way out open"
+    )
+    parser.add_argument("--log", type=Path, help="write what goes wrong to this file: pythonw has no console")
+    arguments = parser.parse_args()
+    if arguments.log:
+        handler = RotatingFileHandler(arguments.log, maxBytes=_LOG_BYTES, backupCount=_LOG_FILES, encoding="utf-8")
+        logging.basicConfig(handlers=[handler], format="%(asctime)s %(name)s %(levelname)s %(message)s")
+    try:
+        config = read_config(os.environ, virtual_machine=arguments.virtual_machine)
+        secret = _secret(arguments.secret_file)
+    except (ValueError, OSError, GuestError) as error:
+        _log.error("%s", error)  # noqa: TRY400 - the message says it all.
+        sys.exit(f"guest_server: {error}")
+    code = run(config, secret, arguments)
+    # At once: a thread may still be waiting for a program that no longer answers.
+    os._exit(code)
+
+
+def _secret(file: Path | None) -> Secret:
+    return read_secret(0) if file is None else Secret(file.read_text("ascii").partition("\n")[0].strip())
+
+
+if __name__ == "__main__":
+    main()

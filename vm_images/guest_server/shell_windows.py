@@ -1,0 +1,76 @@
+"""Habits of a Windows desktop: folders, recycle bin, wallpaper, default applications, screen recorder."""
+
+import ctypes
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from . import folders_windows
+from .api_windows import failure, user32
+from .errors import GuestError
+from .machine import CommandSpec, RecorderSpec
+from .programs_windows import Programs
+from .screen_windows import GdiScreen
+
+_SET_WALLPAPER, _GET_WALLPAPER = 0x0014, 0x0073
+_REMEMBER_AND_TELL = 3
+_LONGEST_PATH = 1024
+_OPEN = "import os, sys; os.startfile(sys.argv[1])"
+
+
+class WindowsShell:
+    """See `machine.Shell`."""
+
+    def __init__(self, programs: Programs, screen: GdiScreen) -> None:
+        self._programs = programs
+        self._screen = screen
+
+    def folder(self, name: str) -> Path:
+        """Wherever the user has moved it."""
+        return folders_windows.known_folder(name)
+
+    def wallpaper(self) -> Path | None:
+        """What the settings say."""
+        buffer = ctypes.create_unicode_buffer(_LONGEST_PATH)
+        if not user32.SystemParametersInfoW(_GET_WALLPAPER, _LONGEST_PATH, ctypes.addressof(buffer), 0):
+            raise failure("the wallpaper")
+        return Path(buffer.value) if buffer.value else None
+
+    def set_wallpaper(self, path: Path) -> None:
+        """Returns when the settings name it: Windows makes a copy of its own, and draws that."""
+        from .frames import check_picture
+
+        check_picture(path)
+        name = ctypes.create_unicode_buffer(str(path.absolute()))
+        if not user32.SystemParametersInfoW(_SET_WALLPAPER, 0, ctypes.addressof(name), _REMEMBER_AND_TELL):
+            raise failure(f"Windows does not show '{path}'")
+
+    def recycle(self, path: Path) -> None:
+        """Windows' own bin."""
+        folders_windows.recycle(path)
+
+    def opener(self, path: Path) -> CommandSpec:
+        """As a double click opens it. In a process of its own: a program may take its time to answer."""
+        return CommandSpec([console_python(), "-c", _OPEN, str(path.absolute())])
+
+    def program(self, name: str) -> Sequence[str]:
+        """As the dialog `Run` finds it."""
+        found = self._programs.find(name)
+        return [found] if found else []
+
+    def recorder(self, target: Path) -> RecorderSpec:
+        """Records by ffmpeg, where that is installed; it ends its file when it reads a `q`."""
+        ffmpeg = self._programs.find("ffmpeg")
+        if not ffmpeg:
+            raise GuestError("not_available", "recording needs ffmpeg, which this desktop does not have")
+        # H.264's usual form has whole pairs of pixels only.
+        size = f"{self._screen.width // 2 * 2}x{self._screen.height // 2 * 2}"
+        argv = [ffmpeg, "-y", "-loglevel", "error", "-f", "gdigrab", "-draw_mouse", "1", "-framerate", "30"]
+        argv += ["-video_size", size, "-i", "desktop", "-c:v", "libx264", "-pix_fmt", "yuv420p", str(target)]
+        return RecorderSpec(argv, farewell=b"q")
+
+
+def console_python() -> str:
+    """The server's own Python; `pythonw`, which shows nothing, has no output."""
+    own = Path(sys.executable)
+    return str(own.with_name("python.exe")) if own.stem.lower() == "pythonw" else str(own)

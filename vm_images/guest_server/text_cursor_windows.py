@@ -1,0 +1,77 @@
+"""The text at the cursor on Windows: what is selected, and the line. For helper processes only."""
+
+from . import handles_windows as handles
+from .api_windows import user32
+from .com_windows import Com
+from .tree_windows import GoneError, Seen
+from .uia_windows import Automation
+from .win32_windows import focused, is_editor
+
+_GET_SELECTION = 0x00B0
+_LONGEST = 10_000
+_NOTHING = {"selection": "", "line": "", "control": "", "role": ""}
+_TERMINALS = frozenset({"consolewindowclass", "termcontrol", "cascadia_hosting_window_class", "termcontrol2"})
+_MOST_LEVELS = 12
+
+
+def around(text: str, start: int, end: int) -> tuple[str, str]:
+    """What is selected, and the line of the cursor, which stands at the selection's end."""
+    before = text[:end].rpartition("\n")[2]
+    after = text[end:].partition("\n")[0]
+    return text[start:end][:_LONGEST], (before + after)[:_LONGEST]
+
+
+def text_cursor(automation: Automation | None) -> dict[str, str]:
+    """For the control with the focus; all empty if none has it."""
+    if automation is not None:
+        try:
+            node = automation.focused()
+            seen = automation.seen(node)
+            selection, line = automation.text_cursor(node)
+        except GoneError:
+            return dict(_NOTHING)
+        if selection or line:
+            return _told(seen.name, seen.kind, selection, line)
+    return _by_messages() or dict(_NOTHING)
+
+
+def _by_messages() -> dict[str, str] | None:
+    """As the older editors tell it when they are asked by a message; None if it is none of those."""
+    window = focused()
+    name = handles.class_name(window) if window else ""
+    if not is_editor(name):
+        return None
+    packed, text = handles.asked(window, _GET_SELECTION), handles.text(window, _LONGEST * 10)
+    if packed is None or text is None:
+        return None
+    # Places count both characters of a line's end.
+    selection, line = around(text, packed & 0xFFFF, packed >> 16 & 0xFFFF)
+    return _told("", name, selection.replace("\r\n", "\n"), line.rstrip("\r"))
+
+
+def _told(control: str, role: str, selection: str, line: str) -> dict[str, str]:
+    return {"selection": selection[:_LONGEST], "line": line[:_LONGEST], "control": control, "role": role}
+
+
+def terminal_text(automation: Automation) -> str | None:
+    """The text of the terminal that is in front, None if none is."""
+    try:
+        front = automation.of_window(user32.GetForegroundWindow() or 0)
+    except GoneError:
+        return None
+    found = _terminal_in(automation, front, _MOST_LEVELS)
+    return None if found is None else found.text.rstrip()
+
+
+def _terminal_in(source: Automation, node: Com, levels: int) -> Seen | None:
+    try:
+        seen = source.seen(node)
+        if seen.tag.lower() in _TERMINALS and seen.text:
+            return seen
+        for child in source.children(node) if levels else ():
+            found = _terminal_in(source, child, levels - 1)
+            if found is not None:
+                return found
+    except GoneError:
+        return None
+    return None

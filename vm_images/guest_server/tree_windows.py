@@ -1,0 +1,165 @@
+"""A Windows accessibility tree as XML, in OSWorld's or WindowsAgentArena's form. Pure: asks a `Source`, not Windows.
+
+Both projects made theirs with pywinauto: the tag is the control's class in lower case, the attributes are its states,
+place, values and kind. They differ in the names of the namespaces only.
+"""
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Generic, Protocol, TypeVar
+from xml.etree.ElementTree import Element
+
+from .a11y_xml import clean, to_text
+from .machine import Tree, TreeWanted
+
+N = TypeVar("N")
+
+_OSWORLD = "https://accessibility.windows.example.org/ns/"
+_PARTS = {"st": "state", "attr": "attributes", "cp": "component", "txt": "text", "val": "value", "act": "action"}
+NAMES: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "osworld": {
+            **{prefix: _OSWORLD + part for prefix, part in _PARTS.items()},
+            "class": _OSWORLD + "class",
+            "id": _OSWORLD + "id",
+        },
+        "waa": {
+            **{prefix: f"uri:deskat:{part}.at-spi.gnome.org" for prefix, part in _PARTS.items()},
+            "class": "uri:deskat:uia.windows.microsoft.org",
+            "id": "uri:deskat:attributes.at-spi.gnome.org",
+        },
+    }
+)
+"""Whose form -> prefix -> namespace. The first identifies a control, the second is WindowsAgentArena's `win`."""
+_NOT_IN_TAG = re.compile(r"[^\w-]", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a control says of itself.
+
+    Attributes:
+        name: what a person calls it.
+        tag: its class, or its kind if it has no class.
+        kind: `Button`, `Edit`: the kind of control.
+        text: its content, if that is not its name.
+        box: left, top, width, height in screen pixels; None if it has no place.
+        states: name to whether it holds.
+        values: `value`, `min`, `max`, `step`.
+        identity: further names of it, `automation_id` for one.
+    """
+
+    name: str
+    tag: str
+    kind: str = ""
+    text: str = ""
+    box: tuple[int, int, int, int] | None = None
+    states: Mapping[str, bool] = field(default_factory=dict)
+    values: Mapping[str, str] = field(default_factory=dict)
+    identity: Mapping[str, str] = field(default_factory=dict)
+
+
+class Source(Protocol[N]):
+    """Where controls come from."""
+
+    def windows(self) -> Sequence[N]:
+        """The top-level windows, topmost first."""
+        ...
+
+    def children(self, node: N) -> Sequence[N]:
+        """What is directly in a control. Raises GoneError."""
+        ...
+
+    def seen(self, node: N) -> Seen:
+        """What it says. Raises GoneError."""
+        ...
+
+
+class GoneError(Exception):
+    """A control has gone, or its program does not answer: it is left out."""
+
+
+def tag_of(name: str) -> str:
+    """A class as the name of an element."""
+    tag = _NOT_IN_TAG.sub("-", name.strip().lower())
+    if not tag:
+        return "unknown"
+    return tag if tag[0].isalpha() else f"tag{tag}"
+
+
+class Walk(Generic[N]):
+    """One walk with its bounds."""
+
+    def __init__(self, source: Source[N], wanted: TreeWanted) -> None:
+        self._source = source
+        self._wanted = wanted
+        self._names = NAMES[wanted.names]
+        self._deadline = time.monotonic() + wanted.seconds
+        self._count = 1
+        self._cut = ""
+
+    def desktop(self) -> Tree:
+        """The tree of all windows."""
+        root = Element("desktop")
+        for window in self._source.windows():
+            if self._full():
+                break
+            self._add(root, window, 1)
+        return Tree(to_text(root), self._count, self._cut)
+
+    def _full(self) -> bool:
+        if self._count >= self._wanted.nodes:
+            self._cut = f"more than {self._wanted.nodes} nodes"
+        elif time.monotonic() > self._deadline:
+            self._cut = "the time was over"
+        else:
+            return False
+        return True
+
+    def _add(self, parent: Element, node: N, depth: int) -> None:
+        try:
+            seen = self._source.seen(node)
+        except GoneError:
+            self._cut = self._cut or "a control did not answer"
+            return
+        self._count += 1
+        made = self.element(seen)
+        parent.append(made)
+        try:
+            children = self._source.children(node)
+        except GoneError:
+            self._cut = self._cut or "a control did not answer"
+            return
+        if children and depth >= self._wanted.depth:
+            self._cut = f"deeper than {self._wanted.depth} levels"
+            return
+        if len(children) > self._wanted.children:
+            self._cut = f"a control has more than {self._wanted.children} children"
+        for child in children[: self._wanted.children]:
+            if self._full():
+                return
+            self._add(made, child, depth + 1)
+
+    def element(self, seen: Seen) -> Element:
+        """One control's element."""
+        made = Element(tag_of(seen.tag), {"name": clean(seen.name)})
+        for name, holds in seen.states.items():
+            self._put(made, "st", name, str(holds).lower())
+        if seen.box is not None:
+            x, y, width, height = seen.box
+            self._put(made, "cp", "screencoord", f"({x}, {y})")
+            self._put(made, "cp", "size", f"({width}, {height})")
+        for prefix, said in (("val", seen.values), ("id", seen.identity)):
+            for name, value in said.items():
+                self._put(made, prefix, name, value)
+        if seen.kind:
+            self._put(made, "class", "class", seen.kind)
+        if seen.text and seen.text != seen.name:
+            made.text = clean(seen.text)
+        return made
+
+    def _put(self, node: Element, prefix: str, name: str, value: str) -> None:
+        node.set(f"{{{self._names[prefix]}}}{name}", clean(value))

@@ -1,0 +1,159 @@
+"""Controls as UI Automation knows them. For helper processes only: a program that hangs makes its questions hang.
+
+All properties of all children of a control come in one answer (a cache request); the places of functions are those of
+UIAutomationClient.h.
+"""
+
+import ctypes
+from collections.abc import Sequence
+from ctypes import wintypes
+from enum import IntEnum
+from typing import Any
+
+from .com_windows import Argument, Com, ComError, create, join_com
+from .tree_windows import GoneError, Seen
+from .uia_seen_windows import PROPERTIES, Property, described
+
+_AUTOMATION = "ff48dba4-60ef-4201-aa87-54103eef594e"
+_AUTOMATION_8 = "e22ad333-b25f-460c-83d0-0581107395c9"
+_IUIAUTOMATION = "30cbe57d-d9d0-452a-ab13-7ac5ac4825ee"
+_IUIAUTOMATION_2 = "34723aff-0c9d-49d0-9896-7ab52df8cd8a"
+_CHILDREN, _ELEMENT = 2, 1
+_TEXT_PATTERN = 10014
+_LONGEST_TEXT = 100_000
+_ANSWER_MILLISECONDS = 3000
+
+
+class _Automation(IntEnum):
+    ROOT_CACHED, FROM_POINT_CACHED, FOCUSED_CACHED = 9, 11, 12
+    FROM_HANDLE_CACHED, CACHE_REQUEST, TRUE = 10, 20, 21
+    PUT_CONNECTION_TIMEOUT, PUT_TRANSACTION_TIMEOUT = 61, 63
+
+
+class _Element(IntEnum):
+    FIND_ALL_CACHED, CACHED_VALUE, PATTERN, CACHED_BOX = 8, 12, 16, 75
+
+
+class _Request(IntEnum):
+    ADD_PROPERTY, PUT_SCOPE = 3, 7
+
+
+class _List(IntEnum):
+    LENGTH, GET = 3, 4
+
+
+class _TextPattern(IntEnum):
+    SELECTION, DOCUMENT = 5, 7
+
+
+class _Range(IntEnum):
+    CLONE, EXPAND, TEXT = 3, 6, 12
+
+
+class Automation:
+    """A connection to UI Automation, to be used in the thread that made it."""
+
+    def __init__(self) -> None:
+        """Connects.
+
+        Raises:
+            ComError: this system has no UI Automation.
+        """
+        join_com()
+        try:
+            self._automation = create(_AUTOMATION_8, _IUIAUTOMATION_2)
+            for place in (_Automation.PUT_CONNECTION_TIMEOUT, _Automation.PUT_TRANSACTION_TIMEOUT):
+                self._automation.call(place, (wintypes.DWORD, _ANSWER_MILLISECONDS))
+        except ComError:  # Before Windows 8.
+            self._automation = create(_AUTOMATION, _IUIAUTOMATION)
+        self._everything = _there(self._automation.object(_Automation.TRUE))
+        self._request = _there(self._automation.object(_Automation.CACHE_REQUEST))
+        for number in PROPERTIES:
+            self._request.call(_Request.ADD_PROPERTY, (ctypes.c_int, int(number)))
+        self._request.call(_Request.PUT_SCOPE, (ctypes.c_int, _ELEMENT))
+
+    def windows(self) -> Sequence[Com]:
+        """What the desktop shows, topmost first."""
+        return self.children(self._asked(_Automation.ROOT_CACHED))
+
+    def children(self, node: Com) -> Sequence[Com]:
+        """All of them with their properties."""
+        try:
+            found = node.object(
+                _Element.FIND_ALL_CACHED, (ctypes.c_int, _CHILDREN), _pointer(self._everything), _pointer(self._request)
+            )
+            return [] if found is None else _items(found)
+        except ComError as error:
+            raise GoneError(str(error)) from None
+
+    def seen(self, node: Com) -> Seen:
+        """What the answer said of it; the text of a document is asked for."""
+        try:
+            values = {number: node.value(_Element.CACHED_VALUE, int(number)) for number in PROPERTIES}
+            box = node.box(_Element.CACHED_BOX)
+        except ComError as error:
+            raise GoneError(str(error)) from None
+        seen = described(values, box)
+        if not seen.text and values.get(Property.HAS_TEXT) and seen.states.get("visible"):
+            return described(values, box, self._content(node))
+        return seen
+
+    def at(self, x: int, y: int) -> Com:
+        """The control at a point. Raises GoneError."""
+        return self._asked(_Automation.FROM_POINT_CACHED, (wintypes.POINT, wintypes.POINT(x, y)))
+
+    def focused(self) -> Com:
+        """The control with the focus. Raises GoneError."""
+        return self._asked(_Automation.FOCUSED_CACHED)
+
+    def of_window(self, window: int) -> Com:
+        """A window's own control. Raises GoneError."""
+        return self._asked(_Automation.FROM_HANDLE_CACHED, (ctypes.c_void_p, window))
+
+    def _asked(self, place: int, *arguments: Argument) -> Com:
+        try:
+            return _there(self._automation.object(place, *arguments, _pointer(self._request)))
+        except ComError as error:
+            raise GoneError(str(error)) from None
+
+    def _content(self, node: Com) -> str:
+        try:
+            pattern = node.object(_Element.PATTERN, (ctypes.c_int, _TEXT_PATTERN))
+            document = None if pattern is None else pattern.object(_TextPattern.DOCUMENT)
+            return "" if document is None else _range_text(document)
+        except ComError:
+            return ""
+
+    def text_cursor(self, node: Com, line_unit: int = 3) -> tuple[str, str]:
+        """What is selected in a control, and the line that the text cursor is in; both empty if it has no text."""
+        try:
+            pattern = node.object(_Element.PATTERN, (ctypes.c_int, _TEXT_PATTERN))
+            found = None if pattern is None else pattern.object(_TextPattern.SELECTION)
+            ranges = [] if found is None else _items(found)
+            if not ranges:
+                return "", ""
+            line = _there(ranges[-1].object(_Range.CLONE))
+            line.call(_Range.EXPAND, (ctypes.c_int, line_unit))
+            return "\n".join(_range_text(each) for each in ranges), _range_text(line).rstrip("\r\n")
+        except (ComError, GoneError):
+            return "", ""
+
+
+def _range_text(part: Com) -> str:
+    return part.text(_Range.TEXT, (ctypes.c_int, _LONGEST_TEXT)).replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _items(found: Com) -> list[Com]:
+    count = found.integer(_List.LENGTH)
+    items = (found.object(_List.GET, (ctypes.c_int, number)) for number in range(count))
+    return [item for item in items if item is not None]
+
+
+def _there(found: Com | None) -> Com:
+    if found is None:
+        raise GoneError("it has gone")
+    return found
+
+
+def _pointer(of: Com) -> tuple[Any, int]:
+    return ctypes.c_void_p, of.pointer

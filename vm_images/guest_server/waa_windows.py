@@ -1,0 +1,163 @@
+"""WindowsAgentArena's own routes, but for its checks: /execute_windows, /update_computer, /obs_winagent and a cleanup.
+
+What an agent sends runs in a process of its own, never in this one. `computer` is the library of `computer.py`; what
+`/update_computer` said is given to each such process, and what is on the clipboard is asked of Windows.
+"""
+
+import base64
+import io
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+
+from .errors import GuestError
+from .execute import deadline, run
+from .folders_windows import known_folder
+from .machine import CommandSpec, Machine, WindowInfo
+from .params import Params, json_params
+
+_LONGEST_CODE = 2**20
+_MOST_RECTS = 20_000
+_CORNERS = 4
+_KEPT = "desktop.ini"
+
+# The human of WAA's agents answers nothing here.
+_BEFORE = """
+import json as _json, sys as _sys
+from deskarena_computer import Computer as _Computer
+_told = _json.loads({told!r})
+computer = _Computer({{number: tuple(box) for number, box in enumerate(_told["rects"])}})
+class _Human:
+    def __getattr__(self, name):
+        raise RuntimeError("there is no human at this desktop")
+exec(compile(_told["code"], "<agent>", "exec"), {{"computer": computer, "human": _Human(), "__name__": "__main__"}})
+"""
+
+
+@dataclass
+class _Told:
+    """What `/update_computer` has said last."""
+
+    rects: list[list[int]] = field(default_factory=list)
+
+
+def routes(machine: Machine) -> list[web.RouteDef]:
+    """POST /execute_windows, /update_computer, /setup/clear_task_files; GET /obs_winagent."""
+    told = _Told()
+
+    async def execute(request: web.Request) -> web.Response:
+        params = await json_params(request)
+        source = program(params.text("command", longest=_LONGEST_CODE), told.rects)
+        spec = CommandSpec([*machine.python, "-"], folder=machine.home, stdin=source)
+        done = await run(machine, spec, deadline(params, machine, machine.limits.command_seconds))
+        # As WAA has it: code that says `error` anywhere has failed.
+        if done.returncode or "error" in done.output.lower():
+            message = (done.error or done.output).strip() or f"the code ended with {done.returncode}"
+            raise GuestError("failed", message, output=done.output, stderr=done.error)
+        return web.json_response({"status": "success", "output": done.output})
+
+    async def update(request: web.Request) -> web.Response:
+        told.rects = rects_of(await json_params(request))
+        return web.json_response({"success": True})
+
+    async def observe(_: web.Request) -> web.Response:
+        return web.json_response(await machine.blocking(_observation, machine))
+
+    async def clear(_: web.Request) -> web.Response:
+        removed = await machine.blocking(_clear, known_folder("Downloads"))
+        return web.Response(text=f"{removed} files removed")
+
+    return [
+        web.post("/execute_windows", execute),
+        web.post("/update_computer", update),
+        web.get("/obs_winagent", observe),
+        web.post("/setup/clear_task_files", clear),
+    ]
+
+
+def program(code: str, rects: list[list[int]]) -> bytes:
+    """The source that a process of its own runs: the agent's code with `computer` and `human`."""
+    told = json.dumps({"code": code, "rects": rects})
+    return _BEFORE.format(told=told).encode("ascii")
+
+
+def rects_of(params: Params) -> list[list[int]]:
+    """The numbered elements' boxes: left, top, right, bottom in screen pixels, the first is number 0.
+
+    They come as pixels of the picture that the agent saw: `window_rect` says which part of the screen that was, and
+    `scale` how many of its pixels one pixel of the screen was.
+    """
+    given = params.values.get("rects") or []
+    if not isinstance(given, list) or len(given) > _MOST_RECTS:
+        raise GuestError("bad_request", f"'rects' must be a list of at most {_MOST_RECTS} boxes")
+    left, top = _corner(params.values.get("window_rect"))
+    across, down = _scale(params.values.get("scale"))
+    return [_box(each, left, top, across, down) for each in given]
+
+
+def _box(given: Any, left: float, top: float, across: float, down: float) -> list[int]:
+    if not isinstance(given, list) or len(given) != _CORNERS or not all(_is_number(each) for each in given):
+        raise GuestError("bad_request", f"a box of 'rects' must be four numbers, not {str(given)[:80]}")
+    x1, y1, x2, y2 = given
+    return [round(left + x1 / across), round(top + y1 / down), round(left + x2 / across), round(top + y2 / down)]
+
+
+def _corner(given: Any) -> tuple[float, float]:
+    if given is None:
+        return 0.0, 0.0
+    if not isinstance(given, list) or len(given) != _CORNERS or not all(_is_number(each) for each in given):
+        raise GuestError("bad_request", "'window_rect' must be four numbers")
+    return float(given[0]), float(given[1])
+
+
+def _scale(given: Any) -> tuple[float, float]:
+    """One number for both directions, or two."""
+    both = given if isinstance(given, list) else [given if given is not None else 1, given if given is not None else 1]
+    if len(both) != 2 or not all(_is_number(each) and each > 0 for each in both):  # noqa: PLR2004 - across and down.
+        raise GuestError("bad_request", "'scale' must be a positive number, or two")
+    return float(both[0]), float(both[1])
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _observation(machine: Machine) -> dict[str, Any]:
+    from PIL import Image
+
+    windows = machine.windows.all()
+    front = next((window for window in windows if window.active and window.title), None)
+    shot = machine.screen.grab()
+    box = _seen(front, shot.width, shot.height)
+    whole = Image.frombytes("RGB", (shot.width, shot.height), bytes(shot.pixels), "raw", "BGRX", shot.stride)
+    file = io.BytesIO()
+    whole.crop(box).save(file, "PNG", compress_level=1)
+    return {
+        "status": "success",
+        "image": base64.b64encode(file.getvalue()).decode("ascii"),
+        "window_title": "Desktop" if front is None else front.title,
+        "rect": list(box),
+        "window_names_str": "\n".join(dict.fromkeys(window.title for window in windows if window.title)),
+        "computer_clipboard": machine.clipboard.read(),
+        "human_input": None,
+    }
+
+
+def _seen(window: WindowInfo | None, width: int, height: int) -> tuple[int, int, int, int]:
+    """The part of a window that is on the screen: left, top, right, bottom; the screen where there is no window."""
+    if window is None:
+        return 0, 0, width, height
+    left, top = min(max(0, window.x), width - 1), min(max(0, window.y), height - 1)
+    right = min(max(left + 1, window.x + window.width), width)
+    return left, top, right, min(max(top + 1, window.y + window.height), height)
+
+
+def _clear(folder: Path) -> int:
+    """Removes the files of a folder, as WAA does it between tasks; folders stay."""
+    files = [path for path in folder.iterdir() if path.is_file() and path.name.lower() != _KEPT]
+    for path in files:
+        path.unlink()
+    return len(files)

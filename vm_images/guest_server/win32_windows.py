@@ -1,0 +1,94 @@
+"""Controls as Win32 knows them: every control is a window, and says its text when it is asked. For helpers only."""
+
+import ctypes
+from collections.abc import Sequence
+from ctypes import wintypes
+
+from . import handles_windows as handles
+from .api_windows import user32
+from .tree_windows import GoneError, Seen
+
+_LONGEST_TEXT = 100_000
+_STYLE = -16
+_TYPE_MASK, _READ_ONLY = 0x0F, 0x0800
+_CHECKS = frozenset({2, 3, 4, 5, 6, 9})
+_GET_CHECK, _CHECKED = 0x00F0, 1
+_EDITORS = ("edit", "richedit")
+
+
+class _Focus(ctypes.Structure):
+    """GUITHREADINFO."""
+
+    _fields_ = (
+        ("size", wintypes.DWORD),
+        ("flags", wintypes.DWORD),
+        *((name, wintypes.HWND) for name in ("active", "focus", "capture", "menu", "moved", "caret")),
+        ("box", wintypes.RECT),
+    )
+
+
+def focused() -> int:
+    """The control with the focus, 0 if none has it."""
+    told = _Focus(size=ctypes.sizeof(_Focus))
+    thread = user32.GetWindowThreadProcessId(user32.GetForegroundWindow(), None)
+    done = user32.GetGUIThreadInfo(thread, ctypes.byref(told))
+    return int(told.focus or told.active or 0) if done else 0
+
+
+def is_editor(name: str) -> bool:
+    """Whether a class is one of those that hold a text to edit."""
+    return name.lower().startswith(_EDITORS)
+
+
+class Win32Source:
+    """See `tree_windows.Source`; a node is a window's handle."""
+
+    def __init__(self) -> None:
+        self._front = int(user32.GetForegroundWindow() or 0)
+        self._focus = focused()
+
+    def windows(self) -> Sequence[int]:
+        """Those that can be seen."""
+        return [
+            window for window in handles.top_level() if user32.IsWindowVisible(window) and not handles.cloaked(window)
+        ]
+
+    def children(self, node: int) -> Sequence[int]:
+        """Topmost first."""
+        return handles.children(node)
+
+    def seen(self, node: int) -> Seen:
+        """Its text is its name; an editor's is its content."""
+        name, said = handles.class_name(node), handles.text(node, _LONGEST_TEXT)
+        if said is None:
+            if not user32.IsWindow(node):
+                raise GoneError
+            said = handles.title(node)
+        editor = is_editor(name)
+        return Seen(
+            name="" if editor else said,
+            tag=name,
+            kind=name,
+            text=said if editor else "",
+            box=handles.rectangle(node),
+            states=self._states(node, name),
+        )
+
+    def _states(self, node: int, name: str) -> dict[str, bool]:
+        minimized, maximized = bool(user32.IsIconic(node)), bool(user32.IsZoomed(node))
+        states = {
+            "enabled": bool(user32.IsWindowEnabled(node)),
+            "visible": bool(user32.IsWindowVisible(node)),
+            "active": node == self._front,
+            "minimized": minimized,
+            "maximized": maximized,
+            "normal": not minimized and not maximized,
+            "unicode": bool(user32.IsWindowUnicode(node)),
+            "focused": node == self._focus,
+        }
+        style = int(user32.GetWindowLongW(node, _STYLE))
+        if name.lower() == "button" and style & _TYPE_MASK in _CHECKS:
+            states |= {"checkable": True, "checked": handles.asked(node, _GET_CHECK) == _CHECKED}
+        if is_editor(name):
+            states["editable"] = not style & _READ_ONLY
+        return states

@@ -1,0 +1,185 @@
+"""Top-level windows of a Windows desktop."""
+
+import os
+import time
+from collections.abc import Callable, Collection
+
+from . import handles_windows as handles
+from .api_windows import kernel32, user32
+from .errors import GuestError
+from .input_windows import nudge
+from .machine import Placement, WindowInfo
+
+_STYLE, _EX_STYLE = -16, -20
+_CAPTION, _TOOL, _APP, _NOT_ACTIVATED = 0x00C00000, 0x00000080, 0x00040000, 0x08000000
+_MAXIMIZE, _SHOW, _MINIMIZE, _RESTORE = 3, 5, 6, 9
+_CLOSE = 0x0010
+_NO_SIZE, _NO_MOVE, _NO_ORDER, _NOT_ACTIVE, _ASYNC = 0x01, 0x02, 0x04, 0x10, 0x4000
+_TERMINATE = 0x0001
+_CHANGE_SECONDS, _STILL_SECONDS, _LOOK_SECONDS = 2.0, 0.1, 0.02
+
+SHELL_CLASSES = frozenset(
+    {"Progman", "WorkerW", "Shell_TrayWnd", "Shell_SecondaryTrayWnd", "NotifyIconOverflowWindow", "DV2ControlHost"}
+    | {"Windows.UI.Core.CoreWindow", "XamlExplorerHostIslandWindow", "TopLevelWindowForOverflowXamlIsland"}
+)
+"""Windows of the desktop itself: the background, the taskbar, the start menu."""
+_FRAME_OF_APPS, _APP_INSIDE = "ApplicationFrameWindow", "Windows.UI.Core.CoreWindow"
+
+
+def is_application(name: str, title: str, style: int, ex_style: int) -> bool:
+    """Whether a visible window is one that a person would call a window.
+
+    Args:
+        name: its class.
+        title: its title.
+        style: Windows' flags of it.
+        ex_style: Windows' further flags of it.
+    """
+    if name in SHELL_CLASSES:
+        return False
+    if ex_style & (_TOOL | _NOT_ACTIVATED) and not ex_style & _APP:
+        return False
+    return bool(title) or style & _CAPTION == _CAPTION
+
+
+class WindowsWindows:
+    """Lists and commands windows.
+
+    `wm_class` is the program's name and the window's class: `notepad.Notepad`.
+    """
+
+    def __init__(self, hidden: Collection[int] = ()) -> None:
+        """Args: hidden: processes whose windows are not shown: our own."""
+        self._hidden = {os.getpid(), *hidden}
+
+    def all(self) -> list[WindowInfo]:
+        """All application windows, bottom to top."""
+        active = user32.GetForegroundWindow()
+        found = [self._described(window, active) for window in handles.top_level()]
+        return [window for window in reversed(found) if window is not None]
+
+    def _described(self, window: int, active: int | None) -> WindowInfo | None:
+        if not user32.IsWindowVisible(window) or handles.cloaked(window):
+            return None
+        name, title = handles.class_name(window), handles.title(window)
+        style, ex_style = user32.GetWindowLongW(window, _STYLE), user32.GetWindowLongW(window, _EX_STYLE)
+        process = _process_behind(window, name)
+        if process in self._hidden or not is_application(name, title, style, ex_style):
+            return None
+        x, y, width, height = handles.visible_rectangle(window)
+        return WindowInfo(
+            id=window,
+            title=title,
+            wm_class=f"{handles.program_of(process)}.{name}",
+            x=x,
+            y=y,
+            width=width,
+            height=height,
+            active=window == active,
+            minimized=bool(user32.IsIconic(window)),
+            pid=process or None,
+        )
+
+    def activate(self, window: WindowInfo) -> bool:
+        """Raises and focuses the window, also out of the minimised state."""
+        if user32.IsIconic(window.id):
+            user32.ShowWindowAsync(window.id, _RESTORE)
+        if _until(lambda: _to_front(window.id)):
+            return True
+        # Windows refuses some programs the front; a window that is restored gets it by itself.
+        user32.ShowWindowAsync(window.id, _MINIMIZE)
+        user32.ShowWindowAsync(window.id, _RESTORE)
+        return _until(lambda: _is_front(window.id))
+
+    def place(self, window: WindowInfo, wanted: Placement) -> WindowInfo | None:
+        """Fills the screen with it, or gives it a place and size of its own."""
+        if wanted.maximized:
+            user32.ShowWindowAsync(window.id, _MAXIMIZE)
+            return self._settled(window)
+        if user32.IsIconic(window.id) or user32.IsZoomed(window.id):
+            user32.ShowWindowAsync(window.id, _RESTORE)
+            self._settled(window)
+        box = placed_box(wanted, handles.visible_rectangle(window.id), handles.rectangle(window.id))
+        moves = 0 if wanted.x is not None or wanted.y is not None else _NO_MOVE
+        sizes = 0 if wanted.width is not None or wanted.height is not None else _NO_SIZE
+        user32.SetWindowPos(window.id, None, *box, moves | sizes | _NO_ORDER | _NOT_ACTIVE | _ASYNC)
+        return self._settled(window)
+
+    def _settled(self, window: WindowInfo) -> WindowInfo | None:
+        """The window once it stays as it is: a program answers a new size with its own wishes."""
+        deadline, before = time.monotonic() + _CHANGE_SECONDS, None
+        while True:
+            time.sleep(_STILL_SECONDS)
+            now = self._described(window.id, user32.GetForegroundWindow()) if user32.IsWindow(window.id) else None
+            if now is None or now == before or time.monotonic() >= deadline:
+                return now
+            before = now
+
+    def close(self, window: WindowInfo) -> None:
+        """Asks the window to close; it may ask the user back."""
+        user32.PostMessageW(window.id, _CLOSE, 0, 0)
+
+    def kill(self, window: WindowInfo) -> None:
+        """Ends the window's program; never the desktop's own, which shows folders too."""
+        shell = handles.process_of(user32.GetShellWindow() or 0)
+        if window.pid is None or window.pid == shell:
+            self.close(window)
+            return
+        with handles.opened_process(window.pid, _TERMINATE) as process:
+            if process is not None and not kernel32.TerminateProcess(process, 1):
+                raise GuestError("failed", f"Windows does not let '{window.title}' be ended")
+
+
+def placed_box(wanted: Placement, visible: handles.Box, whole: handles.Box) -> handles.Box:
+    """What SetWindowPos must be told, so that what one sees of a window lies where it is wanted.
+
+    Args:
+        wanted: left, top, width and height of what one sees; None keeps them.
+        visible: the same as it is now.
+        whole: the window with its invisible border as it is now.
+    """
+    given = (wanted.x, wanted.y, wanted.width, wanted.height)
+    aims = [now if aim is None else aim for aim, now in zip(given, visible, strict=True)]
+    x, y, width, height = (aim + outer - inner for aim, outer, inner in zip(aims, whole, visible, strict=True))
+    return x, y, max(1, width), max(1, height)
+
+
+def _process_behind(window: int, name: str) -> int:
+    """The program's own process: one program of Windows frames the windows of all apps from its store."""
+    if name == _FRAME_OF_APPS:
+        for child in handles.children(window):
+            if handles.class_name(child) == _APP_INSIDE:
+                return handles.process_of(child)
+    return handles.process_of(window)
+
+
+def _is_front(window: int) -> bool:
+    front = user32.GetForegroundWindow()
+    # A program that shows a dialog gives the focus to that.
+    return bool(front) and (front == window or handles.root_owner(front) == window)
+
+
+def _to_front(window: int) -> bool:
+    """Asks for the front as the one who gave the last input, whom Windows allows it."""
+    if _is_front(window):
+        return True
+    nudge()
+    front = user32.GetWindowThreadProcessId(user32.GetForegroundWindow(), None)
+    own = kernel32.GetCurrentThreadId()
+    joined = bool(front) and front != own and user32.AttachThreadInput(own, front, True)  # noqa: FBT003
+    try:
+        user32.BringWindowToTop(window)
+        user32.SetForegroundWindow(window)
+    finally:
+        if joined:
+            user32.AttachThreadInput(own, front, False)  # noqa: FBT003
+    return _is_front(window)
+
+
+def _until(condition: Callable[[], bool]) -> bool:
+    deadline = time.monotonic() + _CHANGE_SECONDS
+    while not condition():
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(_LOOK_SECONDS)
+    return True

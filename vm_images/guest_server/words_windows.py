@@ -1,0 +1,40 @@
+"""How a command line becomes words, and words a command line, on Windows. Pure."""
+
+import subprocess
+from collections.abc import Sequence
+
+_QUOTES = "\"'"
+
+
+def split(line: str) -> list[str]:
+    r"""Words of a line, where quotes of either kind hold one together.
+
+    A backslash is part of a path and escapes nothing but a double quote: `"C:\\My Files\\a.txt"` stays as it is.
+
+    Raises:
+        ValueError: a quote is not closed.
+    """
+    words: list[str] = []
+    word, quote, begun = "", "", False
+    place = 0
+    while place < len(line):
+        char = line[place]
+        if char == "\\" and line[place + 1 : place + 2] == '"' and quote != "'":
+            word, begun, place = word + '"', True, place + 1
+        elif quote:
+            word, quote = (word, "") if char == quote else (word + char, quote)
+        elif char in _QUOTES:
+            quote, begun = char, True
+        elif char.isspace():
+            words, word, begun = ([*words, word], "", False) if begun else (words, "", False)
+        else:
+            word, begun = word + char, True
+        place += 1
+    if quote:
+        raise ValueError("No closing quotation")
+    return [*words, word] if begun else words
+
+
+def join(words: Sequence[str]) -> str:
+    """One line that programs split into these words again."""
+    return subprocess.list2cmdline(words)
