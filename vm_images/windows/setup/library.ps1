@@ -42,12 +42,15 @@ function Invoke-Stage {
     Send-Report 'done' @{ stage = $Name; seconds = [int] ((Get-Date) - $begun).TotalSeconds }
 }
 
-# Ends the machine after a group of stages, once; the next start goes on behind it.
+# Ends the machine after a group of stages, once; the next start goes on behind it. What comes before belongs to the last moment.
 function Stop-After {
-    param([string] $Phase)
+    param([string] $Phase, [scriptblock] $Before)
     $mark = Join-Path $State ($Phase + '.phase')
     if (Test-Path -LiteralPath $mark) {
         return
+    }
+    if ($Before) {
+        & $Before
     }
     New-Item -ItemType File -Path $mark -Force | Out-Null
     Send-Report 'phase' @{ phase = $Phase }

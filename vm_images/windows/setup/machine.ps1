@@ -75,13 +75,12 @@ function New-Homes {
     }
 }
 
-# What the set-up leaves behind: the answer file with the password, our own task, temporary files. Then the file system tells
+# What the set-up leaves behind: the answer file with the password, temporary files. Then the file system tells
 # the disk which blocks are free, so that the image is as small as its content.
 function Clear-Traces {
     Remove-Item -Path 'C:\Windows\Panther\unattend*.xml', 'C:\Windows\Panther\autounattend*.xml' -ErrorAction SilentlyContinue
     Get-ChildItem -LiteralPath $env:TEMP, 'C:\Windows\Temp' -Force -ErrorAction SilentlyContinue |
         Remove-Item -Recurse -Force -ErrorAction SilentlyContinue
     Clear-RecycleBin -Force -ErrorAction SilentlyContinue
-    Unregister-ScheduledTask -TaskName 'DeskarenaSetup' -Confirm:$false
     Optimize-Volume -DriveLetter C -ReTrim
 }

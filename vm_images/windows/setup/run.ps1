@@ -49,7 +49,8 @@ try {
     }
     Invoke-Stage 'server' { Install-Server $plan (Get-Medium) }
     Invoke-Stage 'tidy' { Clear-Traces }
-    Stop-After 'programs'
+    # Not earlier: until here, a restart must go on.
+    Stop-After 'programs' { Unregister-ScheduledTask -TaskName 'DeskarenaSetup' -Confirm:$false }
 }
 finally {
     $alone.ReleaseMutex()

@@ -1,0 +1,63 @@
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.errors import ClusterLost, GuestLost
+from backend.domain.ports import DesktopSpec
+from tests.fakes.desktop import FakeDesktop
+from tests.fakes.provider import FakeProvider
+from worker.images.windows.accept.resets import first_start, nothing_left, resets
+
+SPEC = DesktopSpec()
+
+
+class TestFirstStart:
+    def test_passes_the_gate_and_tells_what_the_provider_says(self) -> None:
+        section = first_start(FakeProvider(), SPEC)
+        assert [line.name for line in section.lines if line.ok] == ["health gate"]
+        assert isinstance(section.facts["details"], Mapping)
+
+    def test_a_failed_gate_is_named(self) -> None:
+        def late(desktop: FakeDesktop) -> None:
+            desktop.ailing = {"clock": 0.0}
+
+        provider = FakeProvider()
+        provider.on_open = late
+        section = first_start(provider, SPEC)
+        assert "clock" in section.lines[0].fault
+
+
+class TestResets:
+    def test_each_is_timed_and_every_desktop_ended(self) -> None:
+        provider, told = FakeProvider(), list[str]()
+        section = resets(provider, SPEC, 5, tell=told.append)
+        assert section.ok
+        assert len(section.lines) == len(told) == 5
+        assert {"p50", "p95"} <= set(section.facts)
+        assert all(opened.closed for opened in provider.opened)
+
+    def test_one_that_fails_ends_them_and_is_told(self) -> None:
+        provider = FakeProvider()
+
+        def second_is_the_last(_: FakeDesktop) -> None:
+            if provider.prepared:
+                provider.broken = ClusterLost("no memory")
+
+        provider.on_open = second_is_the_last
+        section = resets(provider, SPEC, 5, tell=print)
+        assert [line.fault for line in section.lines] == ["", "no memory"]
+        assert not section.ok
+
+
+class TestNothingLeft:
+    def test_says_what_could_not_be_removed(self) -> None:
+        class Stuck(FakeProvider):
+            def close(self) -> None:
+                raise GuestLost("it would not go")
+
+        assert nothing_left(Stuck()).fault == "it would not go"
+        assert nothing_left(FakeProvider()).ok
+
+
+def test_details_are_plain() -> None:
+    facts: Any = first_start(FakeProvider(), SPEC).facts
+    assert facts["seconds"] >= 0

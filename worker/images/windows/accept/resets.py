@@ -1,0 +1,71 @@
+"""Starts and resets desktops as a run would, with the time of each."""
+
+import statistics
+import time
+from collections.abc import Callable
+
+from backend.domain.errors import DeskarenaError, Lost
+from backend.domain.health import DEFAULT_LIMITS
+from backend.domain.ports import DesktopSpec, OpenDesktop, Provider
+from worker.health import check_health
+from worker.images.windows.accept.report import Section
+from worker.images.windows.checks import Line, answers
+
+RESETS = 20
+_FEWEST = 2
+
+
+def first_start(provider: Provider, spec: DesktopSpec) -> Section:
+    """The image's first start, and the health gate. Raises Lost if it does not come up."""
+    begun = time.monotonic()
+    opened = provider.open(0, spec)
+    try:
+        seconds = time.monotonic() - begun
+        gate = answers("health gate", lambda: _gate(opened, spec))
+        return Section(name="", lines=(gate,), facts={"seconds": round(seconds, 2), "details": dict(opened.details)})
+    finally:
+        opened.close()
+
+
+def _gate(opened: OpenDesktop, spec: DesktopSpec) -> None:
+    check_health(opened.desktop, spec.screen, opened.desktop.frame(), DEFAULT_LIMITS, pause=time.sleep)
+
+
+def resets(provider: Provider, spec: DesktopSpec, count: int = RESETS, *, tell: Callable[[str], None]) -> Section:
+    """Ends a desktop and takes the next, prepared ahead, so often; the time from the end to the first picture."""
+    lines, taken, paths = [], list[float](), list[str]()
+    opened = provider.open(0, spec)
+    try:
+        for number in range(1, count + 1):
+            opened.desktop.frame()
+            provider.prepare(0, spec)
+            begun = time.monotonic()
+            opened.close()
+            opened = provider.open(0, spec)
+            opened.desktop.frame()
+            taken.append(time.monotonic() - begun)
+            paths.append(str(opened.details.get("path", "")))
+            lines.append(answers(f"reset {number}", lambda now=opened: _gate(now, spec)))  # type: ignore[misc]
+            tell(f"reset {number}: {taken[-1]:.2f} s ({paths[-1]})")
+    except Lost as error:
+        lines.append(Line(name=f"reset {len(taken) + 1}", fault=error.message))
+    finally:
+        opened.close()
+    facts = {"seconds": [round(each, 3) for each in taken], "paths": paths, **_figures(taken)}
+    return Section(name="", lines=tuple(lines), facts=facts)
+
+
+def _figures(taken: list[float]) -> dict[str, float]:
+    if len(taken) < _FEWEST:
+        return {}
+    cuts = statistics.quantiles(taken, n=100, method="inclusive")
+    return {f"p{share}": round(cuts[share - 1], 3) for share in (50, 95)}
+
+
+def nothing_left(provider: Provider) -> Line:
+    """Closes the provider, which destroys everything that it made."""
+    try:
+        provider.close()
+    except DeskarenaError as error:
+        return Line(name="everything is gone at the end", fault=error.message)
+    return Line(name="everything is gone at the end")

@@ -1,0 +1,224 @@
+"""Asks every route of the guest API once, in a way that works on a fresh desktop, and looks at what it answers.
+
+What a question leaves behind does not matter: the desktop is thrown away. A test holds that no route of
+docs/guest-api.md is left out.
+"""
+
+import io
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from PIL import Image
+
+from backend.domain.errors import GuestRefused
+from backend.domain.ports import Desktop
+from backend.domain.trajectory import Action, ActionType
+from worker.images.windows.checks import Line, answers
+
+Ask = Callable[[Desktop, "Place"], None]
+
+
+class Place(NamedTuple):
+    """Where on the desktop files of ours may lie, and which program shows a window.
+
+    Attributes:
+        folder: with the system's separator at its end.
+        program: with the title of its window.
+    """
+
+    folder: str
+    program: str
+    window: str
+
+
+WINDOWS = Place("C:\\Users\\Public\\deskarena-accept\\", "notepad", "Notepad")
+_FILE, _WORDS = "words.txt", "accepted \u00e4\u6587\n"
+
+
+class Route(NamedTuple):
+    """A route, as the documentation writes it, and how it is asked.
+
+    Attributes:
+        windows: it is there on Windows only.
+    """
+
+    name: str
+    ask: Ask
+    windows: bool = False
+
+
+def _want(held: object, what: str) -> None:
+    if not held:
+        raise GuestRefused(what, kind="failed")
+
+
+def _call(
+    method: str, route: str, payload: Callable[[Place], dict[str, Any]] = lambda _: {}, *, key: str = ""
+) -> Route:
+    """A route that answers JSON or text; `key` must be in the answer."""
+
+    def ask(desktop: Desktop, place: Place) -> None:
+        said = desktop.call(method, route, payload(place))
+        _want(not key or (isinstance(said, dict) and key in said), f"it answers {str(said)[:200]!r}, without {key!r}")
+
+    return Route(f"{method} {route}", ask)
+
+
+def _windows_only(route: Route) -> Route:
+    return route._replace(windows=True)
+
+
+def _says_no(method: str, route: str, payload: Callable[[Place], dict[str, Any]]) -> Route:
+    """A route that answers a question with 400 when the answer is no."""
+
+    def ask(desktop: Desktop, place: Place) -> None:
+        try:
+            desktop.call(method, route, payload(place))
+        except GuestRefused as error:
+            _want(error.kind in {"not_found", "no"}, f"it refuses: {error}")
+
+    return Route(f"{method} {route}", ask)
+
+
+def _check(route: str, payload: Callable[[Place], dict[str, Any]]) -> Route:
+    """A check of WindowsAgentArena's: yes or no is an answer, anything else is not."""
+    return _windows_only(_says_no("POST", route, payload))
+
+
+def _picture(desktop: Desktop, _: Place) -> None:
+    frame = desktop.screenshot()
+    picture = Image.open(io.BytesIO(frame.data))
+    _want(picture.size == (desktop.screen.width, desktop.screen.height), f"the picture has {picture.size}")
+    _want(picture.convert("L").getextrema() != (0, 0), "the screen is black")
+
+
+def _input(desktop: Desktop, _: Place) -> None:
+    desktop.perform(Action(type=ActionType.MOVE_TO, x=33, y=44))
+    _want(list(desktop.call("GET", "/cursor_position"))[:2] == [33, 44], "the pointer is not where it was moved to")
+
+
+def _clipboard(desktop: Desktop, _: Place) -> None:
+    desktop.call("POST", "/clipboard", {"text": _WORDS})
+    _want(desktop.clipboard() == _WORDS, "the clipboard holds something else than was put there")
+
+
+def _upload(desktop: Desktop, place: Place) -> None:
+    desktop.write_file(place.folder + _FILE, _WORDS.encode())
+    _want(desktop.read_file(place.folder + _FILE) == _WORDS.encode(), "the file holds something else than was written")
+
+
+def _window(desktop: Desktop, place: Place) -> None:
+    desktop.open_file(place.folder + _FILE)
+    desktop.activate_window(_FILE)
+    _want(
+        any(_FILE in window.title and window.active for window in desktop.windows()), "its window is not the active one"
+    )
+
+
+def _placed(desktop: Desktop, _: Place) -> None:
+    given = {"x": 60, "y": 70, "width": 640, "height": 480}
+    desktop.call("POST", "/setup/place_window", {"window_name": _FILE, **given})
+
+
+def _closed(desktop: Desktop, _: Place) -> None:
+    desktop.close_window(_FILE)
+
+
+def _code(desktop: Desktop, _: Place) -> None:
+    _want(desktop.run_python("print(6 * 7)").output.strip() == "42", "Python does not count")
+
+
+def _wallpaper(desktop: Desktop, _: Place) -> None:
+    try:
+        desktop.wallpaper()
+    except GuestRefused as error:
+        _want(error.kind == "not_found", f"it refuses: {error}")
+
+
+def _recorded(desktop: Desktop, _: Place) -> None:
+    desktop.call("POST", "/start_recording")
+    try:
+        desktop.call("POST", "/end_recording")
+    except GuestRefused as error:
+        # The film comes as such, not as JSON: that it came is all that is asked.
+        _want("video/" in str(error), f"it refuses: {error}")
+
+
+ROUTES = (
+    Route("GET /probe", lambda desktop, _: _want(bool(desktop.probe().platform), "it names no platform")),
+    Route("GET /health", lambda desktop, _: _want(bool(desktop.health().disks), "it names no disk")),
+    _call("GET", "/platform"),
+    Route("GET /screenshot", _picture),
+    Route("GET /frame", lambda desktop, _: _want(desktop.frame(quality=70).data, "the frame is empty")),
+    Route("GET /stable", lambda desktop, _: _want(desktop.wait_stable(quiet=0.2, timeout=5) >= 0, "no time")),
+    _call("POST", "/screen_size", key="width"),
+    _call("GET", "/cursor_position"),
+    Route("GET /accessibility", lambda desktop, _: _want("<" in desktop.accessibility_tree(), "it is empty")),
+    _call("GET", "/terminal", key="output"),
+    _call("GET", "/text_cursor", key="line"),
+    Route("POST /input", _input),
+    Route("GET /clipboard", lambda desktop, _: _want(desktop.clipboard() is not None, "no text")),
+    Route("POST /clipboard", _clipboard),
+    Route("GET /interactions", lambda desktop, _: _want(desktop.interactions() is not None, "no list")),
+    Route("POST /setup/upload", _upload),
+    Route("POST /file", _upload),
+    Route("POST /setup/open_file", _window),
+    Route("GET /windows", lambda desktop, _: _want(len(desktop.windows()) > 0, "no window is there")),
+    Route("POST /setup/activate_window", _window),
+    Route("POST /setup/place_window", _placed),
+    Route("POST /setup/close_window", _closed),
+    _call("POST", "/execute", lambda _: {"command": ["hostname"]}, key="returncode"),
+    _call("POST", "/setup/execute", lambda _: {"command": "echo 1", "shell": True}, key="output"),
+    _call("POST", "/execute_with_verification",
+          lambda _: {"command": ["hostname"], "verification": {"command_success": "hostname"}}, key="verification"),
+    _call("POST", "/setup/execute_with_verification",
+          lambda _: {"command": ["hostname"], "verification": {"command_success": "hostname"}}, key="verification"),
+    Route("POST /run_python", _code),
+    Route("POST /setup/launch", lambda desktop, place: desktop.launch([place.program])),
+    _call("POST", "/list_directory", lambda place: {"path": place.folder}, key="directory_tree"),
+    _call("POST", "/desktop_path", key="desktop_path"),
+    _call("POST", "/documents_path", key="documents_path"),
+    _call("POST", "/setup/create_folder", lambda place: {"path": f"{place.folder}made"}),
+    _call("POST", "/setup/create_file", lambda place: {"path": f"{place.folder}made.txt", "content": "x"}),
+    _says_no("POST", "/folder_exists", lambda place: {"path": place.folder, "folder_name": "made"}),
+    _says_no("POST", "/file_exists", lambda place: {"path": place.folder, "file_name": "made.txt"}),
+    _call("POST", "/setup/recycle", lambda place: {"path": f"{place.folder}made.txt"}),
+    Route("POST /wallpaper", _wallpaper),
+    Route("POST /start_recording", _recorded),
+    Route("POST /end_recording", _recorded),
+    _call("POST", "/setup/close_all"),
+    _call("POST", "/settled"),
+    _windows_only(_call("POST", "/execute_windows", lambda _: {"command": "print('hello')"}, key="status")),
+    _windows_only(_call("POST", "/update_computer", lambda _: {"rects": {}, "scale": 1}, key="success")),
+    _windows_only(_call("GET", "/obs_winagent", key="window_names_str")),
+    _windows_only(_call("POST", "/setup/clear_task_files")),
+    _check("/is_details_view", lambda _: {"path": "C:\\Windows"}),
+    _check("/are_files_sorted_by_modified_time", lambda _: {"directory": "C:\\Windows"}),
+    _check("/is_directory_read_only_for_user", lambda _: {"directory": "C:\\Windows", "user": "Guest"}),
+    _check("/are_all_images_tagged", lambda place: {"directory": place.folder, "tag": "x"}),
+    _windows_only(_call("POST", "/library_folders", lambda _: {"library_name": "Documents"}, key="output")),
+    _check("/check_if_timer_started", lambda _: {"hours": "0", "minutes": "30", "seconds": "0"}),
+    _check("/check_if_world_clock_exists", lambda _: {"city": "Munich", "country": "Germany"}),
+)  # fmt: skip
+
+ELSEWHERE = {
+    "POST /secret": "the boot: a desktop that is opened gets another secret",
+    "POST /restored": "the resets: each clone is told so",
+    "GET /egress": "the resets: a worker opens lines ahead",
+    "GET /tunnel/{port}": "the tasks: browsers are asked through it",
+    "GET /stream": "the tasks: the live view",
+    "POST /window_size": "of X11 only",
+    "POST /run_bash_script": "of Linux only",
+    "POST /setup/download_file": "the tasks: their files come by the gateway",
+    "POST /setup/change_wallpaper": "the tasks: needs a picture",
+    "POST /trust": "the tasks: the gateway's certificate",
+    "POST /shutdown": "the end",
+}
+"""Routes that are not asked here, and where they are tried, or why not."""
+
+
+def ask_all(desktop: Desktop, place: Place, *, windows: bool = True) -> Iterator[Line]:
+    """Asks them in order. Raises nothing: a desktop that is gone answers none of the rest, and each line says so."""
+    for route in ROUTES:
+        if windows or not route.windows:
+            yield answers(route.name, lambda route=route: route.ask(desktop, place))  # type: ignore[misc]
