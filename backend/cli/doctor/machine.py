@@ -1,15 +1,14 @@
 """Virtual machines, memory and disk."""
 
 import os
-import platform
 import shutil
-import sys
 from pathlib import Path
 
 import psutil
 
 from backend.cli.doctor.check import Check, Probe
 from backend.domain.slots import Room
+from backend.services.kvm import DEVICE, why_not
 
 GIB = 2**30
 LEAST_DISK_GIB, LEAST_MEMORY_GIB = 2.0, 2.0
@@ -47,12 +46,11 @@ DISK = Probe(
 
 
 def kvm() -> Check:
-    """Boot a guest of five bytes."""
-    if not Path("/dev/kvm").exists():
-        return KVM.missing("no /dev/kvm")
-    if platform.machine() != "x86_64":
-        return KVM.broken(f"the boot probe speaks x86_64 only, this is {platform.machine()}")
-    return KVM.program([sys.executable, "-I", "-S", str(Path(__file__).with_name("kvm_boot.py"))])
+    """Boot a machine."""
+    why = why_not()
+    if not why:
+        return KVM.ok("a machine booted")
+    return KVM.broken(why) if DEVICE.exists() else KVM.missing(why)
 
 
 def qemu() -> Check:

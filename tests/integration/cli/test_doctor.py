@@ -51,9 +51,9 @@ class TestDoctor:
 
 
 class TestKvm:
-    def test_a_machine_without_kvm_is_missing_or_a_guest_ran_or_it_says_why_not(self) -> None:
+    def test_without_a_device_it_is_missing_else_a_machine_booted_or_it_says_why_not(self) -> None:
         found = kvm()
         assert (found.state, found.detail) in {
-            (State.OK, "a guest ran and halted"),
-            (State.MISSING, "no /dev/kvm"),
+            (State.OK, "a machine booted"),
+            (State.MISSING, "there is no /dev/kvm"),
         } or (found.state is State.BROKEN and found.detail)
