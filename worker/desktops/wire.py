@@ -66,6 +66,10 @@ class Reply:
         return value
 
 
+class Unwell(GuestLost):
+    """The guest itself answered that its desktop is of no use, or not ours."""
+
+
 class Wire:
     """One desktop's address and secret. Calls may come from several threads."""
 
@@ -162,5 +166,5 @@ def refusal(status: int, reply: Reply, what: str) -> GuestLost | GuestRefused:
         return GuestLost(f"{what}: the desktop answered {status} without saying why")
     kind, message = str(value.get("error", ""))[:100], str(value.get("message", ""))[:_LONGEST_MESSAGE]
     if not kind or kind in _UNWELL:
-        return GuestLost(f"{what}: {message or status}")
+        return Unwell(f"{what}: {message or status}")
     return GuestRefused(message or f"{what}: {kind}", kind=kind)

@@ -1,0 +1,19 @@
+from worker.qemu.budget import MIB, RESERVE, Budget
+
+GIB = 1024 * MIB
+
+
+class TestBudget:
+    def test_admits_what_fits_beside_the_reserve(self) -> None:
+        assert Budget(0, lambda: GIB + RESERVE).admits(GIB, [])
+        assert not Budget(0, lambda: GIB + RESERVE - 1).admits(GIB, [])
+
+    def test_what_running_machines_may_still_grow_by_is_not_given_away(self) -> None:
+        held = [(GIB, 100 * MIB), (GIB, 2 * GIB)]
+        assert not Budget(0, lambda: GIB + RESERVE + 923 * MIB).admits(GIB, held)
+        assert Budget(0, lambda: GIB + RESERVE + 924 * MIB).admits(GIB, held)
+
+    def test_a_limit_counts_machines_at_their_full_size(self) -> None:
+        budget = Budget(2 * GIB, lambda: 100 * GIB)
+        assert budget.admits(GIB, [(GIB, 0)])
+        assert not budget.admits(GIB, [(GIB, 0), (1, 0)])

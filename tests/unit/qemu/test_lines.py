@@ -1,0 +1,27 @@
+import pytest
+
+from worker.qemu.lines import LineDecoder, LineError, encode
+
+
+class TestLineDecoder:
+    def test_gives_whole_messages_however_they_are_cut(self) -> None:
+        data = encode({"a": 1}) + encode({"b": "ä\n"})
+        decoder, found = LineDecoder(), []
+        for byte in data:
+            found += decoder.feed(bytes([byte]))
+        assert found == [{"a": 1}, {"b": "ä\n"}]
+        assert LineDecoder().feed(data) == found
+
+    def test_empty_lines_are_nothing(self) -> None:
+        assert LineDecoder().feed(b"\r\n\n{}\r\n") == [{}]
+
+    @pytest.mark.parametrize("line", [b"x\n", b"[]\n", b"1\n", b"\xff\n", b"[" * 100_000 + b"\n"])
+    def test_what_is_no_object_is_refused(self, line: bytes) -> None:
+        with pytest.raises(LineError):
+            LineDecoder().feed(line)
+
+    def test_a_line_without_end_is_refused_at_the_limit(self) -> None:
+        decoder = LineDecoder(most=10)
+        decoder.feed(b"x" * 10)
+        with pytest.raises(LineError, match="10 bytes"):
+            decoder.feed(b"x")

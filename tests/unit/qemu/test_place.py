@@ -1,0 +1,41 @@
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from worker.qemu.place import Place, base_folder, sweep
+
+
+@pytest.fixture(autouse=True)
+def _temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    short = Path(tempfile.mkdtemp(prefix="p-", dir="/tmp"))
+    monkeypatch.setattr(tempfile, "tempdir", str(short))
+
+
+class TestPlace:
+    def test_is_private_and_goes_with_its_base(self) -> None:
+        made = Place()
+        assert made.path.stat().st_mode & 0o066 == 0
+        made.remove()
+        made.remove()
+        assert not made.path.parent.exists()
+
+    def test_sweeps_what_the_dead_left_and_not_what_lives(self) -> None:
+        living = Place()
+        dead = base_folder() / "s-dead"
+        (dead / "m1").mkdir(parents=True)
+        other = Place()
+        assert living.path.is_dir()
+        assert not dead.exists()
+        assert sweep(base_folder()) == 0
+        other.remove()
+        living.remove()
+
+    def test_a_base_that_others_may_write_to_is_refused(self) -> None:
+        base_folder().chmod(0o777)
+        with pytest.raises(PermissionError):
+            base_folder()
+
+    def test_the_path_leaves_room_for_a_socket_s_name(self) -> None:
+        assert len(os.fsencode(base_folder())) < 80

@@ -1,0 +1,88 @@
+import dataclasses
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from backend.domain.errors import ClusterLost
+from backend.domain.machine_image import DirectBoot, Disk, ImageFile, MachineImage
+from backend.domain.run import Screen
+from worker.qemu.plan import Host, machine_of, template_key
+
+SCREEN = Screen(width=800, height=600)
+HOST = Host("QEMU emulator version 7.2.0", "pc-q35-7.2", "tcg", "no device", "")
+FOLDER = Path("/images/mini")
+
+
+def file(name: str, sha256: str = "0" * 64) -> ImageFile:
+    return ImageFile(file=name, sha256=sha256, size=1)
+
+
+IMAGE = MachineImage(
+    name="mini",
+    os="linux",
+    variant="minimal",
+    version="1",
+    made_at=datetime(2026, 1, 1, tzinfo=UTC),
+    guest_api="1.1",
+    screens=(SCREEN, Screen(width=640, height=480)),
+    memory_mib=512,
+    cpus=2,
+    firmware="bios",
+    disk=Disk(file="disk.qcow2", sha256="1" * 64, size=1, virtual_size=2**30),
+    boot=DirectBoot(
+        kernel=file("vmlinuz"), initrd=file("initrd.img"), command_line="quiet", screen_option="s={width}x{height}"
+    ),
+)
+
+
+class TestMachineOf:
+    def test_takes_what_the_image_says(self) -> None:
+        made = machine_of(FOLDER, IMAGE, SCREEN, HOST)
+        assert (made.disk, made.kernel) == ("/images/mini/disk.qcow2", "/images/mini/vmlinuz")
+        assert made.command_line == "quiet s=800x600"
+        assert (made.cpu, made.accelerator, made.screen, made.memory_mib) == ("max", "tcg", (800, 600), 512)
+
+    def test_with_kvm_the_machine_sees_the_host_s_processor(self) -> None:
+        assert machine_of(FOLDER, IMAGE, SCREEN, dataclasses.replace(HOST, accelerator="kvm")).cpu == "host"
+
+    def test_a_screen_that_it_cannot_show_says_which_it_can(self) -> None:
+        with pytest.raises(ClusterLost) as raised:
+            machine_of(FOLDER, IMAGE, Screen(width=1024, height=768), HOST)
+        assert raised.value.hint == "It can show: 800x600, 640x480."
+
+
+def key(image: MachineImage = IMAGE, screen: Screen = SCREEN, host: Host = HOST) -> str:
+    return template_key(image, machine_of(FOLDER, image, screen, host), host)
+
+
+class TestTemplateKey:
+    def test_is_the_same_wherever_the_data_folder_lies(self) -> None:
+        elsewhere = template_key(IMAGE, machine_of(Path("/x/mini"), IMAGE, SCREEN, HOST), HOST)
+        assert elsewhere == key()
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"version": "2"},
+            {"memory_mib": 1024},
+            {"cpus": 1},
+            {"disk": IMAGE.disk.model_copy(update={"sha256": "2" * 64})},
+            {"devices": IMAGE.devices.model_copy(update={"display": "VGA"})},
+        ],
+    )
+    def test_changes_with_the_image(self, change: dict[str, object]) -> None:
+        assert key(image=IMAGE.model_copy(update=change)) != key()
+
+    @pytest.mark.parametrize(
+        "change",
+        [{"qemu": "QEMU emulator version 8"}, {"type": "pc-q35-8.0"}, {"accelerator": "kvm"}, {"processor": "x"}],
+    )
+    def test_changes_with_the_host(self, change: dict[str, str]) -> None:
+        assert key(host=dataclasses.replace(HOST, **change)) != key()
+
+    def test_changes_with_the_screen(self) -> None:
+        assert key(screen=Screen(width=640, height=480)) != key()
+
+    def test_does_not_change_with_the_reason_why_it_is_slow(self) -> None:
+        assert key(host=dataclasses.replace(HOST, why_slow="another")) == key()

@@ -1,0 +1,44 @@
+"""What the machine images of a data folder offer on this host."""
+
+from pathlib import Path
+
+from backend.domain.errors import DeskarenaError
+from backend.domain.image_offers import ImageOffer
+from backend.domain.machine_image import MachineImage, image_names, read_image
+from worker.qemu.plan import Host, machine_of
+from worker.qemu.templates import Templates
+
+
+def offers(images: Path, templates: Templates, host: Host, *, default: str) -> tuple[ImageOffer, ...]:
+    """One offer for each whole image.
+
+    Args:
+        images: such as `DATA/images`.
+        templates: that are there.
+        host: where its machines would run.
+        default: name of the image that is taken where none is named; empty = the only one.
+    """
+    names, prepared = tuple(image_names(images)), {template.image for template in templates.all()}
+    taken = default or (names[0] if len(names) == 1 else "")
+    return tuple(_offer(images / name, host, default=name == taken, prepared=name in prepared) for name in names)
+
+
+def _offer(folder: Path, host: Host, *, default: bool, prepared: bool) -> ImageOffer:
+    try:
+        image = read_image(folder)
+        machine_of(folder, image, image.screens[0], host)
+    except DeskarenaError as error:
+        return ImageOffer(name=folder.name, default=default, reason=f"{error.message} {error.hint}".strip())
+    return ImageOffer(
+        name=image.name,
+        os=image.os,
+        default=default,
+        about=_about(image),
+        programs=image.programs,
+        screens=image.screens,
+        prepared=prepared,
+    )
+
+
+def _about(image: MachineImage) -> str:
+    return f"{image.os} {image.variant}, version {image.version}, {image.memory_mib} MiB, {image.cpus} processors"

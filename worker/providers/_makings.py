@@ -1,0 +1,215 @@
+"""Makes virtual machines for a slot: as clones of a template, or by a cold boot where there can be no template."""
+
+import logging
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event, Lock
+
+from backend.domain.errors import ClusterLost
+from backend.domain.health import HealthLimits
+from backend.domain.machine_image import MachineImage
+from backend.domain.ports import DesktopSpec
+from backend.domain.run import Screen
+from backend.domain.slots import need_of
+from worker.desktops import GuestDesktop
+from worker.health import check_health
+from worker.providers._restored import restore, settle, wait_answer
+from worker.qemu.client import Held, SlotSupervisor, SupervisorError
+from worker.qemu.machine import Machine
+from worker.qemu.plan import Host, machine_of, template_key
+from worker.qemu.slot import CLONE, COLD, MASTER
+from worker.qemu.templates import Template, Templates
+
+BOOT_SECONDS = 600.0
+"""Emulated on a busy host a desktop boots for minutes; with KVM for ten seconds."""
+CLONE_SECONDS = 30.0
+_QUIET_SECONDS = 2.0
+_SETTLE_SECONDS = 60.0
+_FORGET_FAILURE_SECONDS = 600.0
+_PATIENCE = HealthLimits(patience=60.0)
+FIRST_SECRET = "secret"  # noqa: S105 - a file's name.
+"""File of an image whose guest server has a secret built in; all others take the one of the machine's SMBIOS tables."""
+logger = logging.getLogger(__name__)
+
+
+@dataclass
+class Made:
+    """A machine whose guest answers.
+
+    Attributes:
+        secret: of its guest API, known to nobody else.
+        path: `clone` or `cold boot`.
+        why_cold: why no clone; empty for one.
+        seconds: by phase.
+    """
+
+    supervisor: SlotSupervisor
+    held: Held
+    secret: str
+    path: str
+    why_cold: str
+    seconds: Mapping[str, float]
+
+    @property
+    def address(self) -> str:
+        """Of the guest API."""
+        return address_of(self.held)
+
+
+def address_of(held: Held) -> str:
+    """Of a machine's guest API."""
+    return f"http://127.0.0.1:{held.port}"
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be made: an image's machine with a screen, on this host."""
+
+    folder: Path
+    image: MachineImage
+    machine: Machine
+    key: str
+    screen: Screen
+
+    @classmethod
+    def of(cls, folder: Path, image: MachineImage, spec: DesktopSpec, host: Host) -> "Order":
+        """Raises ClusterLost: it cannot be had here."""
+        machine = machine_of(folder, image, spec.screen, host)
+        return cls(folder, image, machine, template_key(image, machine, host), spec.screen)
+
+    @property
+    def size(self) -> int:
+        """Bytes of memory that the machine may come to use, as slots are counted."""
+        return need_of(self.image).memory
+
+    def first_secret(self) -> str:
+        """What the guest's server begins with: built into the image, else drawn."""
+        built_in = self.folder / FIRST_SECRET
+        return built_in.read_text().strip() if built_in.is_file() else secrets.token_urlsafe(24)
+
+
+class Makings:
+    """Makes machines. Safe for threads."""
+
+    def __init__(self, templates: Templates) -> None:
+        """Starts nothing yet."""
+        self._templates = templates
+        self._lock = Lock()
+        self._failed: dict[str, tuple[float, str]] = {}
+
+    def make(self, supervisor: SlotSupervisor, order: Order) -> Made:
+        """A machine whose guest answers and has been told that it begins.
+
+        Raises:
+            ClusterLost: it could not be started here; nothing of it is left.
+            GuestLost: it started, and its guest API never became ready.
+        """
+        template, why_cold = self._template(supervisor, order)
+        begun = time.monotonic()
+        if template is None:
+            secret = order.first_secret()
+            held = _started(lambda: supervisor.start(COLD, order.machine, secret=secret))
+            return _told(_Begun(supervisor, held, secret, begun), why_cold)
+        held = _started(lambda: supervisor.start(CLONE, order.machine, place=template.place))
+        return _told(_Begun(supervisor, held, template.secret, begun))
+
+    def prepare(self, supervisor: SlotSupervisor, order: Order) -> Template:
+        """The order's template, made if it is not there.
+
+        Raises:
+            ClusterLost: it cannot be made; says why.
+            GuestLost: the image's guest never became ready.
+        """
+        found = self._templates.find(order.key)
+        if found is not None:
+            return found
+        try:
+            with self._templates.making(order.key) as place:
+                # Somebody else may have made it while we waited.
+                return self._templates.find(order.key) or self._make_template(supervisor, order, place)
+        except (SupervisorError, OSError) as error:
+            raise ClusterLost(f"no template can be made of the image {order.image.name}: {error}") from error
+
+    def _template(self, supervisor: SlotSupervisor, order: Order) -> tuple[Template | None, str]:
+        """The template, or why there is none. A failure is not tried again for a while."""
+        with self._lock:
+            at, why = self._failed.get(order.key, (0.0, ""))
+        if why and time.monotonic() - at < _FORGET_FAILURE_SECONDS:
+            return None, why
+        try:
+            return self.prepare(supervisor, order), ""
+        except ClusterLost as error:
+            if not supervisor.alive():
+                raise
+            logger.warning("%s; machines boot cold", error.message)
+            with self._lock:
+                self._failed[order.key] = time.monotonic(), error.message
+            return None, error.message
+
+    def _make_template(self, supervisor: SlotSupervisor, order: Order, place: Path) -> Template:
+        begun, secret = time.monotonic(), order.first_secret()
+        logger.warning("making a template of the image %s (%s)", order.image.name, order.machine.accelerator)
+        held = supervisor.start(MASTER, order.machine, secret=secret, place=place)
+        client = GuestDesktop(address_of(held), secret, screen=order.screen)
+        try:
+            booted = wait_answer(address_of(held), secret, seconds=BOOT_SECONDS, dead=lambda: held.dead)
+            rested = settle(client, quiet=_QUIET_SECONDS, seconds=_SETTLE_SECONDS)
+            check_health(client, order.screen, client.frame(), _PATIENCE, pause=_pause)
+            client.close()
+            frozen = supervisor.freeze(held, place)
+        finally:
+            client.close()
+            supervisor.end(held)
+        seconds = {**held.seconds, "boot": booted, "rest": rested, **frozen, "all": time.monotonic() - begun}
+        size = (order.screen.width, order.screen.height)
+        made = self._templates.keep(
+            place, key=order.key, image=order.image.name, screen=size, secret=secret, seconds=seconds
+        )
+        self._templates.replace(made)
+        return made
+
+
+def _pause(seconds: float) -> None:
+    Event().wait(seconds)
+
+
+def _started(start: Callable[[], Held]) -> Held:
+    try:
+        return start()
+    except SupervisorError as error:
+        raise ClusterLost(f"a virtual machine could not be started: {error}") from error
+
+
+@dataclass(frozen=True)
+class _Begun:
+    """A machine that was started at a moment of the monotonic clock, with the secret that its guest has."""
+
+    supervisor: SlotSupervisor
+    held: Held
+    secret: str
+    at: float
+
+
+def _told(begun: _Begun, why_cold: str = "") -> Made:
+    """Waits for the guest and tells it that it begins. Nothing of the machine is left if that fails.
+
+    Args:
+        begun: what was started.
+        why_cold: why it boots; empty for a clone.
+    """
+    held, secret = begun.held, secrets.token_urlsafe(24)
+    address, most = address_of(held), BOOT_SECONDS if why_cold else CLONE_SECONDS
+    try:
+        answered = wait_answer(address, begun.secret, seconds=most, dead=lambda: held.dead)
+        at = time.monotonic()
+        restore(address, begun.secret, secret)
+        done = time.monotonic()
+    except BaseException:
+        begun.supervisor.end(held)
+        raise
+    phase = "boot" if why_cold else "answer"
+    seconds = {**held.seconds, phase: answered, "restored": done - at, "made": done - begun.at}
+    return Made(begun.supervisor, held, secret, "cold boot" if why_cold else "clone", why_cold, seconds)

@@ -1,0 +1,95 @@
+"""Talking to the guest of a machine that has just been started: until it answers, and what it must hear first."""
+
+import base64
+import os
+import time
+from collections.abc import Callable
+from threading import Event
+
+from backend.domain.errors import GuestLost, GuestRefused
+from worker.desktops import GuestDesktop
+from worker.desktops.wire import Unwell, Wire
+
+_TRY_SECONDS = 2.0
+"""A machine that boots takes connections before anybody in it listens: a try must end soon."""
+_PAUSE_SECONDS = 0.02
+_LONGEST_PAUSE = 0.5
+_RESTORED_SECONDS = 15.0
+_ENTROPY_BYTES = 64
+
+
+def wait_answer(address: str, secret: str, *, seconds: float, dead: Callable[[], str]) -> float:
+    """Waits until the guest API answers.
+
+    Args:
+        address: of the guest API.
+        secret: that it was started with.
+        seconds: deadline.
+        dead: why the machine is gone; empty while it is there.
+
+    Returns:
+        Seconds waited.
+
+    Raises:
+        GuestLost: it did not answer in time, or its machine is gone.
+    """
+    begun, pause, wire = time.monotonic(), _PAUSE_SECONDS, Wire(address, secret)
+    try:
+        while True:
+            try:
+                wire.ask("GET", "/probe", seconds=_TRY_SECONDS).mapping()
+            except Unwell:
+                raise
+            except GuestLost as error:
+                waited = time.monotonic() - begun
+                if why := dead():
+                    raise GuestLost(f"the machine ended before its guest API answered: {why}") from error
+                if waited > seconds:
+                    message = f"the guest API did not answer within {seconds:g} s: {error.message}"
+                    raise GuestLost(message) from error
+                Event().wait(pause)
+                pause = min(pause * 1.5, _LONGEST_PAUSE)
+            else:
+                return time.monotonic() - begun
+    except GuestRefused as error:
+        raise GuestLost(f"the guest API answers, but not to this: {error.message}") from error
+    finally:
+        wire.close()
+
+
+def restore(address: str, before: str, secret: str) -> None:
+    """Tells a guest that it goes on: another time, another secret, other random numbers.
+
+    All clones of a template begin with the same secret and the same state of the random number generator.
+
+    Args:
+        address: of the guest API.
+        before: the secret that it has.
+        secret: that it gets.
+
+    Raises:
+        GuestLost: it does not do it.
+    """
+    wire = Wire(address, before)
+    entropy = base64.b64encode(os.urandom(_ENTROPY_BYTES)).decode()
+    told = {"time": time.time(), "secret": secret, "entropy": entropy}
+    try:
+        wire.ask("POST", "/restored", seconds=_RESTORED_SECONDS, json=told)
+    except GuestRefused as error:
+        raise GuestLost(f"the guest could not be told that it was restored: {error.message}") from error
+    finally:
+        wire.close()
+
+
+def settle(desktop: GuestDesktop, *, quiet: float, seconds: float) -> float:
+    """Lets a machine that has just booted come to rest, so that its clones have nothing left to do.
+
+    Returns:
+        Seconds waited. A screen that never stands still is no failure.
+
+    Raises:
+        GuestLost: it is gone.
+    """
+    waited = desktop.wait_stable(quiet=quiet, timeout=seconds)
+    desktop.frame()
+    return waited

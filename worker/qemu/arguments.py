@@ -1,0 +1,143 @@
+"""QEMU's command line for a machine: pure functions, no decision about where anything lies.
+
+Template and clones get the same devices in the same order; they differ in where memory and disk come from.
+"""
+
+import json
+from typing import Any
+
+from worker.qemu.machine import KVM, WINDOWS, Files, Machine
+
+PROGRAM = "qemu-system-x86_64"
+GUEST_PORT = 5000
+"""Where the guest API listens inside."""
+SECRET_NAME = "io.systemd.credential:deskarena.secret"  # noqa: S105 - the name of the string, not its value.
+"""The machine's first secret is a string of its SMBIOS tables (type 11), `NAME=VALUE`: systemd takes it from there."""
+# What makes Windows count on a hypervisor's clock, and tell it of a blue screen; emulation has none of it.
+_WINDOWS_HINTS = "hv-relaxed,hv-vapic,hv-spinlocks=0x1fff,hv-time,hv-crash"
+# `deny` ends QEMU at the first such system call: started programs and new rights are what a break-out begins with.
+_SANDBOX = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny"
+
+
+def arguments(  # noqa: PLR0913 - the ways in which machines of one make differ
+    machine: Machine,
+    files: Files,
+    *,
+    monitor: int,
+    secret: str = "",
+    forward: str = "127.0.0.1",
+    shared: bool = False,
+    incoming: bool = False,
+) -> list[str]:
+    """The words of the command line.
+
+    Args:
+        machine: what it is made of.
+        files: where that lies.
+        monitor: file descriptor of QMP's socket.
+        secret: that the guest's server begins with.
+        forward: host address whose port leads to the guest API; QEMU chooses the port.
+        shared: what the guest writes to memory goes into the memory file: only for the master of a template.
+        incoming: does not start, but waits for a state to be loaded.
+    """
+    return [
+        *(PROGRAM, "-nodefaults", "-no-user-config", "-name", "deskarena", "-sandbox", _SANDBOX),
+        *_processor(machine),
+        *_memory(machine, files, shared=shared),
+        *_firmware(machine, files),
+        *_disk(machine, files),
+        *_network(machine, forward),
+        *_screen(machine),
+        *_identity(machine, secret),
+        *("-chardev", f"socket,id=qmp,fd={monitor}", "-mon", "chardev=qmp,mode=control"),
+        # A panic stops the machine, so that its last picture can still be taken.
+        *("-action", "panic=pause", "-action", "watchdog=none"),
+        *(("-incoming", "defer") if incoming else ()),
+    ]
+
+
+def _processor(machine: Machine) -> list[str]:
+    kvm = machine.accelerator == KVM
+    hints = f",{_WINDOWS_HINTS}" if kvm and machine.system == WINDOWS else ""
+    accelerator = "kvm" if kvm else "tcg,thread=multi"
+    return ["-accel", accelerator, "-cpu", f"{machine.cpu}{hints}", "-smp", str(machine.cpus)]
+
+
+def _memory(machine: Machine, files: Files, *, shared: bool) -> list[str]:
+    backend: dict[str, Any] = {"id": "pc.ram", "size": machine.memory_mib * 2**20}
+    if files.memory:
+        backend |= {"qom-type": "memory-backend-file", "mem-path": files.memory, "share": shared}
+    else:
+        backend |= {"qom-type": "memory-backend-ram"}
+    return [
+        *("-machine", f"{machine.type},memory-backend=pc.ram", "-m", f"{machine.memory_mib}M"),
+        *("-object", json.dumps(backend)),
+    ]
+
+
+def _firmware(machine: Machine, files: Files) -> list[str]:
+    if machine.firmware == "uefi":
+        code = {"driver": "file", "node-name": "code", "filename": files.firmware_code, "read-only": True}
+        settings = {"driver": "file", "node-name": "vars", "filename": files.firmware_vars}
+        return [
+            *("-blockdev", json.dumps(code), "-blockdev", json.dumps(settings)),
+            *("-machine", "pflash0=code,pflash1=vars"),
+        ]
+    if machine.kernel:
+        return ["-kernel", files.kernel, "-initrd", files.initrd, "-append", machine.command_line]
+    return []
+
+
+def _disk(machine: Machine, files: Files) -> list[str]:
+    # What a machine writes is thrown away with it, so nothing has to reach the platter in order.
+    careless = {"direct": False, "no-flush": True}
+    node: dict[str, Any] = _image(files.disk, None)
+    if files.below:
+        node = _image(files.below, node)
+    top = {
+        "driver": "qcow2",
+        "node-name": "disk",
+        "discard": "unmap",
+        "cache": careless,
+        "file": {"driver": "file", "filename": files.overlay, "cache": careless},
+        "backing": node,
+    }
+    # A full host stops the machine and says so; anything else is told to the guest, as a broken disk would.
+    device: dict[str, Any] = {"driver": machine.disk_device, "drive": "disk"}
+    if machine.disk_device == "nvme":
+        device["serial"] = "deskarena"
+    else:
+        device |= {"werror": "enospc", "rerror": "report"}
+    if not machine.kernel:
+        device["bootindex"] = 0
+    return ["-blockdev", json.dumps(top), "-device", json.dumps(device)]
+
+
+def _image(path: str, backing: dict[str, Any] | None) -> dict[str, Any]:
+    file = {"driver": "file", "filename": path, "read-only": True}
+    # Without a base, whatever the file itself names as one is not followed.
+    return {"driver": "qcow2", "read-only": True, "file": file, "backing": backing}
+
+
+def _network(machine: Machine, forward: str) -> list[str]:
+    line = f"user,id=net,restrict=on,hostfwd=tcp:{forward}:0-:{GUEST_PORT}"
+    # No boot from the network: its program would only take time to be loaded.
+    return ["-netdev", line, "-device", f"{machine.network_device},netdev=net,mac=52:54:00:64:61:01,romfile="]
+
+
+def _screen(machine: Machine) -> list[str]:
+    width, height = machine.screen
+    bus = ",bus=usb.0" if machine.pointer_device == "usb-tablet" else ""
+    return [
+        *("-device", f"{machine.display_device},xres={width},yres={height}"),
+        # Relative to the machine's own folder, which nobody else may enter.
+        *("-display", "none", "-vnc", "unix:vnc"),
+        *("-device", "qemu-xhci,id=usb", "-device", "usb-kbd,bus=usb.0", "-device", f"{machine.pointer_device}{bus}"),
+    ]
+
+
+def _identity(machine: Machine, secret: str) -> list[str]:
+    entropy = ["-device", "virtio-rng-pci"] if machine.entropy else []
+    # A clone gets another generation id than its template had, by which its kernel knows that it must reseed.
+    words = [*entropy, "-device", "vmgenid,guid=auto", "-device", "pvpanic", "-rtc", "base=utc,clock=host"]
+    return [*words, "-smbios", f"type=11,value={SECRET_NAME}={secret}"] if secret else words

@@ -1,0 +1,53 @@
+"""JSON objects, one a line: how QEMU talks (QMP), and how a worker talks with its supervisors."""
+
+import json
+from typing import Any
+
+MAX_LINE = 64 * 2**20
+"""Bytes. The longest honest line is a picture of a large screen."""
+
+
+class LineError(Exception):
+    """The other side sent something that is no message."""
+
+
+def encode(message: dict[str, Any]) -> bytes:
+    """One message as bytes."""
+    return json.dumps(message).encode() + b"\n"
+
+
+class LineDecoder:
+    """Cuts a stream of bytes into messages."""
+
+    def __init__(self, most: int = MAX_LINE) -> None:
+        self._buffer = bytearray()
+        self._most = most
+
+    def feed(self, data: bytes) -> list[dict[str, Any]]:
+        """The messages that are complete now, in order.
+
+        Raises:
+            LineError: a line is too long, or no JSON object.
+        """
+        before = len(self._buffer)
+        self._buffer += data
+        messages = []
+        while (end := self._buffer.find(b"\n", before)) >= 0:
+            line = bytes(self._buffer[:end]).strip()
+            del self._buffer[: end + 1]
+            before = 0
+            if line:
+                messages.append(_object(line))
+        if len(self._buffer) > self._most:
+            raise LineError(f"a line of more than {self._most} bytes")
+        return messages
+
+
+def _object(line: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        raise LineError(f"a line of {len(line)} bytes is no JSON") from None
+    if not isinstance(value, dict):
+        raise LineError("a line is no object")
+    return value

@@ -1,0 +1,136 @@
+"""Which machine an image becomes on this host, and the key under which its template is kept."""
+
+import hashlib
+import json
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from backend.domain.errors import ClusterLost
+from backend.domain.machine_image import MachineImage
+from backend.domain.run import Screen
+from backend.services.kvm import why_not_cached
+from worker.qemu.arguments import PROGRAM, arguments
+from worker.qemu.machine import KVM, TCG, Files, Machine
+
+SLOW = "emulated without KVM, 10 to 30 times slower"
+_ALIAS = re.compile(r"^q35\s.*\(alias of (pc-q35-[\w.]+)\)", re.MULTILINE)
+_UEFI = Path("/usr/share/OVMF")
+_UEFI_CODE, _UEFI_VARS = "OVMF_CODE_4M.fd", "OVMF_VARS_4M.fd"
+_ASK_SECONDS = 20.0
+
+
+@dataclass(frozen=True)
+class Host:
+    """What this host gives to machines.
+
+    Attributes:
+        qemu: the first line of what QEMU says of itself.
+        type: its newest q35 machine, by its versioned name.
+        accelerator: `kvm` where a machine really boots with it, else `tcg`.
+        why_slow: why not KVM; empty with it.
+        processor: hash of what a machine can see of the processor: a template does not go on with another one.
+    """
+
+    qemu: str
+    type: str
+    accelerator: str
+    why_slow: str
+    processor: str
+
+    @property
+    def cpu(self) -> str:
+        """QEMU's CPU model: everything that can be had."""
+        return "host" if self.accelerator == KVM else "max"
+
+
+def this_host(cache: Path) -> Host:
+    """Asks QEMU and tries KVM out.
+
+    Args:
+        cache: folder in which the answer about KVM is kept.
+
+    Raises:
+        ClusterLost: there is no QEMU that could be used.
+    """
+    why = why_not_cached(cache)
+    found = _ALIAS.search(_said("-machine", "help"))
+    if found is None:
+        raise ClusterLost(f"this {PROGRAM} knows no machine q35", hint=_INSTALL)
+    version = _said("--version").partition("\n")[0].strip()
+    processor = _processor() if not why else ""
+    return Host(version, found[1], TCG if why else KVM, why, processor)
+
+
+_INSTALL = "Install qemu-system-x86 and qemu-utils; `deskarena doctor` says what works."
+
+
+def _said(*words: str) -> str:
+    try:
+        done = subprocess.run(
+            [PROGRAM, *words],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_ASK_SECONDS,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise ClusterLost(f"{PROGRAM} cannot be used: {error}", hint=_INSTALL) from error
+    return done.stdout
+
+
+def _processor() -> str:
+    names = ("vendor_id", "cpu family", "model", "model name", "stepping", "flags")
+    first = Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines()
+    return hashlib.sha256("\n".join(line for line in first if line.startswith(names)).encode()).hexdigest()
+
+
+def machine_of(folder: Path, image: MachineImage, screen: Screen, host: Host) -> Machine:
+    """The machine of an image with that screen.
+
+    Raises:
+        ClusterLost: it cannot be had here.
+    """
+    if not image.shows(screen):
+        can = ", ".join(f"{each.width}x{each.height}" for each in image.screens)
+        raise ClusterLost(
+            f"the image {image.name} cannot show {screen.width}x{screen.height}", hint=f"It can show: {can}."
+        )
+    boot, uefi, devices = image.boot, image.firmware == "uefi", image.devices
+    if uefi and not (_UEFI / _UEFI_CODE).is_file():
+        raise ClusterLost(f"the image {image.name} needs UEFI, which is not installed", hint="Install ovmf.")
+    return Machine(
+        system=image.os,
+        type=host.type,
+        accelerator=host.accelerator,
+        cpu=host.cpu,
+        cpus=image.cpus,
+        memory_mib=image.memory_mib,
+        screen=(screen.width, screen.height),
+        disk=str(folder / image.disk.file),
+        disk_size=image.disk.virtual_size,
+        kernel=str(folder / boot.kernel.file) if boot else "",
+        initrd=str(folder / boot.initrd.file) if boot else "",
+        command_line=boot.line(screen) if boot else "",
+        firmware=image.firmware,
+        firmware_code=str(_UEFI / _UEFI_CODE) if uefi else "",
+        firmware_vars=str(_UEFI / _UEFI_VARS) if uefi else "",
+        disk_device=devices.disk,
+        network_device=devices.network,
+        display_device=devices.display,
+        pointer_device=devices.pointer,
+        entropy=devices.entropy,
+    )
+
+
+def template_key(image: MachineImage, machine: Machine, host: Host) -> str:
+    """Another key for another image, QEMU, machine type, processor, memory, device or screen; 64 hexadecimal digits.
+
+    The command line is what a template really depends on, so it is part of the key; where files lie is not.
+    """
+    nowhere = Files(disk="disk", overlay="overlay", memory="memory", below="below", kernel="kernel", initrd="initrd")
+    words = arguments(machine, nowhere, monitor=0, incoming=True)
+    told = {"image": image.digest(), "host": [host.qemu, host.processor], "words": words}
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,171 @@
+"""A small client of QMP, QEMU's machine protocol: commands, events, file descriptors, and a deadline for everything.
+
+Source: QEMU's docs/interop/qmp-spec. A guest that has taken over its QEMU writes here, too: what comes is bounded.
+"""
+
+import contextlib
+import socket
+import time
+from collections import deque
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from worker.qemu.lines import LineDecoder, LineError, encode
+
+QUICK = 10.0
+"""Seconds that a command may take which only asks or switches something."""
+_MOST_EVENTS = 256
+"""Older ones are forgotten: a guest can cause as many as it likes."""
+_LONGEST = 4 * 2**20
+_PIECE = 65536
+
+
+class QmpError(Exception):
+    """QEMU refused a command; the message is its own."""
+
+
+class QmpLost(Exception):
+    """QEMU is gone, silent, or does not keep to the protocol."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """What QEMU told unasked, for example `SHUTDOWN` with `{"guest": true, "reason": "guest-shutdown"}`."""
+
+    name: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Qmp:
+    """A conversation with one QEMU, over one end of a socket. Not safe for threads."""
+
+    def __init__(self, connection: socket.socket, *, seconds: float = QUICK) -> None:
+        """Reads the greeting and switches to commands.
+
+        Args:
+            connection: a connected unix socket; belongs to this object from now on.
+            seconds: deadline for that.
+
+        Raises:
+            QmpLost: nobody greets, or in another tongue.
+        """
+        self._connection = connection
+        self._decoder = LineDecoder(_LONGEST)
+        self._number = 0
+        self._inbox: deque[dict[str, Any]] = deque()
+        self.events: deque[Event] = deque(maxlen=_MOST_EVENTS)
+        deadline = time.monotonic() + seconds
+        greeting = self._next_message(deadline)
+        if not isinstance(greeting.get("QMP"), dict):
+            raise QmpLost("QEMU did not greet")
+        self.ask("qmp_capabilities", seconds=seconds)
+
+    def fileno(self) -> int:
+        """For selectors."""
+        return self._connection.fileno()
+
+    def close(self) -> None:
+        """Ends the conversation, not QEMU. Safe to call twice."""
+        self._connection.close()
+
+    def ask(
+        self,
+        command: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        seconds: float = QUICK,
+        fds: Sequence[int] = (),
+    ) -> Any:
+        """Sends a command and waits for what it returns. Events that come meanwhile are kept.
+
+        Args:
+            command: its name.
+            arguments: of the command.
+            seconds: deadline.
+            fds: file descriptors that go with it.
+
+        Raises:
+            QmpError: QEMU refuses.
+            QmpLost: no answer in time, or QEMU is gone.
+        """
+        self._number += 1
+        message = {"execute": command, "arguments": dict(arguments or {}), "id": self._number}
+        deadline = time.monotonic() + seconds
+        self._send(encode(message), fds, deadline)
+        while True:
+            answer = self._next_message(deadline)
+            if "event" in answer:
+                self._keep(answer)
+            elif answer.get("id") == self._number:
+                return _returned(answer, command)
+
+    def wait(self, names: Collection[str], seconds: float) -> Event:
+        """The first kept or coming event of one of these names; those before it are forgotten.
+
+        Raises:
+            QmpLost: none in time, or QEMU is gone.
+        """
+        deadline = time.monotonic() + seconds
+        while True:
+            while self.events:
+                event = self.events.popleft()
+                if event.name in names:
+                    return event
+            self._keep(self._next_message(deadline))
+
+    def hear(self) -> list[Event]:
+        """The events that are there now, without waiting; empties what was kept. A flood waits for the next call.
+
+        Raises:
+            QmpLost: QEMU is gone.
+        """
+        with contextlib.suppress(TimeoutError):
+            for _ in range(_MOST_EVENTS):
+                self._keep(self._received(time.monotonic()))
+        heard = list(self.events)
+        self.events.clear()
+        return heard
+
+    def _keep(self, message: Mapping[str, Any]) -> None:
+        data = message.get("data")
+        if "event" in message:
+            self.events.append(Event(str(message["event"]), data if isinstance(data, dict) else {}))
+
+    def _send(self, data: bytes, fds: Sequence[int], deadline: float) -> None:
+        try:
+            self._connection.settimeout(max(0.001, deadline - time.monotonic()))
+            sent = socket.send_fds(self._connection, [data], list(fds)) if fds else 0
+            self._connection.sendall(data[sent:])
+        except OSError as error:
+            raise QmpLost(f"QEMU takes no commands: {error}") from error
+
+    def _next_message(self, deadline: float) -> dict[str, Any]:
+        try:
+            return self._received(deadline)
+        except TimeoutError:
+            raise QmpLost("QEMU did not answer in time") from None
+
+    def _received(self, deadline: float) -> dict[str, Any]:
+        """The next message. Raises TimeoutError at the deadline, QmpLost."""
+        while not self._inbox:
+            left = deadline - time.monotonic()
+            self._connection.settimeout(max(0.0, left))
+            try:
+                data = self._connection.recv(_PIECE)
+                if not data:
+                    raise QmpLost("QEMU is gone")
+                self._inbox.extend(self._decoder.feed(data))
+            except (BlockingIOError, TimeoutError):
+                raise TimeoutError from None
+            except (OSError, LineError) as error:
+                raise QmpLost(f"QEMU is gone or broken: {error}") from error
+        return self._inbox.popleft()
+
+
+def _returned(answer: Mapping[str, Any], command: str) -> Any:
+    if "error" in answer:
+        error = answer["error"]
+        words = error.get("desc") if isinstance(error, dict) else error
+        raise QmpError(f"{command}: {str(words)[:500]}")
+    return answer.get("return")

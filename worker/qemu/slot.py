@@ -1,0 +1,303 @@
+"""The machines of one slot: starting them cold or as clones, freezing one into a template, pictures, ending them."""
+
+import base64
+import contextlib
+import os
+import shutil
+import socket
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from worker.local.uids import UserNumbers
+from worker.qemu import template
+from worker.qemu.arguments import arguments
+from worker.qemu.machine import Files, Machine
+from worker.qemu.overlay import empty_overlay
+from worker.qemu.process import Qemu, QemuFailed
+
+COLD, CLONE, MASTER = "cold", "clone", "master"
+PICTURE_SECONDS = 3.0
+_LOAD_SECONDS = 60.0
+_FREEZE_SECONDS = 300.0
+_MAX_PICTURE = 32 * 2**20
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What to start.
+
+    Attributes:
+        kind: `cold`, `clone` (of the template at `place`) or `master` (of the template to be made there).
+        machine: what it is made of.
+        secret: that its guest's server begins with; a clone has its template's.
+        place: folder of the template.
+    """
+
+    kind: str
+    machine: Machine
+    secret: str = ""
+    place: Path = Path()
+
+
+@dataclass
+class Running:
+    """A machine that runs.
+
+    Attributes:
+        folder: its working directory.
+        user: number that it runs as; None = ours.
+        port: the host's, that leads to the guest API.
+        seconds: by phase.
+        told: its end was told.
+    """
+
+    qemu: Qemu
+    folder: Path
+    user: int | None
+    port: int = 0
+    seconds: dict[str, float] = field(default_factory=dict)
+    told: bool = False
+
+
+class _Opened:
+    """Files as descriptors: QEMU opens them again as `/proc/self/fd/N`, whatever folders they lie in.
+
+    So it needs no right to enter our folders, and a file that has no name any more can be given, too.
+    """
+
+    def __init__(self, user: int | None) -> None:
+        self._user = user
+        self.fds: list[int] = []
+
+    def path(self, file: str | Path) -> str:
+        """The name of a file for QEMU; empty for none."""
+        return self._added(os.open(file, os.O_RDONLY)) if str(file) else ""
+
+    def nameless(self, folder: Path, content: bytes) -> str:
+        """A new file that vanishes with the last process that has it open."""
+        file = folder / f".{os.getpid()}-{time.monotonic_ns()}"
+        fd = os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        file.unlink()
+        self._owned(fd)
+        os.write(fd, content)
+        return self._added(fd)
+
+    def named(self, file: Path, content: bytes) -> str:
+        """A new file that stays."""
+        file.write_bytes(content)
+        return self.writable(file)
+
+    def writable(self, file: Path) -> str:
+        """An existing file that QEMU may write to."""
+        fd = os.open(file, os.O_RDWR)
+        self._owned(fd)
+        return self._added(fd)
+
+    def _owned(self, fd: int) -> None:
+        if self._user is not None:
+            os.fchown(fd, self._user, self._user)
+
+    def _added(self, fd: int) -> str:
+        self.fds.append(fd)
+        return f"/proc/self/fd/{fd}"
+
+    def close(self) -> None:
+        while self.fds:
+            os.close(self.fds.pop())
+
+
+class Slot:
+    """Makes and holds machines. Raises QemuFailed or OSError where one cannot be had; nothing of it is left then."""
+
+    def __init__(self, folder: Path, overlays: Path, *, forward: str = "127.0.0.1") -> None:
+        """Starts nothing.
+
+        Args:
+            folder: private, for sockets; its path should be short.
+            overlays: where there is room for what machines write.
+            forward: host address on which guest APIs can be reached.
+        """
+        self._folder, self._overlays, self._forward = folder, overlays, forward
+        self._numbers = UserNumbers()
+        self._serial = 0
+        self.machines: dict[str, Running] = {}
+
+    def start(self, wanted: Wanted) -> str:
+        """Starts a machine; returns its name when it runs. Its guest may still be booting."""
+        user = self._numbers.take() if os.getuid() == 0 else None
+        self._serial += 1
+        folder = self._folder / f"m{self._serial}"
+        opened = _Opened(user)
+        try:
+            folder.mkdir(mode=0o700)
+            if user is not None:
+                os.chown(folder, user, user)
+            self.machines[folder.name] = self._started(wanted, folder, opened, user)
+        except BaseException:
+            self._forget(folder, user)
+            raise
+        finally:
+            opened.close()
+        return folder.name
+
+    def _started(self, wanted: Wanted, folder: Path, opened: _Opened, user: int | None) -> Running:
+        begun = time.monotonic()
+        files = self._files(wanted, opened)
+        monitor = socket.socketpair()
+        words = arguments(
+            wanted.machine,
+            files,
+            monitor=monitor[1].fileno(),
+            secret=wanted.secret,
+            forward=self._forward,
+            shared=wanted.kind == MASTER,
+            incoming=wanted.kind == CLONE,
+        )
+        running = Running(Qemu(words, folder, tuple(opened.fds), monitor, user), folder, user)
+        try:
+            running.seconds["qemu"] = time.monotonic() - begun
+            running.qemu.restarts = wanted.kind != CLONE
+            if wanted.kind == CLONE:
+                _load(running, wanted.place)
+            running.port = running.qemu.port()
+        except BaseException:
+            running.qemu.end()
+            raise
+        return running
+
+    def _files(self, wanted: Wanted, opened: _Opened) -> Files:
+        machine, place = wanted.machine, wanted.place
+        blank = empty_overlay(machine.disk_size)
+        memory = below = settings = ""
+        if wanted.kind == MASTER:
+            memory = opened.writable(template.blank_memory(place, machine.memory_mib * 2**20))
+            overlay = opened.named(place / template.DISK, blank)
+        else:
+            overlay = opened.nameless(self._overlays, blank)
+        if wanted.kind == CLONE:
+            memory, below = opened.path(place / template.MEMORY), opened.path(place / template.DISK)
+        if machine.firmware_vars:
+            settings = opened.nameless(self._overlays, Path(machine.firmware_vars).read_bytes())
+        return Files(
+            disk=opened.path(machine.disk),
+            overlay=overlay,
+            kernel=opened.path(machine.kernel),
+            initrd=opened.path(machine.initrd),
+            firmware_code=opened.path(machine.firmware_code),
+            firmware_vars=settings,
+            below=below,
+            memory=memory,
+        )
+
+    def freeze(self, name: str, place: Path) -> dict[str, float]:
+        """Makes the rest of a template out of a master, which ends with that. Returns seconds by phase.
+
+        Raises:
+            QemuFailed: its state could not be saved, for example because a device cannot be moved.
+        """
+        running = self.machines[name]
+        begun = time.monotonic()
+        running.qemu.ask("stop")
+        _ignore_shared(running.qemu)
+        state = os.open(place / template.STATE, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        try:
+            running.qemu.ask("getfd", {"fdname": "state"}, fds=[state])
+            running.qemu.ask("migrate", {"uri": "fd:state"})
+            _migrated(running.qemu, _FREEZE_SECONDS)
+        finally:
+            os.close(state)
+        running.qemu.quit()
+        self.end(name)
+        template.settle(place)
+        return {"freeze": time.monotonic() - begun}
+
+    def picture(self, name: str) -> str:
+        """What the machine's screen shows, as PNG in base64. Asks QEMU, not the guest; a frozen guest has one, too.
+
+        Raises:
+            QemuFailed: QEMU itself does not answer.
+        """
+        qemu = self.machines[name].qemu
+        memory = os.memfd_create("picture")
+        try:
+            _take_picture(qemu, memory)
+            size = os.fstat(memory).st_size
+            if not 0 < size <= _MAX_PICTURE:
+                raise QemuFailed(f"a picture of {size} bytes")
+            return base64.b64encode(os.pread(memory, size, 0)).decode()
+        finally:
+            os.close(memory)
+
+    def private_bytes(self, name: str) -> int:
+        """Memory that is this machine's alone: what it would give back if it ended."""
+        found = 0
+        with contextlib.suppress(OSError):
+            for line in Path(f"/proc/{self.machines[name].qemu.pid}/smaps_rollup").read_text().splitlines():
+                if line.startswith(("Private_Dirty:", "Private_Clean:")):
+                    found += int(line.split()[1]) * 1024
+        return found
+
+    def end(self, name: str) -> None:
+        """Ends a machine; nothing of it is left then. Safe to call twice.
+
+        Raises:
+            QemuFailed: it does not go.
+        """
+        running = self.machines.get(name)
+        if running is not None:
+            running.qemu.end()
+            del self.machines[name]
+            self._forget(running.folder, running.user)
+
+    def _forget(self, folder: Path, user: int | None) -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+        if user is not None:
+            self._numbers.give_back(user)
+
+    def close(self) -> None:
+        """Ends all machines. Raises QemuFailed for the first that does not go."""
+        for name in list(self.machines):
+            self.end(name)
+
+
+def _take_picture(qemu: Qemu, memory: int) -> None:
+    """Has QEMU write a PNG into an open file, which it gets for writing only: that is how it opens it."""
+    fd = os.open(f"/proc/self/fd/{memory}", os.O_WRONLY)
+    try:
+        qemu.ask("add-fd", {"fdset-id": 1}, fds=[fd], seconds=PICTURE_SECONDS)
+    finally:
+        os.close(fd)
+    try:
+        qemu.ask("screendump", {"filename": "/dev/fdset/1", "format": "png"}, seconds=PICTURE_SECONDS)
+    finally:
+        qemu.ask("remove-fd", {"fdset-id": 1}, seconds=PICTURE_SECONDS)
+
+
+def _load(running: Running, place: Path) -> None:
+    """Brings a clone to where its template stopped, and lets it run on."""
+    begun = time.monotonic()
+    qemu = running.qemu
+    _ignore_shared(qemu)
+    with (place / template.STATE).open("rb") as state:
+        qemu.ask("getfd", {"fdname": "state"}, fds=[state.fileno()])
+    qemu.ask("migrate-incoming", {"uri": "fd:state"})
+    _migrated(qemu, _LOAD_SECONDS)
+    qemu.ask("cont")
+    running.seconds["state"] = time.monotonic() - begun
+
+
+def _ignore_shared(qemu: Qemu) -> None:
+    """Memory that lies in a file is neither saved nor loaded; QEMU tells how far it is."""
+    names = ("x-ignore-shared", "events")
+    qemu.ask("migrate-set-capabilities", {"capabilities": [{"capability": name, "state": True} for name in names]})
+
+
+def _migrated(qemu: Qemu, seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while True:
+        event = qemu.wait({"MIGRATION", "SHUTDOWN"}, max(0.0, deadline - time.monotonic()))
+        if event.name == "SHUTDOWN" or event.data.get("status") == "failed":
+            raise QemuFailed(f"the machine's state could not be moved. {qemu.last_words()}".strip())
+        if event.data.get("status") == "completed":
+            return

@@ -1,0 +1,212 @@
+"""The supervisor of one slot: `python -S -m worker.qemu.supervisor`, on a host or inside a pod.
+
+It holds the slot's QEMUs, does one thing after another in one thread, and ends with the connection to its worker; the
+kernel ends its QEMUs with that thread. A request is a line `{"id", "op", ...}`, its answer `{"id", "ok", ...}`. Unasked
+it says `{"event": "started", ...}` once, and `{"event": "gone", "machine", "why"}` for a machine that cannot go on.
+
+| op | takes | gives |
+|---|---|---|
+| `start` | `kind`, `machine`, `secret`, `place` | `machine` (its name), `port`, `seconds` by phase |
+| `freeze` | `machine`, `place` | `seconds`; the machine is gone then |
+| `picture` | `machine` | `png` in base64 |
+| `memory` | `machine` | `bytes` that are its own |
+| `end` | `machine` | nothing is left of it then |
+| `stop` | | the supervisor ends |
+"""
+
+import argparse
+import contextlib
+import hmac
+import json
+import os
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from worker.local import kernel
+from worker.qemu.arguments import PROGRAM
+from worker.qemu.lines import LineDecoder, LineError, encode
+from worker.qemu.machine import Machine
+from worker.qemu.place import Place
+from worker.qemu.process import QemuFailed
+from worker.qemu.slot import Slot, Wanted
+
+_MOST_REQUEST = 2**20
+_LOOK_SECONDS = 1.0
+_HANDSHAKE_SECONDS = 10.0
+_SEND_SECONDS = 30.0
+_LONGEST_TOKEN = 1000
+TOKEN = "DESKARENA_SUPERVISOR_TOKEN"  # noqa: S105 - the variable's name.
+
+
+class Supervisor:
+    """One worker's conversation about one slot."""
+
+    def __init__(self, connection: socket.socket, slot: Slot, place: Place) -> None:
+        """Takes over a connected socket."""
+        self._connection, self._slot, self._place = connection, slot, place
+        self._decoder = LineDecoder(_MOST_REQUEST)
+        self._stopping = False
+        self._operations: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+            "start": self._start,
+            "freeze": self._freeze,
+            "picture": lambda asked: {"png": self._slot.picture(str(asked["machine"]))},
+            "memory": lambda asked: {"bytes": self._slot.private_bytes(str(asked["machine"]))},
+            "end": self._end,
+            "stop": self._stop,
+        }
+
+    def run(self) -> None:
+        """Serves until the worker is gone or says stop; no machine is left then."""
+        self._connection.settimeout(_SEND_SECONDS)
+        self._tell({"event": "started", "pid": os.getpid(), "folder": str(self._place.path), "qemu": qemu_version()})
+        while not self._stopping:
+            self._turn()
+        with contextlib.suppress(QemuFailed):
+            self._slot.close()
+
+    def _turn(self) -> None:
+        """Waits until the worker says something or something becomes of a machine."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._connection, selectors.EVENT_READ)
+            for running in self._slot.machines.values():
+                if not running.told:
+                    for source in (running.qemu.pid_fd, running.qemu.qmp, running.qemu.words_fd):
+                        selector.register(source, selectors.EVENT_READ)
+            ready = [key.fileobj for key, _ in selector.select(_LOOK_SECONDS)]
+        self._look()
+        if self._connection in ready:
+            self._hear()
+
+    def _look(self) -> None:
+        for name, running in self._slot.machines.items():
+            if not running.told and (why := running.qemu.look()):
+                running.told = True
+                self._tell({"event": "gone", "machine": name, "why": why})
+
+    def _hear(self) -> None:
+        try:
+            data = self._connection.recv(65536)
+            messages = self._decoder.feed(data)
+        except (OSError, LineError):
+            data, messages = b"", []
+        if not data:
+            self._stopping = True
+        for message in messages:
+            self._answer(message)
+
+    def _answer(self, message: dict[str, Any]) -> None:
+        reply: dict[str, Any]
+        try:
+            reply = {"ok": True, **self._operations[message["op"]](message)}
+        except QemuFailed as error:
+            reply = {"ok": False, "error": str(error)}
+        except (KeyError, TypeError, ValueError, OSError, RuntimeError) as error:
+            reply = {"ok": False, "error": f"{type(error).__name__}: {error}"}
+        self._tell({"id": message.get("id"), **reply})
+
+    def _tell(self, message: dict[str, Any]) -> None:
+        try:
+            self._connection.sendall(encode(message))
+        except OSError:
+            self._stopping = True
+
+    # ---- what can be asked
+
+    def _start(self, asked: dict[str, Any]) -> dict[str, Any]:
+        wanted = Wanted(
+            kind=str(asked["kind"]),
+            machine=Machine.from_json(asked["machine"]),
+            secret=str(asked.get("secret", "")),
+            place=Path(asked.get("place", "")),
+        )
+        name = self._slot.start(wanted)
+        running = self._slot.machines[name]
+        return {"machine": name, "port": running.port, "seconds": running.seconds, "pid": running.qemu.pid}
+
+    def _freeze(self, asked: dict[str, Any]) -> dict[str, Any]:
+        return {"seconds": self._slot.freeze(str(asked["machine"]), Path(asked["place"]))}
+
+    def _end(self, asked: dict[str, Any]) -> dict[str, Any]:
+        self._slot.end(str(asked["machine"]))
+        return {}
+
+    def _stop(self, _asked: dict[str, Any]) -> dict[str, Any]:
+        self._slot.close()
+        self._stopping = True
+        return {}
+
+
+def qemu_version() -> str:
+    """The first line of what QEMU says of itself; empty where there is none."""
+    try:
+        said = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, timeout=10, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return said.stdout.partition("\n")[0].strip()
+
+
+def _supervise(connection: socket.socket, options: argparse.Namespace) -> None:
+    place = Place()
+    try:
+        Supervisor(connection, Slot(place.path, Path(options.overlays), forward=options.forward), place).run()
+    finally:
+        place.remove()
+
+
+def _listen(address: str, options: argparse.Namespace) -> None:
+    """One worker after another, over TCP; each must show the token first."""
+    host, _, port = address.rpartition(":")
+    token = os.environ.pop(TOKEN)
+    with socket.create_server((host, int(port))) as server:
+        while True:
+            connection, _ = server.accept()
+            with connection:
+                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                if _shows(connection, token):
+                    _supervise(connection, options)
+
+
+def _shows(connection: socket.socket, token: str) -> bool:
+    """Whether the first line is the right token; no byte after it is read."""
+    connection.settimeout(_HANDSHAKE_SECONDS)
+    deadline, line = time.monotonic() + _HANDSHAKE_SECONDS, b""
+    try:
+        while not line.endswith(b"\n") and len(line) < _LONGEST_TOKEN and time.monotonic() < deadline:
+            byte = connection.recv(1)
+            if not byte:
+                return False
+            line += byte
+        return hmac.compare_digest(str(json.loads(line)["token"]).encode(), token.encode())
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def main() -> None:
+    """Reads the command line and serves."""
+    parser = argparse.ArgumentParser(description="Holds the virtual machines of one slot.")
+    parser.add_argument("--fd", type=int, help="descriptor of the socket to the worker")
+    parser.add_argument("--listen", help=f"HOST:PORT instead, with the token in {TOKEN}")
+    parser.add_argument("--forward", default="127.0.0.1", help="host address on which guest APIs are reached")
+    parser.add_argument("--overlays", required=True, help="folder with room for what machines write")
+    options = parser.parse_args()
+    kernel.adopt_orphans()
+    # As a container's first process it would otherwise not be ended by these.
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda *_: sys.exit(0))
+    if options.listen:
+        _listen(options.listen, options)
+    else:
+        connection = socket.socket(fileno=options.fd)
+        connection.set_inheritable(False)
+        _supervise(connection, options)
+
+
+if __name__ == "__main__":
+    main()

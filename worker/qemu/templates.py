@@ -1,0 +1,127 @@
+"""The templates of a data folder: found by their key, made once, whole or not there.
+
+`DATA/templates/KEY/` holds one. Whoever makes it holds the lock `KEY.lock` beside it, so that two workers of a host do
+not both boot the machine; what a dead one left half-made is removed by the next one.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from worker.qemu.template import ABOUT, DISK, MEMORY, STATE
+
+_UNDONE = ".making-"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Template:
+    """A machine that waits to be cloned.
+
+    Attributes:
+        place: its folder.
+        image: name of the image that was booted.
+        screen: width and height in pixels.
+        secret: that its guest's server has; every clone gets another one.
+        seconds: that making it took, by phase.
+        sizes: bytes of its files.
+    """
+
+    place: Path
+    key: str
+    image: str
+    screen: tuple[int, int]
+    secret: str
+    seconds: Mapping[str, float]
+    sizes: Mapping[str, int]
+
+
+class Templates:
+    """All templates of a data folder. Safe for threads and processes."""
+
+    def __init__(self, folder: Path) -> None:
+        """Touches nothing yet. Args: folder: such as `DATA/templates`."""
+        self._folder = folder
+
+    def find(self, key: str) -> Template | None:
+        """The template of that key; None if there is none, or it is damaged."""
+        place = self._folder / key
+        try:
+            told = json.loads((place / ABOUT).read_text())
+            found = _template(place, told)
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        return found if found.key == key and _sizes(place) == dict(found.sizes) else None
+
+    def all(self) -> list[Template]:
+        """Every whole one."""
+        if not self._folder.is_dir():
+            return []
+        found = (self.find(each.name) for each in sorted(self._folder.iterdir()) if (each / ABOUT).is_file())
+        return [each for each in found if each is not None]
+
+    @contextlib.contextmanager
+    def making(self, key: str) -> Iterator[Path]:
+        """Waits until nobody else makes it, and gives an empty folder to make it in; removed at the end.
+
+        Somebody else may have made it meanwhile: look again first. Raises OSError.
+        """
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with (self._folder / f"{key}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            place = self._folder / f"{_UNDONE}{key}"
+            shutil.rmtree(place, ignore_errors=True)
+            place.mkdir(mode=0o700)
+            try:
+                yield place
+            finally:
+                shutil.rmtree(place, ignore_errors=True)
+
+    def keep(self, place: Path, *, key: str, image: str, screen: tuple[int, int], **told: Any) -> Template:
+        """Gives what was made its name. Must be called within `making`.
+
+        Args:
+            place: where it was made.
+            key: as in Template, like the others.
+            image: name of the image.
+            screen: width and height in pixels.
+            **told: the rest of Template, but for `sizes`.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        made = Template(place=place, key=key, image=image, screen=screen, sizes=_sizes(place), **told)
+        about = place / ABOUT
+        about.touch(mode=0o600)
+        about.write_text(json.dumps({**asdict(made), "place": ""}, indent=2) + "\n")
+        with about.open("rb") as written:
+            os.fsync(written.fileno())
+        final = self._folder / key
+        shutil.rmtree(final, ignore_errors=True)
+        place.rename(final)
+        return Template(**{**asdict(made), "place": final})
+
+    def remove(self, template: Template) -> None:
+        """Removes one; clones that run go on, since they have its files open."""
+        shutil.rmtree(template.place, ignore_errors=True)
+        (self._folder / f"{template.key}.lock").unlink(missing_ok=True)
+
+    def replace(self, template: Template) -> None:
+        """Removes those of the same image and screen that this one replaces."""
+        for each in self.all():
+            if each.key != template.key and (each.image, each.screen) == (template.image, template.screen):
+                self.remove(each)
+
+
+def _sizes(place: Path) -> dict[str, int]:
+    return {name: (place / name).stat().st_size for name in (MEMORY, STATE, DISK)}
+
+
+def _template(place: Path, told: Mapping[str, Any]) -> Template:
+    width, height = told["screen"]
+    return Template(**{**told, "place": place, "screen": (int(width), int(height))})
