@@ -66,6 +66,12 @@ class Settings(BaseSettings):
         default=None,
         description="File with further model endpoints and prices; default: models.toml of the data folder.",
     )
+    machines_ahead: int = Field(
+        default=2, ge=0, description="Virtual machines that wait ready for their slots' next attempts, at most."
+    )
+    machine_memory_mib: int = Field(
+        default=0, ge=0, description="Memory that virtual machines may take together, in MiB; 0 = what is free."
+    )
     health_clock_seconds: float = Field(
         default=2.0, gt=0, description="How far a desktop's clock may be beside ours before it is thrown away."
     )

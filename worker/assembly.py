@@ -72,7 +72,14 @@ def works_of(
     """The same for providers and a judge that are there already."""
 
     def pump(claim: Claim, opened: OpenDesktop, step: Callable[[], int]) -> LivePump:
-        return LivePump(claim.attempt_id, opened.stream_address(), events, fps=settings.live_fps, step=step)
+        return LivePump(
+            claim.attempt_id,
+            opened.stream_address(),
+            events,
+            fps=settings.live_fps,
+            step=step,
+            otherwise=opened.picture,
+        )
 
     web = GuardedWeb(Reach(private_hosts=settings.web_private_hosts))
     detectors = Detectors(settings.detectors)

@@ -1,7 +1,7 @@
 """The live pump: while somebody watches an attempt, the newest picture of its desktop goes to the broker.
 
 It takes the pictures from the guest's `/stream`, which sends one only when the screen has changed. While nobody
-watches there is no connection, and so no capture.
+watches there is no connection, and so no capture. Where the guest is silent, the machine is asked for its picture.
 """
 
 import json
@@ -15,6 +15,8 @@ from uuid import UUID
 
 from websockets.exceptions import WebSocketException
 from websockets.sync.client import ClientConnection, connect, unix_connect
+
+from backend.domain.trajectory import Frame
 
 LOOK_SECONDS = 0.5
 RENEW_SECONDS = 4.0
@@ -52,6 +54,7 @@ class LivePump:
         fps: float,
         step: Callable[[], int],
         quality: int = 70,
+        otherwise: Callable[[], Frame | None] = lambda: None,
     ) -> None:
         """Starts at once.
 
@@ -62,12 +65,14 @@ class LivePump:
             fps: at most.
             step: the number of the step under way.
             quality: of the JPEG.
+            otherwise: the picture that the machine has where its guest sends none (`OpenDesktop.picture`).
         """
         self._attempt_id = attempt_id
         self._address = address
         self._viewers = viewers
         self._ask = {"fps": fps, "quality": quality}
         self._step = step
+        self._otherwise = otherwise
         self._seq = 0
         self._again = False
         self._closed = Event()
@@ -92,6 +97,13 @@ class LivePump:
                 self._again = True  # It only wants another rate, or nobody watches.
             except (OSError, WebSocketException, ValueError, TypeError, KeyError) as error:
                 logger.info("live view of %s interrupted: %s", self._attempt_id, error)
+                self._show_machine()
+
+    def _show_machine(self) -> None:
+        """What the machine shows by itself: a guest that is silent may have crashed for all to see."""
+        frame = self._otherwise()
+        if frame is not None and not self._closed.is_set():
+            self._send(frame.data, {"captured_at": time.time(), "width": frame.width, "height": frame.height})
 
     def _stream(self) -> None:
         address, secret = self._address
@@ -151,6 +163,9 @@ def connect_stream(address: str, secret: str, ask: Mapping[str, Any]) -> ClientC
         "max_size": MAX_FRAME,
         "open_timeout": 5,
         "close_timeout": 1,
+        # A guest that hangs keeps its connection; nothing but a ping tells it from a screen that stands still.
+        "ping_interval": 5,
+        "ping_timeout": 10,
         "compression": None,
     }
     parts = urlsplit(address)

@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from threading import Event
 
@@ -30,7 +31,7 @@ from backend.domain.registry import Kind
 from backend.domain.score import Evaluation, score_by_rule
 from backend.domain.setup import run_steps
 from backend.domain.task import SetupStep
-from backend.domain.trajectory import Frame
+from backend.domain.trajectory import Decision, Frame, Observation, StepRecord
 from backend.services.claims import Claim
 from worker.agent import LateAgent
 from worker.evaluation.judge import Child
@@ -224,11 +225,27 @@ class _Attempt:
         )
         try:
             return run_episode(parts, context, rules, self._progress)
+        except GuestLost:
+            self._keep_last(opened)
+            raise
         finally:
             thinking.close()
             if models is not None:
                 models.close()
             self._phases.add(self._progress.spent)
+
+    def _keep_last(self, opened: OpenDesktop) -> None:
+        """Keeps what the machine of a lost guest shows, for example its system's last words on a blue screen."""
+        frame = opened.picture() if self._hold.error is None else None
+        if frame is None:
+            return
+        index, note = self._progress.steps, "the machine's own picture: its guest had been lost"
+        seen = Observation(index=index, frame=frame)
+        with suppress(DeskarenaError):  # The guest's loss is what counts.
+            self._book.step(
+                StepRecord(index=index, observation=seen, decision=Decision(), results=({"final": True, "note": note},))
+            )
+            self._book.flush()
 
     def _space(self, plugin: type[Agent]) -> ObservationSpace:
         """What the agent sees, with the options of the run."""

@@ -201,6 +201,14 @@ class OpenDesktop(Protocol):
         """(address of the guest API, secret): for the live pump of the same worker."""
         ...
 
+    def picture(self) -> Frame | None:
+        """The screen as the machine itself has it, without asking the guest: for a guest that is silent.
+
+        Also the last one of a machine that is gone. None where there is none but the guest's, and if even the machine
+        does not answer. A JPEG. Bounded in time like every call, and raises nothing.
+        """
+        ...
+
     def let_out(self, way_out: WayOut, fetch: Callable[[str], bytes]) -> None:
         """Says what the desktop may reach beyond itself from now on; before that it reaches nothing.
 

@@ -6,12 +6,13 @@ from typing import Any
 
 from backend.domain.errors import Lost
 from backend.domain.ports import Availability, Desktop, DesktopSpec, OpenDesktop
+from backend.domain.trajectory import Frame
 from backend.domain.way_out import WayOut
 from tests.fakes.desktop import FakeDesktop
 
 
 class FakeOpenDesktop:
-    """A FakeDesktop (`fake`) with what its provider knows of it."""
+    """A FakeDesktop (`fake`) with what its provider knows of it; `last` is what its machine still shows."""
 
     def __init__(self, desktop: FakeDesktop, slot: int) -> None:
         self.desktop: Desktop = desktop
@@ -19,6 +20,7 @@ class FakeOpenDesktop:
         self.details: Mapping[str, Any] = {"provider": "fake", "slot": slot}
         self.closed = 0
         self.way_out = WayOut()
+        self.last: Frame | None = None
 
     def alive(self) -> bool:
         return not self.fake.dead
@@ -28,6 +30,9 @@ class FakeOpenDesktop:
 
     def stream_address(self) -> tuple[str, str]:
         return "http://127.0.0.1:9", "no-stream"
+
+    def picture(self) -> Frame | None:
+        return self.last
 
     def let_out(self, way_out: WayOut, fetch: Callable[[str], bytes]) -> None:
         self.way_out = way_out

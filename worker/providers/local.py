@@ -15,6 +15,7 @@ from backend.domain.errors import ClusterLost, GuestLost, Lost
 from backend.domain.ports import Availability, Desktop, DesktopSpec, OpenDesktop
 from backend.domain.registry import Kind, register
 from backend.domain.run import Screen
+from backend.domain.trajectory import Frame
 from backend.domain.way_out import WayOut
 from worker.desktops import GuestDesktop
 from worker.egress import Gateway, Gateways
@@ -68,6 +69,10 @@ class LocalDesktop:
     def stream_address(self) -> tuple[str, str]:
         """Address of the guest API and its secret."""
         return self._address, self._secret
+
+    def picture(self) -> Frame | None:
+        """None: without its session such a desktop has no screen."""
+        return None
 
     def let_out(self, way_out: WayOut, fetch: Callable[[str], bytes]) -> None:
         """What it may reach from now on, and whom it trusts there.

@@ -18,7 +18,7 @@ from backend.domain.errors import (
 from backend.domain.ports import OpenDesktop
 from backend.domain.run import Budget, ImageView
 from backend.domain.task import EvaluatorSpec, MetricCall, SetupStep, Task
-from backend.domain.trajectory import Action, ActionType, Decision, StepRecord
+from backend.domain.trajectory import Action, ActionType, Decision, Frame, StepRecord
 from backend.domain.way_out import WayOut
 from backend.services.claims import Claim
 from tests.factories.claims import claim_of, infeasible_task, note_task
@@ -206,6 +206,24 @@ class TestLost:
         assert isinstance(attempt.book.error, GuestLost)
         assert "memory limit" in attempt.book.message
         assert attempt.book.after_action
+
+    def test_what_the_machine_of_a_lost_guest_shows_is_kept(self) -> None:
+        attempt = Attempt(note_task(oracle=SOLUTION), "oracle")
+        blue = Frame(data=b"\xff\xd8blue", media_type="image/jpeg", width=720, height=400)
+
+        def furnish(desktop: FakeDesktop) -> None:
+            def crash(_: Action) -> None:
+                attempt.provider.opened[0].last = blue
+                desktop.die("the guest's system crashed")
+
+            desktop.on_perform = crash
+
+        attempt.provider.on_open = furnish
+        attempt.run()
+        assert attempt.book.moves == ["running", "lost"]
+        last = attempt.book.steps[-1]
+        assert last.observation.frame == blue
+        assert last.results[0]["final"]
 
     def test_a_desktop_that_died_before_any_action(self) -> None:
         attempt = Attempt(note_task())

@@ -1,0 +1,49 @@
+"""One tiny machine image, its template and a provider for all tests of this folder."""
+
+import dataclasses
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from backend.config import Settings
+from backend.domain.ports import DesktopSpec, OpenDesktop
+from tests.factories.tiny_machine import SCREEN, needs_qemu, tiny_image
+from worker.providers.qemu import QemuProvider
+
+SPEC = DesktopSpec(screen=SCREEN)
+
+
+@dataclasses.dataclass
+class Tiny:
+    """A data folder with the tiny image, and the provider that works in it."""
+
+    data: Path
+    provider: QemuProvider
+
+    def left(self) -> list[Path]:
+        """Files that machines might have left."""
+        return sorted((self.data / "machines").glob("**/*"))
+
+
+@pytest.fixture(scope="package")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    needs_qemu()
+    folder = tmp_path_factory.mktemp("qemu")
+    tiny_image(folder / "images")
+    return folder
+
+
+@pytest.fixture(scope="package")
+def tiny(data: Path) -> Iterator[Tiny]:
+    provider = QemuProvider(Settings(data=data))
+    provider.template(SPEC)
+    yield Tiny(data, provider)
+    provider.close()
+
+
+@pytest.fixture
+def opened(tiny: Tiny) -> Iterator[OpenDesktop]:
+    made = tiny.provider.open(0, SPEC)
+    yield made
+    made.close()

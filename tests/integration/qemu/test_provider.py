@@ -1,0 +1,240 @@
+"""The provider with real machines: what a clone is, how it ends, what is left of it."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from backend.config import Settings
+from backend.domain.errors import ClusterLost, GuestLost, GuestRefused
+from backend.domain.ports import DesktopSpec, OpenDesktop
+from backend.domain.run import Screen
+from tests.integration.qemu.conftest import SPEC, Tiny
+from tests.waiting import until
+from worker.desktops.wire import Wire
+from worker.providers.qemu import QemuProvider
+from worker.qemu.place import base_folder
+
+pytestmark = pytest.mark.desktop
+
+
+def run(opened: OpenDesktop, command: str) -> str:
+    return str(opened.desktop.call("POST", "/run", {"command": command})["output"])
+
+
+def machines() -> list[psutil.Process]:
+    """QEMUs that run below us."""
+    children = psutil.Process().children(recursive=True)
+    return [each for each in children if each.name().startswith("qemu-system") and each.is_running()]
+
+
+def qemu_of(opened: OpenDesktop) -> psutil.Process:
+    """The one whose guest API that is."""
+    port = int(opened.stream_address()[0].rpartition(":")[2])
+    return next(each for each in machines() if port in {line.laddr.port for line in each.net_connections("tcp")})
+
+
+class TestOpen:
+    def test_a_clone_goes_on_where_its_template_stopped_and_says_how_it_was_made(self, opened: OpenDesktop) -> None:
+        assert opened.details["path"] == "clone"
+        assert set(opened.details["seconds"]) == {"qemu", "state", "answer", "restored", "made"}
+        assert "why_cold" not in opened.details
+        assert opened.alive()
+        assert opened.desktop.frame().width == SPEC.screen.width
+
+    def test_says_when_it_is_emulated(self, opened: OpenDesktop) -> None:
+        emulated = opened.details["accelerator"] == "tcg"
+        assert ("warning" in opened.details) == emulated
+
+    def test_its_clock_is_ours_though_the_template_is_old(self, opened: OpenDesktop) -> None:
+        assert abs(opened.desktop.health().clock - time.time()) < 3
+
+    def test_the_template_s_secret_opens_no_clone(self, tiny: Tiny, opened: OpenDesktop) -> None:
+        wire = Wire(opened.stream_address()[0], tiny.provider.template(SPEC).secret)
+        with pytest.raises(GuestLost):
+            wire.ask("GET", "/probe", seconds=5)
+        wire.close()
+
+    def test_nothing_remains_of_memory_and_disk(self, tiny: Tiny) -> None:
+        first = tiny.provider.open(0, SPEC)
+        run(first, "echo left >/tmp/left; echo overwritten | dd of=/dev/vda bs=512 seek=8; sync; date -s @1000000000")
+        assert "overwritten" in run(first, "dd if=/dev/vda bs=512 skip=8 count=1 | tr -d '\\\\0'")
+        first.close()
+        second = tiny.provider.open(0, SPEC)
+        assert "left" not in run(second, "ls /tmp")
+        assert "overwritten" not in run(second, "dd if=/dev/vda bs=512 skip=8 count=1 | tr -d '\\\\0'")
+        assert abs(second.desktop.health().clock - time.time()) < 3
+        second.close()
+
+    def test_two_slots_are_two_machines(self, tiny: Tiny, opened: OpenDesktop) -> None:
+        other = tiny.provider.open(1, SPEC)
+        run(opened, "echo mine >/tmp/mine")
+        assert "mine" not in run(other, "ls /tmp")
+        other.close()
+
+    def test_a_screen_that_the_image_cannot_show_is_refused(self, tiny: Tiny) -> None:
+        with pytest.raises(ClusterLost, match="cannot show 800x600"):
+            tiny.provider.open(0, DesktopSpec(screen=Screen(width=800, height=600)))
+
+    def test_an_image_that_is_not_there_is_refused(self, tiny: Tiny) -> None:
+        with pytest.raises(ClusterLost, match="no image 'other'"):
+            tiny.provider.open(0, DesktopSpec(screen=SPEC.screen, image="other"))
+
+    def test_the_guest_reaches_nothing_by_its_card(self, opened: OpenDesktop) -> None:
+        assert "open" not in run(
+            opened, "nc -w 2 10.0.2.2 22 </dev/null && echo open; nc -w 2 10.0.2.3 53 && echo open"
+        )
+
+
+class TestPicture:
+    def test_is_the_machine_s_own(self, opened: OpenDesktop) -> None:
+        picture = opened.picture()
+        assert picture is not None
+        assert picture.media_type == "image/jpeg"
+        assert picture.width >= 320
+
+    def test_of_a_machine_whose_guest_hangs_is_there(self, opened: OpenDesktop) -> None:
+        run(opened, "echo hang >/lie")
+        assert opened.picture() is not None
+
+    def test_of_a_frozen_machine_is_given_up(self, opened: OpenDesktop) -> None:
+        begun = time.monotonic()
+        qemu_of(opened).suspend()
+        assert opened.picture() is None
+        assert time.monotonic() - begun < 20
+
+
+class TestWhyDead:
+    def test_a_killed_machine_is_known_to_be_dead(self, opened: OpenDesktop) -> None:
+        qemu_of(opened).kill()
+        until(lambda: not opened.alive(), 10)
+        assert "QEMU ended with -9" in opened.why_dead()
+        with pytest.raises(GuestLost):
+            opened.desktop.frame()
+
+    def test_a_guest_that_shuts_down_says_so(self, opened: OpenDesktop) -> None:
+        with pytest.raises(GuestLost):
+            run(opened, "poweroff -f")
+        until(lambda: not opened.alive(), 20)
+        assert opened.why_dead() == "the guest shut its machine down"
+
+    def test_a_guest_that_crashes_says_so_and_keeps_its_last_picture(self, opened: OpenDesktop) -> None:
+        begun = time.monotonic()
+        with pytest.raises(GuestLost):
+            run(opened, "echo c >/proc/sysrq-trigger")
+        assert time.monotonic() - begun < 30
+        assert opened.why_dead() == "the guest's system crashed"
+        assert opened.picture() is not None
+
+    def test_a_guest_that_restarts_is_lost_at_once(self, opened: OpenDesktop) -> None:
+        begun = time.monotonic()
+        with pytest.raises(GuestLost):
+            run(opened, "reboot -f")
+        assert time.monotonic() - begun < 30
+        assert opened.why_dead() == "the guest restarted its machine"
+
+    @pytest.mark.long
+    def test_a_frozen_machine_is_lost_at_the_deadline(self, opened: OpenDesktop) -> None:
+        qemu_of(opened).suspend()
+        begun = time.monotonic()
+        with pytest.raises(GuestLost, match="did not answer GET /frame within 15 s"):
+            opened.desktop.frame()
+        assert time.monotonic() - begun < 20
+
+
+class TestLies:
+    @pytest.mark.parametrize(
+        ("lie", "words"),
+        [
+            ("size", "broken"),
+            pytest.param("hang", "did not answer", marks=pytest.mark.long),
+            pytest.param("endless", "did not answer", marks=pytest.mark.long),
+        ],
+    )
+    def test_a_guest_that_lies_is_lost_at_the_deadline(self, opened: OpenDesktop, lie: str, words: str) -> None:
+        run(opened, f"echo {lie} >/lie")
+        begun = time.monotonic()
+        with pytest.raises(GuestLost, match=words):
+            opened.desktop.frame()
+        assert time.monotonic() - begun < 20
+
+    def test_a_huge_reply_is_refused_by_its_size(self, opened: OpenDesktop) -> None:
+        run(opened, "echo huge >/lie")
+        with pytest.raises(GuestRefused, match="limit") as raised:
+            opened.desktop.frame()
+        assert raised.value.kind == "too_large"
+
+
+class TestReset:
+    @pytest.mark.long
+    def test_twenty_in_a_row_leave_nothing(self, tiny: Tiny) -> None:
+        warm = tiny.provider.open(0, SPEC)
+        warm.close()
+        here = psutil.Process()
+        before = (len(machines()), here.num_fds(), tiny.left(), sorted(base_folder().glob("*/*")))
+        for _ in range(20):
+            made = tiny.provider.open(0, SPEC)
+            made.desktop.frame()
+            made.close()
+        after = (len(machines()), here.num_fds(), tiny.left(), sorted(base_folder().glob("*/*")))
+        assert after == before
+
+
+class TestPrepare:
+    def test_the_next_machine_waits_ready(self, tiny: Tiny) -> None:
+        tiny.provider.prepare(0, SPEC)
+        made = tiny.provider.open(0, SPEC)
+        assert made.details["prepared"]
+        made.close()
+
+    def test_what_is_not_wanted_is_gone(self, tiny: Tiny) -> None:
+        before = len(machines())
+        tiny.provider.prepare(0, SPEC)
+        until(lambda: len(machines()) > before, 30)
+        tiny.provider.unprepare(0)
+        until(lambda: len(machines()) == before, 30)
+
+
+@pytest.fixture
+def poor(data: Path) -> Iterator[QemuProvider]:
+    """A provider that may have one machine only."""
+    provider = QemuProvider(Settings(data=data, machine_memory_mib=400))
+    yield provider
+    provider.close()
+
+
+class TestBackPressure:
+    def test_nothing_is_prepared_where_there_is_no_room(self, tiny: Tiny, poor: QemuProvider) -> None:
+        made = poor.open(0, SPEC)
+        poor.prepare(0, SPEC)
+        with pytest.raises(ClusterLost, match="no memory for a machine"):
+            poor.open(1, SPEC)
+        made.close()
+
+    def test_what_waits_makes_room_for_what_runs(self, tiny: Tiny, poor: QemuProvider) -> None:
+        poor.prepare(1, SPEC)
+        made = poor.open(0, SPEC)
+        assert "prepared" not in made.details
+        made.close()
+
+
+class TestSupervisor:
+    def test_killed_takes_its_machines_along_and_the_next_attempt_has_another(self, data: Path, tiny: Tiny) -> None:
+        provider = QemuProvider(Settings(data=data))
+        made = provider.open(0, SPEC)
+        qemu = qemu_of(made)
+        supervisor = qemu.parent()
+        assert supervisor is not None
+        os.kill(supervisor.pid, signal.SIGKILL)
+        until(lambda: not made.alive(), 10)
+        assert "supervisor" in made.why_dead()
+        until(lambda: not qemu.is_running() or qemu.status() == psutil.STATUS_ZOMBIE, 10)
+        made.close()
+        again = provider.open(0, SPEC)
+        assert again.desktop.frame().data
+        provider.close()
+        assert not again.alive()

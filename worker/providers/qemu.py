@@ -1,0 +1,399 @@
+"""The `qemu` provider: virtual machines of this host, reset by throwing a clone away and starting the next.
+
+`worker/qemu/` holds QEMU, this the guest: docs/qemu.md.
+"""
+
+import io
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from backend.config import Settings
+from backend.domain.errors import ClusterLost, DeskarenaError, GuestLost, GuestRefused, Lost
+from backend.domain.machine_image import find_image, read_image
+from backend.domain.ports import Availability, Desktop, DesktopSpec, OpenDesktop
+from backend.domain.registry import Kind, register
+from backend.domain.slots import largest, need_of
+from backend.domain.trajectory import Frame
+from backend.domain.way_out import WayOut
+from worker.desktops import GuestDesktop
+from worker.egress import Gateway, Gateways, Lines
+from worker.local.room import free_memory
+from worker.providers._images import offers
+from worker.providers._makings import BOOT_SECONDS, Made, Makings, Order
+from worker.qemu.budget import MIB, Budget
+from worker.qemu.client import CLOSED, SlotSupervisor, SupervisorError
+from worker.qemu.plan import SLOW, Host, this_host
+from worker.qemu.templates import Template, Templates
+
+_NEWS_SECONDS = 0.5
+"""How long the news of a machine's end may take to come here, once its guest API no longer answers."""
+_LAST_SECONDS = 5.0
+"""How long the last picture of a machine that has just gone may take."""
+_FORGET_FAILURE_SECONDS = 60.0
+_MOST_PIXELS = 64 * 10**6
+_NO_IMAGE = "docs/machine-images.md says how one is made."
+_HINT = "docs/qemu.md says what virtual machines need; `deskarena doctor` what is missing."
+logger = logging.getLogger(__name__)
+
+
+class QemuDesktop:
+    """A virtual machine whose guest answers."""
+
+    def __init__(self, made: Made, order: Order, host: Host, gateway: Gateway, lines: Lines) -> None:
+        """Takes over a machine and its way out."""
+        self._made, self._gateway, self._lines = made, gateway, lines
+        self._trusts = b""
+        self.spec = DesktopSpec(screen=order.screen, image=order.image.name)
+        self.size = order.size
+        self._client = GuestDesktop(made.address, made.secret, screen=order.screen)
+        self.desktop: Desktop = self._client
+        self.details: Mapping[str, Any] = {
+            "provider": "qemu",
+            "image": order.image.name,
+            "image_version": order.image.version,
+            "path": made.path,
+            **({"why_cold": made.why_cold} if made.why_cold else {}),
+            "accelerator": host.accelerator,
+            **({"warning": f"{SLOW}: {host.why_slow}"} if host.why_slow else {}),
+            "template": order.key if made.path == "clone" else "",
+            "seconds": {name: round(seconds, 3) for name, seconds in made.seconds.items()},
+        }
+
+        self._last: Frame | None = None
+        self._watching = threading.Thread(target=self._watch, name="machine", daemon=True)
+        self._watching.start()
+
+    def _watch(self) -> None:
+        """Once the machine cannot go on, keeps its last picture and ends it: whoever waits for the guest hears so."""
+        held = self._made.held
+        held.ended.wait()
+        if held.dead != CLOSED:
+            self._last = self._picture()
+            with suppress(SupervisorError):
+                self._made.supervisor.end(held)
+
+    def alive(self) -> bool:
+        """False once it is known to be gone."""
+        return not self._made.held.dead
+
+    def why_dead(self) -> str:
+        """Why it is gone; empty while alive. Asked because the guest API is silent: the reason may be on its way."""
+        self._made.held.ended.wait(_NEWS_SECONDS)
+        return self._made.held.dead
+
+    def stream_address(self) -> tuple[str, str]:
+        """Address of the guest API and its secret."""
+        return self._made.address, self._made.secret
+
+    def picture(self) -> Frame | None:
+        """The machine's screen as QEMU has it, the last one of a machine that is gone; None if there is none."""
+        if self.alive():
+            return self._picture()
+        self._watching.join(_LAST_SECONDS)
+        return self._last
+
+    def _picture(self) -> Frame | None:
+        try:
+            return _as_jpeg(self._made.supervisor.picture(self._made.held))
+        except SupervisorError as error:
+            logger.info("no picture of a machine: %s", error)
+            return None
+
+    def private_bytes(self) -> int:
+        """Memory that is its alone; what it may come to use, where that cannot be told."""
+        try:
+            return self._made.supervisor.private_bytes(self._made.held)
+        except SupervisorError:
+            return self.size
+
+    def let_out(self, way_out: WayOut, fetch: Callable[[str], bytes]) -> None:
+        """What it may reach from now on, and whom it trusts there.
+
+        Raises:
+            GuestLost: it is gone, or cannot be told whom to trust.
+        """
+        certificate = self._gateway.allow(way_out, fetch)
+        if certificate == self._trusts:
+            return
+        try:
+            self._client.call("POST", "/trust", {"certificate": certificate.decode()})
+        except GuestRefused as error:
+            raise GuestLost(f"the machine could not be told whom to trust: {error.message}") from error
+        self._trusts = certificate
+
+    def close(self) -> None:
+        """Destroys it; nothing of it is left then. Safe to call twice.
+
+        Raises:
+            ClusterLost: it would not go.
+        """
+        self._client.close()
+        self._lines.close()
+        self._gateway.close()
+        try:
+            self._made.supervisor.end(self._made.held)
+        except SupervisorError as error:
+            raise ClusterLost(f"a virtual machine could not be removed: {error}") from error
+
+
+@dataclass
+class _Spare:
+    """A slot's next machine, made or in the making."""
+
+    spec: DesktopSpec
+    coming: "Future[QemuDesktop]"
+
+
+@register(Kind.PROVIDER, "qemu")
+class QemuProvider:
+    """Makes virtual machines, through one supervisor process for each slot. Calls may come from several threads."""
+
+    name = "qemu"
+
+    def __init__(self, settings: Settings) -> None:
+        """Starts nothing yet. Args: settings: the data folder holds images and templates."""
+        self._settings = settings
+        self._images = settings.data / "images"
+        self._overlays = settings.data / "machines"
+        self._templates = Templates(settings.data / "templates")
+        self._makings = Makings(self._templates)
+        self._budget = Budget(settings.machine_memory_mib * MIB, free_memory)
+        self._gateways = Gateways()
+        self._lock, self._trying = threading.Lock(), threading.Lock()
+        self._supervisors: dict[int, SlotSupervisor] = {}
+        self._open: dict[int, QemuDesktop] = {}
+        self._spares: dict[int, _Spare] = {}
+        self._host: Host | None = None
+        self._answer: tuple[float, Availability] | None = None
+        self._closed = False
+
+    # ---- what can run here
+
+    def availability(self) -> Availability:
+        """Looks for QEMU, tries KVM, reads the images; a failure is looked at again after a minute."""
+        with self._trying:
+            known = self._answer
+            if known is None or (not known[1].ok and time.monotonic() - known[0] > _FORGET_FAILURE_SECONDS):
+                known = self._answer = (time.monotonic(), self._look())
+            return known[1]
+
+    def _look(self) -> Availability:
+        try:
+            host = self._known_host()
+        except ClusterLost as error:
+            return Availability(ok=False, reason=f"{error.message} {error.hint}".strip())
+        images = offers(self._images, self._templates, host, default=self._settings.image)
+        if not any(not image.reason for image in images):
+            found = "; ".join(f"{image.name}: {image.reason}" for image in images)
+            return Availability(ok=False, reason=found or f"there is no machine image. {_NO_IMAGE}", images=images)
+        return Availability(
+            ok=True,
+            reason=f"{SLOW} ({host.why_slow})" if host.why_slow else "with KVM",
+            programs=tuple(sorted({program for image in images for program in image.programs})),
+            need=largest(need_of(read_image(self._images / image.name)) for image in images if not image.reason),
+            images=images,
+        )
+
+    def _known_host(self) -> Host:
+        with self._lock:
+            known = self._host
+        if known is None:
+            known = this_host(self._settings.data / "cache")
+            with self._lock:
+                self._host = known
+        return known
+
+    # ---- desktops
+
+    def open(self, slot: int, spec: DesktopSpec) -> OpenDesktop:
+        """A pristine machine: the one prepared for the slot if there is one, else a new one."""
+        with self._lock:
+            former = self._open.pop(slot, None)
+        if former is not None:
+            former.close()
+        opened = self._take_spare(slot, spec) or self._make_in_room(slot, spec)
+        with self._lock:
+            closed = self._closed
+            self._open[slot] = opened
+        if closed:
+            opened.close()
+            raise ClusterLost("the worker is being stopped")
+        return opened
+
+    def prepare(self, slot: int, spec: DesktopSpec) -> None:
+        """Starts making the slot's next machine, if fewer wait than are wanted and memory is left for all."""
+        if not self._budget.admits(self._order(spec).size, self._held()):
+            return
+        with self._lock:
+            known = self._spares.get(slot)
+            if self._closed or (known is not None and known.spec == spec):
+                return
+            if len(self._spares.keys() - {slot}) >= self._settings.machines_ahead:
+                return
+            self._spares[slot] = _Spare(spec, Future())
+            coming = self._spares[slot].coming
+        threading.Thread(target=self._make_spare, args=(slot, spec, coming, known), name=f"spare {slot}").start()
+
+    def unprepare(self, slot: int) -> None:
+        """Destroys the slot's spare, if there is one."""
+        with self._lock:
+            spare = self._spares.pop(slot, None)
+        if spare is not None:
+            threading.Thread(target=_discard, args=(spare,), name=f"no spare {slot}").start()
+
+    def template(self, spec: DesktopSpec) -> Template:
+        """The template from which such desktops are cloned, made if it is not there.
+
+        Raises:
+            ClusterLost, GuestLost: it cannot be made; says why.
+        """
+        return self._makings.prepare(self._supervisor(-1), self._order(spec))
+
+    def close(self) -> None:
+        """Destroys everything. Safe to call twice."""
+        with self._lock:
+            self._closed = True
+            spares, self._spares = list(self._spares.values()), {}
+            opened, self._open = list(self._open.values()), {}
+            supervisors, self._supervisors = list(self._supervisors.values()), {}
+        # The supervisors first: what is being made then fails at once.
+        for supervisor in supervisors:
+            supervisor.close()
+        for spare in spares:
+            _discard(spare)
+        for each in opened:
+            each.close()
+        self._gateways.close()
+
+    # ---- making them
+
+    def _order(self, spec: DesktopSpec) -> Order:
+        try:
+            folder, image = find_image(self._images, spec.image, default=self._settings.image)
+        except DeskarenaError as error:
+            raise ClusterLost(error.message, hint=error.hint) from error
+        return Order.of(folder, image, spec, self._known_host())
+
+    def _held(self) -> Iterator[tuple[int, int]]:
+        """Of each machine that is there: bytes that it may come to use, and those it uses."""
+        with self._lock:
+            there = list(self._open.values())
+            there += [each.coming.result() for each in self._spares.values() if _is_made(each)]
+        return iter([(each.size, each.private_bytes()) for each in there if each.alive()])
+
+    def _make_in_room(self, slot: int, spec: DesktopSpec) -> QemuDesktop:
+        """A new machine; what waits for other slots makes room for it if need be.
+
+        Raises:
+            ClusterLost: there is no room for it.
+        """
+        order = self._order(spec)
+        while not self._budget.admits(order.size, self._held()):
+            with self._lock:
+                _, spare = self._spares.popitem() if self._spares else (0, None)
+            if spare is None:
+                raise ClusterLost(f"there is no memory for a machine that takes {order.size // MIB} MiB", hint=_HINT)
+            _discard(spare)
+        return self._make(slot, order)
+
+    def _make_spare(self, slot: int, spec: DesktopSpec, coming: "Future[QemuDesktop]", former: _Spare | None) -> None:
+        if former is not None:
+            _discard(former)
+        try:
+            made = self._make(slot, self._order(spec))
+            with _closed_on_failure(made):
+                # Seen once, so that the first observation finds everything loaded.
+                made.desktop.frame()
+        except Lost as error:
+            logger.warning("a virtual machine could not be prepared: %s", error.message)
+            coming.set_exception(error)
+        else:
+            coming.set_result(made)
+
+    def _take_spare(self, slot: int, spec: DesktopSpec) -> QemuDesktop | None:
+        """The slot's prepared machine, if it is what is wanted and well."""
+        with self._lock:
+            spare = self._spares.pop(slot, None)
+        if spare is None:
+            return None
+        if spare.spec == spec:
+            try:
+                ready = spare.coming.result(BOOT_SECONDS * 2)
+            except (Lost, TimeoutError):
+                return None
+            if ready.alive():
+                ready.details = {**ready.details, "prepared": True}
+                return ready
+        _discard(spare)
+        return None
+
+    def _make(self, slot: int, order: Order) -> QemuDesktop:
+        supervisor = self._supervisor(slot)
+        made = self._makings.make(supervisor, order)
+        way_out = supervisor.folder / f"{made.held.name}.gateway"
+        try:
+            gateway = self._gateways.open(way_out)
+        except OSError as error:
+            supervisor.end(made.held)
+            raise ClusterLost(f"a machine could not be given its way out: {error}", hint=_HINT) from error
+        lines = self._gateways.lines(made.address, made.secret, way_out)
+        return QemuDesktop(made, order, self._known_host(), gateway, lines)
+
+    def _supervisor(self, slot: int) -> SlotSupervisor:
+        """The slot's; another one if it died."""
+        with self._lock:
+            if self._closed:
+                raise ClusterLost("the worker is being stopped")
+            known = self._supervisors.get(slot)
+            if known is None or not known.alive():
+                if known is not None:
+                    known.close()
+                try:
+                    self._overlays.mkdir(mode=0o700, parents=True, exist_ok=True)
+                    known = self._supervisors[slot] = SlotSupervisor(self._overlays)
+                except (SupervisorError, OSError) as error:
+                    raise ClusterLost(f"virtual machines cannot be made here: {error}", hint=_HINT) from error
+            return known
+
+
+def _is_made(spare: _Spare) -> bool:
+    return spare.coming.done() and spare.coming.exception() is None
+
+
+@contextmanager
+def _closed_on_failure(made: QemuDesktop) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        made.close()
+        raise
+
+
+def _discard(spare: _Spare) -> None:
+    """Waits for a spare that is in the making, and destroys it."""
+    try:
+        spare.coming.result(BOOT_SECONDS * 2).close()
+    except (Lost, TimeoutError) as error:
+        logger.info("a prepared machine was not there to be removed: %s", error)
+
+
+def _as_jpeg(png: bytes) -> Frame | None:
+    """A picture of QEMU's as the guest API gives them; None if it is none, or far too large."""
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with Image.open(io.BytesIO(png), formats=["PNG"]) as picture:
+            width, height = picture.size
+            if width * height > _MOST_PIXELS:
+                return None
+            out = io.BytesIO()
+            picture.convert("RGB").save(out, "JPEG", quality=85)
+    except (OSError, SyntaxError, ValueError, UnidentifiedImageError, Image.DecompressionBombError):
+        return None
+    return Frame(data=out.getvalue(), media_type="image/jpeg", width=width, height=height)
