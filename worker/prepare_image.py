@@ -15,7 +15,8 @@ from typing import Any
 from backend.config import get_settings
 from backend.domain import registry
 from backend.domain.errors import DeskarenaError, Unavailable
-from backend.domain.ports import DesktopSpec, MakesTemplates, Provider
+from backend.domain.ports import DesktopSpec, Provider
+from backend.domain.ports_templates import MakesTemplates
 from backend.domain.registry import Kind
 from backend.domain.run import Screen
 
