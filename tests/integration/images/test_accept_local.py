@@ -66,4 +66,4 @@ class TestResets:
         assert first_start(provider, SPEC).ok
         section = resets(provider, SPEC, 2, tell=print)
         assert section.ok, section
-        assert section.facts["p50"] > 0  # type: ignore[operator]
+        assert section.facts["p50"] > 0

@@ -1,0 +1,242 @@
+"""The pod's parts without a container's engine: its recipe is read, its programs are run as an ordinary user."""
+
+import ast
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.architecture.tree import ROOT, imported
+from tests.waiting import until
+
+POD = ROOT / "vm_images" / "pod"
+RECIPE = (POD / "Containerfile").read_text()
+SECRET = "a token of the test"
+NOBODY = 65534
+
+
+def steps(recipe: str) -> list[tuple[str, str]]:
+    """Instructions and what follows each, lines joined, comments left out."""
+    lines = "\n".join(line for line in recipe.splitlines() if line and not line.startswith("#")).replace("\\\n", " ")
+    return [(line.split(" ", 1)[0], line.split(" ", 1)[1].strip()) for line in lines.splitlines()]
+
+
+def copied(recipe: str) -> set[Path]:
+    """Python files of the checkout that the image holds."""
+    sources = [word for name, rest in steps(recipe) if name == "COPY" for word in rest.split()[:-1]]
+    found = [
+        path
+        for source in sources
+        for path in ((ROOT / source).rglob("*.py") if (ROOT / source).is_dir() else [ROOT / source])
+    ]
+    return {path.relative_to(ROOT) for path in found}
+
+
+def needed(start: str) -> tuple[set[Path], set[str]]:
+    """Our files that a module imports, however far away, and the names of foreign packages."""
+    ours, foreign, open_ends = set[Path](), set[str](), [start]
+    while open_ends:
+        parts = open_ends.pop().split(".")
+        for length in range(1, len(parts) + 1):
+            base = Path(*parts[:length])
+            path = next(
+                (path for path in (base.with_suffix(".py"), base / "__init__.py") if (ROOT / path).is_file()), None
+            )
+            if path is None or path in ours:
+                continue
+            ours.add(path)
+            names = [name for _, name in imported(ast.parse((ROOT / path).read_text()))]
+            open_ends += [name for name in names if name.split(".")[0] == "worker"]
+            foreign |= {name.split(".")[0] for name in names} - {"worker"}
+    return ours, foreign
+
+
+class TestContainerfile:
+    def test_holds_all_that_the_supervisor_imports(self) -> None:
+        ours, _ = needed("worker.qemu.supervisor")
+        assert ours - copied(RECIPE) == set()
+        assert Path("worker/qemu/supervisor.py") in ours
+
+    def test_the_supervisor_needs_nothing_but_python(self) -> None:
+        _, foreign = needed("worker.qemu.supervisor")
+        assert foreign - set(sys.stdlib_module_names) == set()
+
+    def test_the_check_finds_what_is_missing(self) -> None:
+        ours, _ = needed("worker.qemu.supervisor")
+        assert ours - copied(RECIPE.replace(" worker/local/kernel.py", "")) == {Path("worker/local/kernel.py")}
+
+    def test_runs_as_an_ordinary_user(self) -> None:
+        order = [name for name, _ in steps(RECIPE)]
+        assert dict(steps(RECIPE))["USER"] == "1000"
+        assert "RUN" not in order[order.index("USER") :]
+
+    def test_installs_without_leaving_lists_or_recommended_packages(self) -> None:
+        install = next(rest for name, rest in steps(RECIPE) if name == "RUN" and "apt-get" in rest)
+        assert "--no-install-recommends" in install
+        assert install.endswith("rm -rf /var/lib/apt/lists/*")
+
+    def test_its_base_has_a_version_and_its_programs_get_signals(self) -> None:
+        known = dict(steps(RECIPE))
+        assert re.fullmatch(r"[\w/.-]+:[\w.-]+", known["FROM"])
+        assert not known["FROM"].endswith(":latest")
+        for name in ("ENTRYPOINT", "HEALTHCHECK"):
+            assert re.search(r"\[\"python3\", \"-I\", \"/opt/deskarena/\w+\.py\"\]$", known[name]), (
+                "a shell passes no signal on"
+            )
+
+    def test_its_programs_are_where_it_says(self) -> None:
+        named = set(re.findall(r"/opt/deskarena/(\w+\.py)", RECIPE))
+        assert {path.name for path in copied(RECIPE) if path.parent == Path("vm_images/pod")} == named
+
+
+@dataclass
+class Pod:
+    """A folder laid out as the image and its volumes would be, and the ways to run it."""
+
+    root: Path
+    port: int
+
+    def environment(self, **changed: str) -> dict[str, str]:
+        volumes = {
+            f"DESKARENA_POD_{name.upper()}": str(self.root / name) for name in ("images", "templates", "overlays")
+        }
+        known = {"PATH": os.environ["PATH"], "TMPDIR": str(self.root / "run"), "DESKARENA_SUPERVISOR_TOKEN": SECRET}
+        return {
+            **known,
+            **volumes,
+            "DESKARENA_POD_LISTEN": f"127.0.0.1:{self.port}",
+            "DESKARENA_POD_FORWARD": "127.0.0.1",
+            **changed,
+        }
+
+    def options(self) -> dict[str, Any]:
+        """As an ordinary user, whoever runs the test."""
+        return {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.getuid() == 0 else {}
+
+    def start(self, **changed: str) -> "subprocess.Popen[str]":
+        return subprocess.Popen(
+            ["/usr/bin/python3", "-I", self.root / "code" / "entry.py"],
+            env=self.environment(**changed),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            **self.options(),
+        )
+
+    def refused(self, **changed: str) -> str:
+        """What it says before it gives up."""
+        with self.start(**changed) as process:
+            said: str = process.communicate(timeout=20)[1]
+            assert process.returncode == 78
+        return said
+
+    def health(self, pid: int) -> str:
+        words = ["/usr/bin/python3", "-I", str(self.root / "code" / "health.py")]
+        environment = self.environment(DESKARENA_POD_PID=str(pid))
+        return subprocess.run(
+            words, env=environment, capture_output=True, text=True, timeout=20, check=False
+        ).stdout.strip()
+
+
+@pytest.fixture
+def pod() -> Iterator[Pod]:
+    if shutil.which("qemu-system-x86_64") is None:
+        pytest.skip("needs qemu-system-x86_64: apt install qemu-system-x86")
+    import tempfile
+
+    with tempfile.TemporaryDirectory(dir="/tmp") as made, socket.socket() as free:
+        root = Path(made)
+        for path in copied(RECIPE):
+            target = root / "code" / (path if path.parts[0] == "worker" else path.name)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(ROOT / path, target)
+        (root / "images" / "small").mkdir(parents=True)
+        (root / "images" / "small" / "image.json").write_text("{}")
+        for name in ("templates", "overlays", "run"):
+            (root / name).mkdir()
+            if os.getuid() == 0:
+                os.chown(root / name, NOBODY, NOBODY)
+        (root / "images" / "small" / "image.json").chmod(0o444)
+        (root / "images" / "small").chmod(0o555)
+        root.chmod(0o755)
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+        free.close()
+        yield Pod(root, port)
+        (root / "images" / "small").chmod(0o755)
+
+
+class TestMain:
+    def test_becomes_a_supervisor_that_a_worker_can_use_and_ends_when_told(self, pod: Pod) -> None:
+        with pod.start() as process:
+            try:
+                assert process.stdout is not None
+                told = json.loads(process.stdout.readline())
+                assert (told["event"], told["images"]) == ("ready", ["small"])
+                assert told["uid"] != 0
+                until(lambda: pod.health(process.pid) == "well", 20)
+                with (
+                    socket.create_connection(("127.0.0.1", pod.port), timeout=10) as worker,
+                    worker.makefile("rw") as line,
+                ):
+                    line.write(json.dumps({"token": SECRET}) + "\n")
+                    line.flush()
+                    assert json.loads(line.readline())["event"] == "started"
+                with (
+                    socket.create_connection(("127.0.0.1", pod.port), timeout=10) as stranger,
+                    stranger.makefile("rw") as line,
+                ):
+                    line.write(json.dumps({"token": "guess"}) + "\n")
+                    line.flush()
+                    assert line.readline() == ""
+                process.send_signal(signal.SIGTERM)
+                assert process.wait(15) == 0
+            finally:
+                process.kill()
+        assert list((pod.root / "run").iterdir()) == [], "nothing remains"
+
+    @pytest.mark.parametrize(
+        ("changed", "told"),
+        [
+            ({"DESKARENA_SUPERVISOR_TOKEN": "short"}, "set DESKARENA_SUPERVISOR_TOKEN"),
+            ({"DESKARENA_SUPERVISOR_TOKEN_FILE": "/none"}, "/none cannot be read"),
+            ({"DESKARENA_POD_IMAGES": "/none"}, "mount the volume of images at /none"),
+            ({"DESKARENA_POD_OVERLAYS": "/proc"}, "mount a volume that this user may write to at /proc"),
+            ({"PATH": "/none"}, "qemu-system-x86_64 is not installed"),
+        ],
+    )
+    def test_says_what_is_missing(self, pod: Pod, changed: dict[str, str], told: str) -> None:
+        assert told in pod.refused(**changed)
+
+    def test_wants_images_that_cannot_be_written_to(self, pod: Pod) -> None:
+        if os.getuid() == 0:
+            os.chown(pod.root / "images" / "small" / "image.json", NOBODY, NOBODY)
+        (pod.root / "images" / "small" / "image.json").chmod(0o644)
+        assert "mount the images read-only" in pod.refused()
+
+    def test_wants_an_image(self, pod: Pod) -> None:
+        assert "holds no image" in pod.refused(DESKARENA_POD_IMAGES=str(pod.root / "templates"))
+
+
+class TestProblem:
+    def test_a_frozen_supervisor_is_not_well(self, pod: Pod) -> None:
+        with pod.start() as process:
+            try:
+                until(lambda: pod.health(process.pid) == "well", 20)
+                process.send_signal(signal.SIGSTOP)
+                until(lambda: "is stopped" in pod.health(process.pid), 20)
+            finally:
+                process.kill()
+
+    def test_without_a_supervisor_nobody_listens(self, pod: Pod) -> None:
+        assert pod.health(os.getpid()) == f"nothing listens on port {pod.port}"

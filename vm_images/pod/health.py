@@ -1,0 +1,47 @@
+"""Says whether the supervisor of this pod is there: exit code 0 if it is, 1 with the reason if not.
+
+It does not connect: the supervisor talks to one worker at a time, and each further connection would wait in its queue.
+Whether the machines are well is the worker's question, asked before each attempt.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+LISTENING = "0A"
+STOPPED = frozenset("TtZX")
+"""States of a process that does nothing: stopped, traced, ended. proc(5)."""
+
+
+def port() -> int:
+    """Where the supervisor should listen."""
+    return int(os.environ.get("DESKARENA_POD_LISTEN", "0.0.0.0:7070").rpartition(":")[2])
+
+
+def listened_on(number: int, net: Path = Path("/proc/net")) -> bool:
+    """Whether somebody in this network namespace listens on that TCP port."""
+    tables = [(net / name).read_text() for name in ("tcp", "tcp6") if (net / name).exists()]
+    # Columns of proc_net_tcp: a number, local address, remote address, state. The first line names them.
+    columns = [line.split() for table in tables for line in table.splitlines()[1:]]
+    return any(each[1].endswith(f":{number:04X}") and each[3] == LISTENING for each in columns)
+
+
+def state(stat: Path) -> str:
+    """The state of a process, one letter."""
+    # The name of the program stands in brackets and may hold anything, brackets too.
+    return stat.read_text().rpartition(")")[2].split()[0]
+
+
+def problem(pid: int = 1) -> str:
+    """What is wrong, empty if nothing is."""
+    if state(Path(f"/proc/{pid}/stat")) in STOPPED:
+        return f"process {pid} is stopped"
+    if not listened_on(port()):
+        return f"nothing listens on port {port()}"
+    return ""
+
+
+if __name__ == "__main__":
+    found = problem(int(os.environ.get("DESKARENA_POD_PID", "1")))
+    print(found or "well")
+    sys.exit(1 if found else 0)

@@ -1,0 +1,126 @@
+"""`python -m worker.images.windows`: builds a Windows image, or says what it would do."""
+
+import argparse
+import signal
+import sys
+from pathlib import Path
+from types import FrameType
+from typing import Any, NoReturn
+
+from pydantic import ValidationError
+
+from backend.config import get_settings
+from backend.domain.errors import DeskarenaError, Invalid, NotFound
+from backend.domain.machine_image import NAME
+from worker.images.windows.build import Builder
+from worker.images.windows.dry_run import dry_run
+from worker.images.windows.options import Options
+from worker.images.windows.plan import Request, make_plan
+
+USAGE, INFRASTRUCTURE, INTERRUPTED = 2, 3, 130
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Returns the exit code: 0 done, 2 something given is wrong, 3 it could not be done here; calling again goes on."""
+    given = _parser().parse_args(arguments)
+    signal.signal(signal.SIGTERM, _stop)
+    try:
+        request = _request(given)
+        plan = make_plan(request)
+        if given.dry_run:
+            dry_run(request, plan, _say)
+        else:
+            _say(f"made: {Builder(request, plan, _say).build()}")
+    except (Invalid, NotFound) as error:
+        return _failed(error, USAGE)
+    except DeskarenaError as error:
+        return _failed(error, INFRASTRUCTURE)
+    except KeyboardInterrupt:
+        _say("interrupted; the same command goes on with the stage that was under way")
+        return INTERRUPTED
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m worker.images.windows", description=__doc__.splitlines()[0] if __doc__ else ""
+    )
+    add = parser.add_argument
+    add("--iso", type=Path, required=True, help="install medium of Windows 11 or Windows Server, from Microsoft")
+    add("--virtio", type=Path, required=True, help="virtio-win.iso, with the drivers")
+    add("--name", default="windows", help="of the image (default: windows)")
+    add("--data", type=Path, help="data folder (default: DESKARENA_DATA)")
+    add("--edition", help="name or id of the edition, if the medium has several")
+    add("--product-key", help="that the medium wants; evaluations want none")
+    add("--sets", help="benchmarks whose programs are installed, by comma (default: waa)")
+    add("--installers", type=Path, help="folder of the installers that you bring")
+    add("--programs", type=Path, action="append", default=[], help="a list of further programs, or of other versions")
+    add("--without", default="", help="ids of programs to leave out, by comma")
+    add("--guest-python", type=Path, help="the embeddable Python, where it cannot be fetched")
+    add("--user", help="of the desktop (default: Docker, which WAA's tasks name)")
+    add("--language", help="for example en-US")
+    add("--time-zone", help="by Windows' own name (default: UTC)")
+    add("--firmware", choices=("uefi", "bios"), help="(default: uefi)")
+    add("--disk-gib", type=int, help="(default: 64)")
+    add("--memory-mib", type=int, help="(default: 8192)")
+    add("--cpus", type=int, help="(default: 4)")
+    add("--minutes", type=float, default=120.0, help="that each start of the machine may take (default: 120)")
+    add(
+        "--dry-run", action="store_true", help="lay out the medium and say what would happen, without starting anything"
+    )
+    return parser
+
+
+def _request(given: argparse.Namespace) -> Request:
+    """Raises Invalid for what no build could be made of."""
+    if not NAME.fullmatch(given.name):
+        raise Invalid(f"{given.name!r} cannot be the name of an image", path="name", hint="Use a-z, 0-9, . and -.")
+    names = ("edition", "user", "language", "time_zone", "firmware", "disk_gib", "memory_mib", "cpus", "product_key")
+    fields: dict[str, Any] = {name: getattr(given, name) for name in names if getattr(given, name) is not None}
+    if given.sets:
+        fields["sets"] = _words(given.sets)
+    try:
+        options = Options.model_validate(fields)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        raise Invalid(str(first["msg"]), path=".".join(map(str, first["loc"]))) from error
+    return Request(
+        name=given.name,
+        iso=_file(given.iso, "--iso"),
+        virtio=_file(given.virtio, "--virtio"),
+        options=options,
+        data=(given.data or get_settings().data).expanduser().absolute(),
+        brought=given.installers,
+        lists=tuple(given.programs),
+        without=_words(given.without),
+        python=given.guest_python,
+        minutes=given.minutes,
+    )
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(word for word in (part.strip() for part in text.split(",")) if word)
+
+
+def _file(path: Path, option: str) -> Path:
+    if not path.is_file():
+        raise NotFound(f"{option}: there is no file {path}", hint="docs/images/windows.md says where it comes from.")
+    return path.absolute()
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)  # noqa: T201 - progress is this program's output.
+
+
+def _failed(error: DeskarenaError, code: int) -> int:
+    _say(f"{error.message}\n{error.hint}".strip())
+    return code
+
+
+def _stop(_: int, __: FrameType | None) -> NoReturn:
+    """Ends as an interruption does: the machine ends with us, and marks are whole."""
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    sys.exit(main())

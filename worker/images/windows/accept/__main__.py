@@ -1,0 +1,103 @@
+"""`vm_images/windows/accept`: builds an image, or takes one, and tries everything that a run needs of it."""
+
+import argparse
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+from backend.config import Settings, get_settings
+from backend.domain import registry
+from backend.domain.errors import Unavailable
+from backend.domain.machine_image import read_image
+from backend.domain.ports import DesktopSpec, Provider
+from backend.services.kvm import why_not_cached
+from worker.images.windows.__main__ import main as build
+from worker.images.windows.accept.report import Report, Section, host_facts
+from worker.images.windows.accept.resets import RESETS, first_start, nothing_left, resets
+from worker.images.windows.accept.routes import WINDOWS, ask_all
+from worker.images.windows.accept.tasks import solved
+from worker.images.windows.checks import Line
+
+WELL, NOT_WELL = 0, 1
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Returns 0 if all of it is well, else 1; the report says what was not."""
+    given, for_build = _parser().parse_known_args(arguments)
+    data = (given.data or get_settings().data).expanduser().absolute()
+    data.mkdir(parents=True, exist_ok=True)
+    report = Report(data / f"acceptance-{datetime.now(UTC):%Y%m%d-%H%M%S}.json", _say)
+    report.section("host", lambda: _host(data, anyway=given.without_kvm))
+    if report.ok and _built(report, given, data, for_build):
+        _tried(report, given, data)
+    _say(f"\n{'accepted' if report.ok else 'NOT accepted'}; the report to send back: {report.file}")
+    return WELL if report.ok else NOT_WELL
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="vm_images/windows/accept",
+        description="Accepts a Windows image on a machine with KVM.",
+        epilog="All other options are those of the build: python -m worker.images.windows --help",
+    )
+    parser.add_argument("--name", default="windows", help="of the image; one that is there already is not built again")
+    parser.add_argument("--data", type=Path, help="data folder (default: DESKARENA_DATA)")
+    parser.add_argument("--waa", type=Path, help="WindowsAgentArena as published; without it no tasks are run")
+    parser.add_argument("--resets", type=int, default=RESETS, help=f"how many (default: {RESETS})")
+    parser.add_argument("--without-kvm", action="store_true", help="go on without KVM, many times slower")
+    return parser
+
+
+def _host(data: Path, *, anyway: bool) -> Section:
+    why = why_not_cached(data)
+    fault = f"KVM does not work here: {why}" if why and not anyway else ""
+    return Section(name="", facts={**host_facts(), "kvm": not why}, fault=fault)
+
+
+def _built(report: Report, given: argparse.Namespace, data: Path, words: list[str]) -> bool:
+    folder = data / "images" / given.name
+
+    def made() -> Section:
+        if not (folder / "image.json").exists() and build([*words, "--name", given.name, "--data", str(data)]):
+            raise Unavailable(
+                "the build did not end well", hint=f"Its log: {data / 'builds' / given.name / 'build.log'}"
+            )
+        return Section(name="", facts={"image": read_image(folder).model_dump(mode="json")})
+
+    return report.section("build", made)
+
+
+def _tried(report: Report, given: argparse.Namespace, data: Path) -> None:
+    registry.load()
+    from worker.providers.qemu import QemuProvider
+
+    image = read_image(data / "images" / given.name)
+    spec = DesktopSpec(screen=image.screens[0], image=image.name)
+    provider: Provider = QemuProvider(Settings(data=data))
+    try:
+        if report.section("first start", lambda: first_start(provider, spec)):
+            report.section("guest API", lambda: _routes(provider, spec))
+            report.section("resets", lambda: resets(provider, spec, given.resets, tell=_say))
+    finally:
+        report.section("end", lambda: Section(name="", lines=(nothing_left(provider),)))
+    if given.waa is not None:
+        report.section("tasks", lambda: solved(given.waa, data, image.name))
+    else:
+        report.section("tasks", lambda: Section(name="", fault="not run: --waa was not given"))
+
+
+def _routes(provider: Provider, spec: DesktopSpec) -> Section:
+    opened = provider.open(0, spec)
+    try:
+        lines: tuple[Line, ...] = tuple(ask_all(opened.desktop, WINDOWS))
+        return Section(name="", lines=lines)
+    finally:
+        opened.close()
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)  # noqa: T201 - progress is this program's output.
+
+
+if __name__ == "__main__":
+    sys.exit(main())

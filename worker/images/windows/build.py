@@ -1,0 +1,237 @@
+"""Builds the image: stages from the user's media to a golden disk that is never written to again."""
+
+import hashlib
+import json
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from backend.domain.errors import Conflict, Unavailable
+from backend.domain.machine_image import Disk, MachineImage, Package, described, write_image
+from backend.domain.run import Screen
+from worker.images.windows import discs, server
+from worker.images.windows.check_list import check_list
+from worker.images.windows.checks import Line, table
+from worker.images.windows.given import Given
+from worker.images.windows.machine import Build, Disks, build_machine, with_disk
+from worker.images.windows.plan import Plan, Request, first_content, second_content, told
+from worker.images.windows.stages import Stage, Stages, Tell, held, logged
+from worker.qemu.machine import Machine
+from worker.qemu.overlay import empty_overlay
+from worker.qemu.plan import Host, machine_of, this_host
+
+VERSION = "1"
+"""Of the builder: another one for an image with another content from the same request."""
+_SCREENS = ((1440, 900), (1920, 1080), (1280, 720), (1280, 800), (1024, 768), (1600, 900))
+_CONVERT_SECONDS = 3600.0
+Check = Callable[[Build, Plan], tuple[Line, ...]]
+
+
+class Builder:
+    """One build: its folder, its files, its stages."""
+
+    def __init__(self, request: Request, plan: Plan, tell: Tell, *, check: Check = check_list) -> None:
+        """Makes the build's folder.
+
+        Args:
+            request: what is asked for.
+            plan: of it.
+            tell: is told what happens.
+            check: goes through the check list of a started image.
+        """
+        self.request, self.plan, self._check = request, plan, check
+        folder = request.folder
+        folder.mkdir(parents=True, exist_ok=True)
+        self._tell = logged(folder / "build.log", tell)
+        self._given = Given(request, plan, self._tell)
+        self._first, self._second = folder / "windows.iso", folder / "programs.iso"
+        self._empty, self._windows, self._programs, self._disk = (
+            folder / f"{name}.qcow2" for name in ("empty", "windows", "programs", "disk")
+        )
+        self._media, self._installed, self._checks = (
+            folder / f"{name}.json" for name in ("media", "installed", "checks")
+        )
+
+    def build(self) -> Path:
+        """Goes through the stages that are not done. Returns the image's folder.
+
+        Raises:
+            Conflict: the image is there already, or another build is at work.
+            Invalid, NotFound, Unavailable: a stage could not be done; calling again goes on with it.
+        """
+        image = self.request.image
+        if (image / "image.json").exists():
+            raise Conflict(f"there is an image {image.name} already", hint="Remove it, or choose another --name.")
+        discs.require()
+        with held(self.request.folder):
+            for line in told(self.request, self.plan):
+                self._tell(line)
+            Stages(self.request.folder, self._tell).run(self.stages())
+        return image
+
+    def stages(self) -> tuple[Stage, ...]:
+        """All of them, in order. Programs come after Windows, which is kept when they change."""
+        request, options, given = self.request, self.request.options, self._given
+        machine = (options.firmware, str(options.disk_gib), str(options.memory_mib), str(options.cpus))
+        first, second = _words(first_content(request, self.plan)), _words(second_content(request, (), {}))
+        return (
+            Stage("media", "reading the media", given.media(), self._read_media, (self._media,)),
+            Stage("first", "laying out the medium for Windows", first, self._lay_out_first, (self._first,)),
+            Stage("windows", "setting Windows up", machine, self._set_windows_up, (self._windows, self._empty)),
+            Stage("second", "laying out the medium for programs", (*second, *given.recipe()), self._lay_out_second,
+                  (self._second, self._installed)),
+            Stage("programs", "installing programs", (), self._install, (self._programs,)),
+            Stage("disk", "writing the golden disk", (), self._flatten, (self._disk,)),
+            Stage("check", "going through the check list", (), self._go_through, (self._checks,)),
+            Stage("image", "describing the image", (VERSION,), self._describe, (request.image / "image.json",)),
+        )  # fmt: skip
+
+    # --- media ---
+
+    def _read_media(self) -> None:
+        _write_packages(self._media, self._given.media_packages())
+
+    def _lay_out_first(self) -> None:
+        drivers = self._given.drivers(self.request.folder / "drivers")
+        discs.write_disc(self._first, {**first_content(self.request, self.plan), **drivers})
+
+    def _lay_out_second(self) -> None:
+        installers, parts = self._given.installers(), self._given.server_parts(self.request.folder / "site")
+        discs.write_disc(self._second, second_content(self.request, installers, parts))
+        _write_packages(self._installed, self._given.program_packages())
+
+    # --- machines ---
+
+    def machine(self, host: Host) -> Machine:
+        """The machine that the image will ask for, above an empty disk."""
+        disk = Disk(file=self._empty.name, sha256="0" * 64, size=1, virtual_size=self._size)
+        return machine_of(self.request.folder, self._image(disk, ()), self.request.options.screen, host)
+
+    @property
+    def _size(self) -> int:
+        return self.request.options.disk_gib * 2**30
+
+    def _image(self, disk: Disk, packages: tuple[Package, ...]) -> MachineImage:
+        options, screens = self.request.options, [Screen(width=width, height=height) for width, height in _SCREENS]
+        return MachineImage(
+            name=self.request.name,
+            os="windows",
+            variant="-".join(options.sets),
+            version=VERSION,
+            made_at=datetime.now(UTC),
+            guest_api=server.api_version(),
+            guest_server=hashlib.sha256(server.archive(server.GUEST)).hexdigest(),
+            screens=tuple(dict.fromkeys([options.screen, *screens])),
+            memory_mib=options.memory_mib,
+            cpus=options.cpus,
+            firmware=options.firmware,
+            disk=disk,
+            packages=packages,
+            programs=tuple(dict.fromkeys(word for each in self.plan.programs.all() for word in each.commands)),
+        )
+
+    def _set_windows_up(self) -> None:
+        # An installation that broke off half-way cannot be continued: Windows would start into an error.
+        _remove(self._windows)
+        self._empty.write_bytes(empty_overlay(self._size))
+        media = (self.request.iso, self._first)
+        uefi = self.request.options.firmware == "uefi"
+        self._run("windows", Disks(self._windows, None, media), press_keys=uefi)
+
+    def _install(self) -> None:
+        # Each program is done or not inside Windows, too, so a layer of the same Windows and medium goes on.
+        key = json.loads((self.request.folder / "second.done").read_text())["key"]
+        layer = self.request.folder / f"layer-{key[:16]}.qcow2"
+        for stale in self.request.folder.glob("layer-*.qcow2"):
+            if stale != layer:
+                _remove(stale)
+        settings = self._windows.with_suffix(".vars")
+        if settings.exists() and not layer.exists():
+            # They say where Windows' boot loader lies.
+            shutil.copyfile(settings, layer.with_suffix(".vars"))
+        further = dict.fromkeys(each.path for each in self._given.installers() if each.program.medium)
+        self._run("programs", Disks(layer, self._windows, (self._second, *further)), press_keys=False)
+        layer.replace(self._programs)
+
+    def _run(self, phase: str, disks: Disks, *, press_keys: bool) -> None:
+        host, folder = this_host(self.request.data), self.request.folder
+        if host.why_slow:
+            self._tell(f"this will take hours: {host.why_slow}")
+        self._tell(f"to watch: a VNC viewer on the socket {folder / 'vnc'}")
+        with build_machine(self.machine(host), disks, folder) as machine:
+            try:
+                machine.until_off(phase, seconds=self.request.minutes * 60, press_keys=press_keys, tell=self._tell)
+            except Unavailable:
+                machine.picture(folder / "last-screen.png")
+                self._tell(f"what the screen showed: {folder / 'last-screen.png'}")
+                raise
+
+    def _flatten(self) -> None:
+        layers: dict[str, Any] | None = None
+        for path in (self._empty, self._windows, self._programs):
+            layers = {"driver": "qcow2", "file": {"driver": "file", "filename": str(path)}, "backing": layers}
+        partial = self._disk.with_suffix(".part")
+        words = ["qemu-img", "convert", "-O", "qcow2", f"json:{json.dumps(layers)}", str(partial)]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=_CONVERT_SECONDS, check=False)
+        if done.returncode:
+            raise Unavailable(f"qemu-img failed: {done.stderr.strip()[-500:]}")
+        partial.replace(self._disk)
+
+    # --- the end ---
+
+    def _go_through(self) -> None:
+        overlay = self.request.folder / "check.qcow2"
+        _remove(overlay)
+        machine = with_disk(self.machine(this_host(self.request.data)), self._disk)
+        try:
+            with build_machine(machine, Disks(overlay, None, ()), self.request.folder) as running:
+                lines = self._check(running, self.plan)
+        finally:
+            _remove(overlay)
+        for line in table(lines).splitlines():
+            self._tell(f"  {line}")
+        failed = [line.name for line in lines if not line.ok]
+        if failed:
+            raise Unavailable(f"{len(failed)} of {len(lines)} checks failed: {'; '.join(failed)}")
+        _write(self._checks, [line.model_dump() for line in lines])
+
+    def _describe(self) -> None:
+        image, folder = self.request.image, self.request.folder
+        image.mkdir(parents=True, exist_ok=True)
+        # A hard link where it can be had: until image.json is there, the stage can be done again.
+        disk = image / "disk.qcow2"
+        disk.unlink(missing_ok=True)
+        try:
+            disk.hardlink_to(self._disk)
+        except OSError:
+            shutil.copyfile(self._disk, disk)
+        told = [each for file in (self._media, self._installed) for each in json.loads(file.read_text())]
+        packages = tuple(Package.model_validate(each) for each in told)
+        write_image(image, self._image(Disk(**described(disk), virtual_size=self._size), packages))
+        # From now on the image is what counts; Windows' own layer stays, for an image with other programs.
+        for left in (self._disk, self._programs, *folder.glob("layer-*")):
+            left.unlink(missing_ok=True)
+
+
+def _remove(layer: Path) -> None:
+    for stale in (layer, layer.with_suffix(".vars")):
+        stale.unlink(missing_ok=True)
+
+
+def _words(files: Mapping[str, Path | bytes]) -> tuple[str, ...]:
+    """A medium's files and their hashes, as inputs of a stage."""
+    own = {path: data for path, data in files.items() if isinstance(data, bytes)}
+    return tuple(f"{path} {hashlib.sha256(data).hexdigest()}" for path, data in own.items())
+
+
+def _write_packages(file: Path, packages: list[Package]) -> None:
+    _write(file, [package.model_dump() for package in packages])
+
+
+def _write(file: Path, value: object) -> None:
+    partial = file.with_suffix(".part")
+    partial.write_text(json.dumps(value, indent=1))
+    partial.replace(file)

@@ -1,0 +1,37 @@
+"""The check list of a Windows image: waits for the guest API of a started machine and goes through it."""
+
+import time
+from contextlib import suppress
+
+from backend.domain.errors import DeskarenaError, GuestLost
+from backend.domain.ports import Desktop
+from worker.desktops.guest import GuestDesktop
+from worker.images.windows.checks import Line, basics, starts
+from worker.images.windows.machine import Build
+from worker.images.windows.plan import Plan
+
+READY_SECONDS = 900.0
+_LOOK = 1.0
+
+
+def check_list(running: Build, plan: Plan) -> tuple[Line, ...]:
+    """Every program of the plan that shows a window, after what all need. Raises GuestLost."""
+    desktop = GuestDesktop(f"http://127.0.0.1:{running.qemu.port()}", running.secret)
+    try:
+        wait_ready(desktop, READY_SECONDS)
+        installed = [(each.name, each.check) for each in plan.programs.programs if each.check is not None]
+        brought_along = [(each.name, each.check) for each in plan.programs.inbox]
+        return (*basics(desktop), *(starts(desktop, name, check) for name, check in installed + brought_along))
+    finally:
+        desktop.close()
+
+
+def wait_ready(desktop: Desktop, seconds: float) -> float:
+    """Waits until the guest API answers. Returns the seconds. Raises GuestLost if it does not."""
+    begun = time.monotonic()
+    while time.monotonic() < begun + seconds:
+        with suppress(DeskarenaError):
+            desktop.probe()
+            return time.monotonic() - begun
+        time.sleep(_LOOK)
+    raise GuestLost(f"the guest API did not answer within {seconds:.0f} s")

@@ -1,0 +1,57 @@
+"""Says what a build would do, and lays out our media with what is at hand, starting and fetching nothing."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from backend.domain.machine_image import file_sha256
+from worker.images.windows import discs, fetch, server
+from worker.images.windows.build import Builder
+from worker.images.windows.fetch import Installer
+from worker.images.windows.given import Given
+from worker.images.windows.plan import Part, Plan, Request, first_content, second_content, told
+from worker.images.windows.stages import Tell
+from worker.qemu.arguments import arguments
+from worker.qemu.machine import TCG, Files
+from worker.qemu.plan import Host
+
+
+def dry_run(request: Request, plan: Plan, tell: Tell) -> None:
+    """Tells it line by line; the media are `dry-run-*.iso` in the build's folder.
+
+    Raises:
+        Invalid, Unavailable: a file does not fit, or a tool is missing.
+    """
+    discs.require()
+    builder = Builder(request, plan, tell)
+    for line in told(request, plan):
+        tell(line)
+    for number, stage in enumerate(builder.stages(), start=1):
+        tell(f"stage {number}, {stage.name}: {stage.told}")
+    # Any host: what matters is which devices the machine has.
+    machine = builder.machine(Host("", "q35", TCG, "", ""))
+    tell(f"machine: {' '.join(arguments(machine, Files(disk='empty.qcow2', overlay='windows.qcow2'), monitor=3))}")
+    drivers = Given(request, plan, tell).drivers(request.folder / "drivers")
+    _lay_out(request.folder / "dry-run-windows.iso", {**first_content(request, plan), **drivers}, tell)
+    sources = server.archive(server.GUEST, inside=server.GUEST.name)
+    parts = {"server": Part("server.zip", sources, "")}
+    _lay_out(request.folder / "dry-run-programs.iso", second_content(request, at_hand(request, plan), parts), tell)
+
+
+def _lay_out(target: Path, files: Mapping[str, Path | bytes], tell: Tell) -> None:
+    for path, source in files.items():
+        tell(f"  {path} ({len(source) if isinstance(source, bytes) else source.stat().st_size} bytes)")
+    discs.write_disc(target, files)
+    tell(f"laid out: {target} ({target.stat().st_size} bytes)")
+
+
+def at_hand(request: Request, plan: Plan) -> tuple[Installer, ...]:
+    """The installers that are there already."""
+    absent = set(fetch.missing(plan.programs.programs, request.brought))
+    found = []
+    for program in plan.programs.programs:
+        if program.brought and program not in absent and request.brought is not None:
+            path = request.brought / (program.iso or program.file)
+            found.append(Installer(program=program, path=path, sha256=file_sha256(path)))
+        elif not program.brought and (request.cache / program.sha256).is_file():
+            found.append(Installer(program=program, path=request.cache / program.sha256, sha256=program.sha256))
+    return tuple(found)

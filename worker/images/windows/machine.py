@@ -1,0 +1,179 @@
+"""The machine in which Windows is set up: the one that runs it later, with install media and a serial port added."""
+
+import json
+import os
+import secrets
+import selectors
+import shutil
+import socket
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from backend.domain.errors import Unavailable
+from worker.images.windows.reports import Report, Reports
+from worker.qemu.arguments import arguments
+from worker.qemu.machine import Files, Machine
+from worker.qemu.overlay import empty_overlay
+from worker.qemu.process import Qemu, QemuFailed
+from worker.qemu.qmp import QmpLost
+
+Tell = Callable[[str], None]
+_KEY_EVERY = 0.5
+_KEYS_FOR = 120.0
+_LOADING = 32 * 2**20
+"""Bytes of the install medium that have been read once its boot loader no longer waits for a key."""
+_LOOK = 1.0
+_PIECE = 65536
+MOST_MEDIA = 5
+"""The machine's own controller has six places; the system's disk is not on it."""
+
+
+@dataclass(frozen=True)
+class Disks:
+    """Where a build machine reads and writes.
+
+    Attributes:
+        overlay: takes what it writes; made if it is not there.
+        below: a finished layer under it; None = none.
+        media: ISO files in its drives, in order; the first may be booted from.
+    """
+
+    overlay: Path
+    below: Path | None
+    media: tuple[Path, ...]
+
+
+class Build:
+    """A running build machine."""
+
+    def __init__(self, qemu: Qemu, serial: socket.socket, *, secret: str) -> None:
+        self.qemu, self.secret = qemu, secret
+        self._serial = serial
+        self._reports = Reports()
+
+    def until_off(self, phase: str, *, seconds: float, press_keys: bool, tell: Tell) -> None:
+        """Waits until the guest says that a phase is over and switches itself off.
+
+        Args:
+            phase: its name; empty = only switching off is waited for.
+            seconds: deadline.
+            press_keys: an install medium asks for a key before it starts.
+            tell: is told what the guest says.
+
+        Raises:
+            Unavailable: a stage failed in the guest, it crashed, switched off too early, or took too long.
+        """
+        deadline, keys_end = time.monotonic() + seconds, time.monotonic() + (_KEYS_FOR if press_keys else 0.0)
+        reached = not phase
+        while time.monotonic() < deadline:
+            pressing = time.monotonic() < keys_end
+            for report in self._heard(_KEY_EVERY if pressing else _LOOK):
+                tell(report.told())
+                if report.kind == "failed":
+                    raise Unavailable(f"Windows: {report.stage} failed: {report.text}")
+                reached = reached or (report.kind, report.stage) == ("phase", phase)
+            if ended := self.qemu.look():
+                if reached and self._switched_off(ended):
+                    return
+                raise Unavailable(f"the machine stopped before the end of {phase or 'its work'}: {ended}")
+            if pressing and not self._press_any_key():
+                keys_end = 0.0
+        raise Unavailable(f"Windows did not come to the end of {phase or 'its work'} within {seconds / 60:.0f} minutes")
+
+    def _switched_off(self, ended: str) -> bool:
+        """Whether the guest itself ended the machine; QEMU may be gone before its last words are asked for."""
+        kept = any(event.name == "SHUTDOWN" and event.data.get("guest") for event in self.qemu.qmp.events)
+        return kept or "shut its machine down" in ended
+
+    def _heard(self, seconds: float) -> Iterator[Report]:
+        with selectors.DefaultSelector() as waiting:
+            waiting.register(self._serial, selectors.EVENT_READ)
+            waiting.register(self.qemu.qmp, selectors.EVENT_READ)
+            waiting.select(seconds)
+        with suppress(BlockingIOError):
+            while data := self._serial.recv(_PIECE):
+                yield from self._reports.feed(data)
+
+    def _press_any_key(self) -> bool:
+        """`Press any key to boot from CD or DVD`: presses one until the medium is being read. Whether to go on."""
+        blocks: Any = self.qemu.ask("query-blockstats", {"query-nodes": True})
+        read = [block["stats"]["rd_bytes"] for block in blocks if block.get("node-name") == "medium0"]
+        if not read or read[0] > _LOADING:
+            return False
+        self.qemu.ask("send-key", {"keys": [{"type": "qcode", "data": "ret"}]})
+        return True
+
+    def picture(self, target: Path) -> None:
+        """What its screen shows, as PNG; nothing if it cannot be had: it is called when something else has failed."""
+        with suppress(QemuFailed):
+            self.qemu.ask("screendump", {"filename": str(target), "format": "png"})
+
+
+@contextmanager
+def build_machine(machine: Machine, disks: Disks, folder: Path) -> Iterator[Build]:
+    """A running machine, gone afterwards.
+
+    Args:
+        machine: as the image will say; its `disk` is the lowest layer.
+        disks: what differs.
+        folder: for its sockets (`vnc`: watch it with any VNC viewer) and the firmware's settings.
+
+    Raises:
+        Unavailable: it cannot be started.
+    """
+    if not disks.overlay.exists():
+        disks.overlay.write_bytes(empty_overlay(machine.disk_size))
+    variables = disks.overlay.with_suffix(".vars")
+    if machine.firmware_vars and not variables.exists():
+        shutil.copyfile(machine.firmware_vars, variables)
+    files = Files(
+        disk=machine.disk,
+        overlay=str(disks.overlay),
+        below=str(disks.below or ""),
+        firmware_code=machine.firmware_code,
+        firmware_vars=str(variables),
+    )
+    secret = secrets.token_urlsafe(32)
+    with ExitStack() as stack:
+        ours, theirs = (stack.enter_context(end) for end in socket.socketpair())
+        ours.setblocking(False)
+        monitor = socket.socketpair()
+        words = [
+            *arguments(machine, files, monitor=monitor[1].fileno(), secret=secret),
+            *media(disks.media),
+            *("-chardev", f"socket,id=reports,fd={theirs.fileno()}", "-device", "isa-serial,chardev=reports"),
+        ]
+        (folder / "vnc").unlink(missing_ok=True)
+        try:
+            qemu = Qemu(words, folder, (theirs.fileno(),), monitor, None)
+        except QemuFailed as error:
+            raise Unavailable(str(error)) from error
+        stack.callback(qemu.end)
+        try:
+            yield Build(qemu, ours, secret=secret)
+        except (QemuFailed, QmpLost) as error:
+            raise Unavailable(str(error)) from error
+
+
+def media(files: Sequence[Path]) -> list[str]:
+    """Words of the command line for CD drives on the machine's own controller, which every Windows has a driver for."""
+    words = []
+    for number, file in enumerate(files):
+        node = {
+            "driver": "raw",
+            "node-name": f"medium{number}",
+            "read-only": True,
+            "file": {"driver": "file", "filename": os.fspath(file.absolute()), "read-only": True},
+        }
+        device = f"ide-cd,drive=medium{number},bus=ide.{number},bootindex={number + 1}"
+        words += ["-blockdev", json.dumps(node), "-device", device]
+    return words
+
+
+def with_disk(machine: Machine, disk: Path) -> Machine:
+    """The same machine above another lowest layer."""
+    return replace(machine, disk=str(disk))
