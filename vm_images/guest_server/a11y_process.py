@@ -10,6 +10,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from .environment import NO_WINDOW
 from .errors import GuestError
 from .limits import Limits
 from .machine import Tree, TreeWanted
@@ -75,6 +76,7 @@ class HelpedAccessibility:
             env=self._environment,
             limit=256 * 2**20,
             start_new_session=True,
+            creationflags=NO_WINDOW,
         )
         return self._helper
 

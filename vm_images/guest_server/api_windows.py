@@ -7,6 +7,7 @@ are loaded when the first function of one is asked for: the module can be import
 import ctypes
 from collections.abc import Mapping
 from ctypes import wintypes
+from functools import cache
 from typing import Any
 
 Signature = tuple[Any, tuple[Any, ...]]
@@ -102,6 +103,7 @@ user32 = Library(
         "IsWindowUnicode": (_BOOL, (_HWND,)),
         "IsWindowVisible": (_BOOL, (_HWND,)),
         "IsZoomed": (_BOOL, (_HWND,)),
+        "LoadCursorW": (_HANDLE, (_HANDLE, _POINTER)),
         "MapVirtualKeyExW": (_UINT, (_UINT, _UINT, _HANDLE)),
         "OpenInputDesktop": (_HANDLE, (_DWORD, _BOOL, _DWORD)),
         "OpenClipboard": (_BOOL, (_HWND,)),
@@ -214,6 +216,7 @@ oleaut32 = Library(
 )
 
 
+@cache
 def is_wine() -> bool:
     """Whether this Windows is Wine, which needs no licence and has no PowerShell."""
     return hasattr(vars(ctypes)["WinDLL"]("ntdll"), "wine_get_version")

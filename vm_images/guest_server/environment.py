@@ -1,12 +1,15 @@
 """What every platform's session reads of its environment variables."""
 
 import os
+import subprocess
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent
 DATA = PACKAGE / "data"
 LIBRARY = DATA / "python"
 """What the code of agents can import."""
+NO_WINDOW: int = getattr(subprocess, "CREATE_NO_WINDOW", 0)
+"""For our own helpers: on Windows, a program for consoles otherwise brings one along."""
 _SMALLEST, _LARGEST = 100, 16_384
 
 

@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .api_windows import is_wine
 from .errors import GuestError
 from .machine import CommandSpec, Machine
 
@@ -70,7 +71,8 @@ def ask(machine: Machine, script: str, asked: Mapping[str, str]) -> dict[str, An
     Raises:
         GuestError: `not_available` without PowerShell, `failed` with what PowerShell says.
     """
-    if not machine.shell.program(_COMMAND[0]):
+    # Wine has a program of that name which says nothing.
+    if is_wine() or not machine.shell.program(_COMMAND[0]):
         raise GuestError("not_available", "this desktop has no PowerShell to ask Explorer with")
     done = machine.commands.run(CommandSpec(question(script, asked)), timeout=_SECONDS, limit=_LIMIT)
     start = done.output.find("{")

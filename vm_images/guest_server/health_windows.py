@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from .environment import NO_WINDOW
 from .errors import GuestError
 from .health_facts import Disk, Facts, Process
 
@@ -145,7 +146,12 @@ def ask_licence() -> float | None:
     """
     try:
         done = subprocess.run(
-            list(LICENCE_QUESTION), stdin=subprocess.DEVNULL, capture_output=True, timeout=_LICENCE_SECONDS, check=True
+            list(LICENCE_QUESTION),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_LICENCE_SECONDS,
+            check=True,
+            creationflags=NO_WINDOW,
         )
     except FileNotFoundError:
         return None

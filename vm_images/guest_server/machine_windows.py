@@ -45,7 +45,7 @@ def windows_machine(config: WindowsConfig, secret: Secret) -> Machine:
         shell=WindowsShell(programs, screen),
         health=WindowsHealth(config.home, Sources(screen), os.getpid(), _no_licence if is_wine() else ask_licence),
         python=[config.python or console_python()],
-        bash=[programs.find("bash") or "bash"],
+        bash=[*filter(None, [programs.find("bash")])],
         tunnel_ports=config.tunnel_ports,
         egress_proxy=config.egress_proxy,
         lines=Lines(config.limits.lines, config.limits.line_seconds) if config.virtual_machine else None,

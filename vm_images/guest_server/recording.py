@@ -9,6 +9,7 @@ from pathlib import Path
 
 from aiohttp import web
 
+from .environment import NO_WINDOW
 from .errors import GuestError
 from .files import done, send_file
 from .machine import Machine
@@ -58,6 +59,7 @@ class _Recorder:
             stderr=asyncio.subprocess.DEVNULL,
             env=dict(self._machine.environment),
             start_new_session=True,
+            creationflags=NO_WINDOW,
         )
 
     async def end(self) -> Path:

@@ -32,6 +32,8 @@ def routes(machine: Machine) -> list[web.RouteDef]:
         )
 
     async def run_bash(request: web.Request) -> web.Response:
+        if not machine.bash:
+            raise GuestError("not_available", "this desktop has no bash")
         params = await json_params(request)
         folder = _folder(params, machine.home)
         spec = CommandSpec([*machine.bash], folder=folder, stdin=_source(params, "script"))

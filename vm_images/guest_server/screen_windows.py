@@ -9,7 +9,7 @@ import threading
 import time
 from ctypes import wintypes
 
-from .api_windows import failure, gdi32, user32
+from .api_windows import failure, gdi32, is_wine, user32
 from .errors import GuestError
 from .machine import Shot
 
@@ -17,6 +17,7 @@ _WIDTH_METRIC, _HEIGHT_METRIC = 0, 1
 _DOTS_PER_INCH, _USUAL_DOTS = 88, 96
 _COPY, _WITH_LAYERED = 0x00CC0020, 0x40000000
 _SHOWING, _NORMAL = 1, 3
+_ARROW = 32512
 _LOOK_SECONDS = 0.03
 
 
@@ -162,14 +163,17 @@ class GdiScreen:
 
 
 def _draw_pointer(context: int) -> None:
-    cursor = _Cursor(ctypes.sizeof(_Cursor))
-    if not user32.GetCursorInfo(ctypes.byref(cursor)) or not cursor.flags & _SHOWING:
+    cursor, icon = _Cursor(ctypes.sizeof(_Cursor)), _Icon()
+    if not user32.GetCursorInfo(ctypes.byref(cursor)) or not (cursor.flags & _SHOWING or is_wine()):
         return  # A program has hidden it.
-    icon = _Icon()
-    if not user32.GetIconInfo(cursor.handle, ctypes.byref(icon)):
-        return  # It has been replaced meanwhile.
+    handle = cursor.handle
+    if not user32.GetIconInfo(handle, ctypes.byref(icon)):
+        # Under Wine a program's pointer is known to that program only: an arrow shows at least where it is.
+        handle = user32.LoadCursorW(None, _ARROW)
+        if not user32.GetIconInfo(handle, ctypes.byref(icon)):
+            return
     x, y = cursor.place.x - icon.x, cursor.place.y - icon.y
-    user32.DrawIconEx(context, x, y, cursor.handle, 0, 0, 0, None, _NORMAL)
+    user32.DrawIconEx(context, x, y, handle, 0, 0, 0, None, _NORMAL)
     for bitmap in (icon.mask, icon.color):
         if bitmap:
             gdi32.DeleteObject(bitmap)

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from .api_windows import advapi32, bcrypt, failure, kernel32, last_error
+from .environment import NO_WINDOW
 from .errors import GuestError
 
 _SET_CLOCK = "SeSystemtimePrivilege"
@@ -97,6 +98,7 @@ def _certutil(*arguments: str) -> None:
             capture_output=True,
             timeout=_TOOL_SECONDS,
             check=False,
+            creationflags=NO_WINDOW,
         )
     except (OSError, subprocess.SubprocessError) as error:
         raise GuestError("failed", f"certutil: {error}") from None

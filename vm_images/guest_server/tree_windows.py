@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Generic, Protocol, TypeVar
-from xml.etree.ElementTree import Element
+from xml.etree.ElementTree import Element, register_namespace
 
 from .a11y_xml import clean, to_text
 from .machine import Tree, TreeWanted
@@ -97,6 +97,8 @@ class Walk(Generic[N]):
         self._source = source
         self._wanted = wanted
         self._names = NAMES[wanted.names]
+        for prefix in sorted(self._names, reverse=True):  # `id` may be another word for `attr`, which stays.
+            register_namespace(prefix, self._names[prefix])
         self._deadline = time.monotonic() + wanted.seconds
         self._count = 1
         self._cut = ""
