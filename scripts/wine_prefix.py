@@ -22,6 +22,7 @@ SETTINGS = Path(__file__).resolve().parent.parent / "vm_images" / "wine" / "sett
 LOADERS = (Path("/usr/lib/wine/wine64"), Path("/usr/lib/wine/wine"))
 """Where Debian and Ubuntu put the program itself, behind their wrapper in /usr/bin."""
 OWN_FOLDERS = (Path("/usr/lib/x86_64-linux-gnu/wine"), Path("/usr/share/wine"), Path("/usr/lib/wine"))
+FONTS = Path("/usr/share/wine/fonts")
 USER = "Docker"
 """The name that WindowsAgentArena's tasks use in their paths."""
 PYTHON = r"C:\Python"
@@ -63,6 +64,7 @@ def make(prefix: Path, python: Path) -> None:
         finally:
             wine.end()
     own_folders(prefix)
+    link_fonts(prefix / "drive_c" / "windows" / "Fonts")
     link_own_files(prefix / "drive_c")
     for name, target in LINKS.items():
         (prefix / "drive_c" / name).symlink_to(target)
@@ -133,6 +135,14 @@ def own_folders(prefix: Path) -> None:
     for path in (prefix / "drive_c" / "users" / USER).rglob("*"):
         if path.is_symlink():
             path.unlink()
+
+
+def link_fonts(folder: Path) -> None:
+    """Gives the prefix Wine's own fonts, those of the signs in title bars among them: Debian's Wine leaves them out."""
+    for path in sorted(FONTS.glob("*")):
+        link = folder / path.name
+        if not link.exists():
+            link.symlink_to(path)
 
 
 def link_own_files(drive: Path) -> int:

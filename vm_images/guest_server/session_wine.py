@@ -25,8 +25,8 @@ from .errors import StartError
 from .relay import leading
 from .services_linux import Services, start_x
 
-DESKTOP = "shell"
-"""The desktop's name: one of this name has a task bar, and the prefix's settings put every program on it."""
+DESKTOP = "Default"
+"""Windows' own name for a user's desktop. The prefix's settings put every program on it and give it a task bar."""
 PORT = 5000
 PYTHON = r"C:\Python\python.exe"
 PYTHON_PATH = r"C:\Deskarena"

@@ -57,7 +57,7 @@ class TestSetSize:
     def test_adds_a_key_of_the_registrys_text_form(self, tmp_path: Path) -> None:
         (tmp_path / "user.reg").write_text("WINE REGISTRY Version 2\n")
         set_size(tmp_path, 1280, 800)
-        key = '\n[Software\\\\Wine\\\\Explorer\\\\Desktops]\n"shell"="1280x800"\n'
+        key = '\n[Software\\\\Wine\\\\Explorer\\\\Desktops]\n"Default"="1280x800"\n'
         assert (tmp_path / "user.reg").read_text() == f"WINE REGISTRY Version 2\n{key}"
 
 
