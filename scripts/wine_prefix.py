@@ -26,8 +26,6 @@ FONTS = Path("/usr/share/wine/fonts")
 USER = "Docker"
 """The name that WindowsAgentArena's tasks use in their paths."""
 PYTHON = r"C:\Python"
-LINKS = {"Python": "/opt/python", "Deskarena": "/opt/guest"}
-"""Folders of the drive C: by where a desktop has what they lead to: Python, and the guest server."""
 _ENVIRONMENT = r"HKLM\System\CurrentControlSet\Control\Session Manager\Environment"
 _SYSTEM_PATH = r"%SystemRoot%\system32;%SystemRoot%;%SystemRoot%\system32\wbem"
 _SECONDS = 300
@@ -66,8 +64,6 @@ def make(prefix: Path, python: Path) -> None:
     own_folders(prefix)
     link_fonts(prefix / "drive_c" / "windows" / "Fonts")
     link_own_files(prefix / "drive_c")
-    for name, target in LINKS.items():
-        (prefix / "drive_c" / name).symlink_to(target)
     # A drive for the host's root would show programs a Linux that tasks know nothing of.
     for drive in (prefix / "dosdevices").iterdir():
         if drive.name != "c:":

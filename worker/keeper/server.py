@@ -75,7 +75,7 @@ class Keeper:
         self._ending = Ending(self._loop, self._folder.name, self._gone)
         self._waiting: dict[str, list[dict[str, Any]]] = {}
         self._guest = guest_tree.prepare(config.cache, config.server, config.site)
-        self._flavours = _flavours(config.wine)
+        self._flavours = _flavours(config.wine, self._guest)
         self._hide = hidden_folders([*config.private, self._folder.path])
         self._bwrap = shutil.which("bwrap", path="/usr/bin:/bin:/usr/local/bin")
         self._watch_worker(worker)
@@ -297,9 +297,9 @@ class Keeper:
                 self._tell({"id": message["id"], "ok": True, "usage": desktop.usage})
 
 
-def _flavours(folder: Path | None) -> dict[str, Flavour]:
+def _flavours(folder: Path | None, guest: Path) -> dict[str, Flavour]:
     """The kinds of desktops that can be made, by operating system."""
     found = [linux()]
     if folder is not None and not wine.why_not(folder):
-        found.append(wine.flavour(folder))
+        found.append(wine.flavour(folder, guest))
     return {each.name: each for each in found}

@@ -198,8 +198,9 @@ def _bound(binds: Mapping[str, str]) -> list[str]:
     return [word for inside, name in binds.items() for word in ("--ro-bind", str(STAGE / name), inside)]
 
 
-def _writable(limits: Limits) -> list[str]:
+def _writable(plan: Plan) -> list[str]:
     """Everything that can be written, each with its size; then the rest is closed."""
+    limits = plan.limits
     return [
         # A process may set what belongs to a namespace whose owner it is, without any capability: bounds on shared
         # memory, for example, which the stage has set.
@@ -208,7 +209,7 @@ def _writable(limits: Limits) -> list[str]:
         *("--perms", "1777", "--size", str(limits.tmp), "--tmpfs", "/tmp"),  # noqa: S108 - inside
         *("--perms", "0755", "--size", str(limits.run), "--tmpfs", "/run", "--perms", "0700", "--dir", "/run/user"),
         *("--symlink", "/tmp", "/var/tmp", "--symlink", "/run", "/var/run"),  # noqa: S108 - inside
-        *("--bind", str(STAGE / "home"), "/home/user"),
+        *("--bind", str(STAGE / "home"), "/home/user", *_bound(plan.binds)),
         # One profile under both names: tasks prepare and read Chrome's, which etc.py makes Chromium use.
         *("--symlink", "google-chrome", "/home/user/.config/chromium"),
         *("--ro-bind", str(STAGE / "guest"), "/opt/guest", "--ro-bind", str(STAGE / "egress"), EGRESS),
@@ -230,7 +231,7 @@ def bwrap_command(plan: Plan) -> list[str]:
     for name, value in environment.items():
         words += ["--setenv", name, value]
     words += [*_system(plan.links, plan.hide), *_generated(plan.etc), *_trusted()]
-    words += [*_chrome(plan.chromium), *_bound(plan.binds), *_writable(plan.limits)]
+    words += [*_chrome(plan.chromium), *_writable(plan)]
     return [*words, "--", *prlimit_command(plan.limits, data=plan.data_limit), *plan.command]
 
 

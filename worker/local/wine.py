@@ -16,8 +16,7 @@ USER = "Docker"
 """WindowsAgentArena's tasks name it in their paths."""
 PREFIX = ".wine"
 """In the home."""
-PYTHON = "/opt/python"
-"""Where the prefix's `C:\\Python` leads to."""
+_DRIVE = f"/home/user/{PREFIX}/drive_c"
 _PROFILE = f"{PREFIX}/drive_c/users/{USER}"
 FOLDERS = tuple(f"{_PROFILE}/{name}" for name in ("Desktop", "Documents", "Downloads", "Music", "Pictures", "Videos"))
 _PROGRAM_FOLDERS = ("windows", "windows/system32", "Program Files")
@@ -41,8 +40,12 @@ def why_not(folder: Path) -> str:
     return f"Wine is installed, but {missing[0]} is not ready in {folder}: run `make setup`" if missing else ""
 
 
-def flavour(folder: Path) -> Flavour:
+def flavour(folder: Path, guest: Path) -> Flavour:
     """Windows programs.
+
+    Args:
+        folder: that `make setup` has laid out.
+        guest: that holds the guest server's package.
 
     Raises:
         OSError: it is not ready; `why_not` says why.
@@ -65,7 +68,7 @@ def flavour(folder: Path) -> Flavour:
         folders=FOLDERS,
         command=("/usr/bin/python3", "-m", "guest_server.session_wine"),
         environment=environment,
-        binds={PYTHON: folder / "python"},
+        binds={f"{_DRIVE}/Python": folder / "python", f"{_DRIVE}/Deskarena": guest},
     )
 
 
@@ -86,7 +89,7 @@ def version() -> str:
 def programs(folder: Path) -> tuple[str, ...]:
     """Sorted names of the Windows programs of a fresh prefix, in lower case and without `.exe`."""
     drive = folder / "home" / PREFIX / "drive_c"
-    found = {"python"} if (drive / "Python").is_symlink() else set()
+    found = {"python"}
     for name in _PROGRAM_FOLDERS:
         pattern = "**/*.exe" if name == "Program Files" else "*.exe"
         found.update(path.stem.lower() for path in (drive / name).glob(pattern))

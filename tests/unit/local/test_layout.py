@@ -90,13 +90,18 @@ class TestBwrapCommand:
         ]
 
     def test_what_its_kind_of_desktop_has_beside_that(self) -> None:
-        more = {"environment": {"USER": "Docker"}, "binds": {"/opt/python": "python"}, "command": ("/usr/bin/true",)}
+        more = {
+            "environment": {"USER": "Docker"},
+            "binds": {"/home/user/Python": "Python"},
+            "command": ("/usr/bin/true",),
+        }
         plain, words = bwrap_command(plan()), bwrap_command(plan(**more))
-        at = words.index("/tmp/python")
-        assert words[at - 1 : at + 2] == ["--ro-bind", "/tmp/python", "/opt/python"]
+        at = words.index("/tmp/Python")
+        assert words[at - 1 : at + 2] == ["--ro-bind", "/tmp/Python", "/home/user/Python"]
+        assert words.index("/tmp/home") < at, "what is bound into the home comes after it"
         assert words[-1] == "/usr/bin/true"
         added = [word for word in words if word not in plain]
-        assert added == ["Docker", "/tmp/python", "/opt/python", "/usr/bin/true"]
+        assert added == ["Docker", "/tmp/Python", "/home/user/Python", "/usr/bin/true"]
         # Of the same variable twice, the last one counts.
         assert [value for name, value in pairs(words, "--setenv") if name == "USER"] == ["Docker"]
 

@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from guest_server import session_wine
 from scripts import wine_prefix
 from worker.local import wine
 from worker.local.images import SYSTEMS, offers
@@ -21,7 +22,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     accessories = drive / "Program Files" / "Windows NT" / "Accessories"
     accessories.mkdir(parents=True)
     (accessories / "wordpad.exe").touch()
-    (drive / "Python").symlink_to("/opt/python")
     (drive.parent / "system.reg").touch()
     (tmp_path / "laid" / "python").mkdir()
     (tmp_path / "laid" / "python" / "python.exe").touch()
@@ -42,21 +42,23 @@ class TestWhyNot:
         (folder / name).unlink()
         assert f"{name} is not ready" in wine.why_not(folder)
         with pytest.raises(FileNotFoundError, match="run `make setup`"):
-            wine.flavour(folder)
+            wine.flavour(folder, Path("/guest"))
 
 
 class TestFlavour:
     def test_runs_the_windows_part_on_the_prefix(self, folder: Path) -> None:
-        made = wine.flavour(folder)
-        assert (made.name, made.home, made.binds) == ("windows", folder / "home", {"/opt/python": folder / "python"})
+        made = wine.flavour(folder, Path("/guest"))
+        assert (made.name, made.home) == ("windows", folder / "home")
+        drive = "/home/user/.wine/drive_c"
+        assert made.binds == {f"{drive}/Python": folder / "python", f"{drive}/Deskarena": Path("/guest")}
         assert made.command[-1] == "guest_server.session_wine"
         assert made.environment["WINEPREFIX"] == "/home/user/.wine"
         assert ".wine/drive_c/users/Docker/Documents" in made.folders
 
     def test_its_key_follows_the_prefix(self, folder: Path) -> None:
-        before = wine.flavour(folder).key
+        before = wine.flavour(folder, Path("/guest")).key
         (folder / "home" / ".wine" / "system.reg").write_text("changed")
-        assert wine.flavour(folder).key != before
+        assert wine.flavour(folder, Path("/guest")).key != before
 
 
 class TestPrograms:
@@ -88,4 +90,4 @@ class TestTheTemplatesMaker:
     def test_agrees_with_who_uses_the_template(self) -> None:
         assert wine_prefix.USER == wine.USER
         assert wine_prefix.LOADERS == wine.LOADERS
-        assert wine_prefix.LINKS == {"Python": wine.PYTHON, "Deskarena": "/opt/guest"}
+        assert session_wine.PYTHON.removesuffix("\\python.exe") == wine_prefix.PYTHON
