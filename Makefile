@@ -9,6 +9,7 @@ APPS ?= base
 SEED ?= 0
 JOBS ?= 2
 ARGS ?=
+VARIANT ?= minimal
 TESTS ?= tests
 
 BIN := .venv/bin
@@ -57,6 +58,11 @@ format: ## Rewrite the code in the common style
 .PHONY: docs
 docs: setup ## Write docs/plugins.md from what the plug-ins say of themselves
 	@$(BIN)/python -m scripts.plugins_page
+
+.PHONY: image-linux
+image-linux: ## Build a Linux image for virtual machines (VARIANT=minimal or full; ARGS='--help')
+	@$(PREPARE) --apps machines
+	@$(BIN)/python -m worker.images.linux --variant $(VARIANT) $(ARGS)
 
 .PHONY: bench-compose
 bench-compose: setup ## Compose 36,000 tasks and write docs/performance-compose.md

@@ -28,6 +28,7 @@ GUEST = ROOT / ".guest-site"
 WINE = ROOT / ".wine"
 NODE_MODULES = ROOT / "node_modules"
 OLDEST = (3, 11)
+APPS = {"base": (), "machines": ("machines",), "full": ("full", "machines")}
 CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 USERNS_SWITCH = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
 
@@ -358,7 +359,7 @@ def warn_about_namespaces() -> None:
 def arguments() -> argparse.Namespace:
     """Reads the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--apps", choices=("base", "full"), default="base", help="which applications to install")
+    parser.add_argument("--apps", choices=APPS, default="base", help="which applications to install")
     parser.add_argument("--tests", action="store_true", help="also what `make test` needs")
     parser.add_argument("--lint", action="store_true", help="also what `make lint` needs")
     return parser.parse_args()
@@ -369,11 +370,10 @@ def prepare(options: argparse.Namespace) -> bool:
     STAMPS.mkdir(exist_ok=True)
     with (STAMPS / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        lists = ["base", *(["full"] if options.apps == "full" else []), *(["test"] if options.tests else [])]
+        lists = ["base", *APPS[options.apps], *(["machines", "test"] if options.tests else [])]
         # System packages come first: the one that makes environments may be among them.
         worked = prepare_system(lists)
-        worked |= prepare_python()
-        worked |= prepare_wine()
+        worked |= prepare_python() | prepare_wine()
         if options.lint:
             worked |= prepare_node()
         warn_about_namespaces()

@@ -1,0 +1,62 @@
+from pathlib import Path
+
+import pytest
+
+from worker.images.linux.bootstrap import KEPT_OUT, MASKED, SERVICES, bootstrap_command, bootstrap_environment
+from worker.images.linux.initrd import DRIVERS
+from worker.images.linux.options import Options, Variant, sources_of
+
+SOURCES, FOLDER = sources_of(Path("/checkout")), Path("/build")
+UNITS = Path(__file__).resolve().parents[4] / "vm_images/linux/root/etc/systemd/system"
+
+
+def command(variant: Variant = "minimal", **more: object) -> list[str]:
+    options = Options.model_validate({"variant": variant, "epoch": 5, **more})
+    return bootstrap_command(options, SOURCES, ["dbus", "mousepad"], FOLDER)
+
+
+class TestBootstrapCommand:
+    def test_the_whole_command_but_the_lists(self) -> None:
+        words = [word for word in command() if not word.startswith("--dpkgopt")]
+        hooks = [word.removeprefix("--customize-hook=") for word in words if word.startswith("--customize-hook=")]
+        assert [word for word in words if not word.startswith("--customize-hook=")] == [
+            *("mmdebstrap", "--variant=minbase", "--format=tar", "--include=dbus,mousepad"),
+            *('--aptopt=Acquire::Retries "3"', "bookworm", "/build/root.tar"),
+        ]
+        assert hooks[:2] == [
+            'chroot "$1" useradd --create-home --uid 1000 --shell /bin/bash --groups audio,video user',
+            "tar-in /build/layer.tar /",
+        ]
+        assert hooks[-3:] == [
+            'chroot "$1" sh </checkout/vm_images/linux/list-packages >"$1/packages.txt"',
+            "download /packages.txt /build/packages.txt",
+            'rm "$1/packages.txt"',
+        ]
+
+    def test_sources_of_packages_come_last(self) -> None:
+        words = command(suite="trixie", sources=("deb http://mirror.example/debian trixie main",))
+        assert words[-3:] == ["trixie", "/build/root.tar", "deb http://mirror.example/debian trixie main"]
+
+    def test_only_full_may_become_root_and_has_a_browser(self) -> None:
+        assert not [word for word in command() if "sudo" in word or "chromium/." in word]
+        assert [word for word in command("full") if "--groups sudo --password '$6$" in word]
+        assert [word for word in command("full") if "ln /usr/lib/chromium/chromium /opt/google/chrome/chrome" in word]
+
+    def test_every_service_is_one_of_ours(self) -> None:
+        assert sorted(SERVICES) == sorted(each.name for each in UNITS.iterdir())
+        assert not set(SERVICES) & set(MASKED)
+
+    @pytest.mark.parametrize("driver", DRIVERS)
+    def test_no_driver_that_a_boot_needs_is_kept_out(self, driver: str) -> None:
+        """By the folders that Debian's kernel has them in."""
+        places = {"ext4": "fs/ext4", "virtio-gpu": "drivers/gpu/drm/virtio", "virtio_net": "drivers/net"}
+        place = f"/lib/modules/6.1.0/kernel/{places.get(driver, 'drivers/virtio')}/{driver}.ko"
+        assert not [path for path in KEPT_OUT if Path(place).match(path)]
+
+
+class TestBootstrapEnvironment:
+    def test_nothing_of_the_callers(self) -> None:
+        options = Options(epoch=5)
+        assert bootstrap_environment(options, "/bin") == {
+            "PATH": "/bin", "LC_ALL": "C.UTF-8", "TZ": "UTC", "SOURCE_DATE_EPOCH": "5", "INITRD": "No",
+        }  # fmt: skip

@@ -1,0 +1,98 @@
+"""`python -m worker.images.linux`: builds a Linux image from Debian packages."""
+
+import argparse
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
+
+from pydantic import ValidationError
+
+import worker
+from backend.config import get_settings
+from backend.domain.errors import Conflict, DeskarenaError, Invalid
+from worker.images.linux.build import build
+from worker.images.linux.options import Options, sources_of
+
+USAGE, INFRASTRUCTURE, INTERRUPTED = 2, 3, 130
+CHECKOUT = Path(worker.__file__).resolve().parent.parent
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Returns the exit code: 0 done, 2 something given is wrong, 3 it could not be done here."""
+    given = _parser().parse_args(arguments)
+    signal.signal(signal.SIGTERM, _stop)
+    begun = time.monotonic()
+    try:
+        images = (given.data or get_settings().data) / "images"
+        image = build(_options(given), sources_of(CHECKOUT), images, _say, replace=given.replace)
+    except (Invalid, Conflict) as error:
+        return _failed(error.message, error.hint, USAGE)
+    except DeskarenaError as error:
+        return _failed(error.message, error.hint, INFRASTRUCTURE)
+    except OSError as error:
+        return _failed(str(error), "", INFRASTRUCTURE)
+    except KeyboardInterrupt:
+        return _failed("interrupted; nothing is left of it", "", INTERRUPTED)
+    size = sum(file.size for file in image.files()) / 2**30
+    _say(f"made {images / image.name}: {image.version}, {len(image.packages)} packages, {size:.1f} GiB,")
+    _say(f"  in {time.monotonic() - begun:.0f} s. Prepare it ahead: deskarena image prepare {image.name}")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m worker.images.linux", description=__doc__.splitlines()[0] if __doc__ else ""
+    )
+    add = parser.add_argument
+    add("--variant", choices=("minimal", "full"), default="minimal", help="applications (default: minimal)")
+    add("--name", default="", help="of the image (default: linux- and the variant)")
+    add("--data", type=Path, help="data folder (default: DESKARENA_DATA)")
+    add("--replace", action="store_true", help="exchange an image of the same name")
+    add("--suite", default="bookworm", help="Debian's release (default: bookworm)")
+    add("--source", action="append", default=[], help="a mirror, or a line of a sources.list (default: Debian's own)")
+    add("--memory-mib", type=int, default=0, help="of a machine (default: what the variant needs)")
+    add("--cpus", type=int, default=2, help="of a machine (default: 2)")
+    return parser
+
+
+def _options(given: argparse.Namespace) -> Options:
+    """Raises Invalid for what no build could be made of."""
+    try:
+        epoch = int(os.environ.get("SOURCE_DATE_EPOCH") or time.time())
+        return Options(
+            variant=given.variant,
+            name=given.name,
+            suite=given.suite,
+            sources=tuple(given.source),
+            epoch=epoch,
+            memory_mib=given.memory_mib,
+            cpus=given.cpus,
+        )
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+        raise Invalid(str(first["msg"]), path=".".join(map(str, first["loc"]))) from error
+    except ValueError as error:
+        raise Invalid("must be seconds since 1970", path="SOURCE_DATE_EPOCH") from error
+
+
+def _say(text: str) -> None:
+    print(f"image: {text}", file=sys.stderr, flush=True)  # noqa: T201 - what a person at a terminal sees
+
+
+def _failed(message: str, hint: str, code: int) -> int:
+    for line in filter(None, (message, hint)):
+        _say(line)
+    return code
+
+
+def _stop(_number: int, _frame: FrameType | None) -> NoReturn:
+    """SIGTERM ends a build as Ctrl-C does, so that nothing of it is left."""
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,192 @@
+"""Builds an image, step by step, and tells how far it is."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from backend.domain.errors import ClusterLost, Conflict, Invalid
+from backend.domain.machine_image import (
+    FILE,
+    NAME,
+    Devices,
+    DirectBoot,
+    Disk,
+    ImageFile,
+    MachineImage,
+    described,
+    moment,
+    write_image,
+)
+from worker.images.linux.bootstrap import FACTS, LAYER, bootstrap_command, bootstrap_environment
+from worker.images.linux.disk import as_root, convert_command, format_command, unpack_command
+from worker.images.linux.facts import programs, read_packages
+from worker.images.linux.initrd import initrd
+from worker.images.linux.kernel import unpacked
+from worker.images.linux.layer import digest, write_layer
+from worker.images.linux.options import SCREENS, Options, Sources
+from worker.images.linux.packages import wanted
+
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+COMMAND_LINE = "root=/dev/vda rw quiet loglevel=3 net.ifnames=0 console=tty0 console=ttyS0"
+"""The screen is the console, so that a panic can be seen there, and so is the serial line, where it can be read."""
+_TOOLS = ("mmdebstrap", "mke2fs", "qemu-img", "tar")
+_PATIENCE = 4 * 3600.0
+_TAIL = 4000
+_API_VERSION = "API_VERSION = "
+
+Say = Callable[[str], None]
+
+
+def build(options: Options, sources: Sources, images: Path, say: Say, *, replace: bool = False) -> MachineImage:
+    """Builds an image in a folder such as `DATA/images`.
+
+    Args:
+        options: choices of the build.
+        sources: what goes in besides packages.
+        images: the folder.
+        say: is told what happens.
+        replace: an image of that name may be there; it is exchanged once the new one is whole.
+
+    Raises:
+        Conflict: there is an image of that name.
+        Invalid: the name cannot be one.
+        ClusterLost: the image cannot be built here; says what is missing or what a program said.
+        OSError: a file cannot be read or written.
+    """
+    target = images / options.image_name()
+    if not NAME.fullmatch(target.name):
+        raise Invalid(f"{target.name!r} cannot be the name of an image", path="name", hint="Use a-z, 0-9, . and -.")
+    if (target / FILE).exists() and not replace:
+        raise Conflict(f"there is an image {target.name}", hint="Replace it (--replace), or name this one (--name).")
+    _check_tools()
+    images.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".building-", dir=images) as folder:
+        image = _Build(options, sources, Path(folder), target.name, say).run()
+        _into_place(Path(folder) / target.name, target, Path(folder))
+    return image
+
+
+def _check_tools() -> None:
+    tools = [*_TOOLS, *(() if os.geteuid() == 0 else ("fakeroot",))]
+    missing = [tool for tool in tools if shutil.which(tool, path=PATH) is None]
+    if missing:
+        raise ClusterLost(
+            f"this machine lacks {', '.join(missing)}",
+            hint="`make image-linux` installs what it needs; or see scripts/packages-machines.txt.",
+        )
+
+
+def _into_place(made: Path, target: Path, folder: Path) -> None:
+    """Exchanges the folders; machines that run on the old image keep its files open."""
+    if target.exists():
+        target.rename(folder / "former")
+    made.rename(target)
+
+
+class _Build:
+    def __init__(self, options: Options, sources: Sources, folder: Path, name: str, say: Say) -> None:
+        self._options, self._sources, self._folder, self._say = options, sources, folder, say
+        self._image, self._root = folder / name, folder / "root"
+        self._env = bootstrap_environment(options, PATH)
+
+    def run(self) -> MachineImage:
+        self._image.mkdir()
+        self._root.mkdir()
+        asked = wanted(self._sources, self._options.variant)
+        write_layer(self._folder / LAYER, self._sources, self._options.epoch)
+        command = bootstrap_command(self._options, self._sources, asked, self._folder)
+        self._call(f"installing {len(asked)} packages and what they need", command)
+        content = _sha256(self._folder / "root.tar")
+        self._fill(content)
+        return self._describe(content)
+
+    def _fill(self, content: str) -> None:
+        """Makes kernel, initial file system and disk of the packages' files."""
+        root, state = os.geteuid() == 0, self._folder / "owners"
+        state.touch()
+        archive, raw = self._folder / "root.tar", self._folder / "disk.raw"
+        self._call("unpacking the file system", as_root(unpack_command(archive, self._root), state, root=root))
+        archive.unlink()
+        self._say("making kernel and initial file system")
+        (self._image / "initrd.img").write_bytes(initrd(self._root, self._sources.init))
+        (self._image / "vmlinux").write_bytes(unpacked(_kernel(self._root).read_bytes()))
+        made = format_command(self._root, raw, self._options.disk(), content)
+        self._call("making the disk", as_root(made, state, root=root))
+        self._call("writing it in QEMU's format", convert_command(raw, self._image / "disk.qcow2"))
+
+    def _describe(self, content: str) -> MachineImage:
+        self._say("hashing the files")
+        options, files = self._options, {path.name: described(path) for path in self._image.iterdir()}
+        image = MachineImage(
+            name=self._image.name,
+            os="linux",
+            variant=options.variant,
+            version=f"{options.suite}-{content[:12]}",
+            made_at=moment(options.epoch),
+            guest_api=_api_version(self._sources.server),
+            guest_server=digest(self._sources.server),
+            screens=SCREENS,
+            memory_mib=options.memory(),
+            cpus=options.cpus,
+            firmware="bios",
+            disk=Disk(**files["disk.qcow2"], virtual_size=options.disk()),
+            boot=DirectBoot(
+                kernel=ImageFile(**files["vmlinux"]), initrd=ImageFile(**files["initrd.img"]), command_line=COMMAND_LINE
+            ),
+            devices=Devices(),
+            packages=read_packages((self._folder / FACTS).read_text()),
+            programs=programs(self._root),
+        )
+        write_image(self._image, image)
+        return image
+
+    def _call(self, told: str, command: Sequence[str]) -> None:
+        """Runs a program quietly; what it said is told when it fails.
+
+        Raises:
+            ClusterLost: it failed.
+        """
+        self._say(told)
+        begun = time.monotonic()
+        try:
+            done = subprocess.run(
+                command,
+                env=self._env,
+                cwd=self._folder,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                timeout=_PATIENCE,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise ClusterLost(f"{command[0]} took longer than {_PATIENCE:g} s") from None
+        if done.returncode:
+            said = done.stdout.decode("utf-8", "replace")[-_TAIL:]
+            raise ClusterLost(f"{command[0]} failed with exit code {done.returncode}:\n{said}")
+        self._say(f"  {time.monotonic() - begun:.0f} s")
+
+
+def _kernel(root: Path) -> Path:
+    found = sorted((root / "boot").glob("vmlinuz-*"))
+    if len(found) != 1:
+        raise ClusterLost(f"expected one kernel in the image, found {len(found)}")
+    return found[0]
+
+
+def _api_version(server: Path) -> str:
+    """What the guest server says of itself; it is a program of its own and not imported."""
+    for line in (server / "__init__.py").read_text().splitlines():
+        if line.startswith(_API_VERSION):
+            return line.removeprefix(_API_VERSION).strip().strip('"')
+    raise ClusterLost(f"{server} does not say which guest API it speaks")
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

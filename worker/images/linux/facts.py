@@ -1,0 +1,41 @@
+"""What is known of the packages of an image, and which of their programs tasks may start."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from backend.domain.machine_image import Package
+
+_FIELD = re.compile(r"^(Package|Version|SHA256): (.+)$")
+_FOLDERS = ("usr/bin", "usr/sbin", "usr/games", "usr/local/bin", "opt/guest/guest_server/data/bin")
+_MOST_PROGRAMS = 20_000
+
+
+def read_packages(text: str) -> tuple[Package, ...]:
+    """Packages by name, from what `apt-cache show` says of them; a package that it tells twice counts once.
+
+    Raises:
+        ValueError: one has no name or version.
+    """
+    found: dict[tuple[str, str], Package] = {}
+    for paragraph in re.split(r"\n\s*\n", text.strip()):
+        matches = filter(None, map(_FIELD.match, paragraph.splitlines()))
+        fields: dict[str, str] = {match[1]: match[2] for match in matches}
+        if not {"Package", "Version"} <= fields.keys():
+            raise ValueError(f"a package without name or version: {paragraph[:200]!r}")
+        one = Package(name=fields["Package"], version=fields["Version"], sha256=fields.get("SHA256", ""))
+        found.setdefault((one.name, one.version), one)
+    return tuple(found[key] for key in sorted(found))
+
+
+def programs(root: Path) -> tuple[str, ...]:
+    """Sorted names of the programs of a file system that lie where a desktop's PATH looks."""
+    return tuple(sorted(set(_programs(root))))[:_MOST_PROGRAMS]
+
+
+def _programs(root: Path) -> Iterator[str]:
+    for folder in _FOLDERS:
+        place = root / folder
+        if place.is_dir():
+            # A link leads inside the image, so it is not followed here.
+            yield from (each.name for each in place.iterdir() if each.is_symlink() or each.is_file())

@@ -1,0 +1,95 @@
+"""What goes into the image besides packages, as one tar archive: the same content gives the same bytes."""
+
+import hashlib
+import io
+import os
+import tarfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from worker.images.linux.options import Sources
+from worker.local.etc import generated
+
+USER = 1000
+"""The number of `user`, in machines as on local desktops."""
+GUEST = PurePosixPath("opt/guest")
+HOME = PurePosixPath("home/user")
+_SETTINGS_OF_LOCAL = ("timezone", "chromium.d/deskarena", "chromium/master_preferences")
+"""Files of /etc that machines have like local desktops (`worker/local/etc.py`)."""
+
+
+def write_layer(target: Path, sources: Sources, epoch: int) -> None:
+    """Writes the archive.
+
+    Args:
+        target: the file.
+        sources: what goes in.
+        epoch: the modification time of everything, seconds since 1970.
+
+    Raises:
+        OSError: something is missing or cannot be written.
+    """
+    with tarfile.open(target, "w", format=tarfile.PAX_FORMAT) as archive:
+        for name, text in _settings():
+            _add(archive, name, text, _Rights(0o644, 0, epoch))
+        _add_tree(archive, sources.root, PurePosixPath(), 0, epoch)
+        _add_tree(archive, sources.server, GUEST / "guest_server", 0, epoch)
+        _add_tree(archive, sources.site, GUEST / "site", 0, epoch)
+        _add_tree(archive, sources.home, HOME, USER, epoch)
+
+
+def digest(folder: Path) -> str:
+    """sha256 over names, rights and contents of a folder's files. Raises OSError."""
+    found = hashlib.sha256()
+    for path in _files(folder):
+        data = path.read_bytes()
+        found.update(f"{path.relative_to(folder)}\0{_mode(path):o}\0{len(data)}\0".encode() + data)
+    return found.hexdigest()
+
+
+def _settings() -> Iterator[tuple[PurePosixPath, bytes]]:
+    texts = generated("0" * 32)
+    yield from ((PurePosixPath("etc", name), texts[name].encode()) for name in _SETTINGS_OF_LOCAL)
+
+
+def _add_tree(archive: tarfile.TarFile, source: Path, place: PurePosixPath, owner: int, epoch: int) -> None:
+    if not source.is_dir():
+        raise FileNotFoundError(f"{source} is missing: run `make setup`")
+    folders: set[PurePosixPath] = set()
+    for path in _files(source):
+        inside = place / path.relative_to(source).as_posix()
+        for folder in reversed([each for each in inside.parents if each.is_relative_to(place) and each.name]):
+            if folder not in folders:
+                folders.add(folder)
+                _add(archive, folder, None, _Rights(0o755, owner, epoch))
+        _add(archive, inside, path.read_bytes(), _Rights(_mode(path), owner, epoch))
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(each for each in folder.rglob("*") if each.is_file() and "__pycache__" not in each.parts)
+
+
+def _mode(path: Path) -> int:
+    """As the checkout has it, whatever the umask was."""
+    return 0o755 if os.access(path, os.X_OK) else 0o644
+
+
+@dataclass(frozen=True)
+class _Rights:
+    mode: int
+    owner: int
+    epoch: int
+
+
+def _add(archive: tarfile.TarFile, name: PurePosixPath, data: bytes | None, rights: _Rights) -> None:
+    """A file, or a folder if there is no content."""
+    told = tarfile.TarInfo(f"./{name}")
+    told.mode, told.mtime = rights.mode, rights.epoch
+    told.uid = told.gid = rights.owner
+    if data is None:
+        told.type = tarfile.DIRTYPE
+        archive.addfile(told)
+    else:
+        told.size = len(data)
+        archive.addfile(told, io.BytesIO(data))
