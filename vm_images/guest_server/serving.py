@@ -80,7 +80,8 @@ class _Server:
         await web.SockSite(runner, sock).start()
         ground.watch(self._machine, self._fail)
         self._relay = await egress.start_relay(self._machine)
-        self._machine.health.settled()
+        # In a thread: Windows is asked about its licence, which takes seconds.
+        await asyncio.to_thread(self._machine.health.settled)
         ready()
         warming = asyncio.create_task(self._warm())
         await self._machine.stopping.wait()
