@@ -13,10 +13,11 @@ import pytest
 
 from backend.domain.errors import GuestLost
 from backend.domain.health import HealthLimits
-from backend.domain.ports import Desktop, OpenDesktop, Provider
+from backend.domain.machine_image import DEFAULT
+from backend.domain.ports import Desktop, DesktopSpec, OpenDesktop, Provider
 from backend.domain.trajectory import Action, ActionType
 from tests.contract import traces
-from tests.contract.conftest import REAL_PROVIDERS, SPEC, made_provider
+from tests.contract.conftest import REAL, SPEC, made_provider
 from tests.waiting import until
 from worker.health import check_health
 
@@ -82,17 +83,32 @@ def closing(opened: OpenDesktop) -> Looked:
         opened.close()
 
 
-@pytest.fixture(scope="module", params=REAL_PROVIDERS)
+WINE = pytest.param(("local", "wine"), marks=pytest.mark.long, id="local-wine")
+MACHINES = [*(pytest.param((name, DEFAULT), id=name) for name in REAL), WINE]
+"""Every kind of desktop: a provider, and one of its images. With Wine it takes half a minute."""
+
+
+def spec_of(provider: Provider, image: str) -> DesktopSpec:
+    """A desktop of that image; skips where the provider cannot make it."""
+    for offer in provider.availability().images:
+        if offer.name == image and offer.reason:
+            pytest.skip(f"needs the image {image}: {offer.reason}")
+    return SPEC.model_copy(update={"image": image})
+
+
+@pytest.fixture(scope="module", params=MACHINES)
 def story(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
     """The first task on slot 0 and its neighbour on slot 1; then slot 0 again, once prepared ahead and once not."""
-    provider: Provider = made_provider(request.param, tmp_path_factory)
+    name, image = request.param
+    provider: Provider = made_provider(name, tmp_path_factory)
     try:
-        first, neighbour = provider.open(0, SPEC), provider.open(1, SPEC)
+        spec = spec_of(provider, image)
+        first, neighbour = provider.open(0, spec), provider.open(1, spec)
         left = leave(first.desktop)
-        provider.prepare(0, SPEC)
+        provider.prepare(0, spec)
         itself, beside = look(first.desktop), closing(neighbour)
         first.close()
-        yield Story(left, itself, beside, closing(provider.open(0, SPEC)), closing(provider.open(0, SPEC)))
+        yield Story(left, itself, beside, closing(provider.open(0, spec)), closing(provider.open(0, spec)))
     finally:
         provider.close()
 

@@ -10,7 +10,6 @@ import os
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -36,11 +35,16 @@ with socket.create_server(("127.0.0.1", int(sys.argv[1]))) as server:
 Trace = tuple[str, Callable[[], str], Callable[[], str]]
 
 
+def temporary() -> Path:
+    """Where programs write what they soon forget. `tempfile` would try to write there, and the disk may be full."""
+    return Path(os.environ["TEMP"]) if WINDOWS else Path("/tmp")
+
+
 def places() -> Iterator[Path]:
     """Where files are left: seen and unseen ones, in the home and beside it."""
     home = Path.home()
     yield from (home / "Desktop" / MARK, home / f".{MARK}", home / "Documents" / "a" / MARK)
-    yield Path(tempfile.gettempdir()) / MARK
+    yield temporary() / MARK
     for folder in (os.environ.get("XDG_RUNTIME_DIR"), None if WINDOWS else "/dev/shm"):
         if folder and os.access(folder, os.W_OK):
             yield Path(folder) / MARK
@@ -155,7 +159,7 @@ def find_clock() -> str:
 
 def disks() -> Iterator[Path]:
     """One folder for each disk that can be written."""
-    folders = {folder.stat().st_dev: folder for folder in (Path(tempfile.gettempdir()), Path.home())}
+    folders = {folder.stat().st_dev: folder for folder in (temporary(), Path.home())}
     yield from folders.values()
 
 

@@ -97,6 +97,8 @@ class LinuxHealth:
 
     def __init__(self, home: Path, client: "XClient") -> None:
         self._home = home
+        # Now: finding the folder tries to write there, which a full disk would refuse.
+        self._temporary = Path(tempfile.gettempdir())
         self._client = client
         self._before: frozenset[tuple[int, int]] = frozenset()
 
@@ -108,7 +110,7 @@ class LinuxHealth:
         """Reads them all."""
         found = list(running())
         return Facts(
-            disks=disks(self._home, Path(tempfile.gettempdir())),
+            disks=disks(self._home, self._temporary),
             memory_free=free_memory(),
             # X11 has no scale of its own: a pixel of a program is a pixel of the screen.
             scale=1.0,

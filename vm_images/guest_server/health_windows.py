@@ -14,8 +14,8 @@ from .environment import NO_WINDOW
 from .errors import GuestError
 from .health_facts import Disk, Facts, Process
 
-DESKTOPS = {"default": "", "winlogon": "locked", "screen-saver": "screen saver"}
-"""Names of input desktops (in lower case), and what covers the screen where they have the input."""
+COVERS = {"winlogon": "locked", "screen-saver": "screen saver"}
+"""Names of input desktops (in lower case) that cover the user's own, and what they mean."""
 SERVICES = frozenset(
     {
         "applicationframehost.exe", "backgroundtaskhost.exe", "conhost.exe", "ctfmon.exe", "dllhost.exe",
@@ -73,7 +73,7 @@ class WindowsSources(Protocol):
         ...
 
     def input_desktop(self) -> str:
-        """Name of the desktop that has the input: `Default` as long as nothing covers it."""
+        """Name of the desktop that has the input: the user's own, `Default` or Wine's, unless something covers it."""
         ...
 
     def registry(self, key: str, name: str) -> object | None:
@@ -109,9 +109,10 @@ def pending(rows: Iterable[Row], registry: Callable[[str, str], object | None]) 
     return [*due, *(words for name, words in INSTALLERS.items() if name in names)]
 
 
-def cover(desktop: str) -> str:
-    """What covers the screen, by the name of the input desktop; empty for the user's own."""
-    return DESKTOPS.get(desktop.lower(), f"the desktop {desktop}")
+def cover(desktop: str, own: str) -> str:
+    """What covers the screen, by the names of the input desktop and of the user's own; empty if nothing does."""
+    foreign = "" if desktop.lower() == own.lower() else f"the desktop {desktop}"
+    return COVERS.get(desktop.lower(), foreign)
 
 
 def licence_until(answer: str, asked_at: float) -> float | None:
@@ -167,17 +168,21 @@ class WindowsHealth:
         self, home: Path, sources: WindowsSources, own_pid: int, ask: Callable[[], float | None] = ask_licence
     ) -> None:
         self._home = home
+        # Now: finding the folder tries to write there, which a full disk would refuse.
+        self._temporary = Path(tempfile.gettempdir())
         self._sources = sources
         self._own_pid = own_pid
         self._ask = ask
         self._until: float | None = None
         self._asked = False
+        self._desktop = ""
         self._before: frozenset[tuple[int, int]] = frozenset()
 
     def settled(self) -> None:
-        """Remembers what runs, and asks for the licence, so that nobody has to wait for it later."""
+        """Remembers what runs and which desktop shows. Asks for the licence, so that nobody waits for it later."""
         if not self._asked:
             self._until, self._asked = self._ask(), True
+        self._desktop = self._sources.input_desktop()
         self._before = frozenset((each.pid, each.born) for each in self._sources.processes())
 
     def facts(self) -> Facts:
@@ -186,10 +191,10 @@ class WindowsHealth:
             raise GuestError("failed", "the desktop was never said to be settled")
         rows = self._sources.processes()
         return Facts(
-            disks=disks(self._home, Path(tempfile.gettempdir())),
+            disks=disks(self._home, self._temporary),
             memory_free=self._sources.memory_free(),
             scale=self._sources.scale(),
-            locked=cover(self._sources.input_desktop()),
+            locked=cover(self._sources.input_desktop(), self._desktop),
             pending=pending(rows, self._sources.registry),
             licence_until=self._until,
             processes=of_a_task(rows, self._before, self._own_pid),

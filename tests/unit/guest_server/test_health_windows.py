@@ -84,11 +84,18 @@ class TestPending:
 
 class TestCover:
     @pytest.mark.parametrize(
-        ("desktop", "told"),
-        [("Default", ""), ("Winlogon", "locked"), ("Screen-saver", "screen saver"), ("x", "the desktop x")],
+        ("desktop", "own", "told"),
+        [
+            ("Default", "default", ""),
+            ("shell", "shell", ""),
+            ("Winlogon", "Default", "locked"),
+            ("Winlogon", "Winlogon", "locked"),
+            ("Screen-saver", "Default", "screen saver"),
+            ("x", "Default", "the desktop x"),
+        ],
     )
-    def test_by_the_desktops_name(self, desktop: str, told: str) -> None:
-        assert cover(desktop) == told
+    def test_by_the_desktops_name(self, desktop: str, own: str, told: str) -> None:
+        assert cover(desktop, own) == told
 
 
 class TestLicenceUntil:
