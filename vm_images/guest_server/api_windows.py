@@ -20,8 +20,8 @@ _LRESULT = ctypes.c_ssize_t
 
 
 def callback(result: Any, *takes: Any) -> Any:
-    """The type of a function that Windows calls."""
-    return vars(ctypes)["WINFUNCTYPE"](result, *takes)
+    """The type of a function that Windows calls, or that is called by its address: 64 bits know one way of calling."""
+    return ctypes.CFUNCTYPE(result, *takes)
 
 
 def last_error() -> int:
@@ -225,12 +225,7 @@ def is_wine() -> bool:
 class Guid(ctypes.Structure):
     """A GUID; `Guid.of("xxxxxxxx-xxxx-...")` reads one."""
 
-    _fields_ = (
-        ("first", wintypes.DWORD),
-        ("second", wintypes.WORD),
-        ("third", wintypes.WORD),
-        ("rest", ctypes.c_ubyte * 8),
-    )
+    _fields_ = (("data", ctypes.c_ubyte * 16),)
 
     @classmethod
     def of(cls, text: str) -> "Guid":

@@ -82,13 +82,6 @@ class Com:
         finally:
             oleaut32.VariantClear(ctypes.byref(found))
 
-    def other(self, interface: Guid) -> "Com | None":
-        """Another interface of the object, None if it has it not."""
-        try:
-            return self.object(0, (ctypes.c_void_p, ctypes.addressof(interface)))
-        except ComError:
-            return None
-
 
 class _Data(ctypes.Union):
     _fields_ = (

@@ -7,7 +7,7 @@ from .tree_windows import GoneError, Seen
 from .uia_windows import Automation
 from .win32_windows import focused, is_editor
 
-_GET_SELECTION = 0x00B0
+_GET_SELECTION, _TOO_LONG = 0x00B0, 0xFFFFFFFF
 _LONGEST = 10_000
 _NOTHING = {"selection": "", "line": "", "control": "", "role": ""}
 _TERMINALS = frozenset({"consolewindowclass", "termcontrol", "cascadia_hosting_window_class", "termcontrol2"})
@@ -15,10 +15,20 @@ _MOST_LEVELS = 12
 
 
 def around(text: str, start: int, end: int) -> tuple[str, str]:
-    """What is selected, and the line of the cursor, which stands at the selection's end."""
-    before = text[:end].rpartition("\n")[2]
-    after = text[end:].partition("\n")[0]
-    return text[start:end][:_LONGEST], (before + after)[:_LONGEST]
+    """What is selected, and the line of the cursor, which stands at the selection's end.
+
+    Args:
+        text: with the line ends of Windows.
+        start: of the selection, in UTF-16 units.
+        end: of the selection.
+    """
+    units = text.encode("utf-16-le", "surrogatepass")
+    before, inside, after = (
+        part.decode("utf-16-le", "replace")
+        for part in (units[: 2 * start], units[2 * start : 2 * end], units[2 * end :])
+    )
+    line = (before + inside).rpartition("\n")[2] + after.partition("\n")[0]
+    return inside.replace("\r\n", "\n"), line.rstrip("\r")
 
 
 def text_cursor(automation: Automation | None) -> dict[str, str]:
@@ -42,11 +52,9 @@ def _by_messages() -> dict[str, str] | None:
     if not is_editor(name):
         return None
     packed, text = handles.asked(window, _GET_SELECTION), handles.text(window, _LONGEST * 10)
-    if packed is None or text is None:
+    if packed in {None, _TOO_LONG} or text is None:
         return None
-    # Places count both characters of a line's end.
-    selection, line = around(text, packed & 0xFFFF, packed >> 16 & 0xFFFF)
-    return _told("", name, selection.replace("\r\n", "\n"), line.rstrip("\r"))
+    return _told("", name, *around(text, packed & 0xFFFF, packed >> 16 & 0xFFFF))
 
 
 def _told(control: str, role: str, selection: str, line: str) -> dict[str, str]:

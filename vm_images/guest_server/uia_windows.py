@@ -10,6 +10,7 @@ from ctypes import wintypes
 from enum import IntEnum
 from typing import Any
 
+from .api_windows import Guid
 from .com_windows import Argument, Com, ComError, create, join_com
 from .tree_windows import GoneError, Seen
 from .uia_seen_windows import PROPERTIES, Property, described
@@ -19,7 +20,7 @@ _AUTOMATION_8 = "e22ad333-b25f-460c-83d0-0581107395c9"
 _IUIAUTOMATION = "30cbe57d-d9d0-452a-ab13-7ac5ac4825ee"
 _IUIAUTOMATION_2 = "34723aff-0c9d-49d0-9896-7ab52df8cd8a"
 _CHILDREN, _ELEMENT = 2, 1
-_TEXT_PATTERN = 10014
+_TEXT_PATTERN, _IUIAUTOMATION_TEXT_PATTERN = 10014, "32eba289-3583-42c9-9c59-3b6d9a1e9b6a"
 _LONGEST_TEXT = 100_000
 _ANSWER_MILLISECONDS = 3000
 
@@ -31,7 +32,7 @@ class _Automation(IntEnum):
 
 
 class _Element(IntEnum):
-    FIND_ALL_CACHED, CACHED_VALUE, PATTERN, CACHED_BOX = 8, 12, 16, 75
+    FIND_ALL_CACHED, CACHED_VALUE, PATTERN_AS, CACHED_BOX = 8, 12, 14, 75
 
 
 class _Request(IntEnum):
@@ -118,7 +119,7 @@ class Automation:
 
     def _content(self, node: Com) -> str:
         try:
-            pattern = node.object(_Element.PATTERN, (ctypes.c_int, _TEXT_PATTERN))
+            pattern = _text_pattern(node)
             document = None if pattern is None else pattern.object(_TextPattern.DOCUMENT)
             return "" if document is None else _range_text(document)
         except ComError:
@@ -127,7 +128,7 @@ class Automation:
     def text_cursor(self, node: Com, line_unit: int = 3) -> tuple[str, str]:
         """What is selected in a control, and the line that the text cursor is in; both empty if it has no text."""
         try:
-            pattern = node.object(_Element.PATTERN, (ctypes.c_int, _TEXT_PATTERN))
+            pattern = _text_pattern(node)
             found = None if pattern is None else pattern.object(_TextPattern.SELECTION)
             ranges = [] if found is None else _items(found)
             if not ranges:
@@ -137,6 +138,12 @@ class Automation:
             return "\n".join(_range_text(each) for each in ranges), _range_text(line).rstrip("\r\n")
         except (ComError, GoneError):
             return "", ""
+
+
+def _text_pattern(node: Com) -> Com | None:
+    interface = Guid.of(_IUIAUTOMATION_TEXT_PATTERN)
+    wanted = (ctypes.c_void_p, ctypes.addressof(interface))
+    return node.object(_Element.PATTERN_AS, (ctypes.c_int, _TEXT_PATTERN), wanted)
 
 
 def _range_text(part: Com) -> str:

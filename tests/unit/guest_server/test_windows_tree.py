@@ -159,5 +159,9 @@ class TestDescribed:
 
 class TestAround:
     def test_the_selection_and_the_line_of_its_end(self) -> None:
-        assert around("one\ntwo\nthree", 4, 7) == ("two", "two")
-        assert around("one\ntwo", 5, 5) == ("", "two")
+        assert around("one\r\ntwo\r\nthree", 5, 8) == ("two", "two")
+        assert around("one\r\ntwo", 6, 6) == ("", "two")
+        assert around("one\r\ntwo", 0, 6) == ("one\nt", "two")
+
+    def test_characters_of_two_units_count_twice(self) -> None:
+        assert around("😀\r\nsecond", 4, 10) == ("second", "second")
