@@ -17,7 +17,7 @@ from backend.domain.machine_image import DEFAULT
 from backend.domain.ports import Desktop, DesktopSpec, OpenDesktop, Provider
 from backend.domain.trajectory import Action, ActionType
 from tests.contract import traces
-from tests.contract.conftest import REAL, SPEC, made_provider
+from tests.contract.conftest import REAL_PROVIDERS, SPEC, made_provider
 from tests.waiting import until
 from worker.health import check_health
 
@@ -83,8 +83,10 @@ def closing(opened: OpenDesktop) -> Looked:
         opened.close()
 
 
-WINE = pytest.param(("local", "wine"), marks=pytest.mark.long, id="local-wine")
-MACHINES = [*(pytest.param((name, DEFAULT), id=name) for name in REAL), WINE]
+MACHINES = [
+    *(pytest.param((each.values[0], DEFAULT), marks=each.marks, id=str(each.values[0])) for each in REAL_PROVIDERS),
+    pytest.param(("local", "wine"), marks=pytest.mark.long, id="local-wine"),
+]
 """Every kind of desktop: a provider, and one of its images. With Wine it takes half a minute."""
 
 
