@@ -88,6 +88,10 @@ bench-observe: setup ## Measure set-of-marks and trees in lines and write docs/p
 bench-remote: setup ## Measure what a remote agent's step costs and write docs/performance-remote.md
 	@$(BIN)/python -m tests.bench.remote $(ARGS)
 
+.PHONY: bench-reset
+bench-reset: setup ## Measure the reset of virtual machines with four clones and write docs/performance-reset.md
+	@$(BIN)/python -m tests.bench.reset $(ARGS)
+
 .PHONY: migrate
 migrate: setup ## Bring the database of DATABASE_URL to the newest schema
 	@$(BIN)/alembic upgrade head

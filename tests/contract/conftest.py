@@ -1,6 +1,8 @@
 """Implementations of the ports that every contract suite runs against."""
 
+import os
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -24,9 +26,31 @@ def local_provider(folder: Path) -> Provider:
     return provider
 
 
-REAL: Mapping[str, Callable[[Path], Provider]] = {"local": local_provider}
+def qemu_provider(folder: Path) -> Provider:
+    """The one of virtual machines, with the image that DESKARENA_TEST_IMAGE names, else the data folder's minimal one.
+
+    Its templates are shared by all modules of a test run: emulated, one takes minutes to make.
+    """
+    from worker.providers.qemu import QemuProvider
+
+    image = Path(os.environ.get("DESKARENA_TEST_IMAGE") or Settings().data / "images" / "linux-minimal")
+    if not (image / "image.json").is_file():
+        pytest.skip("needs a machine image: make image-linux VARIANT=minimal, or DESKARENA_TEST_IMAGE=FOLDER")
+    data = folder.parent / "qemu-shared"
+    (data / "images").mkdir(parents=True, exist_ok=True)
+    with suppress(FileExistsError):
+        (data / "images" / image.name).symlink_to(image.resolve())
+    provider = QemuProvider(Settings(data=data))
+    offer = provider.availability()
+    if not offer.ok:
+        pytest.skip(f"needs virtual machines: {offer.reason}")
+    return provider
+
+
+REAL: Mapping[str, Callable[[Path], Provider]] = {"local": local_provider, "qemu": qemu_provider}
 """Providers that make real machines, by name; each skips, and says why, where it cannot work."""
-REAL_PROVIDERS = [pytest.param(name, marks=pytest.mark.desktop) for name in REAL]
+SLOW = {"qemu": (pytest.mark.long, pytest.mark.timeout(1800))}
+REAL_PROVIDERS = [pytest.param(name, marks=(pytest.mark.desktop, *SLOW.get(name, ()))) for name in REAL]
 
 
 def made_provider(name: str, folders: pytest.TempPathFactory) -> Provider:

@@ -47,6 +47,8 @@ case "$method $path" in
 \"licence_days\": null, \"processes\": []}"
     ;;
 "GET /frame") picture ;;
+# No way out: the line is held and never begins. A refusal would be followed by the next try.
+"GET /egress") exec sleep 1000 ;;
 "GET /stable") answer '200 OK' '{"status": "success", "stable": true, "elapsed": 0}' ;;
 "POST /restored")
     printf '%s' "$body" | sed -n 's/.*"secret": *"\([^"]*\)".*/\1/p' >/secret

@@ -43,9 +43,13 @@ class FakeQmp:
         """An event."""
         self.say(json.dumps({"event": name, "data": data}).encode() + b"\n")
 
-    def close(self) -> None:
+    def hang_up(self) -> None:
+        """QEMU ends."""
         with contextlib.suppress(OSError):  # Closed already.
             self._ours.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        self.hang_up()
         self._thread.join(5)
         self._ours.close()
         self.theirs.close()

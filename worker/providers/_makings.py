@@ -108,13 +108,17 @@ class Makings:
             GuestLost: it started, and its guest API never became ready.
         """
         template, why_cold = self._template(supervisor, order)
-        begun = time.monotonic()
         if template is None:
-            secret = order.first_secret()
-            held = _started(lambda: supervisor.start(COLD, order.machine, secret=secret))
-            return _told(_Begun(supervisor, held, secret, begun), why_cold)
+            return self.boot(supervisor, order, why_cold)
+        begun = time.monotonic()
         held = _started(lambda: supervisor.start(CLONE, order.machine, place=template.place))
         return _told(_Begun(supervisor, held, template.secret, begun))
+
+    def boot(self, supervisor: SlotSupervisor, order: Order, why_cold: str) -> Made:
+        """The same without a template, and why there is none. Raises like `make`."""
+        begun, secret = time.monotonic(), order.first_secret()
+        held = _started(lambda: supervisor.start(COLD, order.machine, secret=secret))
+        return _told(_Begun(supervisor, held, secret, begun), why_cold)
 
     def prepare(self, supervisor: SlotSupervisor, order: Order) -> Template:
         """The order's template, made if it is not there.
@@ -194,22 +198,22 @@ class _Begun:
 
 
 def _told(begun: _Begun, why_cold: str = "") -> Made:
-    """Waits for the guest and tells it that it begins. Nothing of the machine is left if that fails.
+    """Tells the guest that it begins; one that boots is waited for. Nothing of the machine is left if that fails.
 
     Args:
         begun: what was started.
-        why_cold: why it boots; empty for a clone.
+        why_cold: why it boots; empty for a clone, which needs no asking: it goes on in the middle of its server's work.
     """
     held, secret = begun.held, secrets.token_urlsafe(24)
-    address, most = address_of(held), BOOT_SECONDS if why_cold else CLONE_SECONDS
+    address, seconds = address_of(held), dict(held.seconds)
     try:
-        answered = wait_answer(address, begun.secret, seconds=most, dead=lambda: held.dead)
+        if why_cold:
+            seconds["boot"] = wait_answer(address, begun.secret, seconds=BOOT_SECONDS, dead=lambda: held.dead)
         at = time.monotonic()
-        restore(address, begun.secret, secret)
-        done = time.monotonic()
+        restore(address, begun.secret, secret, seconds=CLONE_SECONDS)
     except BaseException:
         begun.supervisor.end(held)
         raise
-    phase = "boot" if why_cold else "answer"
-    seconds = {**held.seconds, phase: answered, "restored": done - at, "made": done - begun.at}
+    now = time.monotonic()
+    seconds |= {"restored": now - at, "made": now - begun.at}
     return Made(begun.supervisor, held, secret, "cold boot" if why_cold else "clone", why_cold, seconds)

@@ -3,143 +3,35 @@
 `worker/qemu/` holds QEMU, this the guest: docs/qemu.md.
 """
 
-import io
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 from backend.config import Settings
-from backend.domain.errors import ClusterLost, DeskarenaError, GuestLost, GuestRefused, Lost
+from backend.domain.errors import ClusterLost, DeskarenaError, Lost
 from backend.domain.machine_image import find_image, read_image
-from backend.domain.ports import Availability, Desktop, DesktopSpec, OpenDesktop
+from backend.domain.ports import Availability, DesktopSpec, OpenDesktop
 from backend.domain.registry import Kind, register
 from backend.domain.slots import largest, need_of
-from backend.domain.trajectory import Frame
-from backend.domain.way_out import WayOut
-from worker.desktops import GuestDesktop
-from worker.egress import Gateway, Gateways, Lines
+from worker.egress import Gateways
 from worker.local.room import free_memory
 from worker.providers._images import offers
-from worker.providers._makings import BOOT_SECONDS, Made, Makings, Order
+from worker.providers._machine import QemuDesktop
+from worker.providers._makings import BOOT_SECONDS, Makings, Order
 from worker.qemu.budget import MIB, Budget
-from worker.qemu.client import CLOSED, SlotSupervisor, SupervisorError
+from worker.qemu.client import SlotSupervisor, SupervisorError
 from worker.qemu.plan import SLOW, Host, this_host
 from worker.qemu.templates import Template, Templates
 
-_NEWS_SECONDS = 0.5
-"""How long the news of a machine's end may take to come here, once its guest API no longer answers."""
-_LAST_SECONDS = 5.0
-"""How long the last picture of a machine that has just gone may take."""
 _FORGET_FAILURE_SECONDS = 60.0
-_MOST_PIXELS = 64 * 10**6
 _NO_IMAGE = "docs/machine-images.md says how one is made."
 _HINT = "docs/qemu.md says what virtual machines need; `deskarena doctor` what is missing."
 logger = logging.getLogger(__name__)
-
-
-class QemuDesktop:
-    """A virtual machine whose guest answers."""
-
-    def __init__(self, made: Made, order: Order, host: Host, gateway: Gateway, lines: Lines) -> None:
-        """Takes over a machine and its way out."""
-        self._made, self._gateway, self._lines = made, gateway, lines
-        self._trusts = b""
-        self.spec = DesktopSpec(screen=order.screen, image=order.image.name)
-        self.size = order.size
-        self._client = GuestDesktop(made.address, made.secret, screen=order.screen)
-        self.desktop: Desktop = self._client
-        self.details: Mapping[str, Any] = {
-            "provider": "qemu",
-            "image": order.image.name,
-            "image_version": order.image.version,
-            "path": made.path,
-            **({"why_cold": made.why_cold} if made.why_cold else {}),
-            "accelerator": host.accelerator,
-            **({"warning": f"{SLOW}: {host.why_slow}"} if host.why_slow else {}),
-            "template": order.key if made.path == "clone" else "",
-            "seconds": {name: round(seconds, 3) for name, seconds in made.seconds.items()},
-        }
-
-        self._last: Frame | None = None
-        self._watching = threading.Thread(target=self._watch, name="machine", daemon=True)
-        self._watching.start()
-
-    def _watch(self) -> None:
-        """Once the machine cannot go on, keeps its last picture and ends it: whoever waits for the guest hears so."""
-        held = self._made.held
-        held.ended.wait()
-        if held.dead != CLOSED:
-            self._last = self._picture()
-            with suppress(SupervisorError):
-                self._made.supervisor.end(held)
-
-    def alive(self) -> bool:
-        """False once it is known to be gone."""
-        return not self._made.held.dead
-
-    def why_dead(self) -> str:
-        """Why it is gone; empty while alive. Asked because the guest API is silent: the reason may be on its way."""
-        self._made.held.ended.wait(_NEWS_SECONDS)
-        return self._made.held.dead
-
-    def stream_address(self) -> tuple[str, str]:
-        """Address of the guest API and its secret."""
-        return self._made.address, self._made.secret
-
-    def picture(self) -> Frame | None:
-        """The machine's screen as QEMU has it, the last one of a machine that is gone; None if there is none."""
-        if self.alive():
-            return self._picture()
-        self._watching.join(_LAST_SECONDS)
-        return self._last
-
-    def _picture(self) -> Frame | None:
-        try:
-            return _as_jpeg(self._made.supervisor.picture(self._made.held))
-        except SupervisorError as error:
-            logger.info("no picture of a machine: %s", error)
-            return None
-
-    def private_bytes(self) -> int:
-        """Memory that is its alone; what it may come to use, where that cannot be told."""
-        try:
-            return self._made.supervisor.private_bytes(self._made.held)
-        except SupervisorError:
-            return self.size
-
-    def let_out(self, way_out: WayOut, fetch: Callable[[str], bytes]) -> None:
-        """What it may reach from now on, and whom it trusts there.
-
-        Raises:
-            GuestLost: it is gone, or cannot be told whom to trust.
-        """
-        certificate = self._gateway.allow(way_out, fetch)
-        if certificate == self._trusts:
-            return
-        try:
-            self._client.call("POST", "/trust", {"certificate": certificate.decode()})
-        except GuestRefused as error:
-            raise GuestLost(f"the machine could not be told whom to trust: {error.message}") from error
-        self._trusts = certificate
-
-    def close(self) -> None:
-        """Destroys it; nothing of it is left then. Safe to call twice.
-
-        Raises:
-            ClusterLost: it would not go.
-        """
-        self._client.close()
-        self._lines.close()
-        self._gateway.close()
-        try:
-            self._made.supervisor.end(self._made.held)
-        except SupervisorError as error:
-            raise ClusterLost(f"a virtual machine could not be removed: {error}") from error
 
 
 @dataclass
@@ -228,7 +120,11 @@ class QemuProvider:
 
     def prepare(self, slot: int, spec: DesktopSpec) -> None:
         """Starts making the slot's next machine, if fewer wait than are wanted and memory is left for all."""
-        if not self._budget.admits(self._order(spec).size, self._held()):
+        try:
+            size = self._order(spec).size
+        except ClusterLost:
+            return  # It cannot be had, as whoever opens it will be told.
+        if not self._budget.admits(size, self._held()):
             return
         with self._lock:
             known = self._spares.get(slot)
@@ -246,6 +142,12 @@ class QemuProvider:
             spare = self._spares.pop(slot, None)
         if spare is not None:
             threading.Thread(target=_discard, args=(spare,), name=f"no spare {slot}").start()
+
+    def ready(self, slot: int) -> bool:
+        """Whether the slot's next machine waits, made."""
+        with self._lock:
+            spare = self._spares.get(slot)
+        return spare is not None and _is_made(spare)
 
     def template(self, spec: DesktopSpec) -> Template:
         """The template from which such desktops are cloned, made if it is not there.
@@ -342,7 +244,7 @@ class QemuProvider:
         except OSError as error:
             supervisor.end(made.held)
             raise ClusterLost(f"a machine could not be given its way out: {error}", hint=_HINT) from error
-        lines = self._gateways.lines(made.address, made.secret, way_out)
+        lines = partial(self._gateways.lines, made.address, made.secret, way_out)
         return QemuDesktop(made, order, self._known_host(), gateway, lines)
 
     def _supervisor(self, slot: int) -> SlotSupervisor:
@@ -381,19 +283,3 @@ def _discard(spare: _Spare) -> None:
         spare.coming.result(BOOT_SECONDS * 2).close()
     except (Lost, TimeoutError) as error:
         logger.info("a prepared machine was not there to be removed: %s", error)
-
-
-def _as_jpeg(png: bytes) -> Frame | None:
-    """A picture of QEMU's as the guest API gives them; None if it is none, or far too large."""
-    from PIL import Image, UnidentifiedImageError
-
-    try:
-        with Image.open(io.BytesIO(png), formats=["PNG"]) as picture:
-            width, height = picture.size
-            if width * height > _MOST_PIXELS:
-                return None
-            out = io.BytesIO()
-            picture.convert("RGB").save(out, "JPEG", quality=85)
-    except (OSError, SyntaxError, ValueError, UnidentifiedImageError, Image.DecompressionBombError):
-        return None
-    return Frame(data=out.getvalue(), media_type="image/jpeg", width=width, height=height)

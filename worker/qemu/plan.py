@@ -18,6 +18,8 @@ SLOW = "emulated without KVM, 10 to 30 times slower"
 _ALIAS = re.compile(r"^q35\s.*\(alias of (pc-q35-[\w.]+)\)", re.MULTILINE)
 _UEFI = Path("/usr/share/OVMF")
 _UEFI_CODE, _UEFI_VARS = "OVMF_CODE_4M.fd", "OVMF_VARS_4M.fd"
+_EMULATED = "Nehalem-v1,+rdtscp"
+"""What is emulated: SSE4.2, but no AVX, whose instructions cost the emulation twice the time (docs/qemu.md)."""
 _ASK_SECONDS = 20.0
 
 
@@ -41,8 +43,8 @@ class Host:
 
     @property
     def cpu(self) -> str:
-        """QEMU's CPU model: everything that can be had."""
-        return "host" if self.accelerator == KVM else "max"
+        """QEMU's CPU model."""
+        return "host" if self.accelerator == KVM else _EMULATED
 
 
 def this_host(cache: Path) -> Host:

@@ -3,7 +3,6 @@
 Source: QEMU's docs/interop/qmp-spec. A guest that has taken over its QEMU writes here, too: what comes is bounded.
 """
 
-import contextlib
 import socket
 import time
 from collections import deque
@@ -120,9 +119,15 @@ class Qmp:
         Raises:
             QmpLost: QEMU is gone.
         """
-        with contextlib.suppress(TimeoutError):
+        try:
             for _ in range(_MOST_EVENTS):
                 self._keep(self._received(time.monotonic()))
+        except TimeoutError:
+            pass
+        except QmpLost:
+            # Its last words come before its end; that is told by the next call.
+            if not self.events:
+                raise
         heard = list(self.events)
         self.events.clear()
         return heard

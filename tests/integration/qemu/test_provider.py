@@ -41,7 +41,7 @@ def qemu_of(opened: OpenDesktop) -> psutil.Process:
 class TestOpen:
     def test_a_clone_goes_on_where_its_template_stopped_and_says_how_it_was_made(self, opened: OpenDesktop) -> None:
         assert opened.details["path"] == "clone"
-        assert set(opened.details["seconds"]) == {"qemu", "state", "answer", "restored", "made"}
+        assert set(opened.details["seconds"]) == {"qemu", "state", "restored", "made"}
         assert "why_cold" not in opened.details
         assert opened.alive()
         assert opened.desktop.frame().width == SPEC.screen.width
@@ -220,6 +220,19 @@ class TestBackPressure:
         made = poor.open(0, SPEC)
         assert "prepared" not in made.details
         made.close()
+
+
+class TestColdBoot:
+    def test_where_no_template_can_be_made_a_machine_boots_and_says_why(self, data: Path, tmp_path: Path) -> None:
+        (tmp_path / "images").symlink_to(data / "images")
+        (tmp_path / "templates").write_text("in the way")
+        provider = QemuProvider(Settings(data=tmp_path))
+        made = provider.open(0, SPEC)
+        assert made.details["path"] == "cold boot"
+        assert "no template can be made" in made.details["why_cold"]
+        assert set(made.details["seconds"]) == {"qemu", "boot", "restored", "made"}
+        assert abs(made.desktop.health().clock - time.time()) < 3
+        provider.close()
 
 
 class TestSupervisor:

@@ -41,7 +41,10 @@ class TestMachineOf:
         made = machine_of(FOLDER, IMAGE, SCREEN, HOST)
         assert (made.disk, made.kernel) == ("/images/mini/disk.qcow2", "/images/mini/vmlinuz")
         assert made.command_line == "quiet s=800x600"
-        assert (made.cpu, made.accelerator, made.screen, made.memory_mib) == ("max", "tcg", (800, 600), 512)
+        assert (made.accelerator, made.screen, made.memory_mib) == ("tcg", (800, 600), 512)
+
+    def test_an_emulated_processor_has_no_avx(self) -> None:
+        assert machine_of(FOLDER, IMAGE, SCREEN, HOST).cpu.startswith("Nehalem")
 
     def test_with_kvm_the_machine_sees_the_host_s_processor(self) -> None:
         assert machine_of(FOLDER, IMAGE, SCREEN, dataclasses.replace(HOST, accelerator="kvm")).cpu == "host"

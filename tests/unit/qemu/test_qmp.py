@@ -105,6 +105,14 @@ class TestWait:
 
 
 class TestHear:
+    def test_last_words_come_before_the_end(self, fake: FakeQmp) -> None:
+        client = Qmp(fake.theirs)
+        fake.tell("SHUTDOWN", guest=True)
+        fake.hang_up()
+        assert [event.name for event in client.hear()] == ["SHUTDOWN"]
+        with pytest.raises(QmpLost):
+            client.hear()
+
     def test_a_flood_does_not_hold_it_up(self, fake: FakeQmp) -> None:
         client = Qmp(fake.theirs)
         flood = json.dumps({"event": "RTC_CHANGE"}).encode() + b"\n"

@@ -1,0 +1,198 @@
+"""`make bench-reset`: measures the reset of virtual machines, from the end of an attempt to the next first observation.
+
+Four clones of an image run at a time; one after the other is closed and opened again. In the same run: a bare QEMU
+clone (started, its state loaded, asked for its first picture, nothing else), a machine that was prepared ahead, and
+a cold boot. Writes docs/performance-reset.md; ends with 1 if an aim is missed. `ARGS="--image NAME"` takes an image of
+the data folder, else the only one there; `--tiny` one of kernel and busybox that boots in seconds; `--quick` takes
+fewer samples and writes nothing.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from backend.config import Settings
+from backend.domain.errors import NotFound
+from backend.domain.machine_image import find_image
+from backend.domain.ports import DesktopSpec, OpenDesktop
+from backend.domain.run import Screen
+from backend.domain.way_out import WayOut
+from tests.bench.figures import Figure, percentile
+from tests.bench.figures import page as page_of
+from tests.factories.tiny_machine import SCREEN, tiny_image
+from tests.waiting import until
+from worker.desktops import GuestDesktop
+from worker.providers._makings import Makings, Order, address_of
+from worker.providers.qemu import QemuProvider
+from worker.qemu.client import SlotSupervisor
+from worker.qemu.place import base_folder
+from worker.qemu.plan import Host, this_host
+from worker.qemu.slot import CLONE
+from worker.qemu.templates import Template, Templates
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "performance-reset.md"
+SLOTS = 4
+MOST_P50, MOST_P95, MOST_RATIO = 1.0, 2.5, 1.3
+READY_SECONDS = 120.0
+HEAD = """# Performance of resets
+
+Measured by `make bench-reset`, which writes this page. A reset goes from the end of an attempt to the first observation
+of the next one: the machine is removed, the slot's next one is there, and its first picture has come. Four machines run
+all the time. A bare QEMU clone is what cannot be saved: QEMU started on the template, its state loaded, one picture
+asked for.
+
+"""
+
+
+@dataclass(frozen=True)
+class Place:
+    """What is measured, and where.
+
+    Attributes:
+        data: folder with images and templates; machines write there, too.
+        order: the machine.
+    """
+
+    data: Path
+    spec: DesktopSpec
+    order: Order
+    host: Host
+
+
+def main() -> int:
+    """Measures, writes the page; the exit code says whether every aim was met."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--image", default="default")
+    parser.add_argument("--screen", default="")
+    parser.add_argument("--tiny", action="store_true")
+    parser.add_argument("--quick", action="store_true")
+    options = parser.parse_args()
+    times, load = (8 if options.quick else 40), os.getloadavg()[0]
+    with _place(options) as place:
+        figures = measured(place, times)
+    about = f"Image {place.order.image.name} ({place.order.image.variant}, {place.order.image.memory_mib} MiB), "
+    about += f"{place.spec.screen.width}x{place.spec.screen.height}, {place.host.accelerator}, {place.host.qemu}.\n"
+    text = page_of(figures, load, HEAD + about)
+    sys.stdout.write(text)
+    if not options.quick:
+        PAGE.write_text(text)
+    return 0 if all(figure.met is not False for figure in figures) else 1
+
+
+@contextmanager
+def _place(options: argparse.Namespace) -> Iterator[Place]:
+    with tempfile.TemporaryDirectory(prefix="bench-", ignore_cleanup_errors=True) as folder:
+        data = Path(folder) if options.tiny else Settings().data
+        if options.tiny:
+            tiny_image(data / "images")
+        host = this_host(data / "cache")
+        where, image = find_image(data / "images", options.image, default=Settings().image)
+        width, _, height = options.screen.partition("x")
+        screen = Screen(width=int(width), height=int(height)) if options.screen else image.screens[0]
+        spec = DesktopSpec(screen=SCREEN if options.tiny else screen, image=image.name)
+        yield Place(data, spec, Order.of(where, image, spec, host), host)
+
+
+def measured(place: Place, times: int) -> list[Figure]:
+    """All figures, in one run."""
+    provider = QemuProvider(Settings(data=place.data, machines_ahead=1))
+    try:
+        template = provider.template(place.spec)
+        opened = [provider.open(slot, place.spec) for slot in range(SLOTS)]
+        before = held()
+        resets = [_reset(provider, opened, number % SLOTS, place.spec) for number in range(times)]
+        after = held()
+        ahead = [_reset(provider, opened, number % SLOTS, place.spec, ahead=True) for number in range(times // 2)]
+        private = [each.private_bytes() / 2**20 for each in opened]  # type: ignore[attr-defined]
+        opened.pop().close()
+        bare = _bare(place, template, times // 2)
+        cold = [_cold(place)]
+    finally:
+        provider.close()
+    ratio = percentile(resets, 0.5) / percentile(bare, 0.5)
+    return [
+        _aimed("reset, the next machine cloned on demand", f"p50 <= {MOST_P50:g} s", resets, 0.5, MOST_P50),
+        _aimed("— the same", f"p95 <= {MOST_P95:g} s", resets, 0.95, MOST_P95),
+        Figure("reset, the next machine prepared ahead", "", "s", tuple(ahead)),
+        Figure("a bare QEMU clone to its first picture", "", "s", tuple(bare)),
+        Figure("reset against bare clone", f"<= {MOST_RATIO:g}", "s/s", (ratio,), ratio <= MOST_RATIO),
+        Figure("cold boot to the first picture", "", "s", tuple(cold)),
+        Figure("the template, made once", "", "s", (template.seconds["all"],)),
+        Figure("memory of a clone's own after its first picture", "", "MiB", tuple(private)),
+        Figure("processes and files left by all resets", "0", "", (float(after - before),), after == before),
+    ]
+
+
+def _aimed(what: str, aim: str, values: Sequence[float], share: float, most: float) -> Figure:
+    return Figure(what, aim, "s", tuple(values), percentile(values, share) <= most)
+
+
+def held() -> int:
+    """QEMUs below this process, and files of theirs."""
+    machines = [each for each in psutil.Process().children(recursive=True) if each.name().startswith("qemu-system")]
+    return len(machines) + len(list(base_folder().glob("*/*")))
+
+
+def _reset(
+    provider: QemuProvider, opened: list[OpenDesktop], slot: int, spec: DesktopSpec, *, ahead: bool = False
+) -> float:
+    """Seconds of one reset. `ahead`: while the old machine is still evaluated, the next one is made."""
+    if ahead:
+        provider.prepare(slot, spec)
+        until(lambda: provider.ready(slot), READY_SECONDS)
+    begun = time.monotonic()
+    opened[slot].close()
+    opened[slot] = provider.open(slot, spec)
+    opened[slot].let_out(WayOut(), _no_file)
+    opened[slot].desktop.frame()
+    return time.monotonic() - begun
+
+
+def _no_file(sha256: str) -> bytes:
+    raise NotFound(sha256)
+
+
+def _bare(place: Place, template: Template, times: int) -> list[float]:
+    """Seconds of bare clones, with three others running."""
+    supervisor = SlotSupervisor(place.data / "machines")
+    taken = []
+    try:
+        for _ in range(times):
+            begun = time.monotonic()
+            held = supervisor.start(CLONE, place.order.machine, place=template.place)
+            _first_picture(address_of(held), template.secret, place.spec.screen)
+            taken.append(time.monotonic() - begun)
+            supervisor.end(held)
+    finally:
+        supervisor.close()
+    return taken
+
+
+def _cold(place: Place) -> float:
+    """Seconds of a cold boot, with three others running."""
+    supervisor = SlotSupervisor(place.data / "machines")
+    try:
+        begun = time.monotonic()
+        made = Makings(Templates(place.data / "none")).boot(supervisor, place.order, "measured")
+        _first_picture(made.address, made.secret, place.spec.screen)
+        return time.monotonic() - begun
+    finally:
+        supervisor.close()
+
+
+def _first_picture(address: str, secret: str, screen: Screen) -> None:
+    client = GuestDesktop(address, secret, screen=screen)
+    client.frame()
+    client.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,116 @@
+"""What a machine's guest hears first, told to a guest API of a few lines."""
+
+import http.server
+import json
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from backend.domain.errors import GuestLost
+from worker.providers._restored import restore, wait_answer
+
+OLD, NEW = "the-template-s-secret", "this-clone-s-secret"
+
+
+class FakeGuest(http.server.ThreadingHTTPServer):
+    """Answers /probe and /restored; the first answer may be `slow` by so many seconds."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.secret = OLD
+        self.told: list[dict[str, Any]] = []
+        self.slow = 0.0
+        self.status = 200
+        self.address = f"http://127.0.0.1:{self.server_address[1]}"
+        threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    server: FakeGuest
+
+    def _answer(self, value: dict[str, Any], status: int = 200) -> None:
+        if self.headers["Authorization"] != f"Bearer {self.server.secret}":
+            status, value = 401, {"error": "unauthorized", "message": "a wrong secret"}
+        body = json.dumps(value).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+        if status == 200 and "secret" in value:
+            self.server.secret = value["secret"]
+
+    def do_GET(self) -> None:
+        self._answer({"status": "success"})
+
+    def do_POST(self) -> None:
+        told = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.told.append(told)
+        if self.server.slow:
+            threading.Event().wait(self.server.slow)
+            self.server.slow = 0.0
+        if self.server.status != 200:
+            self._answer({"error": "failed", "message": "no clock"}, self.server.status)
+        else:
+            self._answer({"secret": told["secret"]})
+
+    def log_message(self, *_: Any) -> None:
+        """Says nothing."""
+
+
+@pytest.fixture
+def guest() -> Iterator[FakeGuest]:
+    made = FakeGuest()
+    yield made
+    made.shutdown()
+    made.server_close()
+
+
+class TestRestore:
+    def test_tells_time_secret_and_entropy_once(self, guest: FakeGuest) -> None:
+        restore(guest.address, OLD, NEW)
+        (told,) = guest.told
+        assert abs(told["time"] - time.time()) < 5
+        assert (told["secret"], guest.secret) == (NEW, NEW)
+        assert len(told["entropy"]) >= 64
+
+    def test_two_clones_hear_different_entropy(self, guest: FakeGuest) -> None:
+        restore(guest.address, OLD, NEW)
+        restore(guest.address, NEW, NEW)
+        assert guest.told[0]["entropy"] != guest.told[1]["entropy"]
+
+    def test_a_guest_that_woke_up_slowly_hears_the_time_again(self, guest: FakeGuest) -> None:
+        guest.slow = 1.0
+        restore(guest.address, OLD, NEW)
+        first, second = guest.told
+        assert second["time"] - first["time"] >= 1.0
+        assert second["secret"] == NEW
+
+    def test_a_guest_that_cannot_is_lost(self, guest: FakeGuest) -> None:
+        guest.status = 500
+        with pytest.raises(GuestLost, match="could not be told that it was restored: no clock"):
+            restore(guest.address, OLD, NEW)
+
+
+class TestWaitAnswer:
+    def test_returns_when_the_guest_answers(self, guest: FakeGuest) -> None:
+        assert wait_answer(guest.address, OLD, seconds=5, dead=str) < 5
+
+    def test_a_guest_with_another_secret_is_not_waited_for(self, guest: FakeGuest) -> None:
+        begun = time.monotonic()
+        with pytest.raises(GuestLost, match="a wrong secret"):
+            wait_answer(guest.address, "another-secret-of-16", seconds=60, dead=str)
+        assert time.monotonic() - begun < 10
+
+    def test_a_machine_that_is_gone_is_not_waited_for(self) -> None:
+        with pytest.raises(GuestLost, match="ended before its guest API answered: killed"):
+            wait_answer("http://127.0.0.1:9", OLD, seconds=60, dead=lambda: "killed")
+
+    def test_a_guest_that_never_answers_is_given_up(self) -> None:
+        with pytest.raises(GuestLost, match=r"did not answer within 0.1 s"):
+            wait_answer("http://127.0.0.1:9", OLD, seconds=0.1, dead=str)

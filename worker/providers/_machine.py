@@ -1,0 +1,144 @@
+"""A virtual machine as the OpenDesktop of an attempt."""
+
+import io
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from backend.domain.errors import ClusterLost, GuestLost, GuestRefused
+from backend.domain.ports import Desktop, DesktopSpec
+from backend.domain.trajectory import Frame
+from backend.domain.way_out import WayOut
+from worker.desktops import GuestDesktop
+from worker.egress import Gateway, Lines
+from worker.providers._makings import Made, Order
+from worker.qemu.client import CLOSED, SupervisorError
+from worker.qemu.plan import SLOW, Host
+
+_NEWS_SECONDS = 0.5
+"""How long the news of a machine's end may take to come here, once its guest API no longer answers."""
+_LAST_SECONDS = 5.0
+"""How long the last picture of a machine that has just gone may take."""
+_MOST_PIXELS = 64 * 10**6
+logger = logging.getLogger(__name__)
+
+
+class QemuDesktop:
+    """A virtual machine whose guest answers."""
+
+    def __init__(self, made: Made, order: Order, host: Host, gateway: Gateway, lines: Callable[[], Lines]) -> None:
+        """Takes over a machine, its gateway, and what opens the lines that lead there."""
+        self._made, self._gateway, self._open_lines = made, gateway, lines
+        self._lines: Lines | None = None
+        self._trusts = b""
+        self.spec = DesktopSpec(screen=order.screen, image=order.image.name)
+        self.size = order.size
+        self._client = GuestDesktop(made.address, made.secret, screen=order.screen)
+        self.desktop: Desktop = self._client
+        self.details: Mapping[str, Any] = {
+            "provider": "qemu",
+            "image": order.image.name,
+            "image_version": order.image.version,
+            "path": made.path,
+            **({"why_cold": made.why_cold} if made.why_cold else {}),
+            "accelerator": host.accelerator,
+            **({"warning": f"{SLOW}: {host.why_slow}"} if host.why_slow else {}),
+            "template": order.key if made.path == "clone" else "",
+            "seconds": {name: round(seconds, 3) for name, seconds in made.seconds.items()},
+        }
+
+        self._last: Frame | None = None
+        self._watching = threading.Thread(target=self._watch, name="machine", daemon=True)
+        self._watching.start()
+
+    def _watch(self) -> None:
+        """Once the machine cannot go on, keeps its last picture and ends it: whoever waits for the guest hears so."""
+        held = self._made.held
+        held.ended.wait()
+        if held.dead != CLOSED:
+            self._last = self._picture()
+            with suppress(SupervisorError):
+                self._made.supervisor.end(held)
+
+    def alive(self) -> bool:
+        """False once it is known to be gone."""
+        return not self._made.held.dead
+
+    def why_dead(self) -> str:
+        """Why it is gone; empty while alive. Asked because the guest API is silent: the reason may be on its way."""
+        self._made.held.ended.wait(_NEWS_SECONDS)
+        return self._made.held.dead
+
+    def stream_address(self) -> tuple[str, str]:
+        """Address of the guest API and its secret."""
+        return self._made.address, self._made.secret
+
+    def picture(self) -> Frame | None:
+        """The machine's screen as QEMU has it, the last one of a machine that is gone; None if there is none."""
+        if self.alive():
+            return self._picture()
+        self._watching.join(_LAST_SECONDS)
+        return self._last
+
+    def _picture(self) -> Frame | None:
+        try:
+            return _as_jpeg(self._made.supervisor.picture(self._made.held))
+        except SupervisorError as error:
+            logger.info("no picture of a machine: %s", error)
+            return None
+
+    def private_bytes(self) -> int:
+        """Memory that is its alone; what it may come to use, where that cannot be told."""
+        try:
+            return self._made.supervisor.private_bytes(self._made.held)
+        except SupervisorError:
+            return self.size
+
+    def let_out(self, way_out: WayOut, fetch: Callable[[str], bytes]) -> None:
+        """What it may reach from now on, and whom it trusts there.
+
+        Raises:
+            GuestLost: it is gone, or cannot be told whom to trust.
+        """
+        certificate = self._gateway.allow(way_out, fetch)
+        self._lines = self._lines or self._open_lines()
+        if certificate == self._trusts:
+            return
+        try:
+            self._client.call("POST", "/trust", {"certificate": certificate.decode()})
+        except GuestRefused as error:
+            raise GuestLost(f"the machine could not be told whom to trust: {error.message}") from error
+        self._trusts = certificate
+
+    def close(self) -> None:
+        """Destroys it; nothing of it is left then. Safe to call twice.
+
+        Raises:
+            ClusterLost: it would not go.
+        """
+        self._client.close()
+        if self._lines is not None:
+            self._lines.close()
+        self._gateway.close()
+        try:
+            self._made.supervisor.end(self._made.held)
+        except SupervisorError as error:
+            raise ClusterLost(f"a virtual machine could not be removed: {error}") from error
+
+
+def _as_jpeg(png: bytes) -> Frame | None:
+    """A picture of QEMU's as the guest API gives them; None if it is none, or far too large."""
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with Image.open(io.BytesIO(png), formats=["PNG"]) as picture:
+            width, height = picture.size
+            if width * height > _MOST_PIXELS:
+                return None
+            out = io.BytesIO()
+            picture.convert("RGB").save(out, "JPEG", quality=85)
+    except (OSError, SyntaxError, ValueError, UnidentifiedImageError, Image.DecompressionBombError):
+        return None
+    return Frame(data=out.getvalue(), media_type="image/jpeg", width=width, height=height)
