@@ -126,8 +126,8 @@ class TestCheckedImage:
         assert checked_config(can, self.config()).desktop_image is None
 
     def test_an_unknown_one(self) -> None:
-        with pytest.raises(UnknownPlugin, match="no image called 'debain'") as caught:
-            checked_config(with_images(LINUX), self.config(desktop_image="debain"))
+        with pytest.raises(UnknownPlugin, match="no image called 'debian-full'") as caught:
+            checked_config(with_images(LINUX), self.config(desktop_image="debian-full"))
         assert (caught.value.path, caught.value.hint) == ("desktop_image", "Did you mean debian?")
 
     def test_a_provider_without_images(self) -> None:

@@ -68,7 +68,7 @@ class TestOneImage:
     def test_says_which_there_are(self, data: Path) -> None:
         assert one_image(data, "half").image is None
         with pytest.raises(NotFound) as caught:
-            one_image(data, "debain")
+            one_image(data, "debian-full")
         assert caught.value.hint == "There are: debian, eleven, half."
 
     @pytest.mark.parametrize("name", ["../debian", "", ".", "/", "images/debian"])
