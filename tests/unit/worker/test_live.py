@@ -28,7 +28,7 @@ class FakeGuest:
         self.open = 0
         self._change = Event()
         self._server = unix_serve(self._serve, str(path))
-        self._thread = Thread(target=self._server.serve_forever, daemon=True)
+        self._thread = Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
         self._thread.start()
 
     def change(self) -> None:

@@ -28,7 +28,7 @@ def maker(tmp_path: Path) -> Iterator[str]:
     folder.mkdir()
     (folder / "editor.exe").write_bytes(DATA)
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=folder)) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         yield f"http://127.0.0.1:{server.server_address[1]}"
         server.shutdown()
