@@ -12,17 +12,15 @@ from .services_linux import Services
 from .shell_linux import make_usual_folders
 from .x11_linux import XClient
 
-_START_SECONDS = 15.0
-
 
 def prepare_desktop(services: Services, config: SessionConfig, environment: Mapping[str, str], display: str) -> None:
     """Returns when the window manager manages and the accessibility bus is known to all."""
     make_usual_folders(config.home)
     client = XClient(display)
     client.root.change_attributes(event_mask=X.PropertyChangeMask)
-    _wait(client, lambda: _has(client, "_NET_SUPPORTING_WM_CHECK"), _START_SECONDS, "openbox")
+    _wait(client, lambda: _has(client, "_NET_SUPPORTING_WM_CHECK"), config.limits.start_seconds, "openbox")
     if "at-spi" in services.processes:
-        _wait(client, lambda: _has(client, "AT_SPI_BUS"), _START_SECONDS, "the accessibility bus")
+        _wait(client, lambda: _has(client, "AT_SPI_BUS"), config.limits.start_seconds, "the accessibility bus")
     if config.desktop == "pcmanfm":
         services.start("pcmanfm", ["pcmanfm", "--desktop"], environment)
     client.display.close()

@@ -25,6 +25,7 @@ class Limits:
         longest_seconds: no deadline may be longer than this.
         blocking_seconds: for one question to the display server.
         input_seconds: for carrying out input events, beyond what gestures and texts take by themselves.
+        start_seconds: for which each program of the desktop may take until it is ready.
         window_seconds: default for waiting for a window.
         frames_per_second: of a stream.
         message: one websocket message.
@@ -50,6 +51,7 @@ class Limits:
     longest_seconds: float = 1_800.0
     blocking_seconds: float = 10.0
     input_seconds: float = 20.0
+    start_seconds: float = 15.0
     window_seconds: float = 60.0
     frames_per_second: float = 30.0
     message: int = 4 * 2**20

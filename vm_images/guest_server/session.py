@@ -39,12 +39,12 @@ def boot(services: Services, config: SessionConfig, secret: Secret) -> "tuple[Ma
     """Starts the programs and returns when the desktop can be used."""
     display_pipe = start_x(services, config)
     _import_ahead("asyncio", "ssl", "email.message", "http.cookies")
-    display = f":{services.answer(X_SERVERS[config.x_server], display_pipe)}"
+    display = f":{services.answer(X_SERVERS[config.x_server], display_pipe, config.limits.start_seconds)}"
     environment = children_environment(config, display)
     os.environ["XAUTHORITY"] = environment["XAUTHORITY"]  # python-xlib reads it from there only.
     bus_pipe = start_bus(services, config, environment)
     start_openbox(services, environment)
-    services.answer("dbus-daemon", bus_pipe)
+    services.answer("dbus-daemon", bus_pipe, config.limits.start_seconds)
     start_accessibility(services, environment)
     _import_ahead("aiohttp.web", "Xlib.display")
 
