@@ -73,7 +73,9 @@ def bootstrap_command(options: Options, sources: Sources, packages: Sequence[str
 def bootstrap_environment(options: Options, path: str) -> dict[str, str]:
     """Its environment: the same whoever builds."""
     # No initial file system of Debian's: the image has its own, which takes seconds to make instead of minutes.
-    return {"PATH": path, "LC_ALL": "C.UTF-8", "TZ": "UTC", "SOURCE_DATE_EPOCH": str(options.epoch), "INITRD": "No"}
+    epoch = str(options.epoch)
+    times = {"SOURCE_DATE_EPOCH": epoch, "E2FSPROGS_FAKE_TIME": epoch}
+    return {"PATH": path, "LC_ALL": "C.UTF-8", "TZ": "UTC", "INITRD": "No", **times}
 
 
 def _account(options: Options) -> list[str]:

@@ -23,7 +23,15 @@ from backend.domain.machine_image import (
     write_image,
 )
 from worker.images.linux.bootstrap import FACTS, LAYER, bootstrap_command, bootstrap_environment
-from worker.images.linux.disk import as_root, convert_command, format_command, unpack_command
+from worker.images.linux.disk import (
+    as_root,
+    convert_command,
+    format_command,
+    inspect_command,
+    moments,
+    moments_command,
+    unpack_command,
+)
 from worker.images.linux.facts import programs, read_packages
 from worker.images.linux.initrd import initrd
 from worker.images.linux.kernel import unpacked
@@ -34,7 +42,7 @@ from worker.images.linux.packages import wanted
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 COMMAND_LINE = "root=/dev/vda rw quiet loglevel=3 net.ifnames=0 console=tty0 console=ttyS0"
 """The screen is the console, so that a panic can be seen there, and so is the serial line, where it can be read."""
-_TOOLS = ("mmdebstrap", "mke2fs", "qemu-img", "tar")
+_TOOLS = ("mmdebstrap", "mke2fs", "dumpe2fs", "debugfs", "qemu-img", "tar")
 _PATIENCE = 4 * 3600.0
 _TAIL = 4000
 _API_VERSION = "API_VERSION = "
@@ -117,7 +125,20 @@ class _Build:
         (self._image / "vmlinux").write_bytes(unpacked(_kernel(self._root).read_bytes()))
         made = format_command(self._root, raw, self._options.disk(), content)
         self._call("making the disk", as_root(made, state, root=root))
+        self._settle_moments(raw)
         self._call("writing it in QEMU's format", convert_command(raw, self._image / "disk.qcow2"))
+
+    def _settle_moments(self, raw: Path) -> None:
+        """No moment of the build stays in the disk.
+
+        Raises:
+            ClusterLost: a moment could not be set.
+        """
+        commands = self._folder / "moments"
+        commands.write_text(moments(self._call("counting its files", inspect_command(raw)), self._options.epoch))
+        said = self._call("dating its files", moments_command(raw, commands))
+        if wrong := [line for line in said.splitlines() if line and not line.startswith("debugfs")]:
+            raise ClusterLost(f"debugfs could not date the files: {wrong[0]}")
 
     def _describe(self, content: str) -> MachineImage:
         self._say("hashing the files")
@@ -145,8 +166,8 @@ class _Build:
         write_image(self._image, image)
         return image
 
-    def _call(self, told: str, command: Sequence[str]) -> None:
-        """Runs a program quietly; what it said is told when it fails.
+    def _call(self, told: str, command: Sequence[str]) -> str:
+        """Runs a program quietly and returns what it said, which is told when it fails.
 
         Raises:
             ClusterLost: it failed.
@@ -166,10 +187,11 @@ class _Build:
             )
         except subprocess.TimeoutExpired:
             raise ClusterLost(f"{command[0]} took longer than {_PATIENCE:g} s") from None
+        said = done.stdout.decode("utf-8", "replace")
         if done.returncode:
-            said = done.stdout.decode("utf-8", "replace")[-_TAIL:]
-            raise ClusterLost(f"{command[0]} failed with exit code {done.returncode}:\n{said}")
+            raise ClusterLost(f"{command[0]} failed with exit code {done.returncode}:\n{said[-_TAIL:]}")
         self._say(f"  {time.monotonic() - begun:.0f} s")
+        return said
 
 
 def _kernel(root: Path) -> Path:

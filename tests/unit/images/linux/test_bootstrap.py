@@ -58,5 +58,6 @@ class TestBootstrapEnvironment:
     def test_nothing_of_the_callers(self) -> None:
         options = Options(epoch=5)
         assert bootstrap_environment(options, "/bin") == {
-            "PATH": "/bin", "LC_ALL": "C.UTF-8", "TZ": "UTC", "SOURCE_DATE_EPOCH": "5", "INITRD": "No",
+            "PATH": "/bin", "LC_ALL": "C.UTF-8", "TZ": "UTC", "INITRD": "No",
+            "SOURCE_DATE_EPOCH": "5", "E2FSPROGS_FAKE_TIME": "5",
         }  # fmt: skip
