@@ -1,4 +1,4 @@
-"""Does what a desktop's user may not: `python3 -m guest_server.root_helper_linux SOCKET`, run as root.
+"""Does as root what a desktop's user may not: `python3 -m guest_server.root_helper_linux` behind a socket of systemd.
 
 It takes one connection in its life, the guest server's, which connects before any other program of the desktop is
 there. So nobody else in the machine can use it. One line of JSON asks, one answers.
@@ -11,7 +11,6 @@ import os
 import shutil
 import socket
 import struct
-import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -21,6 +20,8 @@ from typing import Any
 _LONGEST_LINE = 256 * 1024
 _RNDADDENTROPY, _RNDRESEEDCRNG = 0x40085203, 0x5207
 _BITS = 8
+_FROM_SYSTEMD = 3
+"""File descriptor of the first socket, see sd_listen_fds(3)."""
 
 
 @dataclass(frozen=True)
@@ -88,40 +89,24 @@ def answer(helper: Helper, line: bytes) -> bytes:
     return b"{}\n"
 
 
-def serve(helper: Helper, path: Path, ready: Callable[[], None]) -> None:
+def serve(helper: Helper, listener: socket.socket) -> None:
     """Takes one connection and answers until it ends.
 
     Args:
         helper: does what is asked.
-        path: of the socket; gone as soon as somebody has connected.
-        ready: called when somebody can connect.
+        listener: of the socket; closed as soon as somebody has connected.
     """
-    path.unlink(missing_ok=True)
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(path))
-        path.chmod(0o666)
-        listener.listen(1)
-        ready()
+    with listener:
         connection, _ = listener.accept()
-        path.unlink()
     with connection, connection.makefile("rb") as lines:
         while line := lines.readline(_LONGEST_LINE):
             connection.sendall(answer(helper, line))
 
 
-def _tell_systemd() -> None:
-    """Says that we are ready, as `sd_notify` does: who connects to us starts only then."""
-    address = os.environ.get("NOTIFY_SOCKET", "")
-    if address:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as told:
-            told.connect("\0" + address[1:] if address.startswith("@") else address)
-            told.send(b"READY=1")
-
-
 def main() -> None:
-    """Serves on the socket that the command line names."""
+    """Serves on the socket that systemd has made."""
     os.umask(0o022)
-    serve(Helper(Places()), Path(sys.argv[1]), _tell_systemd)
+    serve(Helper(Places()), socket.socket(fileno=_FROM_SYSTEMD))
 
 
 if __name__ == "__main__":

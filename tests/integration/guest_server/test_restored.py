@@ -2,6 +2,7 @@
 
 import base64
 import os
+import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,10 +33,11 @@ class Kept(Helper):
 
 @pytest.fixture
 def helper(tmp_path: Path) -> Iterator[Kept]:
-    helper, ready = Kept(tmp_path), threading.Event()
-    thread = threading.Thread(target=serve, args=(helper, tmp_path / "helper", ready.set))
+    helper, listener = Kept(tmp_path), socket.socket(socket.AF_UNIX)
+    listener.bind(str(tmp_path / "helper"))
+    listener.listen()
+    thread = threading.Thread(target=serve, args=(helper, listener))
     thread.start()
-    assert ready.wait(10)
     yield helper
     thread.join(10)
 

@@ -25,7 +25,7 @@ KEPT_OUT = (
     ),
 )
 """What nobody reads, and drivers of hardware that QEMU's machine does not have."""
-SERVICES = ("deskarena-desktop.service", "deskarena-helper.service", "deskarena-network.service")
+UNITS = ("deskarena-desktop.service", "deskarena-helper.socket", "deskarena-network.service")
 MASKED = (
     # Somebody to log in: the desktop is the only user.
     *("getty@tty1.service", "getty-static.service", "serial-getty@ttyS0.service", "user@.service"),
@@ -57,7 +57,7 @@ def bootstrap_command(options: Options, sources: Sources, packages: Sequence[str
     hooks = [
         *_account(options),
         f"tar-in {folder / LAYER} /",
-        *_system(),
+        *_system(options),
         *_chromium(options),
         *_facts(sources.linux / "list-packages", folder),
     ]
@@ -85,9 +85,12 @@ def _account(options: Options) -> list[str]:
     return [made, f"chroot \"$1\" usermod --append --groups sudo --password '{_PASSWORD}' user"]
 
 
-def _system() -> list[str]:
-    enabled, masked = " ".join(SERVICES), " ".join(MASKED)
+def _system(options: Options) -> list[str]:
+    enabled, masked = " ".join(UNITS), " ".join(MASKED)
     return [
+        # What is known of fonts counts only for folders of this very moment; without it each program looks for itself.
+        f'find "$1/usr/share/fonts" -type d -exec touch --date=@{options.epoch} {{}} +',
+        'chroot "$1" fc-cache --force --system-only',
         f'chroot "$1" python3 -I -m compileall -q --invalidation-mode unchecked-hash /{GUEST}',
         f'chroot "$1" systemctl --quiet enable {enabled}',
         f'chroot "$1" systemctl --quiet mask {masked}',
