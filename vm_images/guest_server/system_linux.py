@@ -13,14 +13,13 @@ _ANSWER_SECONDS = 8.0
 
 
 class RootHelper:
-    """One connection to the helper, which takes no other: made before any program of the desktop runs."""
+    """One connection to the helper, which takes no other: made before an agent is there."""
 
-    def __init__(self, path: str, seconds: float = _ANSWER_SECONDS) -> None:
+    def __init__(self, path: str) -> None:
         """Connects.
 
         Args:
             path: of the helper's socket.
-            seconds: for which an answer is waited for.
 
         Raises:
             GuestError: it is not there.
@@ -28,7 +27,7 @@ class RootHelper:
         self._lock = threading.Lock()
         self._socket = socket.socket(socket.AF_UNIX)
         try:
-            self._socket.settimeout(seconds)
+            self._socket.settimeout(_ANSWER_SECONDS)
             self._socket.connect(path)
         except OSError as error:
             self._socket.close()

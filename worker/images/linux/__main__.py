@@ -74,7 +74,7 @@ def _options(given: argparse.Namespace) -> Options:
         )
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
-        raise Invalid(str(first["msg"]), path=".".join(map(str, first["loc"]))) from error
+        raise Invalid(str(first["msg"]).removeprefix("Value error, "), path=".".join(map(str, first["loc"]))) from error
     except ValueError as error:
         raise Invalid("must be seconds since 1970", path="SOURCE_DATE_EPOCH") from error
 

@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import shutil
 import subprocess
 import tempfile
 import time
@@ -38,11 +37,10 @@ from worker.images.linux.kernel import unpacked
 from worker.images.linux.layer import digest, write_layer
 from worker.images.linux.options import SCREENS, Options, Sources
 from worker.images.linux.packages import wanted
+from worker.images.linux.ready import PATH, check, hint_for
 
-PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 COMMAND_LINE = "root=/dev/vda rw quiet loglevel=3 net.ifnames=0 console=tty0 console=ttyS0"
 """The screen is the console, so that a panic can be seen there, and so is the serial line, where it can be read."""
-_TOOLS = ("mmdebstrap", "mke2fs", "dumpe2fs", "debugfs", "qemu-img", "tar")
 _PATIENCE = 4 * 3600.0
 _TAIL = 4000
 _API_VERSION = "API_VERSION = "
@@ -71,22 +69,12 @@ def build(options: Options, sources: Sources, images: Path, say: Say, *, replace
         raise Invalid(f"{target.name!r} cannot be the name of an image", path="name", hint="Use a-z, 0-9, . and -.")
     if (target / FILE).exists() and not replace:
         raise Conflict(f"there is an image {target.name}", hint="Replace it (--replace), or name this one (--name).")
-    _check_tools()
     images.mkdir(parents=True, exist_ok=True)
+    check(options.variant, images, root=os.geteuid() == 0)
     with tempfile.TemporaryDirectory(prefix=".building-", dir=images) as folder:
         image = _Build(options, sources, Path(folder), target.name, say).run()
         _into_place(Path(folder) / target.name, target, Path(folder))
     return image
-
-
-def _check_tools() -> None:
-    tools = [*_TOOLS, *(() if os.geteuid() == 0 else ("fakeroot",))]
-    missing = [tool for tool in tools if shutil.which(tool, path=PATH) is None]
-    if missing:
-        raise ClusterLost(
-            f"this machine lacks {', '.join(missing)}",
-            hint="`make image-linux` installs what it needs; or see scripts/packages-machines.txt.",
-        )
 
 
 def _into_place(made: Path, target: Path, folder: Path) -> None:
@@ -100,7 +88,7 @@ class _Build:
     def __init__(self, options: Options, sources: Sources, folder: Path, name: str, say: Say) -> None:
         self._options, self._sources, self._folder, self._say = options, sources, folder, say
         self._image, self._root = folder / name, folder / "root"
-        self._env = bootstrap_environment(options, PATH)
+        self._env = {**bootstrap_environment(options, PATH), "TMPDIR": tempfile.gettempdir()}
 
     def run(self) -> MachineImage:
         self._image.mkdir()
@@ -189,7 +177,8 @@ class _Build:
             raise ClusterLost(f"{command[0]} took longer than {_PATIENCE:g} s") from None
         said = done.stdout.decode("utf-8", "replace")
         if done.returncode:
-            raise ClusterLost(f"{command[0]} failed with exit code {done.returncode}:\n{said[-_TAIL:]}")
+            problem = f"{command[0]} failed with exit code {done.returncode}:\n{said[-_TAIL:].strip()}"
+            raise ClusterLost(problem, hint=hint_for(said))
         self._say(f"  {time.monotonic() - begun:.0f} s")
         return said
 

@@ -1,11 +1,12 @@
 """What a person can choose of a Linux image."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from backend.domain.run import Screen
 from backend.domain.task import Frozen
@@ -19,6 +20,7 @@ SCREENS = tuple(
     )
 )  # fmt: skip
 """QEMU's card shows any size; these are what people and benchmarks ask for."""
+_SOURCE = re.compile(r"deb \S.*|[a-z][a-z+]*:/\S+")
 _GIB = 2**30
 _MEMORY_MIB: Mapping[str, int] = MappingProxyType({"minimal": 1024, "full": 3072})
 _DISK: Mapping[str, int] = MappingProxyType({"minimal": 4 * _GIB, "full": 16 * _GIB})
@@ -43,6 +45,14 @@ class Options(Frozen):
     epoch: int = Field(ge=0)
     cpus: int = Field(default=2, ge=1, le=64)
     memory_mib: int = Field(default=0, ge=0, le=2**20)
+
+    @field_validator("sources")
+    @classmethod
+    def _known(cls, sources: tuple[str, ...]) -> tuple[str, ...]:
+        for source in sources:
+            if not _SOURCE.fullmatch(source):
+                raise ValueError(f"{source!r} is neither a mirror's address nor a line `deb ...`")
+        return sources
 
     def image_name(self) -> str:
         """The name of the image."""

@@ -1,0 +1,81 @@
+"""What speaks against building an image, in words, before minutes have gone."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from backend.domain.errors import ClusterLost
+from worker.images.linux import ready
+from worker.images.linux.ready import check, hint_for
+
+GIB = 2**30
+OF_ROOT = ("mmdebstrap", "mke2fs", "dumpe2fs", "debugfs", "qemu-img", "tar")
+OF_OTHERS = (*OF_ROOT, "fakeroot", "newuidmap", "newgidmap")
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """A machine with every program, two files of subordinate numbers, and 100 GiB."""
+    given = SimpleNamespace(tools=tmp_path / "bin", numbers=(tmp_path / "subuid", tmp_path / "subgid"), free=100 * GIB)
+    given.tools.mkdir()
+    for name in OF_OTHERS:
+        (given.tools / name).touch(0o755)
+    for file in given.numbers:
+        file.write_text("somebody:100000:65536\n")
+    monkeypatch.setattr(ready, "SUBORDINATE", given.numbers)
+    monkeypatch.setattr(ready.pwd, "getpwuid", lambda _: SimpleNamespace(pw_name="somebody"))
+    monkeypatch.setattr(ready.shutil, "disk_usage", lambda _: SimpleNamespace(free=given.free))
+    return given
+
+
+class TestCheck:
+    @pytest.mark.parametrize("root", [True, False])
+    def test_nothing_speaks_against_it(self, machine: SimpleNamespace, tmp_path: Path, *, root: bool) -> None:
+        check("full", tmp_path, root=root, path=str(machine.tools))
+
+    def test_root_needs_no_namespace(self, machine: SimpleNamespace, tmp_path: Path) -> None:
+        (machine.tools / "newuidmap").unlink()
+        machine.numbers[0].unlink()
+        check("full", tmp_path, root=True, path=str(machine.tools))
+
+    @pytest.mark.parametrize("name", OF_OTHERS)
+    def test_a_missing_program_is_named(self, machine: SimpleNamespace, tmp_path: Path, name: str) -> None:
+        (machine.tools / name).unlink()
+        with pytest.raises(ClusterLost, match=f"lacks {name}$") as raised:
+            check("minimal", tmp_path, root=False, path=str(machine.tools))
+        assert "make image-linux" in raised.value.hint
+
+    @pytest.mark.parametrize("which", [0, 1])
+    def test_who_has_no_numbers_is_told_how_to_get_them(
+        self, machine: SimpleNamespace, tmp_path: Path, which: int
+    ) -> None:
+        machine.numbers[which].write_text("somebodyelse:100000:65536\n")
+        with pytest.raises(ClusterLost, match="gives somebody no numbers") as raised:
+            check("minimal", tmp_path, root=False, path=str(machine.tools))
+        assert "--add-subuids" in raised.value.hint
+
+    @pytest.mark.parametrize(("variant", "needed"), [("minimal", 3), ("full", 12)])
+    def test_too_little_room_is_told(self, machine: SimpleNamespace, tmp_path: Path, variant: str, needed: int) -> None:
+        machine.free = needed * GIB - 1
+        with pytest.raises(ClusterLost, match=f"needs {needed} GiB there"):
+            check(variant, tmp_path, root=True, path=str(machine.tools))  # type: ignore[arg-type]
+
+
+class TestHintFor:
+    @pytest.mark.parametrize(
+        ("said", "expected"),
+        [
+            ("E: Failed to fetch http://a/InRelease  Could not connect to a:80", "--source"),
+            ("Temporary failure: Could not resolve 'a.example'", "--source"),
+            ("E: The repository 'http://a nosuch Release' does not have a Release file.", "--suite"),
+            ("W: GPG error: ... NO_PUBKEY 0E98404D386FA1D9", "debian-archive-keyring"),
+            ("dpkg-deb: error: failed to write: No space left on device", "Make room"),
+            ("E: Unable to locate package mousepad", "bookworm"),
+        ],
+    )
+    def test_what_is_known_has_one(self, said: str, expected: str) -> None:
+        assert expected in hint_for(f"I: finding correct signed-by value...\n{said}\nE: mmdebstrap failed to run\n")
+
+    def test_what_nobody_knows_has_none(self) -> None:
+        assert hint_for("I: finding correct signed-by value...\nSegmentation fault\n") == ""
