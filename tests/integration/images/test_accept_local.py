@@ -8,10 +8,9 @@ from backend.config import Settings
 from backend.domain import registry
 from backend.domain.ports import DesktopSpec
 from tests.integration.keeper.helpers import keeper_options
+from worker.images.checks import Check, basics, starts
 from worker.images.windows.accept.resets import first_start, resets
 from worker.images.windows.accept.routes import Place, ask_all
-from worker.images.windows.catalog import Check
-from worker.images.windows.checks import basics, starts
 from worker.keeper.client import CHECKOUT
 from worker.providers.local import LocalProvider
 

@@ -12,9 +12,9 @@ import pytest
 from backend.domain.errors import Conflict, Unavailable
 from backend.domain.machine_image import verify
 from tests.factories.windows_media import FAILED, FINISHED, boot_code, virtio_iso, windows_iso
+from worker.images.checks import Line
 from worker.images.windows.__main__ import main
 from worker.images.windows.build import Builder
-from worker.images.windows.checks import Line
 from worker.images.windows.given import Given
 from worker.images.windows.machine import Build
 from worker.images.windows.options import Options

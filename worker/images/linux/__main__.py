@@ -1,4 +1,4 @@
-"""`python -m worker.images.linux`: builds a Linux image from Debian packages."""
+"""`python -m worker.images.linux`: builds a Linux image from Debian packages, or goes through one's check list."""
 
 import argparse
 import os
@@ -13,34 +13,63 @@ from pydantic import ValidationError
 
 import worker
 from backend.config import get_settings
-from backend.domain.errors import Conflict, DeskarenaError, Invalid
+from backend.domain.errors import Conflict, DeskarenaError, Invalid, NotFound
+from backend.domain.machine_image import find_image
+from worker.images.checks import in_words
 from worker.images.linux.build import build
+from worker.images.linux.check import applications, check_list
 from worker.images.linux.options import Options, sources_of
+from worker.providers.qemu import QemuProvider
 
-USAGE, INFRASTRUCTURE, INTERRUPTED = 2, 3, 130
+FAULTY, USAGE, INFRASTRUCTURE, INTERRUPTED = 1, 2, 3, 130
 CHECKOUT = Path(worker.__file__).resolve().parent.parent
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Returns the exit code: 0 done, 2 something given is wrong, 3 it could not be done here."""
+    """Returns the exit code: 0 done, 1 an application does not start, 2 something given is wrong, 3 not here."""
     given = _parser().parse_args(arguments)
     signal.signal(signal.SIGTERM, _stop)
-    begun = time.monotonic()
     try:
-        images = (given.data or get_settings().data) / "images"
-        image = build(_options(given), sources_of(CHECKOUT), images, _say, replace=given.replace)
-    except (Invalid, Conflict) as error:
-        return _failed(error.message, error.hint, USAGE)
+        return (_check if given.check else _build)(_options(given), given)
+    except (Invalid, Conflict, NotFound) as error:
+        return _failed(str(error), error.hint, USAGE)
     except DeskarenaError as error:
         return _failed(error.message, error.hint, INFRASTRUCTURE)
     except OSError as error:
         return _failed(str(error), "", INFRASTRUCTURE)
     except KeyboardInterrupt:
         return _failed("interrupted; nothing is left of it", "", INTERRUPTED)
+
+
+def _build(options: Options, given: argparse.Namespace) -> int:
+    begun, images = time.monotonic(), _data(given) / "images"
+    image = build(options, sources_of(CHECKOUT), images, _say, replace=given.replace)
     size = sum(file.size for file in image.files()) / 2**30
     _say(f"made {images / image.name}: {image.version}, {len(image.packages)} packages, {size:.1f} GiB,")
     _say(f"  in {time.monotonic() - begun:.0f} s. Prepare it ahead: deskarena image prepare {image.name}")
     return 0
+
+
+def _check(options: Options, given: argparse.Namespace) -> int:
+    """Starts every application of an image that is there."""
+    data = _data(given)
+    _, image = find_image(data / "images", options.image_name())
+    wanted = applications(sources_of(CHECKOUT).linux, options.variant)
+    provider, faults = QemuProvider(get_settings().model_copy(update={"data": data})), 0
+    try:
+        _say(f"starting a machine of {image.name}, {image.version}")
+        for line in check_list(provider, image, wanted):
+            _say(in_words(line))
+            faults += not line.ok
+    finally:
+        provider.close()
+    _say(f"{faults} of the list failed" if faults else "all is well")
+    return FAULTY if faults else 0
+
+
+def _data(given: argparse.Namespace) -> Path:
+    folder: Path = given.data or get_settings().data
+    return folder.absolute()
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -52,6 +81,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--name", default="", help="of the image (default: linux- and the variant)")
     add("--data", type=Path, help="data folder (default: DESKARENA_DATA)")
     add("--replace", action="store_true", help="exchange an image of the same name")
+    add("--check", action="store_true", help="build nothing: start every application of the image that is there")
     add("--suite", default="bookworm", help="Debian's release (default: bookworm)")
     add("--source", action="append", default=[], help="a mirror, or a line of a sources.list (default: Debian's own)")
     add("--memory-mib", type=int, default=0, help="of a machine (default: what the variant needs)")

@@ -12,9 +12,9 @@ from typing import Any
 from backend.domain.errors import Conflict, Unavailable
 from backend.domain.machine_image import Disk, MachineImage, Package, described, write_image
 from backend.domain.run import Screen
+from worker.images.checks import Line, table
 from worker.images.windows import discs, server
 from worker.images.windows.check_list import check_list
-from worker.images.windows.checks import Line, table
 from worker.images.windows.given import Given
 from worker.images.windows.machine import Build, Disks, build_machine, with_disk
 from worker.images.windows.plan import Plan, Request, first_content, second_content, told

@@ -11,6 +11,7 @@ from pydantic import Field, StringConstraints, ValidationError, model_validator
 from backend.domain.errors import Invalid
 from backend.domain.machine_image import Line, Sha256
 from backend.domain.task import Frozen
+from worker.images.checks import Check
 from worker.images.windows.settings import SOURCES, RegistryEntry
 
 FILE = SOURCES / "windows" / "programs.yaml"
@@ -31,20 +32,6 @@ class Shortcut(Frozen):
 
     name: str = Field(pattern=r"^[A-Za-z0-9 ._-]{1,60}$")
     target: WindowsPath
-
-
-class Check(Frozen):
-    """How a person sees that the program works: started, it shows a window.
-
-    Attributes:
-        command: as the guest API's `/setup/launch` takes it.
-        window: a part of the window's title.
-        seconds: that it may take.
-    """
-
-    command: tuple[str, ...] = Field(min_length=1)
-    window: str = Field(min_length=1)
-    seconds: float = Field(default=90, gt=0, le=600)
 
 
 class Listed(Frozen):

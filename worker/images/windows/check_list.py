@@ -6,7 +6,7 @@ from contextlib import suppress
 from backend.domain.errors import DeskarenaError, GuestLost
 from backend.domain.ports import Desktop
 from worker.desktops.guest import GuestDesktop
-from worker.images.windows.checks import Line, basics, starts
+from worker.images.checks import Line, basics, starts
 from worker.images.windows.machine import Build
 from worker.images.windows.plan import Plan
 

@@ -24,8 +24,8 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     for file in given.numbers:
         file.write_text("somebody:100000:65536\n")
     monkeypatch.setattr(ready, "SUBORDINATE", given.numbers)
-    monkeypatch.setattr(ready.pwd, "getpwuid", lambda _: SimpleNamespace(pw_name="somebody"))
-    monkeypatch.setattr(ready.shutil, "disk_usage", lambda _: SimpleNamespace(free=given.free))
+    monkeypatch.setattr("pwd.getpwuid", lambda _: SimpleNamespace(pw_name="somebody"))
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=given.free))
     return given
 
 

@@ -11,12 +11,12 @@ from backend.domain.errors import Unavailable
 from backend.domain.machine_image import read_image
 from backend.domain.ports import DesktopSpec, Provider
 from backend.services.kvm import why_not_cached
+from worker.images.checks import Line
 from worker.images.windows.__main__ import main as build
 from worker.images.windows.accept.report import Report, Section, host_facts
 from worker.images.windows.accept.resets import RESETS, first_start, nothing_left, resets
 from worker.images.windows.accept.routes import WINDOWS, ask_all
 from worker.images.windows.accept.tasks import solved
-from worker.images.windows.checks import Line
 
 WELL, NOT_WELL = 0, 1
 

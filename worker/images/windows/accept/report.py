@@ -11,7 +11,7 @@ from typing import Any
 
 from backend.domain.errors import DeskarenaError
 from backend.domain.task import JSON, Frozen
-from worker.images.windows.checks import Line
+from worker.images.checks import Line
 from worker.images.windows.settings import SOURCES
 
 Tell = Callable[[str], None]

@@ -8,8 +8,8 @@ from backend.domain.errors import DeskarenaError, Lost
 from backend.domain.health import DEFAULT_LIMITS
 from backend.domain.ports import DesktopSpec, OpenDesktop, Provider
 from worker.health import check_health
+from worker.images.checks import Line, answers
 from worker.images.windows.accept.report import Section
-from worker.images.windows.checks import Line, answers
 
 RESETS = 20
 _FEWEST = 2

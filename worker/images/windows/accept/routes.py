@@ -13,7 +13,7 @@ from PIL import Image
 from backend.domain.errors import GuestRefused
 from backend.domain.ports import Desktop
 from backend.domain.trajectory import Action, ActionType
-from worker.images.windows.checks import Line, answers
+from worker.images.checks import Line, answers
 
 Ask = Callable[[Desktop, "Place"], None]
 

@@ -17,8 +17,8 @@ from pydantic import Field, model_validator
 
 from backend.domain.errors import Invalid, NotFound, Unavailable
 from backend.domain.task import JSON, Frozen
+from worker.images.checks import Line
 from worker.images.windows.accept.report import Section
-from worker.images.windows.checks import Line
 from worker.images.windows.settings import SOURCES
 
 FILE = SOURCES / "windows" / "accept-tasks.yaml"

@@ -2,8 +2,8 @@ import json
 from pathlib import Path
 
 from backend.domain.errors import Unavailable
+from worker.images.checks import Line
 from worker.images.windows.accept.report import Report, Section, host_facts
-from worker.images.windows.checks import Line
 
 
 class TestReport:

@@ -1,19 +1,34 @@
 """The check list of a finished image, over the guest API as any task would use it: programs start, ports answer.
 
-Nothing in it knows Windows: it is tried on local desktops.
+Nothing in it knows a system: it is tried on local desktops.
 """
 
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
+from pydantic import Field
+
 from backend.domain.errors import GuestLost, GuestRefused
 from backend.domain.ports import Desktop
 from backend.domain.task import Frozen
-from worker.images.windows.catalog import Check
 
 _LOOK = 0.5
 _CLOSE_SECONDS = 20.0
+
+
+class Check(Frozen):
+    """How a person sees that the program works: started, it shows a window.
+
+    Attributes:
+        command: as the guest API's `/setup/launch` takes it.
+        window: a part of the window's title.
+        seconds: that it may take.
+    """
+
+    command: tuple[str, ...] = Field(min_length=1)
+    window: str = Field(min_length=1)
+    seconds: float = Field(default=90, gt=0, le=600)
 
 
 class Line(Frozen):
@@ -102,5 +117,10 @@ def _ran(desktop: Desktop) -> None:
 
 def table(lines: Sequence[Line]) -> str:
     """The list for a person."""
-    marks = {True: "ok    ", False: "FAILED"}
-    return "\n".join(f"{marks[line.ok]} {line.name} ({line.seconds} s) {line.fault}".rstrip() for line in lines)
+    return "\n".join(map(in_words, lines))
+
+
+def in_words(line: Line) -> str:
+    """One line of it."""
+    mark = "ok    " if line.ok else "FAILED"
+    return f"{mark} {line.name} ({line.seconds} s) {line.fault}".rstrip()

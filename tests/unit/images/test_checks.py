@@ -3,8 +3,7 @@ import pytest
 from backend.domain.errors import GuestLost
 from backend.domain.ports import ExecResult
 from tests.fakes.desktop import FakeDesktop, FakeWindow
-from worker.images.windows.catalog import Check
-from worker.images.windows.checks import answers, basics, starts, table
+from worker.images.checks import Check, answers, basics, starts, table
 
 EDITOR = Check(command=("editor",), window="editor", seconds=0.2)
 

@@ -1,0 +1,81 @@
+"""The check list of a Linux image: a machine of it, as any attempt gets it, and every application started in it."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import yaml
+from pydantic import Field
+
+from backend.domain.machine_image import MachineImage
+from backend.domain.ports import DesktopSpec, Provider
+from backend.domain.run import Screen
+from backend.domain.task import Frozen
+from worker.images.checks import Check, Line, basics, starts
+from worker.images.linux.options import Variant
+
+FILE = "programs.yaml"
+SCREEN = Screen(width=1280, height=800)
+_SLOT = 0
+
+
+class Application(Check):
+    """An application of an image.
+
+    Attributes:
+        name: as people call it.
+    """
+
+    name: str = Field(min_length=1)
+
+
+class _Lists(Frozen):
+    """The file: `full` has what is listed for `minimal`, too."""
+
+    minimal: tuple[Application, ...] = Field(min_length=1)
+    full: tuple[Application, ...] = Field(min_length=1)
+
+
+def applications(linux: Path, variant: Variant) -> tuple[Application, ...]:
+    """The applications of a variant.
+
+    Args:
+        linux: the folder of the image's lists, see `Sources`.
+        variant: of the image.
+
+    Raises:
+        OSError: the list cannot be read.
+        ValueError: it is wrong.
+    """
+    lists = _Lists.model_validate(yaml.safe_load((linux / FILE).read_text()))
+    return lists.minimal + (lists.full if variant == "full" else ())
+
+
+def check_list(provider: Provider, image: MachineImage, wanted: Sequence[Application]) -> Iterator[Line]:
+    """Goes through the list in a machine that is thrown away.
+
+    Args:
+        provider: makes machines of the image.
+        image: that is checked.
+        wanted: its applications.
+
+    Yields:
+        Each line as soon as it is known.
+
+    Raises:
+        ClusterLost: no machine can be made here.
+        GuestLost: it was lost, also by what an application did.
+    """
+    yield _named(image, wanted)
+    opened = provider.open(_SLOT, DesktopSpec(screen=SCREEN, image=image.name))
+    try:
+        yield from basics(opened.desktop)
+        for each in wanted:
+            yield starts(opened.desktop, each.name, each)
+    finally:
+        opened.close()
+
+
+def _named(image: MachineImage, wanted: Sequence[Application]) -> Line:
+    """Whether the image itself says that it has what starts them: tasks go by that."""
+    missing = sorted({each.command[0] for each in wanted} - set(image.programs))
+    return Line(name="the image names its programs", fault=f"not named: {', '.join(missing)}" if missing else "")
