@@ -10,7 +10,6 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.server import ServerConnection, unix_serve
 
-from backend.domain.trajectory import Frame
 from tests.waiting import until
 from worker import live
 from worker.live import LivePump
@@ -28,7 +27,7 @@ class FakeGuest:
         self.open = 0
         self._change = Event()
         self._server = unix_serve(self._serve, str(path))
-        self._thread = Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
+        self._thread = Thread(target=self._server.serve_forever, daemon=True)
         self._thread.start()
 
     def change(self) -> None:
@@ -146,20 +145,6 @@ class TestTrouble:
         pump.close()
         pump.join(10.0)
         assert viewers.frames == []
-
-    def test_where_the_guest_is_silent_the_machine_s_own_picture_is_shown(
-        self, tmp_path: Path, viewers: FakeViewers
-    ) -> None:
-        viewers.number = 1
-        frame = Frame(data=b"\xff\xd8blue", media_type="image/jpeg", width=720, height=400)
-        address = (f"unix:{tmp_path}/none", SECRET)
-        pump = LivePump(uuid4(), address, viewers, fps=5.0, step=lambda: 2, otherwise=lambda: frame)
-        until(lambda: viewers.frames)
-        pump.close()
-        pump.join(10.0)
-        _, jpeg, meta = viewers.frames[0]
-        assert jpeg == frame.data
-        assert (meta["step"], meta["width"], meta["height"]) == (2, 720, 400)
 
     def test_no_guest_at_all_hurts_nobody(self, tmp_path: Path, viewers: FakeViewers) -> None:
         viewers.number = 1
