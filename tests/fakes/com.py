@@ -48,7 +48,7 @@ GetBoundingRectangles GetEnclosingElement GetText Move MoveEndpointByUnit MoveEn
 RemoveFromSelection ScrollIntoView GetChildren"""
 
 ADDRESS, NUMBER = ctypes.c_void_p, ctypes.c_int
-OK, FAILED = 0, -2147220991  # UIA_E_ELEMENTNOTAVAILABLE
+OK, FAILED, INVALID = 0, -2147220991, -2147024809  # UIA_E_ELEMENTNOTAVAILABLE, E_INVALIDARG
 Method = tuple[Sequence[Any], Callable[..., int]]
 """What a function takes beside the object, and the function."""
 

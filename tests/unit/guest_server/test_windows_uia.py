@@ -91,10 +91,14 @@ class FakeDesktop:
             return com.FAILED if control.gone else self._list([self._element(child) for child in control.children], out)
 
         def value(number: int, out: int) -> int:
+            if number not in self.asked:
+                return com.INVALID
             told: dict[Property, Value] = {Property.NAME: control.name, Property.CLASS: "Edit", **control.more}
             return self.strings.variant(told.get(Property(number)), out)
 
         def box(out: int) -> int:
+            if 30001 not in self.asked:
+                return com.INVALID
             ctypes.cast(out, ctypes.POINTER(wintypes.RECT))[0] = wintypes.RECT(1, 2, 11, 22)
             return com.OK
 
@@ -184,7 +188,7 @@ class TestAutomation:
 
     def test_every_property_is_asked_for_once_and_ahead(self, desktop: FakeDesktop) -> None:
         Automation()
-        assert desktop.asked == [int(number) for number in PROPERTIES]
+        assert desktop.asked == [*map(int, PROPERTIES), 30001]
         assert desktop.scope == 1
         assert desktop.timeouts == [3000, 3000]
 
