@@ -8,6 +8,8 @@ $found = $strings | Where-Object { $_ -and $_.StartsWith($mark) } | Select-Objec
 if (-not $found) {
     throw "the machine has no OEM string $mark"
 }
+# Its packages and itself; what it starts gets a path from it that is without the second.
+$env:PYTHONPATH = (Join-Path $PSScriptRoot 'site') + ';' + (Join-Path $PSScriptRoot 'server')
 $arguments = Get-Content -LiteralPath (Join-Path $PSScriptRoot 'server-arguments.txt')
 $found.Substring($mark.Length) | & (Join-Path $PSScriptRoot 'python\python.exe') $arguments
 exit $LASTEXITCODE

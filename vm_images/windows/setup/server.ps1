@@ -11,11 +11,10 @@ function Install-Server {
         Remove-Item -LiteralPath $folder -Recurse -Force -ErrorAction SilentlyContinue
         Expand-Archive -LiteralPath $file -DestinationPath $folder -Force
     }
-    # The embeddable Python reads its search path from this file and from nowhere else: no variable of the agent's changes it.
+    # With this file, Python would look at nothing but itself: agents' code would find neither the library that it is given by
+    # PYTHONPATH nor what lies beside it, would write in Windows' old code page, and have no exit().
     # https://docs.python.org/3/using/windows.html#finding-modules
-    $paths = Get-ChildItem -LiteralPath $python -Filter 'python*._pth' | Select-Object -First 1
-    $library = Get-ChildItem -LiteralPath $python -Filter 'python3*.zip' | Select-Object -First 1
-    Set-Content -LiteralPath $paths.FullName -Value @($library.Name, '.', '..\site', '..\server') -Encoding ASCII
+    Remove-Item -Path (Join-Path $python 'python*._pth')
 
     Copy-Item -LiteralPath (Join-Path $PSScriptRoot 'serve.ps1') -Destination $Base -Force
     Set-Content -LiteralPath (Join-Path $Base 'server-arguments.txt') -Value @($server.arguments) -Encoding ASCII
@@ -28,8 +27,10 @@ function Install-Server {
 # Priority 4 is that of a program a person starts; a task's own 7 has the disk and the processor last.
 function Register-Server {
     $file = Join-Path $Base 'serve.ps1'
-    $action = New-ScheduledTaskAction -Execute 'powershell.exe' -WorkingDirectory $Base `
-        -Argument "-NoProfile -NonInteractive -WindowStyle Hidden -ExecutionPolicy Bypass -File `"$file`""
+    # Windows 11 shows each console as a window of its terminal, hidden or not, which anyone could close. This console has none:
+    # https://github.com/microsoft/terminal/issues/12464
+    $action = New-ScheduledTaskAction -Execute 'conhost.exe' -WorkingDirectory $Base `
+        -Argument "--headless powershell.exe -NoProfile -NonInteractive -ExecutionPolicy Bypass -File `"$file`""
     $trigger = New-ScheduledTaskTrigger -AtLogOn
     $who = New-ScheduledTaskPrincipal -UserId $env:USERNAME -LogonType Interactive -RunLevel Highest
     $how = New-ScheduledTaskSettingsSet -ExecutionTimeLimit ([TimeSpan]::Zero) -Priority 4 -AllowStartIfOnBatteries `

@@ -3,7 +3,9 @@ import re
 import zipfile
 from pathlib import Path
 
-from worker.images.windows.server import LOCK, api_version, archive, read_python
+from worker.images.windows.server import GUEST, LOCK, api_version, archive, read_python
+
+SETUP = GUEST.parent / "windows" / "setup"
 
 
 class TestReadPython:
@@ -46,3 +48,20 @@ class TestApiVersion:
         from guest_server import API_VERSION
 
         assert api_version() == API_VERSION
+
+
+class TestScripts:
+    """Of the set-up, as far as it can be read: nothing here runs them."""
+
+    def test_the_python_minds_its_environment(self) -> None:
+        """Agents' code is given its library by PYTHONPATH, which a Python with a file `._pth` never reads."""
+        assert re.findall(r"^ *([A-Z]\S+) .*\._pth", (SETUP / "server.ps1").read_text(), re.MULTILINE) == ["Remove-Item"]
+
+    def test_the_server_finds_its_packages_and_itself(self) -> None:
+        line = next(line for line in (SETUP / "serve.ps1").read_text().splitlines() if "$env:PYTHONPATH =" in line)
+        assert re.findall(r"\$PSScriptRoot '(\w+)'", line) == ["site", "server"]
+
+    def test_it_has_no_window(self) -> None:
+        script = (SETUP / "server.ps1").read_text()
+        assert "-Execute 'conhost.exe'" in script
+        assert '"--headless powershell.exe ' in script
