@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from .environment import NO_WINDOW
 from .errors import GuestError
@@ -18,13 +18,15 @@ COVERS = {"winlogon": "locked", "screen-saver": "screen saver"}
 """Names of input desktops (in lower case) that cover the user's own, and what they mean."""
 SERVICES = frozenset(
     {
-        "applicationframehost.exe", "backgroundtaskhost.exe", "conhost.exe", "ctfmon.exe", "dllhost.exe",
-        "runtimebroker.exe", "searchapp.exe", "searchhost.exe", "searchprotocolhost.exe", "shellexperiencehost.exe",
-        "sihost.exe", "smartscreen.exe", "startmenuexperiencehost.exe", "svchost.exe", "taskhostw.exe",
-        "textinputhost.exe", "wmiprvse.exe",
+        "applicationframehost.exe", "backgroundtaskhost.exe", "backgroundtransferhost.exe", "conhost.exe",
+        "crossdeviceresume.exe", "ctfmon.exe", "dllhost.exe", "lockapp.exe", "msedgewebview2.exe", "openconsole.exe",
+        "phoneexperiencehost.exe", "runtimebroker.exe", "searchapp.exe", "searchhost.exe", "searchprotocolhost.exe",
+        "securityhealthsystray.exe", "shellexperiencehost.exe", "shellhost.exe", "sihost.exe", "smartscreen.exe",
+        "startmenuexperiencehost.exe", "svchost.exe", "taskhostw.exe", "textinputhost.exe", "useroobebroker.exe",
+        "widgets.exe", "wmiprvse.exe",
     }
 )  # fmt: skip
-"""What Windows itself starts in a user's session when it is needed: no task's."""
+"""What Windows itself starts in a user's session, some of it minutes after the screen has become still: no task's."""
 _UPDATE = r"HKLM\SOFTWARE\Microsoft\Windows\CurrentVersion\WindowsUpdate\Auto Update\RebootRequired"
 _SERVICING = r"HKLM\SOFTWARE\Microsoft\Windows\CurrentVersion\Component Based Servicing"
 _SESSION = r"HKLM\SYSTEM\CurrentControlSet\Control\Session Manager"
@@ -48,10 +50,11 @@ LICENCE_QUESTION: Sequence[str] = (
     "-Command",
     "@(Get-CimInstance SoftwareLicensingProduct -Filter \"PartialProductKey IS NOT NULL AND ApplicationID='"
     + WINDOWS_APPLICATION
-    + "'\" | Select-Object LicenseStatus,GracePeriodRemaining) | ConvertTo-Json -Compress",
+    + "'\" | Select-Object Description,GracePeriodRemaining) | ConvertTo-Json -Compress",
 )
 _LICENCE_SECONDS = 120.0
-_LICENSED = 1
+_EVALUATION = "TIMEBASED_EVAL"
+"""In the description of a product that shuts its machine down in the end; any other only asks to be activated."""
 
 
 @dataclass(frozen=True)
@@ -116,31 +119,30 @@ def cover(desktop: str, own: str) -> str:
 
 
 def licence_until(answer: str, asked_at: float) -> float | None:
-    """When the licence ends, seconds since 1970, by the answer to LICENCE_QUESTION; None = it does not.
+    """When an evaluation ends, seconds since 1970, by the answer to LICENCE_QUESTION; None = Windows is none.
 
     Raises:
         GuestError: it is another answer, or names no product.
     """
     try:
-        found = json.loads(answer)
-        products = [(int(each["LicenseStatus"]), int(each["GracePeriodRemaining"])) for each in _list(found)]
+        found = [(str(each["Description"]), int(each["GracePeriodRemaining"])) for each in _list(json.loads(answer))]
     except (KeyError, TypeError, ValueError):
         raise GuestError("failed", f"Windows answered otherwise about its licence: {answer[:200]!r}") from None
-    if not products:
+    if not found:
         raise GuestError("failed", "Windows named no product that has a licence")
-    # What counts is the best of them. No grace period left and licensed is for ever; unlicensed without one is over.
-    if any(status == _LICENSED and minutes == 0 for status, minutes in products):
+    if not all(_EVALUATION in description for description, _ in found):
         return None
-    return asked_at + 60.0 * max(minutes for _, minutes in products)
+    # None left: it has ended.
+    return asked_at + 60.0 * max(minutes for _, minutes in found)
 
 
-def _list(found: object) -> list[dict[str, int]]:
+def _list(found: object) -> list[dict[str, Any]]:
     """PowerShell writes a list of one as the one."""
     return [found] if isinstance(found, dict) else list(found)  # type: ignore[call-overload]
 
 
 def ask_licence() -> float | None:
-    """When the licence ends. Takes seconds; None also where there is no PowerShell to ask, as under Wine.
+    """When an evaluation ends. Takes seconds; None also where there is no PowerShell to ask, as under Wine.
 
     Raises:
         GuestError: it could not be asked.

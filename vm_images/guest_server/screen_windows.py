@@ -78,7 +78,7 @@ class _Canvas:
         self.pixels = memoryview((ctypes.c_ubyte * (self.stride * height)).from_address(place.value)).cast("B")
 
     def free(self) -> None:
-        """Gives it back to Windows; pictures without a copy of their own end with it."""
+        """Gives it back to Windows, and `pixels` with it."""
         gdi32.SelectObject(self.context, self._before)
         gdi32.DeleteObject(self._bitmap)
         gdi32.DeleteDC(self.context)
@@ -117,10 +117,8 @@ class GdiScreen:
             return Shot(bytes(canvas.pixels), *canvas.size, canvas.stride)
 
     def peek(self) -> Shot:
-        """The same without a copy; the next picture is drawn over it."""
-        with self._lock:
-            canvas = self._draw()
-            return Shot(canvas.pixels, *canvas.size, canvas.stride)
+        """The same, a copy too: the next picture may need memory of another size, and gives this one's back to Windows."""
+        return self.grab()
 
     def pointer(self) -> tuple[int, int]:
         """Where the pointer is."""

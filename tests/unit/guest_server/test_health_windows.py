@@ -1,5 +1,6 @@
 """What can be said of Windows without it; what only Windows can answer is a fake here."""
 
+import json
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -59,7 +60,14 @@ class TestOfATask:
         assert found == [Process(50, "notepad.exe")]
 
     @pytest.mark.parametrize(
-        "found", [row("RuntimeBroker.exe"), row("lsass.exe", own=False), row("python.exe", parent=SERVER)]
+        "found",
+        [
+            row("RuntimeBroker.exe"),
+            row("Widgets.exe"),
+            row("msedgewebview2.exe"),
+            row("lsass.exe", own=False),
+            row("python.exe", parent=SERVER),
+        ],
     )
     def test_no_tasks(self, found: Row) -> None:
         assert of_a_task([found], frozenset(), SERVER) == []
@@ -99,21 +107,31 @@ class TestCover:
 
 
 class TestLicenceUntil:
-    def test_an_evaluation_ends(self) -> None:
-        answer = '{"LicenseStatus":1,"GracePeriodRemaining":129600}'
-        assert licence_until(answer, NOW) == NOW + 90 * 86400
+    def told(self, *products: tuple[str, int]) -> str:
+        rows = [
+            {"Description": f"Windows(R), {channel} channel", "GracePeriodRemaining": left}
+            for channel, left in products
+        ]
+        return json.dumps(rows if len(rows) > 1 else rows[0])
 
-    def test_a_licence_for_ever(self) -> None:
-        assert licence_until('[{"LicenseStatus":1,"GracePeriodRemaining":0}]', NOW) is None
+    def test_an_evaluation_ends(self) -> None:
+        assert licence_until(self.told(("TIMEBASED_EVAL", 129600)), NOW) == NOW + 90 * 86400
 
     def test_one_that_is_over(self) -> None:
-        assert licence_until('[{"LicenseStatus":5,"GracePeriodRemaining":0}]', NOW) == NOW
+        assert licence_until(self.told(("TIMEBASED_EVAL", 0)), NOW) == NOW
 
     def test_the_best_of_several_counts(self) -> None:
-        answer = '[{"LicenseStatus":0,"GracePeriodRemaining":0},{"LicenseStatus":2,"GracePeriodRemaining":60}]'
-        assert licence_until(answer, NOW) == NOW + 3600
+        assert licence_until(self.told(("TIMEBASED_EVAL", 0), ("TIMEBASED_EVAL", 60)), NOW) == NOW + 3600
 
-    @pytest.mark.parametrize("answer", ["", "null", "[]", '[{"LicenseStatus":1}]', '{"LicenseStatus":"x"}', "7"])
+    @pytest.mark.parametrize("product", [("RETAIL", 0), ("VOLUME_KMSCLIENT", 0), ("VOLUME_KMSCLIENT", 259200)])
+    def test_nothing_else_shuts_its_machine_down(self, product: tuple[str, int]) -> None:
+        """With the set-up keys of Microsoft's list and no network it is never activated, and works on."""
+        assert licence_until(self.told(product), NOW) is None
+        assert licence_until(self.told(("TIMEBASED_EVAL", 60), product), NOW) is None
+
+    @pytest.mark.parametrize(
+        "answer", ["", "null", "[]", '[{"Description":"x"}]', '{"Description":"","GracePeriodRemaining":"x"}', "7"]
+    )
     def test_no_guess(self, answer: str) -> None:
         with pytest.raises(GuestError):
             licence_until(answer, NOW)
@@ -134,7 +152,7 @@ class TestAskLicence:
 
         def run(argv: list[str], **_: Any) -> "subprocess.CompletedProcess[bytes]":
             asked.append(argv)
-            return subprocess.CompletedProcess(argv, 0, b'{"LicenseStatus":1,"GracePeriodRemaining":0}')
+            return subprocess.CompletedProcess(argv, 0, b'{"Description":"x","GracePeriodRemaining":0}')
 
         monkeypatch.setattr(subprocess, "run", run)
         assert ask_licence() is None

@@ -55,7 +55,8 @@ class TestScripts:
 
     def test_the_python_minds_its_environment(self) -> None:
         """Agents' code is given its library by PYTHONPATH, which a Python with a file `._pth` never reads."""
-        assert re.findall(r"^ *([A-Z]\S+) .*\._pth", (SETUP / "server.ps1").read_text(), re.MULTILINE) == ["Remove-Item"]
+        script = (SETUP / "server.ps1").read_text()
+        assert re.findall(r"^ *([A-Z]\S+) .*\._pth", script, re.MULTILINE) == ["Remove-Item"]
 
     def test_the_server_finds_its_packages_and_itself(self) -> None:
         line = next(line for line in (SETUP / "serve.ps1").read_text().splitlines() if "$env:PYTHONPATH =" in line)
