@@ -117,7 +117,7 @@ class GdiScreen:
             return Shot(bytes(canvas.pixels), *canvas.size, canvas.stride)
 
     def peek(self) -> Shot:
-        """The same, a copy too: the next picture may need memory of another size, and gives this one's back to Windows."""
+        """The same, as a copy: the next picture may give this one's memory back, where the size has changed."""
         return self.grab()
 
     def pointer(self) -> tuple[int, int]:
@@ -149,6 +149,7 @@ class GdiScreen:
             if self._canvas is None or self._canvas.size != size:
                 if self._canvas is not None:
                     self._canvas.free()
+                    self._canvas = None  # Also where there is no memory for the new one.
                 self._canvas = _Canvas(screen, *size)
             canvas = self._canvas
             if not gdi32.BitBlt(canvas.context, 0, 0, *size, screen, 0, 0, _COPY | _WITH_LAYERED):
