@@ -182,8 +182,8 @@ def describe(
     capabilities: dict[str, Any] = {
         "providers": {
             name: {
-                "ok": offer.ok,
-                "reason": offer.reason,
+                "ok": offer.ok and slots[name].number > 0,
+                "reason": _reason(offer, slots.get(name)),
                 "programs": sorted(offer.programs),
                 "os": _systems(providers[name], offer),
                 "images": [image.model_dump(mode="json") for image in offer.images],
@@ -209,6 +209,11 @@ def describe(
         slots={name: count.number for name, count in slots.items()},
         capabilities=capabilities,
     )
+
+
+def _reason(offer: Availability, count: Count | None) -> str:
+    """As the provider says; or why there is no slot: without one no run would ever be claimed."""
+    return offer.reason if count is None or count.number else f"no slot for it: {count.reason}"
 
 
 def _systems(provider: Provider, offer: Availability) -> list[str]:

@@ -45,4 +45,6 @@ def image_for(offers: Sequence[ImageOffer], wanted: str | None, system: str) -> 
     if wanted is not None:
         return wanted
     fitting = sorted((offer for offer in offers if offer.os == system), key=lambda offer: not offer.default)
+    # One that cannot be used is no choice, unless it is the default or there is no other.
+    fitting = [offer for offer in fitting if offer.default or not offer.reason] or fitting
     return fitting[0].name if fitting and (fitting[0].default or len(fitting) == 1) else DEFAULT

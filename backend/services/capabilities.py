@@ -19,7 +19,7 @@ from backend.domain.image_offers import ImageOffer, image_for
 from backend.domain.judging.config import JudgeConfig
 from backend.domain.machine_image import DEFAULT
 from backend.domain.registry import Kind
-from backend.domain.run import ImageView, RunConfig
+from backend.domain.run import ImageView, RunConfig, Screen
 from backend.services.licences import lacking
 from backend.services.requests import RunRequest
 
@@ -54,7 +54,15 @@ class Capabilities:
     models: Mapping[str, Any] = field(default_factory=dict)
     licences: Mapping[str, int] = field(default_factory=dict)
 
-    def why_not(self, provider: str, task: Task, *, judge: bool = True, image: str | None = None) -> str:
+    def why_not(
+        self,
+        provider: str,
+        task: Task,
+        *,
+        judge: bool = True,
+        image: str | None = None,
+        screen: Screen | None = None,
+    ) -> str:
         """Why the task cannot run on that provider's desktops; empty if it can.
 
         Args:
@@ -62,8 +70,9 @@ class Capabilities:
             task: with its system, programs and licences.
             judge: whether the run has one.
             image: that the run names, None = the provider's choice.
+            screen: that the run asks for, None = any.
         """
-        systems, programs, where, reason = self._machine(provider, task, image)
+        systems, programs, where, reason = self._machine(provider, task, image, screen)
         if reason:
             return f"{where} for {task.os} cannot be made here: {reason}"
         if systems and task.os not in systems:
@@ -78,7 +87,7 @@ class Capabilities:
         return _images(self.providers.get(provider, {}))
 
     def _machine(
-        self, provider: str, task: Task, image: str | None
+        self, provider: str, task: Task, image: str | None, screen: Screen | None
     ) -> tuple[Collection[str], Collection[str], str, str]:
         """Systems and programs of the desktop that the task would get, what people call it, why it cannot be made."""
         offer = self.providers.get(provider, {})
@@ -86,9 +95,11 @@ class Capabilities:
         chosen = image_for(offers, image, task.os)
         found = next((each for each in offers if each.name == chosen), None)
         if found is None:
-            return offer.get("os", ()), offer.get("programs", ()), f"{provider} desktops", ""
+            several = [each.name for each in offers if each.os == task.os and not each.reason]
+            unclear = f"several images would do ({', '.join(several)}): name one" if len(several) > 1 else ""
+            return offer.get("os", ()), offer.get("programs", ()), f"{provider} desktops", unclear
         where = f"the image {found.name}" if image else f"{provider} desktops"
-        return (found.os,), found.programs, where, found.reason
+        return (found.os,), found.programs, where, found.reason or _unshown(found, screen)
 
 
 def images_of(able: Mapping[str, Any], provider: str) -> tuple[ImageOffer, ...]:
@@ -109,9 +120,15 @@ def programs_of(able: Mapping[str, Any], provider: str) -> Mapping[str, Mapping[
     for image in images:
         named = found.setdefault(image.os, {})
         named[image.name] = list(image.programs)
-        if image_for(images, None, image.os) == image.name:
+        if image_for(every, None, image.os) == image.name:
             named[""] = named[image.name]
     return found
+
+
+def _unshown(image: ImageOffer, screen: Screen | None) -> str:
+    if screen is None or not image.screens or screen in image.screens:
+        return ""
+    return f"{image.name} cannot show {screen.width}x{screen.height}"
 
 
 def _images(offer: Mapping[str, Any]) -> tuple[ImageOffer, ...]:
@@ -176,7 +193,9 @@ def _both(known: Mapping[str, Any] | None, offer: Mapping[str, Any]) -> dict[str
         # Of one that both have, the one that works comes last and stays.
         both = [*(known.get("images") or ()), *(offer.get("images") or ())]
         both.sort(key=lambda each: bool(each.get("reason")), reverse=True)
-        joined["images"] = list({each["name"]: each for each in both}.values())
+        default = {each["name"] for each in both if each.get("default")}
+        last = {each["name"]: each for each in both}
+        joined["images"] = [{**each, "default": name in default} for name, each in last.items()]
     return joined
 
 
@@ -259,8 +278,9 @@ def _check_image(can: Capabilities, config: RunConfig) -> None:
     found = next((offer for offer in offers if (offer.name == wanted if wanted else offer.default)), None)
     if wanted and found is None:
         raise _unknown("image", wanted, [offer.name for offer in offers] or [DEFAULT], path="desktop_image")
-    if found is None and len(offers) > len({offer.os for offer in offers}):
-        names = ", ".join(offer.name for offer in offers)
+    usable = [offer for offer in offers if not offer.reason]
+    if found is None and len(usable) > len({offer.os for offer in usable}):
+        names = ", ".join(offer.name for offer in usable)
         raise Invalid(
             f"{config.provider} has several images: which?",
             path="desktop_image",

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from backend.domain.errors import DeskarenaError, NotFound
-from backend.domain.image_offers import ImageOffer
 from backend.domain.machine_image import NAME, MachineImage, read_image
 
 IMAGES, TEMPLATES = "images", "templates"
@@ -75,11 +74,6 @@ def one_image(data: Path, name: str, default: str = "") -> FoundImage:
     raise NotFound(f"there is no image {name!r} in {data / IMAGES}", hint=f"There are: {known}.")
 
 
-def offers(data: Path, default: str = "") -> tuple[ImageOffer, ...]:
-    """What a provider that makes machines of these images says of them; builds that did not end are left out."""
-    return tuple(_offer(each.image, each) for each in all_images(data, default) if each.image is not None)
-
-
 def remove_image(data: Path, name: str) -> int:
     """Removes an image with its templates. Machines of it that run go on, since they have its files open.
 
@@ -124,19 +118,6 @@ def _templates(data: Path) -> Iterable[tuple[str, FoundTemplate]]:
 def _size(place: Path) -> int:
     """Bytes that a folder takes on the disk: files with holes take less than they are long."""
     return sum(each.lstat().st_blocks * 512 for each in place.rglob("*") if each.is_file())
-
-
-def _offer(image: MachineImage, found: FoundImage) -> ImageOffer:
-    return ImageOffer(
-        name=image.name,
-        os=image.os,
-        default=found.default,
-        about=about(image),
-        programs=tuple(sorted(image.programs)),
-        screens=image.screens,
-        prepared=bool(found.templates),
-        reason=found.problem,
-    )
 
 
 def about(image: MachineImage) -> str:

@@ -164,7 +164,7 @@ def _reasons(session: Session, run: Run, chosen: Sequence[Task], can: Capabiliti
     return {
         task.id: f"quarantined: {aside[task.id].reason}"
         if task.id in aside
-        else can.why_not(run.provider, task, judge=judge, image=config.desktop_image)
+        else can.why_not(run.provider, task, judge=judge, image=config.desktop_image, screen=config.screen)
         for task in chosen
     }
 

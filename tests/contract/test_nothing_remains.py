@@ -4,14 +4,16 @@ For every provider that works here. The first desktop is looked at by the same m
 find anything fails; a neighbour that ran meanwhile is looked at, too.
 """
 
+import base64
 import json
+import os
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import pytest
 
-from backend.domain.errors import GuestLost
+from backend.domain.errors import GuestLost, GuestRefused
 from backend.domain.health import HealthLimits
 from backend.domain.machine_image import DEFAULT
 from backend.domain.ports import Desktop, DesktopSpec, OpenDesktop, Provider
@@ -63,6 +65,20 @@ def leave(desktop: Desktop) -> dict[str, str]:
     return {"clipboard": traces.LEFT, "window": traces.LEFT, **left}
 
 
+def change_clock(opened: OpenDesktop) -> str:
+    """A day later, by the guest API's own call after a restore: what a machine's user may not, its guest server may.
+
+    A desktop that shares the host's clock refuses.
+    """
+    entropy, secret = base64.b64encode(os.urandom(64)).decode(), opened.stream_address()[1]
+    told = {"time": time.time() + traces.AWAY_SECONDS, "entropy": entropy, "secret": secret}
+    try:
+        opened.desktop.call("POST", "/restored", told)
+    except GuestRefused:
+        return traces.REFUSED
+    return traces.LEFT
+
+
 def look(desktop: Desktop) -> Looked:
     """The next task."""
     found = inside(desktop, "find")
@@ -106,7 +122,7 @@ def story(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     try:
         spec = spec_of(provider, image)
         first, neighbour = provider.open(0, spec), provider.open(1, spec)
-        left = leave(first.desktop)
+        left = {**leave(first.desktop), "clock": change_clock(first)}
         provider.prepare(0, spec)
         itself, beside = look(first.desktop), closing(neighbour)
         first.close()

@@ -131,32 +131,6 @@ def find_process() -> str:
     return LEFT
 
 
-def leave_clock() -> str:
-    """A day later, where the desktop's user may."""
-    wanted = time.time() + AWAY_SECONDS
-    try:
-        if WINDOWS:
-            day = time.strftime("%Y-%m-%d", time.localtime(wanted))
-            done = subprocess.run(["powershell", "-Command", f"Set-Date {day}"], capture_output=True, check=False)
-            return REFUSED if done.returncode else LEFT
-        time.clock_settime(time.CLOCK_REALTIME, wanted)
-    except PermissionError:
-        command = ["sudo", "-n", "date", "-s", f"@{wanted:.0f}"]
-    except FileNotFoundError:
-        return REFUSED
-    else:
-        return LEFT
-    try:
-        return REFUSED if subprocess.run(command, capture_output=True, check=False).returncode else LEFT
-    except FileNotFoundError:
-        return REFUSED
-
-
-def find_clock() -> str:
-    """The asker compares the clock with its own: from inside, a changed clock looks like any other."""
-    return NONE
-
-
 def disks() -> Iterator[Path]:
     """One folder for each disk that can be written."""
     folders = {folder.stat().st_dev: folder for folder in (temporary(), Path.home())}
@@ -192,7 +166,6 @@ TRACES: tuple[Trace, ...] = (
     ("files", leave_files, find_files),
     ("settings", leave_settings, find_settings),
     ("process", leave_process, find_process),
-    ("clock", leave_clock, find_clock),
     ("full disk", leave_full_disk, find_full_disk),
 )
 

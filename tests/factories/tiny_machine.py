@@ -3,6 +3,7 @@
 Kernel and busybox are Debian's packages, fetched by apt into `.setup/` once and unpacked there: nothing is installed.
 """
 
+import fcntl
 import gzip
 import io
 import re
@@ -49,18 +50,24 @@ def needs_qemu() -> None:
 
 def packages() -> Path:
     """The folder of the unpacked packages."""
-    if not (STORE / "done").exists():
-        STORE.mkdir(parents=True, exist_ok=True)
-        try:
-            for name in (_dependency(_KERNEL), _BUSYBOX):
-                _run("apt-get", "download", name)
-            for package in STORE.glob("*.deb"):
-                _run("dpkg-deb", "-x", str(package), str(STORE))
-                package.unlink()
-        except (OSError, subprocess.SubprocessError) as error:
-            pytest.skip(f"needs the packages {_KERNEL} and {_BUSYBOX}, which apt does not give: {error}")
-        (STORE / "done").touch()
+    STORE.mkdir(parents=True, exist_ok=True)
+    with (STORE / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # Several workers of a test run ask at once.
+        if not (STORE / "done").exists():
+            _fetch()
     return STORE
+
+
+def _fetch() -> None:
+    try:
+        for name in (_dependency(_KERNEL), _BUSYBOX):
+            _run("apt-get", "download", name)
+        for package in STORE.glob("*.deb"):
+            _run("dpkg-deb", "-x", str(package), str(STORE))
+            package.unlink()
+    except (OSError, subprocess.SubprocessError) as error:
+        pytest.skip(f"needs the packages {_KERNEL} and {_BUSYBOX}, which apt does not give: {error}")
+    (STORE / "done").touch()
 
 
 def _run(*words: str) -> str:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 from backend.domain.errors import DeskarenaError
 from backend.domain.image_offers import ImageOffer
-from backend.domain.machine_image import MachineImage, image_names, read_image
+from backend.domain.machine_image import image_names, read_image
+from backend.services.machine_images import about
 from worker.qemu.plan import Host, machine_of
 from worker.qemu.templates import Templates
 
@@ -26,19 +27,20 @@ def offers(images: Path, templates: Templates, host: Host, *, default: str) -> t
 def _offer(folder: Path, host: Host, *, default: bool, prepared: bool) -> ImageOffer:
     try:
         image = read_image(folder)
-        machine_of(folder, image, image.screens[0], host)
     except DeskarenaError as error:
         return ImageOffer(name=folder.name, default=default, reason=f"{error.message} {error.hint}".strip())
+    try:
+        machine_of(folder, image, image.screens[0], host)
+        reason = ""
+    except DeskarenaError as error:
+        reason = f"{error.message} {error.hint}".strip()
     return ImageOffer(
         name=image.name,
         os=image.os,
         default=default,
-        about=_about(image),
+        about=about(image),
         programs=image.programs,
         screens=image.screens,
         prepared=prepared,
+        reason=reason,
     )
-
-
-def _about(image: MachineImage) -> str:
-    return f"{image.os} {image.variant}, version {image.version}, {image.memory_mib} MiB, {image.cpus} processors"

@@ -59,6 +59,8 @@ def _verdict(
         return Verdict(name=name, works=False, reason="; ".join(f"{check.name}: {check.detail}" for check in lacks))
     poor = "; ".join(check.means for check in _failed(WANTED.get(name, ()), checks))
     slots = counted(room, needs.get(name, Need()), wanted=wanted) if name in DESKTOPS else None
+    if slots is not None and not slots.number and wanted != 0:
+        return Verdict(name=name, works=False, reason=f"no slot for it: {slots.reason}")
     return Verdict(name=name, works=True, reason=poor, slots=slots)
 
 

@@ -108,6 +108,26 @@ class TestImages:
         why = can.why_not("vm", Task(requires=["notepad"], os="windows"))
         assert why == "vm desktops for windows cannot be made here: Wine is not installed"
 
+    def test_of_several_that_would_do_one_must_be_named(self) -> None:
+        can = with_images(LINUX, {**LINUX, "name": "other"}, {**WINDOWS, "default": True})
+        assert "several images would do (debian, other)" in can.why_not("vm", Task(requires=[], os="linux"))
+        assert can.why_not("vm", Task(requires=[], os="linux"), image="other") == ""
+        assert can.why_not("vm", Task(requires=[], os="windows")) == ""
+
+    def test_one_that_cannot_be_used_is_no_choice(self) -> None:
+        can = with_images(LINUX, {**LINUX, "name": "other", "reason": "it is damaged"})
+        assert can.why_not("vm", Task(requires=[], os="linux")) == ""
+
+    def test_one_that_cannot_show_the_run_s_screen_says_so(self) -> None:
+        shown, not_shown = Screen(width=1280, height=800), Screen(width=640, height=480)
+        can = with_images(WINDOWS, {**LINUX, "screens": [shown.model_dump()]})
+        assert can.why_not("vm", Task(requires=[], os="linux"), screen=shown) == ""
+        assert "debian cannot show 640x480" in can.why_not("vm", Task(requires=[], os="linux"), screen=not_shown)
+
+    def test_the_default_one_of_any_worker_is_the_default(self) -> None:
+        both = joined(*[{"providers": with_images({**LINUX, "default": each}).providers} for each in (True, False)])
+        assert [image.default for image in both.images("vm")] == [True]
+
     def test_of_two_workers_add_up_and_one_that_works_counts(self) -> None:
         broken = {**LINUX, "reason": "its disk is damaged"}
         here, there = with_images(broken), with_images(LINUX, WINDOWS)

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from backend.domain.errors import NotFound
-from backend.services.machine_images import about, all_images, offers, one_image, remove_image
+from backend.services.machine_images import about, all_images, one_image, remove_image
 from tests.factories.machine_images import image_of, write_small_image
 
 
@@ -75,15 +75,6 @@ class TestOneImage:
     def test_a_name_is_no_path(self, data: Path, name: str) -> None:
         with pytest.raises(NotFound):
             one_image(data, name)
-
-
-class TestOffers:
-    def test_say_what_a_run_can_choose(self, data: Path) -> None:
-        debian, eleven = offers(data, "eleven")
-        assert (debian.name, debian.os, debian.prepared, debian.default) == ("debian", "linux", True, False)
-        assert (eleven.os, eleven.programs, eleven.default) == ("windows", ("notepad",), True)
-        assert [(screen.width, screen.height) for screen in debian.screens] == [(1920, 1080), (1280, 800)]
-        assert "secret" not in debian.model_dump_json()
 
 
 class TestRemoveImage:

@@ -65,6 +65,13 @@ class TestDescribe:
         assert info.slots == {"fake": 5}
         assert info.capabilities["providers"]["fake"]["slots"]["reason"].startswith("counted, by cores: ")
 
+    def test_a_provider_without_room_for_one_desktop_does_not_work(self, tmp_path: Path) -> None:
+        settings = Settings(data=tmp_path)
+        counter = SlotCounter(settings, lambda _: Room(memory=2**20, cores=5, disk=2**40))
+        fake = describe(settings, {"fake": FakeProvider()}, InProcessJudge(), counter).capabilities["providers"]["fake"]
+        assert (fake["ok"], fake["slots"]["number"]) == (False, 0)
+        assert fake["reason"].startswith("no slot for it: ")
+
     def test_images_say_which_systems_there_are(self, tmp_path: Path) -> None:
         info = describe(Settings(data=tmp_path), {"fake": Imaged()}, InProcessJudge())
         fake = info.capabilities["providers"]["fake"]

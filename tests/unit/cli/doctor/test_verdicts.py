@@ -9,7 +9,7 @@ ROOM = Room(memory=16 * GIB, cores=4, disk=100 * GIB)
 NAMES = dict.fromkeys(name for names in (*NEEDED.values(), *WANTED.values()) for name in names)
 
 
-def found(*broken: str, wanted: int | None = None) -> dict[str, Verdict]:
+def found(*broken: str, wanted: int | None = None, room: Room = ROOM) -> dict[str, Verdict]:
     checks = [
         Check(
             name=name, state=State.BROKEN if name in broken else State.OK, detail=f"no {name}", means=f"{name} is slow"
@@ -17,7 +17,7 @@ def found(*broken: str, wanted: int | None = None) -> dict[str, Verdict]:
         for name in NAMES
     ]
     needs = {"qemu": Need(memory=4 * GIB, cores=1.0, disk=GIB)}
-    return {verdict.name: verdict for verdict in verdicts(checks, ROOM, needs, wanted)}
+    return {verdict.name: verdict for verdict in verdicts(checks, room, needs, wanted)}
 
 
 class TestVerdicts:
@@ -54,6 +54,11 @@ class TestVerdicts:
             "local": 4,
             "qemu": 3,
         }
+
+    def test_without_room_for_one_desktop_it_does_not_work(self) -> None:
+        told = found(room=Room(memory=3 * GIB, cores=4, disk=100 * GIB))
+        assert {name for name, verdict in told.items() if not verdict.works} == {"qemu"}
+        assert told["qemu"].reason.startswith("no slot for it: ")
 
     def test_slots_that_a_person_has_set(self) -> None:
         slots = found(wanted=9)["local"].slots
