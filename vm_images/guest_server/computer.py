@@ -63,8 +63,8 @@ class Shell(Protocol):
 class Mouse:
     """The pointer."""
 
-    def __init__(self, boxes: Mapping[int, Box]) -> None:
-        self._boxes = boxes
+    def __init__(self, boxes: Mapping[int, Box], area: Sequence[int] | None = None) -> None:
+        self._boxes, self._area = boxes, area
         self.current_id: int | None = None
 
     def move_id(self, id: int) -> None:
@@ -74,8 +74,8 @@ class Mouse:
         self.current_id = int(id)
 
     def move_abs(self, x: float, y: float) -> None:
-        """To a share, 0 to 1, of the screen's width and height."""
-        pyautogui.moveTo(*_shares(x, y))
+        """To a share, 0 to 1, of the width and height of what the agent sees."""
+        pyautogui.moveTo(*_shares(x, y, self._area))
 
     def single_click(self) -> None:
         """With the left button, where the pointer is."""
@@ -103,13 +103,13 @@ class Mouse:
         screen_x: float | None = None,
         screen_y: float | None = None,
     ) -> None:
-        """From where the pointer is, with the left button: to shares of the screen, or to pixels by their names."""
+        """From where the pointer is, with the left button: to shares as `move_abs`, or to pixels by their names."""
         if screen_x is not None and screen_y is not None:
             x, y = screen_x, screen_y
         elif x is None or y is None:
             raise TypeError("drag needs x and y, or screen_x and screen_y")
         elif 0 <= x <= 1 and 0 <= y <= 1:
-            x, y = _shares(x, y)
+            x, y = _shares(x, y, self._area)
         pyautogui.dragTo(int(x), int(y), duration=_DRAG_SECONDS, button="left")
 
 
@@ -221,15 +221,16 @@ class WindowManager:
 class Computer:
     """All of it. `import computer` gives the one that was made last."""
 
-    def __init__(self, rects: Mapping[int, Box] | None = None) -> None:
+    def __init__(self, rects: Mapping[int, Box] | None = None, area: Sequence[int] | None = None) -> None:
         """Gets ready.
 
         Args:
             rects: the numbered elements' boxes in screen pixels.
+            area: what the agent sees of the screen: left, top, right, bottom; None = all of it.
         """
         pyautogui.FAILSAFE, pyautogui.PAUSE = False, _PAUSE
         boxes, shell = dict(rects or {}), _shell()
-        self.mouse = Mouse(boxes)
+        self.mouse = Mouse(boxes, area)
         self.keyboard = Keyboard(shell)
         self.clipboard = Clipboard(boxes, shell)
         self.os = OS(shell)
@@ -249,11 +250,11 @@ def _shell() -> Shell:
     return LinuxPrograms()
 
 
-def _shares(x: float, y: float) -> tuple[int, int]:
+def _shares(x: float, y: float, area: Sequence[int] | None) -> tuple[int, int]:
     if not (0 <= x <= 1 and 0 <= y <= 1):
         raise ValueError(f"expected x and y from 0 to 1, got {x} and {y}")
-    width, height = pyautogui.size()
-    return min(int(x * width), width - 1), min(int(y * height), height - 1)
+    left, top, right, bottom = area or (0, 0, *pyautogui.size())
+    return min(left + int(x * (right - left)), right - 1), min(top + int(y * (bottom - top)), bottom - 1)
 
 
 def _box(boxes: Mapping[int, Box], number: int | str) -> Box:

@@ -22,6 +22,7 @@ from .params import Params, json_params
 _LONGEST_CODE = 2**20
 _MOST_RECTS = 20_000
 _CORNERS = 4
+_FARTHEST = 1e6
 _KEPT = "desktop.ini"
 
 # The human of WAA's agents answers nothing here.
@@ -29,7 +30,7 @@ _BEFORE = """
 import json as _json, sys as _sys
 from deskarena_computer import Computer as _Computer
 _told = _json.loads({told!r})
-computer = _Computer({{number: tuple(box) for number, box in enumerate(_told["rects"])}})
+computer = _Computer({{number: tuple(box) for number, box in enumerate(_told["rects"])}}, _told["area"])
 class _Human:
     def __getattr__(self, name):
         raise RuntimeError("there is no human at this desktop")
@@ -42,6 +43,7 @@ class _Told:
     """What `/update_computer` has said last."""
 
     rects: list[list[int]] = field(default_factory=list)
+    area: list[int] | None = None
 
 
 def routes(machine: Machine) -> list[web.RouteDef]:
@@ -50,7 +52,7 @@ def routes(machine: Machine) -> list[web.RouteDef]:
 
     async def execute(request: web.Request) -> web.Response:
         params = await json_params(request)
-        source = program(params.text("command", longest=_LONGEST_CODE), told.rects)
+        source = program(params.text("command", longest=_LONGEST_CODE), told.rects, told.area)
         spec = CommandSpec([*machine.python, "-"], folder=machine.home, stdin=source)
         done = await run(machine, spec, deadline(params, machine, machine.limits.command_seconds))
         # As WAA has it: code that says `error` anywhere has failed.
@@ -60,7 +62,8 @@ def routes(machine: Machine) -> list[web.RouteDef]:
         return web.json_response({"status": "success", "output": done.output})
 
     async def update(request: web.Request) -> web.Response:
-        told.rects = rects_of(await json_params(request))
+        params = await json_params(request)
+        told.rects, told.area = rects_of(params), area_of(params)
         return web.json_response({"success": True})
 
     async def observe(_: web.Request) -> web.Response:
@@ -78,9 +81,9 @@ def routes(machine: Machine) -> list[web.RouteDef]:
     ]
 
 
-def program(code: str, rects: list[list[int]]) -> bytes:
+def program(code: str, rects: list[list[int]], area: list[int] | None = None) -> bytes:
     """The source that a process of its own runs: the agent's code with `computer` and `human`."""
-    told = json.dumps({"code": code, "rects": rects})
+    told = json.dumps({"code": code, "rects": rects, "area": area})
     return _BEFORE.format(told=told).encode("ascii")
 
 
@@ -88,29 +91,32 @@ def rects_of(params: Params) -> list[list[int]]:
     """The numbered elements' boxes: left, top, right, bottom in screen pixels, the first is number 0.
 
     They come as pixels of the picture that the agent saw: `window_rect` says which part of the screen that was, and
-    `scale` how many of its pixels one pixel of the screen was.
+    `scale` how many pixels of the screen one of its pixels was, across and down. What is sent beside it (`screenshot`,
+    `clipboard_content`, `swap_ctrl_alt`) is not needed: screen and clipboard are asked, and keys stay as they are.
     """
     given = params.values.get("rects") or []
     if not isinstance(given, list) or len(given) > _MOST_RECTS:
         raise GuestError("bad_request", f"'rects' must be a list of at most {_MOST_RECTS} boxes")
-    left, top = _corner(params.values.get("window_rect"))
+    left, top, *_ = area_of(params) or [0, 0]
     across, down = _scale(params.values.get("scale"))
     return [_box(each, left, top, across, down) for each in given]
+
+
+def area_of(params: Params) -> list[int] | None:
+    """The part of the screen that `move_abs` takes shares of: left, top, right, bottom; None = all of it."""
+    given = params.values.get("window_rect")
+    if given is None:
+        return None
+    if not isinstance(given, list) or len(given) != _CORNERS or not all(_is_number(each) for each in given):
+        raise GuestError("bad_request", "'window_rect' must be four numbers")
+    return [round(each) for each in given]
 
 
 def _box(given: Any, left: float, top: float, across: float, down: float) -> list[int]:
     if not isinstance(given, list) or len(given) != _CORNERS or not all(_is_number(each) for each in given):
         raise GuestError("bad_request", f"a box of 'rects' must be four numbers, not {str(given)[:80]}")
     x1, y1, x2, y2 = given
-    return [round(left + x1 / across), round(top + y1 / down), round(left + x2 / across), round(top + y2 / down)]
-
-
-def _corner(given: Any) -> tuple[float, float]:
-    if given is None:
-        return 0.0, 0.0
-    if not isinstance(given, list) or len(given) != _CORNERS or not all(_is_number(each) for each in given):
-        raise GuestError("bad_request", "'window_rect' must be four numbers")
-    return float(given[0]), float(given[1])
+    return [round(left + x1 * across), round(top + y1 * down), round(left + x2 * across), round(top + y2 * down)]
 
 
 def _scale(given: Any) -> tuple[float, float]:
@@ -122,7 +128,8 @@ def _scale(given: Any) -> tuple[float, float]:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    # JSON as Python reads it knows infinity, too; beyond that is no place of any screen.
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _FARTHEST
 
 
 def _observation(machine: Machine) -> dict[str, Any]:

@@ -48,6 +48,11 @@ class TestMouse:
         outcome(clean, "computer.mouse.move_abs(x=0.5, y=0.25)")
         assert pointer(clean) == [640, 200]
 
+    def test_move_abs_takes_shares_of_what_the_agent_sees(self, clean: Session) -> None:
+        made = "from deskarena_computer import Computer\nseen = Computer(area=[100, 200, 300, 300])\n"
+        outcome(clean, f"{made}seen.mouse.move_abs(x=0.5, y=0.5)")
+        assert pointer(clean) == [200, 250]
+
     @pytest.mark.parametrize("how", ["x=0.5, y=0.5", "0.5, 0.5", "screen_x=640, screen_y=400"])
     def test_drag_takes_shares_and_named_pixels(self, clean: Session, how: str) -> None:
         outcome(clean, f"computer.mouse.move_abs(x=0.1, y=0.1)\ncomputer.mouse.drag({how})")

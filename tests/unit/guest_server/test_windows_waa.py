@@ -13,22 +13,25 @@ from guest_server.errors import GuestError
 from guest_server.limits import Limits
 from guest_server.machine import Placement
 from guest_server.params import Params
-from guest_server.waa_windows import program, rects_of
+from guest_server.waa_windows import area_of, program, rects_of
 from guest_server.windows_windows import is_application, placed_box
 
-FAKE = "class Computer:\n    def __init__(self, boxes):\n        self.boxes = boxes\n"
+FAKE = "class Computer:\n    def __init__(self, boxes, area):\n        self.boxes, self.area = boxes, area\n"
 
 
 class TestProgram:
     def ran(self, folder: Path, code: str) -> "subprocess.CompletedProcess[str]":
         (folder / "deskarena_computer.py").write_text(FAKE)
-        source = program(code, [[1, 2, 3, 4]]).decode()
+        source = program(code, [[1, 2, 3, 4]], [5, 6, 7, 8]).decode()
         return subprocess.run(
             [sys.executable, "-"], input=source, cwd=folder, capture_output=True, text=True, check=False, timeout=30
         )
 
     def test_the_code_has_the_computer_with_the_boxes(self, tmp_path: Path) -> None:
         assert self.ran(tmp_path, "print(computer.boxes[0], 'ü {x} \\'\"')").stdout == "(1, 2, 3, 4) ü {x} '\"\n"
+
+    def test_it_knows_what_the_agent_saw(self, tmp_path: Path) -> None:
+        assert self.ran(tmp_path, "print(computer.area)").stdout == "[5, 6, 7, 8]\n"
 
     def test_there_is_no_human(self, tmp_path: Path) -> None:
         assert "no human" in self.ran(tmp_path, "human.get_past_input()").stderr
@@ -41,13 +44,23 @@ class TestProgram:
 
 class TestRectsOf:
     def test_places_of_a_picture_come_back_to_the_screen(self) -> None:
-        given = {"rects": [[10, 20, 30, 40]], "window_rect": [100, 200, 500, 600], "scale": [2, 0.5]}
-        assert rects_of(Params(given)) == [[105, 240, 115, 280]]
+        """As WAA's agents send them: what the picture was before it was shrunk, by what it was then."""
+        original, shrunk = (1440, 900), (960, 450)
+        scale = [whole / part for whole, part in zip(original, shrunk, strict=True)]
+        given = {"rects": [[10, 20, 30, 40]], "window_rect": [100, 200, 500, 600], "scale": scale}
+        assert rects_of(Params(given)) == [[115, 240, 145, 280]]
         assert rects_of(Params({"rects": [[1.4, 2, 3, 4]]})) == [[1, 2, 3, 4]]
         assert rects_of(Params({})) == []
 
     @pytest.mark.parametrize(
-        "given", [{"rects": 1}, {"rects": [[1, 2, 3]]}, {"rects": [["a", 1, 1, 1]]}, {"rects": [], "scale": 0}]
+        "given",
+        [
+            {"rects": 1},
+            {"rects": [[1, 2, 3]]},
+            {"rects": [["a", 1, 1, 1]]},
+            {"rects": [], "scale": 0},
+            {"rects": [[1, 2, 3, 1e999]]},
+        ],
     )
     def test_anything_else_is_refused(self, given: dict[str, Any]) -> None:
         with pytest.raises(GuestError):
@@ -55,6 +68,16 @@ class TestRectsOf:
 
     def test_it_can_be_told_to_a_process(self) -> None:
         json.dumps(rects_of(Params({"rects": [[1, 2, 3, 4]]})))
+
+
+class TestAreaOf:
+    def test_is_all_of_the_screen_unless_told(self) -> None:
+        assert area_of(Params({})) is None
+        assert area_of(Params({"window_rect": [0, 0, 640.0, 480.0]})) == [0, 0, 640, 480]
+
+    def test_anything_else_is_refused(self) -> None:
+        with pytest.raises(GuestError):
+            area_of(Params({"window_rect": [1, 2]}))
 
 
 class TestIsApplication:
