@@ -1,4 +1,4 @@
-"""WindowsAgentArena's own routes, but for its checks: /execute_windows, /update_computer, /obs_winagent and a cleanup.
+"""WindowsAgentArena's own routes, but for its checks: /execute_windows, /update_computer, /obs_winagent and the like.
 
 What an agent sends runs in a process of its own, never in this one. `computer` is the library of `computer.py`; what
 `/update_computer` said is given to each such process, and what is on the clipboard is asked of Windows.
@@ -47,7 +47,7 @@ class _Told:
 
 
 def routes(machine: Machine) -> list[web.RouteDef]:
-    """POST /execute_windows, /update_computer, /setup/clear_task_files; GET /obs_winagent."""
+    """POST /execute_windows, /update_computer, /setup/clear_task_files and for snapshots; GET /obs_winagent."""
     told = _Told()
 
     async def execute(request: web.Request) -> web.Response:
@@ -78,7 +78,13 @@ def routes(machine: Machine) -> list[web.RouteDef]:
         web.post("/update_computer", update),
         web.get("/obs_winagent", observe),
         web.post("/setup/clear_task_files", clear),
+        web.post("/save_state", _no_states),
+        web.post("/revert_to_snapshot", _no_states),
     ]
+
+
+async def _no_states(_: web.Request) -> web.Response:
+    raise GuestError("not_available", "a machine's states are the worker's: each attempt begins with a fresh one")
 
 
 def program(code: str, rects: list[list[int]], area: list[int] | None = None) -> bytes:

@@ -1,24 +1,28 @@
 """The Windows part as a whole: it can be imported anywhere, and its routes are those of WindowsAgentArena's server."""
 
+import asyncio
 import importlib
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
 import pytest
+from aiohttp.test_utils import make_mocked_request
 
 import guest_server
 from guest_server import checks_windows, waa_windows
 from guest_server.api_windows import Library
 from guest_server.app import build_app
+from guest_server.errors import GuestError
 from guest_server.limits import Limits
 from guest_server.machine import Machine
 
 MODULES = sorted(path.stem for path in Path(guest_server.__file__).parent.glob("*_windows.py"))
 DOCS = Path(__file__).resolve().parents[3] / "docs" / "guest-api.md"
-# Reference: what WindowsAgentArena's server has beyond OSWorld's, and needs no snapshot.
+# Reference: what WindowsAgentArena's server has beyond OSWorld's.
 OWN = {
     "/execute_windows", "/update_computer", "/obs_winagent", "/setup/clear_task_files", "/is_details_view",
+    "/save_state", "/revert_to_snapshot",
     "/are_files_sorted_by_modified_time", "/is_directory_read_only_for_user", "/are_all_images_tagged",
     "/library_folders", "/check_if_timer_started", "/check_if_world_clock_exists",
 }  # fmt: skip
@@ -39,6 +43,12 @@ def test_every_route_of_waa_is_there_and_documented() -> None:
     assert paths(waa_windows, checks_windows) - paths() == OWN
     text = DOCS.read_text()
     assert [path for path in sorted(OWN) if f"`POST {path}`" not in text and f"`GET {path}`" not in text] == []
+
+
+def test_snapshots_are_the_workers() -> None:
+    with pytest.raises(GuestError, match="each attempt begins with a fresh one") as refused:
+        asyncio.run(waa_windows._no_states(make_mocked_request("POST", "/save_state")))
+    assert refused.value.status == 501
 
 
 def test_a_function_that_is_not_declared_is_never_called() -> None:

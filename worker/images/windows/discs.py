@@ -80,7 +80,7 @@ def extract(iso: Path, folders: Sequence[str], target: Path) -> None:
         try:
             _xorriso("-osirrox", "on", "-indev", str(iso), "-extract", f"/{folder}", str(place))
         except Unavailable as error:
-            hint = "Is it virtio-win.iso, of version 0.1.240 or later?"
+            hint = "Is it virtio-win.iso, of version 0.1.262 or later?"
             raise Invalid(f"it has no folder {folder}: {error.message}", path=str(iso), hint=hint) from error
         # What a read-only medium holds is read-only in the copy, too, folders included.
         for each in (place, *place.rglob("*")):

@@ -80,6 +80,20 @@ def _says_no(method: str, route: str, payload: Callable[[Place], dict[str, Any]]
     return Route(f"{method} {route}", ask)
 
 
+def _refused(route: str, kind: str) -> Route:
+    """A route that says why it does nothing."""
+
+    def ask(desktop: Desktop, _: Place) -> None:
+        try:
+            desktop.call("POST", route)
+        except GuestRefused as error:
+            _want(error.kind == kind, f"it refuses: {error}")
+        else:
+            _want(held=False, what="it does something")
+
+    return Route(f"POST {route}", ask)
+
+
 def _check(route: str, payload: Callable[[Place], dict[str, Any]]) -> Route:
     """A check of WindowsAgentArena's: yes or no is an answer, anything else is not."""
     return _windows_only(_says_no("POST", route, payload))
@@ -192,6 +206,8 @@ ROUTES = (
     _windows_only(_call("POST", "/update_computer", lambda _: {"rects": {}, "scale": 1}, key="success")),
     _windows_only(_call("GET", "/obs_winagent", key="window_names_str")),
     _windows_only(_call("POST", "/setup/clear_task_files")),
+    _windows_only(_refused("/save_state", "not_available")),
+    _windows_only(_refused("/revert_to_snapshot", "not_available")),
     _check("/is_details_view", lambda _: {"path": "C:\\Windows"}),
     _check("/are_files_sorted_by_modified_time", lambda _: {"directory": "C:\\Windows"}),
     _check("/is_directory_read_only_for_user", lambda _: {"directory": "C:\\Windows", "user": "Guest"}),
