@@ -4,6 +4,7 @@ import zipfile
 from pathlib import Path
 
 from worker.images.windows.server import GUEST, LOCK, api_version, archive, read_python
+from worker.qemu.arguments import SECRET_NAME
 
 SETUP = GUEST.parent / "windows" / "setup"
 
@@ -61,6 +62,9 @@ class TestScripts:
     def test_the_server_finds_its_packages_and_itself(self) -> None:
         line = next(line for line in (SETUP / "serve.ps1").read_text().splitlines() if "$env:PYTHONPATH =" in line)
         assert re.findall(r"\$PSScriptRoot '(\w+)'", line) == ["site", "server"]
+
+    def test_the_secret_has_the_name_that_the_machine_gives_it(self) -> None:
+        assert re.findall(r"^\$mark = '(.*)='", (SETUP / "serve.ps1").read_text(), re.MULTILINE) == [SECRET_NAME]
 
     def test_it_has_no_window(self) -> None:
         script = (SETUP / "server.ps1").read_text()
