@@ -42,18 +42,19 @@ function Invoke-Stage {
     Send-Report 'done' @{ stage = $Name; seconds = [int] ((Get-Date) - $begun).TotalSeconds }
 }
 
-# Ends the machine after a group of stages, once; the next start goes on behind it. What comes before belongs to the last moment.
+# Ends the machine after a group of stages, once; the next start goes on behind it. What comes before belongs to the last
+# moment: the host is told first, because without it a later start would not come back here.
 function Stop-After {
     param([string] $Phase, [scriptblock] $Before)
     $mark = Join-Path $State ($Phase + '.phase')
     if (Test-Path -LiteralPath $mark) {
         return
     }
+    Send-Report 'phase' @{ phase = $Phase }
     if ($Before) {
         & $Before
     }
     New-Item -ItemType File -Path $mark -Force | Out-Null
-    Send-Report 'phase' @{ phase = $Phase }
     Stop-Computer -Force
     # Nothing of the next group may run while Windows goes down.
     exit 0

@@ -135,7 +135,9 @@ class Builder:
 
     def _set_windows_up(self) -> None:
         # An installation that broke off half-way cannot be continued: Windows would start into an error.
-        _remove(self._windows)
+        # A layer of programs that is left from before lies above that other Windows.
+        for stale in (self._windows, *self.request.folder.glob("layer-*.qcow2")):
+            _remove(stale)
         self._empty.write_bytes(empty_overlay(self._size))
         media = (self.request.iso, self._first)
         uefi = self.request.options.firmware == "uefi"
@@ -146,24 +148,29 @@ class Builder:
         key = json.loads((self.request.folder / "second.done").read_text())["key"]
         layer = self.request.folder / f"layer-{key[:16]}.qcow2"
         for stale in self.request.folder.glob("layer-*.qcow2"):
-            if stale != layer:
+            # One that was cut off while Windows went down has lost the task that would go on.
+            if stale != layer or _ending(layer).exists():
                 _remove(stale)
         settings = self._windows.with_suffix(".vars")
         if settings.exists() and not layer.exists():
             # They say where Windows' boot loader lies.
             shutil.copyfile(settings, layer.with_suffix(".vars"))
         further = dict.fromkeys(each.path for each in self._given.installers() if each.program.medium)
-        self._run("programs", Disks(layer, self._windows, (self._second, *further)), press_keys=False)
+        self._run("programs", Disks(layer, self._windows, (self._second, *further)), ending=_ending(layer).touch)
         layer.replace(self._programs)
+        _ending(layer).unlink()
 
-    def _run(self, phase: str, disks: Disks, *, press_keys: bool) -> None:
+    def _run(
+        self, phase: str, disks: Disks, *, press_keys: bool = False, ending: Callable[[], None] = lambda: None
+    ) -> None:
         host, folder = this_host(self.request.data), self.request.folder
         if host.why_slow:
             self._tell(f"this will take hours: {host.why_slow}")
         self._tell(f"to watch: a VNC viewer on the socket {folder / 'vnc'}")
         with build_machine(self.machine(host), disks, folder) as machine:
             try:
-                machine.until_off(phase, seconds=self.request.minutes * 60, press_keys=press_keys, tell=self._tell)
+                seconds = self.request.minutes * 60
+                machine.until_off(phase, seconds=seconds, press_keys=press_keys, tell=self._tell, ending=ending)
             except Unavailable:
                 machine.picture(folder / "last-screen.png")
                 self._tell(f"what the screen showed: {folder / 'last-screen.png'}")
@@ -216,8 +223,13 @@ class Builder:
             left.unlink(missing_ok=True)
 
 
+def _ending(layer: Path) -> Path:
+    """Is there once Windows has said that it goes down for good."""
+    return layer.with_suffix(".ending")
+
+
 def _remove(layer: Path) -> None:
-    for stale in (layer, layer.with_suffix(".vars")):
+    for stale in (layer, layer.with_suffix(".vars"), _ending(layer)):
         stale.unlink(missing_ok=True)
 
 

@@ -55,7 +55,15 @@ class Build:
         self._serial = serial
         self._reports = Reports()
 
-    def until_off(self, phase: str, *, seconds: float, press_keys: bool, tell: Tell) -> None:
+    def until_off(
+        self,
+        phase: str,
+        *,
+        seconds: float,
+        press_keys: bool,
+        tell: Tell,
+        ending: Callable[[], None] = lambda: None,
+    ) -> None:
         """Waits until the guest says that a phase is over and switches itself off.
 
         Args:
@@ -63,6 +71,7 @@ class Build:
             seconds: deadline.
             press_keys: an install medium asks for a key before it starts.
             tell: is told what the guest says.
+            ending: is called when the guest has said that the phase is over, before it goes down.
 
         Raises:
             Unavailable: a stage failed in the guest, it crashed, switched off too early, or took too long.
@@ -75,7 +84,9 @@ class Build:
                 tell(report.told())
                 if report.kind == "failed":
                     raise Unavailable(f"Windows: {report.stage} failed: {report.text}")
-                reached = reached or (report.kind, report.stage) == ("phase", phase)
+                if (report.kind, report.stage) == ("phase", phase):
+                    reached = True
+                    ending()
             if ended := self.qemu.look():
                 if reached and self._switched_off(ended):
                     return

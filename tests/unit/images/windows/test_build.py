@@ -1,0 +1,80 @@
+"""Which layers a build goes on with, and which not; whole builds are in tests/integration/images."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from worker.images.windows.build import Builder
+from worker.images.windows.catalog import Catalog
+from worker.images.windows.editions import Edition
+from worker.images.windows.given import Given
+from worker.images.windows.machine import Disks
+from worker.images.windows.options import Options
+from worker.images.windows.plan import Plan, Request
+
+EDITION = Edition(index=1, name="Windows", id="Core", installation="Client", build=26100, languages=("en-US",))
+
+
+class CutOffError(Exception):
+    """In the place of a power cut."""
+
+
+@pytest.fixture
+def builder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Builder:
+    """A build that has Windows and the medium for programs; there are no programs to bring."""
+    request = Request("w", tmp_path / "w.iso", tmp_path / "v.iso", Options(edition="Core"), tmp_path)
+    made = Builder(request, Plan(EDITION, Catalog(programs=(), inbox=()), b""), lambda _: None)
+    (request.folder / "second.done").write_text(json.dumps({"key": "k" * 64}))
+    (request.folder / "windows.vars").write_text("the firmware's")
+    monkeypatch.setattr(Given, "installers", lambda _: ())
+    return made
+
+
+def machine(monkeypatch: pytest.MonkeyPatch, *runs: str) -> list[bool]:
+    """In the machine's place: how each start ends. Gives for each whether there was a layer to go on with."""
+    went_on: list[bool] = []
+
+    def run(
+        _: Builder, __: str, disks: Disks, *, press_keys: bool = False, ending: Callable[[], Any] = lambda: None
+    ) -> None:
+        went_on.append(disks.overlay.exists())
+        disks.overlay.touch()
+        how = runs[len(went_on) - 1]
+        if how != "cut off":
+            ending()
+        if how != "well":
+            raise CutOffError
+
+    monkeypatch.setattr(Builder, "_run", run)
+    return went_on
+
+
+class TestInstall:
+    def test_goes_on_inside_windows(self, builder: Builder, monkeypatch: pytest.MonkeyPatch) -> None:
+        went_on = machine(monkeypatch, "cut off", "well")
+        with pytest.raises(CutOffError):
+            builder._install()
+        builder._install()
+        assert went_on == [False, True]
+
+    def test_a_layer_that_was_going_down_is_begun_anew(self, builder: Builder, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Its Windows has no task any more that would go on, so it would never say anything again."""
+        went_on = machine(monkeypatch, "cut off while ending", "cut off", "well")
+        for _ in range(2):
+            with pytest.raises(CutOffError):
+                builder._install()
+        builder._install()
+        assert went_on == [False, False, True]
+        assert {path.suffix for path in builder.request.folder.glob("layer-*")} == {".vars"}
+
+
+class TestSetWindowsUp:
+    def test_layers_above_another_windows_go(self, builder: Builder, monkeypatch: pytest.MonkeyPatch) -> None:
+        machine(monkeypatch, "cut off", "well")
+        with pytest.raises(CutOffError):
+            builder._install()
+        builder._set_windows_up()
+        assert list(builder.request.folder.glob("layer-*")) == []
