@@ -8,6 +8,7 @@ from ctypes import wintypes
 
 from .api_windows import failure, user32
 from .errors import GuestError
+from .handles_windows import class_name
 from .input_events import Button, Click, Drag, Event, Hotkey, Key, Move, Scroll, Type, points
 from .screen_windows import GdiScreen
 from .virtual_keys_windows import VIRTUAL_KEYS, absolute, is_extended, stroke, utf16
@@ -24,6 +25,8 @@ _ARRIVAL_SECONDS = 0.5
 _UNITS_AT_ONCE = 50
 _NO_KEY = 0xE8
 _TYPED_KEYS = frozenset("\n\t\b")
+_WINE_CONSOLE = "WineConsoleClass"
+"""Of Wine's console windows, which know keys only; Windows' own take characters, too."""
 
 
 class _MouseInput(ctypes.Structure):
@@ -163,9 +166,12 @@ def _units(text: str, *, down: bool = True, up: bool = True) -> list[_Input]:
 
 def _type(text: str) -> None:
     inputs: list[_Input] = []
+    keyed = class_name(user32.GetForegroundWindow()) == _WINE_CONSOLE
     for char in text:
         if char in _TYPED_KEYS:
             inputs += [_key(VIRTUAL_KEYS[char]), _key(VIRTUAL_KEYS[char], release=True)]
+        elif keyed:
+            inputs += [*_press(char), *_release(char)]
         else:
             inputs += _units(char)
     for batch in _batches(inputs, 2 * _UNITS_AT_ONCE):

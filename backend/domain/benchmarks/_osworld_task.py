@@ -115,6 +115,7 @@ class TaskFile(_Loose):
     difficulty_source: DifficultySource | None = None
     level: str | None = Field(default=None, max_length=100)
     requires: list[Word] = Field(default_factory=list, max_length=100)
+    os: Literal["linux", "windows"] | None = None
     licences: dict[Word, Annotated[int, Field(ge=1, le=1000)]] = Field(default_factory=dict, max_length=20)
     max_steps: int | None = Field(default=None, ge=1, le=1000)
     oracle: list[dict[str, Any]] | None = None
@@ -156,7 +157,7 @@ def _labels(file: TaskFile, raw: Mapping[str, JSON], task: Task, suite: Suite) -
         difficulty_source=source,
         level=file.level,
         licences=file.licences,
-        os=suite.os,
+        os=file.os or suite.os,
         feasible=not task.evaluator.infeasible,
         extra={} if suite is PLAIN else extra_of(task, suite, raw),
     )

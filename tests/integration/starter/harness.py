@@ -10,6 +10,7 @@ from backend.config import Settings
 from backend.domain import registry
 from backend.domain.episode import EndedBy
 from backend.domain.evaluators.evaluate import CallEvidence, collect, evaluate, look
+from backend.domain.image_offers import ImageOffer, image_for
 from backend.domain.loop import Parts, Progress, Rules, run_episode
 from backend.domain.ports import Desktop, DesktopSpec
 from backend.domain.ports_agent import AgentContext
@@ -109,9 +110,17 @@ class Bench:
 
     def missing(self, task: Task) -> list[str]:
         """Programs that the task requires and a desktop here does not have."""
-        offer = self.provider.availability()
-        assert offer.ok, offer.reason
+        offer = self._offer(task)
+        if offer.reason:
+            return [offer.reason]
         return sorted(set(task.labels.requires) - set(offer.programs))
+
+    def _offer(self, task: Task) -> ImageOffer:
+        """The image that the task gets."""
+        able = self.provider.availability()
+        assert able.ok, able.reason
+        chosen = image_for(able.images, None, task.labels.os)
+        return next(image for image in able.images if image.name == chosen)
 
     def run(  # noqa: PLR0913 - what an episode is made of
         self,
@@ -134,7 +143,7 @@ class Bench:
             slot: of the provider.
         """
         loaded = loaded or starter()
-        opened = self.provider.open(slot, DesktopSpec())
+        opened = self.provider.open(slot, DesktopSpec(image=self._offer(task).name))
         try:
             names = {name: name for name in loaded.assets}
             opened.let_out(way_out_of(task, names, egress="none", hosts=(), proxy=""), loaded.assets.__getitem__)

@@ -2,6 +2,9 @@
 
 The element's tag is the role, `name` its name, its text the content; states, rectangle and value are attributes in
 namespaces that differ between projects and versions, so only the local part of a name counts.
+
+A tree of Windows (root `desktop`) has its windows right below the root, whatever their roles, and says `visible` of
+what shows. Its widgets are read like those of Linux: `showing`, and their window's class as application.
 """
 
 import re
@@ -25,7 +28,7 @@ class Widget:
     """One element of the tree.
 
     Attributes:
-        role: as in the tree, with dashes: `push-button`.
+        role: as in the tree, with dashes: `push-button`; on Windows a window's class: `edit`, `button`.
         text: its content, for example of an entry or label.
         states: names such as `showing`, `sensitive`, `checked`.
         rect: (x, y, width, height) in screen pixels, None if it has none.
@@ -66,6 +69,9 @@ class _Place:
     depth: int = field(default=0, compare=False)
 
 
+_WINDOWS_ROOT = "desktop"
+
+
 def widgets(xml: str) -> list[Widget]:
     """All widgets in document order.
 
@@ -76,13 +82,25 @@ def widgets(xml: str) -> list[Widget]:
         root = fromstring(xml)
     except (ParseError, DefusedXmlException, ValueError) as error:
         raise Invalid(f"the accessibility tree cannot be read: {error}") from error
+    if _local(root.tag) == _WINDOWS_ROOT:
+        return [one for window in root for one in _walk(window, _window(window), seen="visible")]
     return list(_walk(root, _Place()))
 
 
-def _walk(element: Element, place: _Place) -> Iterator[Widget]:
+def _window(element: Element) -> _Place:
+    """A window of Windows."""
+    values = {_local(key): value for key, value in element.attrib.items()}
+    name, active = values.get("name", ""), values.get("active") == "true"
+    return _Place(app=_local(element.tag), windows=(name,), active=active)
+
+
+def _walk(element: Element, place: _Place, seen: str = "showing") -> Iterator[Widget]:
+    """An element and all below it. `seen`: the attribute of what shows."""
     values = {_local(key): value for key, value in element.attrib.items()}
     role, name = _local(element.tag), values.get("name", "")
     states = frozenset(key for key, value in values.items() if value == "true" and key != "name")
+    if seen in states:
+        states |= {"showing"}
     if role == "application":
         place = _Place(app=name, depth=place.depth)
     elif role in WINDOW_ROLES:
@@ -99,7 +117,7 @@ def _walk(element: Element, place: _Place) -> Iterator[Widget]:
         in_active=place.active,
     )
     for child in element:
-        yield from _walk(child, place)
+        yield from _walk(child, place, seen)
 
 
 def _local(name: str) -> str:

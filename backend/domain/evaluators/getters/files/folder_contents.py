@@ -19,7 +19,7 @@ found = {{}} if os.path.isdir(root) else None
 for folder, folders, files in os.walk(root):
     for name in sorted(folders) + sorted(files):
         path = os.path.join(folder, name)
-        short = os.path.relpath(path, root)
+        short = os.path.relpath(path, root).replace(os.sep, "/")
         if len(found) >= 500:
             break
         if name in folders and not os.path.islink(path):
@@ -40,7 +40,10 @@ class _Folder(Parameters):
 
 @register(Kind.GETTER, "folder_contents")
 class FolderContents:
-    """`path`. The value maps relative paths to `{mode, sha256}` (folders end in `/`); None if there is no folder."""
+    """`path`. The value maps relative paths to `{mode, sha256}`; None if there is no folder.
+
+    Paths have `/` on every system, and folders end in it.
+    """
 
     def check(self, parameters: Mapping[str, Any]) -> None:
         """Raises Invalid if the parameters are wrong."""

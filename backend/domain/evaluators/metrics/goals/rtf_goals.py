@@ -1,0 +1,53 @@
+"""`rtf_goals` (ours): paragraphs of a rich text file."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from backend.domain.evaluators.formats.rtf import BrokenRtf, Paragraph, read_rtf
+from backend.domain.evaluators.metrics._verdicts import Goal, reached, short, verdict
+from backend.domain.registry import Kind, register
+from backend.domain.score import MetricValue
+
+MAX_BYTES = 8 * 2**20
+
+
+@register(Kind.METRIC, "rtf_goals")
+def rtf_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
+    """Goals about an .rtf file.
+
+    Args:
+        result: its path.
+        rules: `paragraphs`: regular expressions, each matches some whole paragraph; `without`: each matches none;
+            `bold`, `plain`: texts, all of whose characters are bold, or none; `keeps`: regular expressions of
+            paragraphs that must still be there; `partial`: the share of goals counts.
+    """
+    if result is None or not Path(result).is_file():
+        return verdict(met=False, reason="the file is not there")
+    if Path(result).stat().st_size > MAX_BYTES:
+        return verdict(met=False, reason=f"the file is larger than {MAX_BYTES // 2**20} MiB")
+    try:
+        paragraphs = read_rtf(Path(result).read_bytes())
+    except BrokenRtf as error:
+        return verdict(met=False, reason=f"the document is damaged: {error}")
+    texts = [paragraph.text.strip() for paragraph in paragraphs]
+
+    def some(pattern: str) -> bool:
+        return any(re.fullmatch(pattern, text) for text in texts)
+
+    goals: list[Goal] = [(some(one), f"a paragraph {short(one)}") for one in rules.get("paragraphs", ())]
+    goals += [(not some(one), f"no paragraph {short(one)}") for one in rules.get("without", ())]
+    goals += [(_marked(paragraphs, text, bold=True), f"{short(text)} in bold") for text in rules.get("bold", ())]
+    goals += [(_marked(paragraphs, text, bold=False), f"{short(text)} not bold") for text in rules.get("plain", ())]
+    kept = [(some(one), f"the paragraph {short(one)} is gone") for one in rules.get("keeps", ())]
+    return reached(goals, partial=bool(rules.get("partial")), kept=kept)
+
+
+def _marked(paragraphs: list[Paragraph], text: str, *, bold: bool) -> bool:
+    """Whether some occurrence of the text is bold (or not) from its first to its last character."""
+    for paragraph in paragraphs:
+        start = paragraph.text.find(text)
+        if start >= 0 and set(paragraph.bold[start : start + len(text)]) == {bold}:
+            return True
+    return False
