@@ -26,8 +26,10 @@ PYTHON = VENV / "bin" / "python"
 STAMPS = ROOT / ".setup"
 GUEST = ROOT / ".guest-site"
 WINE = ROOT / ".wine"
+WHY_NOT = "why-not.txt"
 NODE_MODULES = ROOT / "node_modules"
 OLDEST = (3, 11)
+ALWAYS = ("base", "wine")
 APPS = {"base": (), "machines": ("machines",), "full": ("full", "machines")}
 CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 USERNS_SWITCH = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
@@ -219,9 +221,32 @@ def make_wine_prefix() -> list[Path]:
 
 
 def prepare_wine() -> bool:
-    """What desktops with Windows programs start from, where Wine is installed."""
+    """What desktops with Windows programs start from, where Wine is installed. All else works without them.
+
+    Where it cannot be made, a file says why, which `deskarena doctor` and workers read; the next call tries again.
+    """
     if shutil.which("wine") is None:
         return False
+    why_not = WINE / WHY_NOT
+    try:
+        worked = lay_out_wine()
+    except (PreparationError, OSError) as error:
+        WINE.mkdir(exist_ok=True)
+        why_not.write_text(f"{error}\n")
+        say(f"Wine is installed, but desktops with Windows programs cannot be had: {error}")
+        say("going on without them; the next `make setup` tries again")
+        return True
+    why_not.unlink(missing_ok=True)
+    return worked
+
+
+def lay_out_wine() -> bool:
+    """Python for Windows, and the prefix; returns whether anything was to be done.
+
+    Raises:
+        PreparationError: a step failed.
+        OSError: Wine does not start, or a file could not be written.
+    """
     version = subprocess.run(["wine", "--version"], text=True, capture_output=True, check=False).stdout
     lock = ROOT / "requirements-guest-windows.txt"
     worked = step("wine-python", key_of([lock]), "installing Python for Windows programs", install_windows_python)
@@ -339,6 +364,8 @@ def tell_missing(names: list[str]) -> None:
     say(f"  sudo apt-get install --no-install-recommends {' '.join(names)}")
     if "chromium" in names:
         say("  (Ubuntu ships Chromium as a snap only; the page tests and browser tasks then say that it is missing)")
+    if "wine" in names:
+        say("  (Wine is for desktops with Windows programs only; their tasks then say that it is missing)")
     say("going on with what is there; `deskarena doctor` tells what this machine can run")
 
 
@@ -370,7 +397,7 @@ def prepare(options: argparse.Namespace) -> bool:
     STAMPS.mkdir(exist_ok=True)
     with (STAMPS / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        lists = ["base", *APPS[options.apps], *(["machines", "test"] if options.tests else [])]
+        lists = [*ALWAYS, *APPS[options.apps], *(["machines", "test"] if options.tests else [])]
         # System packages come first: the one that makes environments may be among them.
         worked = prepare_system(lists)
         worked |= prepare_python() | prepare_wine()

@@ -5,6 +5,7 @@
 
 import os
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 from worker.local.flavour import Flavour
@@ -14,6 +15,8 @@ LOADERS = (Path("/usr/lib/wine/wine64"), Path("/usr/lib/wine/wine"))
 """Where Debian and Ubuntu put the program itself, behind their wrapper in /usr/bin."""
 USER = "Docker"
 """WindowsAgentArena's tasks name it in their paths."""
+WHY_NOT = "why-not.txt"
+"""Where `make setup` says why it could not lay them out."""
 PREFIX = ".wine"
 """In the home."""
 _DRIVE = f"/home/user/{PREFIX}/drive_c"
@@ -21,6 +24,7 @@ _PROFILE = f"{PREFIX}/drive_c/users/{USER}"
 FOLDERS = tuple(f"{_PROFILE}/{name}" for name in ("Desktop", "Documents", "Downloads", "Music", "Pictures", "Videos"))
 _PROGRAM_FOLDERS = ("windows", "windows/system32", "Program Files")
 _VERSION_SECONDS = 30
+_WORDS = 500
 
 
 def loader() -> Path | None:
@@ -35,7 +39,9 @@ def why_not(folder: Path) -> str:
         folder: that `make setup` has laid out.
     """
     if loader() is None:
-        return "Wine is not installed: `make setup APPS=full` installs it, or the packages `wine wine64 fonts-wine`"
+        return "Wine is not installed: `make setup` installs it, or the packages `wine wine64 libwine fonts-wine`"
+    with suppress(FileNotFoundError), (folder / WHY_NOT).open(errors="replace") as told:
+        return f"Wine is installed, but could not be made ready: {' '.join(told.read(_WORDS).split())}"
     missing = [name for name in ("python/python.exe", f"home/{PREFIX}/system.reg") if not (folder / name).is_file()]
     return f"Wine is installed, but {missing[0]} is not ready in {folder}: run `make setup`" if missing else ""
 

@@ -5,9 +5,14 @@ import select
 import shutil
 import subprocess
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
-from backend.cli.doctor.check import PROBE_SECONDS, Check, Probe, first_line
+from backend.cli.doctor.check import PROBE_SECONDS, Check, Probe, State, first_line
+
+CHECKOUT = Path(__file__).resolve().parents[3]
+WHY_NOT = "why-not.txt"
+"""Where `make setup` says why it could not make Wine ready, beside what it lays out."""
 
 XVFB = Probe(
     name="xvfb",
@@ -44,7 +49,7 @@ WINE = Probe(
     name="wine",
     works="Windows applications can run on local desktops",
     lacks="no Windows applications on local desktops",
-    install="apt install wine",
+    install="make setup installs Wine and makes it ready (scripts/packages-wine.txt)",
 )
 GUEST = Probe(
     name="guest server",
@@ -162,9 +167,21 @@ def guest_server() -> Check:
     return GUEST.program(["/usr/bin/python3", "-c", code])
 
 
-def wine() -> Check:
-    """Ask Wine for its version."""
-    return WINE.program(["wine", "--version"])
+def wine(laid_out: Path = CHECKOUT / ".wine") -> Check:
+    """Ask Wine for its version, and look for what `make setup` lays out for it, or says why it could not.
+
+    Args:
+        laid_out: The folder that desktops with Windows programs start from.
+    """
+    found = WINE.program(["wine", "--version"])
+    if found.state is not State.OK:
+        return found
+    with suppress(FileNotFoundError):
+        said = (laid_out / WHY_NOT).read_text(errors="replace")
+        return WINE.broken(f"{found.detail}, but it could not be made ready: {' '.join(said.split())[:500]}")
+    if not (laid_out / "home").is_dir():
+        return WINE.broken(f"{found.detail}, but not made ready in {laid_out}")
+    return found
 
 
 def applications() -> list[Check]:

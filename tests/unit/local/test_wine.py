@@ -2,8 +2,9 @@ from pathlib import Path
 
 import pytest
 
+from backend.cli.doctor import desktops as doctor
 from guest_server import session_wine
-from scripts import wine_prefix
+from scripts import prepare, wine_prefix
 from worker.local import wine
 from worker.local.images import SYSTEMS, offers
 
@@ -34,7 +35,7 @@ class TestWhyNot:
 
     def test_says_how_to_install_wine(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(wine, "LOADERS", ())
-        assert "make setup APPS=full" in wine.why_not(folder)
+        assert "Wine is not installed: `make setup` installs it" in wine.why_not(folder)
         assert wine.version() == ""
 
     @pytest.mark.parametrize("name", ["python/python.exe", "home/.wine/system.reg"])
@@ -43,6 +44,12 @@ class TestWhyNot:
         assert f"{name} is not ready" in wine.why_not(folder)
         with pytest.raises(FileNotFoundError, match="run `make setup`"):
             wine.flavour(folder, Path("/guest"))
+
+    def test_passes_on_why_setup_could_not_lay_it_out(self, folder: Path) -> None:
+        (folder / wine.WHY_NOT).write_text("this command failed:\n  wineboot --init\n" + 9000 * "x")
+        told = wine.why_not(folder)
+        assert "could not be made ready: this command failed: wineboot --init" in told
+        assert len(told) < 1000
 
 
 class TestFlavour:
@@ -85,9 +92,10 @@ class TestOffers:
 
 
 class TestTheTemplatesMaker:
-    """scripts/wine_prefix.py runs before anything is installed, so it imports nothing of ours."""
+    """What is said twice: scripts run before anything is installed, and the backend does not import workers."""
 
     def test_agrees_with_who_uses_the_template(self) -> None:
         assert wine_prefix.USER == wine.USER
         assert wine_prefix.LOADERS == wine.LOADERS
+        assert prepare.WHY_NOT == wine.WHY_NOT == doctor.WHY_NOT
         assert session_wine.PYTHON.removesuffix("\\python.exe") == wine_prefix.PYTHON

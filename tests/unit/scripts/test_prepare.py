@@ -1,4 +1,5 @@
 import json
+from argparse import Namespace
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ from scripts import prepare
 
 STARTER = Path(__file__).resolve().parents[3] / "backend" / "starter"
 PACKAGE_OF = {
+    **dict.fromkeys(("cmd", "control", "explorer", "notepad", "regedit", "wordpad"), "wine"),
     "gsettings": "libglib2.0-bin",
     "localc": "libreoffice-calc",
     "loimpress": "libreoffice-impress",
@@ -21,7 +23,7 @@ PACKAGE_OF = {
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty checkout that the script believes to be its own."""
-    for name, value in (("ROOT", tmp_path), ("STAMPS", tmp_path / ".setup")):
+    for name, value in (("ROOT", tmp_path), ("STAMPS", tmp_path / ".setup"), ("WINE", tmp_path / ".wine")):
         monkeypatch.setattr(prepare, name, value)
     (tmp_path / ".setup").mkdir()
     (tmp_path / "scripts").mkdir()
@@ -124,6 +126,114 @@ class TestPrepareSystem:
         assert asked == [["no-such-package"]]
 
 
+class TestLists:
+    def test_wine_comes_with_every_kind_of_setup(self, checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        asked: list[list[str]] = []
+        monkeypatch.setattr(prepare, "prepare_system", lambda lists: bool(asked.append(lists)))
+        for name in ("prepare_python", "prepare_wine", "prepare_node", "warn_about_namespaces"):
+            monkeypatch.setattr(prepare, name, lambda: False)
+        for apps in prepare.APPS:
+            prepare.prepare(Namespace(apps=apps, tests=False, lint=False))
+        prepare.prepare(Namespace(apps="base", tests=True, lint=False))
+        assert len(asked) == 4
+        assert all(lists[:2] == ["base", "wine"] for lists in asked)
+
+
+class Apt:
+    """A machine whose apt has some packages, and installs nothing of a request that names another one."""
+
+    def __init__(self, *has: str) -> None:
+        self.has, self.installed = set(has), set[str]()
+
+    def __call__(self, _prefix: list[str], *arguments: str) -> bool:
+        names = [name for name in arguments[1:] if not name.startswith("-")]
+        if arguments[0] != "install" or not set(names) <= self.has:
+            return arguments[0] == "update"
+        self.installed.update(names)
+        return True
+
+    def missing(self, names: list[str]) -> list[str]:
+        return [name for name in names if name not in self.installed]
+
+
+class TestInstallSystem:
+    def test_a_machine_whose_apt_has_no_wine_gets_everything_else(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        base, wine = prepare.wanted_packages(["base"]), prepare.wanted_packages(["wine"])
+        apt = Apt(*base)
+        monkeypatch.setattr(prepare, "apt_get", apt)
+        monkeypatch.setattr(prepare, "administrator", list)
+        monkeypatch.setattr(prepare, "missing_packages", apt.missing)
+        monkeypatch.setattr(prepare.shutil, "which", lambda name: f"/usr/bin/{name}")
+        assert not prepare.install_system([*base, *wine])
+        assert apt.installed == set(base)
+        assert not set(base) & set(wine)
+
+
+@pytest.fixture
+def wine_checkout(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout, and a machine with a Wine that says its version."""
+    for name in ("requirements-guest-windows.txt", "scripts/wine_prefix.py", "vm_images/wine/settings.reg"):
+        (checkout / name).parent.mkdir(parents=True, exist_ok=True)
+        (checkout / name).write_text(name)
+    (checkout / "wine").write_text("#!/bin/sh\necho wine-8.0\n")
+    (checkout / "wine").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{checkout}:/usr/bin:/bin")
+    return checkout
+
+
+def made(path: Path) -> list[Path]:
+    """Makes a file that a step was to make."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()
+    return [path]
+
+
+def broken() -> list[Path]:
+    """A step that fails."""
+    raise prepare.PreparationError("wineboot --init failed")
+
+
+class TestPrepareWine:
+    def test_does_nothing_without_wine(self, checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("PATH", str(checkout))
+        assert not prepare.prepare_wine()
+        assert not (checkout / ".wine").exists()
+
+    def test_lays_out_once(self, wine_checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(prepare, "install_windows_python", lambda: made(wine_checkout / ".wine/python/python.exe"))
+        monkeypatch.setattr(prepare, "make_wine_prefix", lambda: made(wine_checkout / ".wine/home/.wine/system.reg"))
+        assert prepare.prepare_wine()
+        monkeypatch.setattr(prepare, "make_wine_prefix", broken)
+        assert not prepare.prepare_wine()
+        assert not (wine_checkout / ".wine" / prepare.WHY_NOT).exists()
+
+    def test_a_new_wine_makes_a_new_prefix(self, wine_checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(prepare, "install_windows_python", lambda: made(wine_checkout / ".wine/python/python.exe"))
+        monkeypatch.setattr(prepare, "make_wine_prefix", lambda: made(wine_checkout / ".wine/home/.wine/system.reg"))
+        prepare.prepare_wine()
+        (wine_checkout / "wine").write_text("#!/bin/sh\necho wine-9.0\n")
+        assert prepare.prepare_wine()
+
+    def test_a_failure_is_told_kept_and_tried_again(
+        self, wine_checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """Nothing else needs Wine: `make run` goes on."""
+        why_not = wine_checkout / ".wine" / prepare.WHY_NOT
+        monkeypatch.setattr(prepare, "install_windows_python", broken)
+        assert prepare.prepare_wine()
+        assert "desktops with Windows programs cannot be had: wineboot --init failed" in capsys.readouterr().err
+        assert "wineboot --init failed" in why_not.read_text()
+        monkeypatch.setattr(prepare, "install_windows_python", lambda: made(wine_checkout / ".wine/python/python.exe"))
+        monkeypatch.setattr(prepare, "make_wine_prefix", lambda: made(wine_checkout / ".wine/home/.wine/system.reg"))
+        assert prepare.prepare_wine()
+        assert not why_not.exists()
+
+    def test_a_wine_that_does_not_start_is_such_a_failure(self, wine_checkout: Path) -> None:
+        (wine_checkout / "wine").write_bytes(b"\x7fELF of another machine")
+        assert prepare.prepare_wine()
+        assert (wine_checkout / ".wine" / prepare.WHY_NOT).read_text()
+
+
 class TestEnvironment:
     def test_an_activated_environment_does_not_redirect_the_installation(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("VIRTUAL_ENV", "/elsewhere")
@@ -136,6 +246,6 @@ class TestPackageLists:
         """A fresh machine once had every task of a domain "not runnable here", because only ours had the program."""
         tasks = [json.loads(path.read_text()) for path in (STARTER / "tasks").glob("*/*.json")]
         needed = {program for task in tasks for program in task.get("requires", [])}
-        known = set(prepare.wanted_packages(["base", "full"]))
+        known = set(prepare.wanted_packages([*prepare.ALWAYS, "full"]))
         assert len(tasks) >= 24
         assert {PACKAGE_OF.get(program, program) for program in needed} - known == set()
