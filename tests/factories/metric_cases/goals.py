@@ -67,6 +67,13 @@ def plain(folder: Path, colour: str) -> Call:
     return Call((str(folder / "a.png"), PIXELS))
 
 
+def rich_text(folder: Path, bold: str, filler: int = 0) -> Call:
+    """A file of rich text with one bold word and about so many bytes of other text, and the rule that it has it."""
+    more = "A line of no interest.\\par " * (filler // 28)
+    text = f"{{\\rtf1\\ansi {{\\b {bold}}}\\par {more}}}"
+    return Call((write(folder, "a.rtf", text), {"bold": ["Summer"]}))
+
+
 CASES: dict[str, MetricCase] = {
     "bookmark_saved": MetricCase(
         passing=lambda folder: Call((write(folder, "Bookmarks", bookmarks("Report")), BOOKMARK)),
@@ -99,6 +106,11 @@ CASES: dict[str, MetricCase] = {
         near_miss=lambda folder: plain(folder, "blue"),
         sized=lambda folder, size: Call((sized_picture(folder, size).args[0], PIXELS)),
         kinds=("png",),
+    ),
+    "rtf_goals": MetricCase(
+        passing=lambda folder: rich_text(folder, "Summer"),
+        near_miss=lambda folder: rich_text(folder, "Summe"),
+        sized=lambda folder, size: rich_text(folder, "Summer", size),
     ),
     "same_picture": MetricCase(
         passing=lambda folder: Call((picture(folder / "a.png"), picture(folder / "b.png"))),

@@ -12,13 +12,17 @@ from backend.domain.task import Task
 from tests.integration.starter.harness import Bench, starter
 from tests.sampling import sample
 
-SAMPLE = 6
+TASKS = starter().tasks
+SAMPLED = [
+    *sample([task for task in TASKS if task.labels.os == "linux"], 6),
+    *sample([task for task in TASKS if task.labels.os == "windows"], 2),
+]
 
 
 @pytest.mark.desktop
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("agent", VALIDATION_AGENTS)
-@pytest.mark.parametrize("task", sample(starter().tasks, SAMPLE), ids=lambda task: str(task.key))
+@pytest.mark.parametrize("task", SAMPLED, ids=lambda task: str(task.key))
 class TestTasks:
     def test_scores_what_it_must(self, bench: Bench, task: Task, agent: str, folder: Path) -> None:
         missing = bench.missing(task)

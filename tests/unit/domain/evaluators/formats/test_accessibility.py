@@ -44,3 +44,25 @@ class TestWidgets:
     def test_what_is_no_plain_xml_is_refused(self, xml: str) -> None:
         with pytest.raises(Invalid, match="cannot be read"):
             widgets(xml)
+
+
+WINDOWS = """<desktop xmlns:st="urn:st" xmlns:cp="urn:cp">
+<notepad name="a.txt - Notepad" st:active="true" st:visible="true" cp:screencoord="(0, 0)" cp:size="(400, 300)">
+  <edit name="" st:visible="true" st:focused="true" cp:screencoord="(4, 40)" cp:size="(390, 250)">milk</edit>
+</notepad>
+<dialog name="Font"><button name="OK" cp:screencoord="(4, 40)" cp:size="(9, 9)"/></dialog></desktop>"""
+
+
+class TestWindows:
+    """A tree of Windows has its windows below the root, whatever they are called."""
+
+    def test_a_windows_class_is_the_application_and_its_name_the_windows(self) -> None:
+        (edit,) = [widget for widget in widgets(WINDOWS) if widget.role == "edit"]
+        assert (edit.app, edit.windows, edit.in_active, edit.text) == ("notepad", ("a.txt - Notepad",), True, "milk")
+
+    def test_what_is_visible_shows(self) -> None:
+        shown = {widget.role: widget.on_screen for widget in widgets(WINDOWS)}
+        assert shown == {"notepad": True, "edit": True, "dialog": False, "button": False}
+
+    def test_a_window_behind_is_not_the_active_one(self) -> None:
+        assert [widget.in_active for widget in widgets(WINDOWS)] == [True, True, False, False]

@@ -1,0 +1,53 @@
+import pytest
+
+from backend.domain.evaluators.formats.rtf import BrokenRtf, read_rtf
+
+WORDPAD = (
+    rb"{\rtf1\ansi\ansicpg1252\uc1\deff0{\fonttbl{\f0\fnil\fcharset0 Arial;}}{\colortbl ;\red255\green0\blue0;}"
+    rb"{\*\generator Wine Riched20 2.0.????;}{\info{\title Draft}}"
+    rb"\pard\b Summer party\b0\par" + b"\r\n" + rb"Bring {\b cake}, said J\'f6rg \u8212- or not.\par}"
+)
+
+
+def texts(data: bytes) -> list[str]:
+    return [paragraph.text for paragraph in read_rtf(data)]
+
+
+def bold_of(data: bytes) -> str:
+    return "".join(
+        sign for paragraph in read_rtf(data) for sign, bold in zip(paragraph.text, paragraph.bold, strict=True) if bold
+    )
+
+
+class TestReadRtf:
+    def test_paragraphs_without_what_is_no_text(self) -> None:
+        assert texts(WORDPAD) == ["Summer party", "Bring cake, said J\u00f6rg \u2014 or not.", ""]
+
+    def test_what_is_bold(self) -> None:
+        assert bold_of(WORDPAD) == "Summer partycake"
+
+    def test_a_group_ends_what_began_in_it(self) -> None:
+        assert bold_of(rb"{\rtf1 {\b a{b}\b0 c}d\b e\plain f}") == "abe"
+
+    def test_characters_of_another_code_page(self) -> None:
+        assert texts(rb"{\rtf1\ansicpg1251 \'cc\'e8\'f0}") == ["\u041c\u0438\u0440"]
+
+    def test_what_repeats_a_character_for_older_readers_is_left_out(self) -> None:
+        assert texts(rb"{\rtf1\uc2 \u228ae{\uc0\u228}x}") == ["\u00e4\u00e4x"]
+
+    def test_signs_of_the_format_itself(self) -> None:
+        assert texts(rb"{\rtf1 \{a\\b\}\tab c\~d}") == ["{a\\b}\tc\u00a0d"]
+
+    @pytest.mark.parametrize(
+        ("data", "why"),
+        [
+            (b"", "does not begin"),
+            (b"Summer party", "does not begin"),
+            (rb"{\rtf1 {\b Summer", "breaks off"),
+            (rb"{\rtf1 a}}", "has not begun"),
+            (rb"{\rtf1 " + b"{" * 100_000, "nested too deep"),
+        ],
+    )
+    def test_damaged_ones_are_refused(self, data: bytes, why: str) -> None:
+        with pytest.raises(BrokenRtf, match=why):
+            read_rtf(data)
