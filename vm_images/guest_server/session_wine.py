@@ -13,10 +13,12 @@ import os
 import select
 import signal
 import socket
+import subprocess
 import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from . import API_VERSION
@@ -24,6 +26,9 @@ from .environment_linux import SessionConfig, read_config
 from .errors import StartError
 from .relay import leading
 from .services_linux import Services, start_x
+
+if TYPE_CHECKING:
+    from Xlib.xobject.drawable import Window
 
 DESKTOP = "Default"
 """Windows' own name for a user's desktop. The prefix's settings put every program on it and give it a task bar."""
@@ -33,9 +38,9 @@ PYTHON_PATH = r"C:\Deskarena"
 """Where this package lies for Windows programs."""
 SERVER = "guest_server.session_windows"
 _START_SECONDS = 60.0
+_SERVER_SECONDS = 15.0
 _END_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _PASSED_ON = ("HOME", "USER", "LOGNAME", "LANG", "WINEPREFIX", "WINEARCH", "WINEDEBUG", "http_proxy", "https_proxy")
-_ESSENTIAL = ("Xvfb", "server")
 
 
 def wine_environment(config: SessionConfig, display: str) -> dict[str, str]:
@@ -83,26 +88,41 @@ class DesktopWindow:
         self._display.screen().root.change_attributes(event_mask=X.SubstructureNotifyMask)
         self._display.sync()
 
-    def wait(self, deadline: float) -> None:
-        """Returns when it is there. Raises StartError if it does not come in time (`time.monotonic`)."""
-        while not self._seen():
+    def wait(self, deadline: float) -> int:
+        """Returns the process whose window it is, when it is there.
+
+        That is an `explorer.exe`, but the one that was started here or another one: the first program that needs a
+        desktop makes it. Without that process, Wine shows nothing any more.
+
+        Raises:
+            StartError: it does not come in time (`time.monotonic`), or does not say whose it is.
+        """
+        while (window := self._seen()) is None:
             left = deadline - time.monotonic()
             if left <= 0 or not select.select([self._display.fileno()], [], [], left)[0]:
                 raise StartError("Wine's desktop did not appear; DESKARENA_VERBOSE=1 shows what it says")
+        owner = window.get_full_property(self._display.intern_atom("_NET_WM_PID"), 0)
         self._display.close()
+        if owner is None:
+            raise StartError("Wine's desktop does not say whose window it is")
+        return int(owner.value[0])
 
-    def _seen(self) -> bool:
+    def _seen(self) -> "Window | None":
         while self._display.pending_events():
             event = self._display.next_event()
             if event.type == self._shown:
                 shape = event.window.get_geometry()
                 if (shape.width, shape.height) == self._size:
-                    return True
-        return False
+                    return event.window
+        return None
 
 
-def boot(services: Services, config: SessionConfig, wine: str) -> dict[str, object]:
-    """Starts the programs and returns what the Windows part said when its API answered.
+def boot(services: Services, config: SessionConfig, wine: str) -> tuple[dict[str, object], dict[str, int]]:
+    """Starts the programs.
+
+    Returns:
+        What the Windows part said when its API answered; and the processes that the session cannot do without. Two of
+        them Wine has started by itself, and where one ends, the others do not end: they show nothing, or wait for ever.
 
     Raises:
         StartError: a program could not be started, or was not ready in time.
@@ -115,6 +135,7 @@ def boot(services: Services, config: SessionConfig, wine: str) -> dict[str, obje
     os.chdir(Path(config.inherited["WINEPREFIX"], "drive_c", "users", config.inherited["USER"]))
     window = DesktopWindow(display, (config.width, config.height))
     environment = wine_environment(config, display)
+    wine_server = start_wine_server(wine, environment)
     shell = [wine, "explorer.exe", f"/desktop={DESKTOP},{config.width}x{config.height}"]
     services.start("explorer", shell, environment)
     read_end, write_end = os.pipe()
@@ -123,8 +144,8 @@ def boot(services: Services, config: SessionConfig, wine: str) -> dict[str, obje
     os.close(write_end)
     _forget_secret()
     said = services.answer("server", read_end, deadline - time.monotonic())
-    window.wait(deadline)
-    return _understood(said)
+    started = {name: services.processes[name].pid for name in ("Xvfb", "server")}
+    return _understood(said), {**started, "explorer": window.wait(deadline), "wineserver": wine_server}
 
 
 def _forget_secret() -> None:
@@ -144,11 +165,42 @@ def _understood(line: str) -> dict[str, object]:
     return said
 
 
+def start_wine_server(wine: str, environment: Mapping[str, str], processes: Path = Path("/proc")) -> int:
+    """Starts what all Windows programs are served by, and returns its process.
+
+    Each program would start it itself; but of two that do so at once, one fails. It stays until the session ends.
+
+    Raises:
+        StartError: it cannot be started, or is not there although it said that it is ready.
+    """
+    command = [str(Path(wine).with_name("wineserver")), "-p"]
+    try:
+        # It answers when it is ready, and goes on with the streams that it was given.
+        done = subprocess.run(
+            command,
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=_SERVER_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise StartError(f"Wine's server could not be started: {error}") from None
+    if done.returncode:
+        raise StartError(f"Wine's server could not be started: it ended with {done.returncode}")
+    for path in processes.glob("[0-9]*/comm"):
+        with contextlib.suppress(OSError):  # That process has ended meanwhile.
+            if path.read_text().startswith("wineserver"):
+                return int(path.parent.name)
+    raise StartError("Wine's server is not there")
+
+
 class _Session:
     """The running session: two relays, and the programs that it cannot do without."""
 
-    def __init__(self, services: Services, config: SessionConfig) -> None:
-        self._services, self._config = services, config
+    def __init__(self, services: Services, config: SessionConfig, essential: Mapping[str, int]) -> None:
+        self._services, self._config, self._essential = services, config, essential
         self._end = asyncio.Event()
         self._problem = ""
 
@@ -157,8 +209,8 @@ class _Session:
         loop = asyncio.get_running_loop()
         for number in _END_SIGNALS:
             loop.add_signal_handler(number, self._end.set)
-        for name in _ESSENTIAL:
-            self._watch(name)
+        for name, pid in self._essential.items():
+            self._watch(name, pid)
         api = leading(lambda: asyncio.open_connection("127.0.0.1", PORT))
         way_out = leading(lambda: asyncio.open_unix_connection(self._config.egress_socket))
         await asyncio.start_unix_server(api, sock=listener)
@@ -169,16 +221,17 @@ class _Session:
         await self._end.wait()
         return self._problem
 
-    def _watch(self, name: str) -> None:
-        descriptor = os.pidfd_open(self._services.processes[name].pid)
+    def _watch(self, name: str, pid: int) -> None:
+        descriptor = os.pidfd_open(pid)
         asyncio.get_running_loop().add_reader(descriptor, self._ended, name, descriptor)
 
     def _ended(self, name: str, descriptor: int) -> None:
         asyncio.get_running_loop().remove_reader(descriptor)
         os.close(descriptor)
-        code = self._services.processes[name].wait()
-        if code or name != "server":
-            self._problem = self._problem or f"{name} ended with {code}: the desktop cannot go on"
+        code = self._services.processes["server"].wait() if name == "server" else None
+        if code != 0:
+            how = "" if code is None else f" with {code}"
+            self._problem = self._problem or f"{name} ended{how}: the desktop cannot go on"
         self._end.set()
 
 
@@ -188,12 +241,12 @@ def run(config: SessionConfig) -> int:
     services = Services()
     problem = ""
     try:
-        said = boot(services, config, config.inherited["DESKARENA_WINE"])
+        said, essential = boot(services, config, config.inherited["DESKARENA_WINE"])
         seconds = round(time.monotonic() - start, 3)
         told = {"ready": True, "api": API_VERSION, **said, "seconds": seconds, "pid": os.getpid()}
         listener = socket.socket(fileno=int(config.inherited["DESKARENA_LISTEN_FD"]))
         listener.set_inheritable(False)
-        problem = asyncio.run(_Session(services, config).run(listener, told))
+        problem = asyncio.run(_Session(services, config, essential).run(listener, told))
     except StartError as error:
         problem = str(error)
     except KeyboardInterrupt:

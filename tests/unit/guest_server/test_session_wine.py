@@ -5,7 +5,7 @@ import pytest
 from guest_server.environment_linux import SessionConfig
 from guest_server.errors import StartError
 from guest_server.limits import Limits
-from guest_server.session_wine import _understood, server_environment, set_size, wine_environment
+from guest_server.session_wine import _understood, server_environment, set_size, start_wine_server, wine_environment
 
 
 @pytest.fixture
@@ -69,3 +69,34 @@ class TestUnderstood:
     def test_anything_else_is_told(self, line: str) -> None:
         with pytest.raises(StartError, match="did not say that it is ready"):
             _understood(line)
+
+
+class TestStartWineServer:
+    @pytest.fixture
+    def wine(self, tmp_path: Path) -> str:
+        """The path of a Wine whose server ends at once, and says that all is well."""
+        (tmp_path / "wineserver").write_text("#!/bin/sh\nexit $CODE\n")
+        (tmp_path / "wineserver").chmod(0o755)
+        return str(tmp_path / "wine64")
+
+    @pytest.fixture
+    def processes(self, tmp_path: Path) -> Path:
+        """Looks like /proc."""
+        for pid, name in ((1, "bwrap"), (12, "wineserver64"), (20, "explorer.exe")):
+            (tmp_path / "proc" / str(pid)).mkdir(parents=True)
+            (tmp_path / "proc" / str(pid) / "comm").write_text(f"{name}\n")
+        (tmp_path / "proc" / "13").mkdir()  # It has ended meanwhile.
+        return tmp_path / "proc"
+
+    def test_finds_its_process_by_the_kernels_name(self, wine: str, processes: Path) -> None:
+        assert start_wine_server(wine, {"CODE": "0"}, processes) == 12
+
+    def test_one_that_does_not_start(self, wine: str, processes: Path, tmp_path: Path) -> None:
+        with pytest.raises(StartError, match="could not be started: it ended with 3"):
+            start_wine_server(wine, {"CODE": "3"}, processes)
+        with pytest.raises(StartError, match="could not be started"):
+            start_wine_server(str(tmp_path / "absent" / "wine64"), {}, processes)
+
+    def test_one_that_is_not_there_after_all(self, wine: str, tmp_path: Path) -> None:
+        with pytest.raises(StartError, match="Wine's server is not there"):
+            start_wine_server(wine, {"CODE": "0"}, tmp_path)

@@ -1,0 +1,197 @@
+"""Desktops with Windows programs: the prefix in the sandbox as every kind of keeper makes it, and whole sessions.
+
+What every desktop does is in tests/contract/test_desktop.py, what must be gone in test_nothing_remains.py.
+"""
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backend.config import Settings
+from backend.domain.errors import GuestLost
+from backend.domain.ports import Desktop, DesktopSpec, OpenDesktop
+from backend.domain.run import Screen
+from tests.integration.keeper.helpers import FLAVOURS, Guest, desktop, exists, family, keeper
+from tests.waiting import until
+from worker.keeper.client import CHECKOUT, KeeperClient
+from worker.local import wine
+from worker.providers.local import LocalProvider
+
+STANDIN = ("/usr/bin/python3", "-m", "guest_server.session")
+"""Answers without Wine: what is looked at here is what Wine would find."""
+SPEC = DesktopSpec(screen=Screen(width=800, height=600), image="wine")
+
+
+WHY_NOT = wine.why_not(CHECKOUT / ".wine")
+pytestmark = [
+    pytest.mark.desktop,
+    pytest.mark.skipif(bool(WHY_NOT), reason=f"needs desktops with Windows programs: {WHY_NOT}"),
+]
+
+
+@pytest.fixture(scope="module", params=FLAVOURS)
+def client(request: pytest.FixtureRequest) -> Iterator[KeeperClient]:
+    """A keeper as root, as an ordinary user and as a container has it, in turn."""
+    with keeper(request.param) as found:
+        yield found
+
+
+@pytest.fixture
+def guest(client: KeeperClient) -> Iterator[Guest]:
+    """A desktop whose prefix can be looked at; Wine does not run."""
+    with desktop(client, os="windows", command=STANDIN) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalProvider]:
+    """Whole sessions."""
+    made = LocalProvider(Settings(data=tmp_path_factory.mktemp("wine")))
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def opened(provider: LocalProvider) -> OpenDesktop:
+    """A desktop for all tests that leave it usable."""
+    return provider.open(0, SPEC)
+
+
+@pytest.fixture
+def there(opened: OpenDesktop) -> Desktop:
+    return opened.desktop
+
+
+def name_of(pid: int) -> str:
+    """What the kernel calls a process."""
+    return Path(f"/proc/{pid}/comm").read_text().strip()
+
+
+class TestPrefix:
+    def look(self, guest: Guest) -> Any:
+        """What Wine asks of a prefix, and what tasks do."""
+        return guest.python(
+            "import json, os\n"
+            "prefix = os.environ['WINEPREFIX']\n"
+            "user = f'{prefix}/drive_c/users/' + os.environ['USER']\n"
+            "notepad = f'{prefix}/drive_c/windows/notepad.exe'\n"
+            "print(json.dumps({\n"
+            "    'ours': os.stat(prefix).st_uid == os.getuid(),\n"
+            "    'drives': os.listdir(f'{prefix}/dosdevices'),\n"
+            "    'folders': {n: os.path.islink(f'{user}/{n}') for n in ('Desktop', 'Documents', 'Downloads')},\n"
+            "    'notepad': [os.path.islink(notepad), os.path.getsize(notepad) > 1000],\n"
+            "    'python': os.access(f'{prefix}/drive_c/Python/python.exe', os.R_OK),\n"
+            "    'locked': [os.access(f'{prefix}/drive_c/{n}', os.W_OK) for n in ('Python', 'Deskarena')],\n"
+            "}))"
+        )
+
+    def test_is_whole_and_the_users_own(self, guest: Guest) -> None:
+        assert self.look(guest) == {
+            "ours": True,
+            "drives": ["c:"],
+            "folders": {"Desktop": False, "Documents": False, "Downloads": False},
+            "notepad": [True, True],
+            "python": True,
+            "locked": [False, False],
+        }
+
+    def test_what_is_written_into_it_is_not_there_the_next_time(self, client: KeeperClient) -> None:
+        write = (
+            "import json, os\n"
+            "prefix = os.environ['WINEPREFIX']\n"
+            "for name in ('user.reg', 'drive_c/new.txt', 'drive_c/windows/win.ini'):\n"
+            "    with open(f'{prefix}/{name}', 'a') as file: file.write('an earlier task')\n"
+            "os.rename(f'{prefix}/drive_c/users/Docker/Documents', f'{prefix}/drive_c/users/Docker/Papers')\n"
+            "print(json.dumps(None))"
+        )
+        read = (
+            "import json, os, subprocess\n"
+            "found = subprocess.run(['grep', '-rl', 'an earlier task', os.environ['WINEPREFIX']],"
+            " capture_output=True, text=True)\n"
+            "print(json.dumps(found.stdout.split()))"
+        )
+        with desktop(client, os="windows", command=STANDIN) as first:
+            first.python(write)
+            assert len(first.python(read)) == 3
+        with desktop(client, os="windows", command=STANDIN) as second:
+            assert second.python(read) == []
+            assert self.look(second)["folders"]["Documents"] is False
+
+    def test_a_copy_serves_where_no_overlay_can_be_had(self) -> None:
+        with (
+            keeper("user", overlay=False) as client,
+            desktop(client, os="windows", command=STANDIN) as guest,
+        ):
+            assert guest.kept.home == "copy on tmpfs"
+            assert self.look(guest)["ours"]
+
+
+class TestSession:
+    def python(self, there: Desktop, code: str) -> str:
+        done = there.run_python(code)
+        assert done.returncode == 0, done.error
+        return done.output.strip()
+
+    def test_its_programs_are_windows_programs(self, there: Desktop) -> None:
+        assert self.python(there, "import sys, os; print(sys.platform, os.environ['USERNAME'])") == "win32 Docker"
+        assert there.execute(["cmd", "/c", "ver"]).output.strip().startswith("Microsoft Windows 10")
+
+    def test_agents_code_finds_its_library(self, there: Desktop) -> None:
+        assert self.python(there, "import pyautogui; print(tuple(pyautogui.size()))") == "(800, 600)"
+
+    def test_nothing_of_ours_is_in_its_environment(self, there: Desktop) -> None:
+        found = self.python(there, "import os; print([name for name in os.environ if name.startswith('DESKARENA')])")
+        assert found == "[]"
+
+    def test_there_is_no_network_but_its_own(self, there: Desktop) -> None:
+        code = (
+            "import socket\n"
+            "for address in (('192.0.2.1', 80), ('127.0.0.1', 18888)):\n"
+            "    try:\n"
+            "        socket.create_connection(address, 3).close(); print('open')\n"
+            "    except OSError:\n"
+            "        print('closed')\n"
+        )
+        assert self.python(there, code).split() == ["closed", "open"]
+
+    def test_every_process_is_behind_the_filter_and_without_rights(self, opened: OpenDesktop) -> None:
+        statuses = [Path(f"/proc/{pid}/status").read_text() for pid in family(opened._kept.pid) if exists(pid)]  # type: ignore[attr-defined]
+        assert len(statuses) > 5
+        assert all("Seccomp:\t2\n" in status and "CapEff:\t0000000000000000\n" in status for status in statuses)
+
+
+class TestEnd:
+    def test_it_ends_with_its_server(self, provider: LocalProvider) -> None:
+        made = provider.open(1, SPEC)
+        made.desktop.call("POST", "/shutdown")
+        until(lambda: not made.alive(), 30.0)
+        assert "status 0" in made.why_dead()
+        made.close()
+
+    @pytest.mark.parametrize(
+        "killing",
+        [
+            pytest.param(["taskkill", "/f", "/im", "python.exe"], id="guest server"),
+            pytest.param(["taskkill", "/f", "/im", "explorer.exe"], id="explorer"),
+            pytest.param(["wineserver"], id="wineserver"),
+        ],
+    )
+    def test_one_that_an_agent_breaks_is_lost_as_a_guest_and_leaves_nothing(
+        self, provider: LocalProvider, killing: list[str]
+    ) -> None:
+        made = provider.open(1, SPEC)
+        inside = family(made._kept.pid)  # type: ignore[attr-defined]
+        if killing == ["wineserver"]:
+            os.kill(next(pid for pid in inside if name_of(pid).startswith("wineserver")), signal.SIGKILL)
+        else:
+            made.desktop.launch(killing)
+        until(lambda: not made.alive(), 30.0)
+        with pytest.raises(GuestLost):
+            made.desktop.frame()
+        assert "its session ended" in made.why_dead()
+        made.close()
+        assert [pid for pid in inside if exists(pid)] == []
