@@ -92,6 +92,10 @@ bench-remote: setup ## Measure what a remote agent's step costs and write docs/p
 bench-reset: setup ## Measure the reset of virtual machines with four clones and write docs/performance-reset.md
 	@$(BIN)/python -m tests.bench.reset $(ARGS)
 
+.PHONY: bench-wine
+bench-wine: setup ## Measure the reset of desktops with Windows programs and write docs/performance-wine.md
+	@$(BIN)/python -m tests.bench.wine $(ARGS)
+
 .PHONY: migrate
 migrate: setup ## Bring the database of DATABASE_URL to the newest schema
 	@$(BIN)/alembic upgrade head

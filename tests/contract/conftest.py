@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -58,12 +58,56 @@ def made_provider(name: str, folders: pytest.TempPathFactory) -> Provider:
     return REAL[name](folders.mktemp(name)) if name in REAL else FakeProvider()
 
 
+class WineDesktops:
+    """The provider `local` with its image of Windows programs as the one that `default` means."""
+
+    def __init__(self, provider: Provider) -> None:
+        self._provider = provider
+        self.name = provider.name
+        self.availability = provider.availability
+        self.unprepare = provider.unprepare
+        self.close = provider.close
+
+    def open(self, slot: int, spec: DesktopSpec) -> OpenDesktop:
+        return self._provider.open(slot, spec.model_copy(update={"image": "wine"}))
+
+    def prepare(self, slot: int, spec: DesktopSpec) -> None:
+        self._provider.prepare(slot, spec.model_copy(update={"image": "wine"}))
+
+
+def wine_desktops(folder: Path) -> Provider:
+    """Desktops with Windows programs, if this machine can make them."""
+    provider = local_provider(folder)
+    for image in provider.availability().images:
+        if image.name == "wine" and image.reason:
+            provider.close()
+            pytest.skip(f"needs desktops with Windows programs: {image.reason}")
+    return WineDesktops(provider)
+
+
+WINE = "local-wine"
+WINE_MARKS = (pytest.mark.desktop, pytest.mark.timeout(600))
+WITH_WINE = ["fake", *REAL_PROVIDERS, pytest.param(WINE, marks=WINE_MARKS)]
+"""Every provider, and the desktops of `local` that have Windows programs."""
+WITH_WINE_AT_LENGTH = [*WITH_WINE[:-1], pytest.param(WINE, marks=(*WINE_MARKS, pytest.mark.long))]
+"""The same for a module that makes many desktops: those of Wine come in `make test-all` only."""
+
+
+@contextmanager
+def opened_provider(name: str, folders: pytest.TempPathFactory) -> Iterator[Provider]:
+    """A provider that is closed at the end."""
+    made = wine_desktops(folders.mktemp(name)) if name == WINE else made_provider(name, folders)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
 @pytest.fixture(scope="module", params=["fake", *REAL_PROVIDERS])
 def provider(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Provider]:
     """Every provider that can work here, the fake one included."""
-    made = made_provider(request.param, tmp_path_factory)
-    yield made
-    made.close()
+    with opened_provider(request.param, tmp_path_factory) as made:
+        yield made
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
-"""What every Desktop does. Runs against the fake and against a real desktop of this machine."""
+"""What every Desktop does. Runs against the fake and against real desktops of this machine, Wine's among them."""
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -10,18 +10,31 @@ from PIL import Image
 
 from backend.domain.errors import GuestLost, GuestRefused
 from backend.domain.health import HealthLimits
-from backend.domain.ports import Desktop, OpenDesktop
+from backend.domain.ports import Desktop, OpenDesktop, Provider
 from backend.domain.trajectory import Action, ActionType
-from tests.contract.conftest import SPEC
+from tests.contract.conftest import SPEC, WITH_WINE, opened_provider
+from tests.contract.kinds import Kind, kind_of
 from tests.waiting import until
 from worker.health import check_health
 
 SIZE = (SPEC.screen.width, SPEC.screen.height)
 
 
+@pytest.fixture(scope="module", params=WITH_WINE)
+def provider(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Provider]:
+    """Every provider that can work here, and Wine's desktops: their guest server is another one."""
+    with opened_provider(request.param, tmp_path_factory) as made:
+        yield made
+
+
 @pytest.fixture
 def desktop(shared: OpenDesktop) -> Desktop:
     return shared.desktop
+
+
+@pytest.fixture
+def kind(desktop: Desktop) -> Kind:
+    return kind_of(desktop)
 
 
 class TestSight:
@@ -45,8 +58,8 @@ class TestSight:
         assert frame.media_type == "image/png"
         assert Image.open(io.BytesIO(frame.data)).size == (frame.width, frame.height) == SIZE
 
-    def test_the_tree_is_xml(self, desktop: Desktop) -> None:
-        assert fromstring(desktop.accessibility_tree()).tag.endswith("desktop-frame")
+    def test_the_tree_is_xml(self, desktop: Desktop, kind: Kind) -> None:
+        assert fromstring(desktop.accessibility_tree()).tag.rpartition("}")[2] == kind.tree
 
     def test_the_clipboard_is_text(self, desktop: Desktop) -> None:
         assert isinstance(desktop.clipboard(), str)
@@ -101,17 +114,19 @@ class TestInteractions:
 
 
 class TestWindows:
-    def test_a_program_that_is_launched_gets_a_window_that_can_be_raised_and_closed(self, desktop: Desktop) -> None:
-        desktop.launch(["xterm"])
-        until(lambda: self.terminals(desktop) == 1, 20.0)
-        desktop.activate_window("xterm", by_class=True)
+    def test_a_program_that_is_launched_gets_a_window_that_can_be_raised_and_closed(
+        self, desktop: Desktop, kind: Kind
+    ) -> None:
+        desktop.launch(kind.program)
+        until(lambda: self.shown(desktop, kind) == 1, 20.0)
+        desktop.activate_window(kind.window_class, by_class=True)
         until(lambda: any(window.active for window in desktop.windows()), 20.0)
-        desktop.close_window("xterm", by_class=True)
-        until(lambda: self.terminals(desktop) == 0, 20.0)
+        desktop.close_window(kind.window_class, by_class=True)
+        until(lambda: self.shown(desktop, kind) == 0, 20.0)
 
     @staticmethod
-    def terminals(desktop: Desktop) -> int:
-        return sum("xterm" in window.wm_class.lower() for window in desktop.windows())
+    def shown(desktop: Desktop, kind: Kind) -> int:
+        return sum(kind.window_class in window.wm_class.lower() for window in desktop.windows())
 
     def test_a_window_that_is_not_there_is_refused(self, desktop: Desktop) -> None:
         for call in (desktop.activate_window, desktop.close_window):
@@ -121,28 +136,28 @@ class TestWindows:
 
 
 class TestFiles:
-    def test_what_is_written_can_be_read(self, desktop: Desktop) -> None:
+    def test_what_is_written_can_be_read(self, desktop: Desktop, kind: Kind) -> None:
         data = bytes(range(256)) * 100
-        desktop.write_file("/home/user/new/folder/data.bin", data)
-        assert desktop.read_file("/home/user/new/folder/data.bin") == data
+        desktop.write_file(f"{kind.home}new/folder/data.bin", data)
+        assert desktop.read_file(f"{kind.home}new/folder/data.bin") == data
 
-    def test_a_file_that_is_not_there_is_refused(self, desktop: Desktop) -> None:
+    def test_a_file_that_is_not_there_is_refused(self, desktop: Desktop, kind: Kind) -> None:
         with pytest.raises(GuestRefused) as refused:
-            desktop.read_file("/home/user/nothing")
+            desktop.read_file(f"{kind.home}nothing")
         assert refused.value.kind == "not_found"
 
-    def test_one_that_is_too_large_is_refused(self, desktop: Desktop) -> None:
-        desktop.write_file("/home/user/large", b"x" * 5000)
+    def test_one_that_is_too_large_is_refused(self, desktop: Desktop, kind: Kind) -> None:
+        desktop.write_file(f"{kind.home}large", b"x" * 5000)
         with pytest.raises(GuestRefused) as refused:
-            desktop.read_file("/home/user/large", max_bytes=1000)
+            desktop.read_file(f"{kind.home}large", max_bytes=1000)
         assert refused.value.kind == "too_large"
 
 
 class TestCommands:
-    def test_output_and_exit_code_come_back(self, desktop: Desktop) -> None:
-        done = desktop.execute(["echo", "hello there"])
-        assert (done.returncode, done.output) == (0, "hello there\n")
-        assert desktop.execute(["false"]).returncode == 1
+    def test_output_and_exit_code_come_back(self, desktop: Desktop, kind: Kind) -> None:
+        done = desktop.execute(kind.says)
+        assert (done.returncode, done.output.replace("\r\n", "\n")) == (0, "hello there\n")
+        assert desktop.execute(kind.fails).returncode == 1
 
     def test_a_program_that_is_not_there_is_refused(self, desktop: Desktop) -> None:
         with pytest.raises(GuestRefused):
@@ -160,19 +175,18 @@ class TestWallpaper:
         assert refused.value.kind == "not_found"
 
 
+ASKED: Mapping[str, Callable[[Desktop], Any]] = {
+    "frame": lambda desktop: desktop.frame(),
+    "probe": lambda desktop: desktop.probe(),
+    "perform": lambda desktop: desktop.perform(Action(type=ActionType.CLICK)),
+    "wait_stable": lambda desktop: desktop.wait_stable(quiet=0.1, timeout=1.0),
+    "read_file": lambda desktop: desktop.read_file("/etc/hostname"),
+}
+
+
 class TestDead:
-    @pytest.mark.parametrize(
-        "ask",
-        [
-            lambda desktop: desktop.frame(),
-            lambda desktop: desktop.probe(),
-            lambda desktop: desktop.perform(Action(type=ActionType.CLICK)),
-            lambda desktop: desktop.wait_stable(quiet=0.1, timeout=1.0),
-            lambda desktop: desktop.read_file("/etc/hostname"),
-        ],
-        ids=["frame", "probe", "perform", "wait_stable", "read_file"],
-    )
-    def test_a_desktop_that_is_gone_is_lost(self, opened: OpenDesktop, ask: Callable[[Desktop], Any]) -> None:
+    def test_a_desktop_that_is_gone_is_lost_whatever_is_asked(self, opened: OpenDesktop) -> None:
         opened.close()
-        with pytest.raises(GuestLost):
-            ask(opened.desktop)
+        for name, ask in ASKED.items():
+            with pytest.raises(GuestLost):
+                pytest.fail(f"{name} gave {ask(opened.desktop)!r}")

@@ -1,10 +1,33 @@
 """What every Provider does. Runs against the fake and against the real ones that can work here."""
 
+from collections.abc import Iterator
+
+import pytest
+
 from backend.domain.errors import NotFound
-from backend.domain.ports import DesktopSpec, OpenDesktop, Provider
+from backend.domain.ports import Desktop, DesktopSpec, OpenDesktop, Provider
 from backend.domain.run import Screen
 from backend.domain.way_out import WayOut
-from tests.contract.conftest import SPEC
+from tests.contract.conftest import SPEC, WITH_WINE_AT_LENGTH, opened_provider
+from tests.contract.kinds import kind_of
+
+
+@pytest.fixture(scope="module", params=WITH_WINE_AT_LENGTH)
+def provider(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Provider]:
+    """Every provider that can work here, and Wine's desktops."""
+    with opened_provider(request.param, tmp_path_factory) as made:
+        yield made
+
+
+def leave(desktop: Desktop) -> None:
+    """A file in the user's folder."""
+    desktop.write_file(f"{kind_of(desktop).home}left-behind", b"1")
+
+
+def is_there(desktop: Desktop) -> bool:
+    """Whether that file is there."""
+    kind = kind_of(desktop)
+    return desktop.execute([*kind.shows, f"{kind.home}left-behind"]).returncode == 0
 
 
 class TestOpen:
@@ -26,18 +49,19 @@ class TestOpen:
     def test_two_slots_are_two_machines(self, provider: Provider, opened: OpenDesktop) -> None:
         other = provider.open(2, SPEC)
         try:
-            opened.desktop.write_file("/home/user/mine", b"1")
-            assert other.desktop.execute(["cat", "/home/user/mine"]).returncode != 0
+            leave(opened.desktop)
+            assert is_there(opened.desktop)
+            assert not is_there(other.desktop)
         finally:
             other.close()
 
     def test_a_slot_is_pristine_every_time(self, provider: Provider) -> None:
         first = provider.open(0, SPEC)
-        first.desktop.write_file("/home/user/left-behind", b"1")
+        leave(first.desktop)
         first.close()
         second = provider.open(0, SPEC)
         try:
-            assert second.desktop.execute(["cat", "/home/user/left-behind"]).returncode != 0
+            assert not is_there(second.desktop)
         finally:
             second.close()
 

@@ -75,16 +75,20 @@ class WindowsInput:
     def perform(self, events: Sequence[Event]) -> None:
         """Carries them out and returns when Windows has put them into its queue."""
         with self._lock:
+            place: tuple[int, int] | None = None
             for event in events:
-                self._perform(event)
+                self._perform(event, place)
+                place = (event.x, event.y) if isinstance(event, Move | Drag) else place
 
-    def _perform(self, event: Event) -> None:  # noqa: PLR0912 - one branch a kind.
+    def _perform(self, event: Event, place: tuple[int, int] | None) -> None:  # noqa: PLR0912 - one branch a kind.
+        """Carries out one. `place`: where the request has moved the pointer before, if it has."""
         if isinstance(event, Move):
             self._move(event.x, event.y, event.duration)
         elif isinstance(event, Button):
-            _send([_mouse((_DOWN if event.down else _UP)[event.button])])
+            _send([self._button((_DOWN if event.down else _UP)[event.button], place)])
         elif isinstance(event, Click):
-            _send([_mouse(flags[event.button]) for _ in range(event.num) for flags in (_DOWN, _UP)])
+            flags = [both[event.button] for _ in range(event.num) for both in (_DOWN, _UP)]
+            _send([self._button(flag, place) for flag in flags])
         elif isinstance(event, Drag):
             _send([_mouse(_DOWN[event.button])])
             self._move(event.x, event.y, event.duration)
@@ -100,6 +104,15 @@ class WindowsInput:
                 _send([part for key in event.keys for part in _press(key)])
                 _send([part for key in reversed(event.keys) for part in _release(key)])
 
+    def _button(self, flag: int, place: tuple[int, int] | None) -> _Input:
+        """A button at its place: on Wine, where an earlier move may still be coming back from the X server."""
+        if place is None:
+            return _mouse(flag)
+        return _mouse(flag | _MOVE | _ABSOLUTE, *self._absolute(*place))
+
+    def _absolute(self, x: int, y: int) -> tuple[int, int]:
+        return absolute(x, self._screen.width), absolute(y, self._screen.height)
+
     def _move(self, x: int, y: int, duration: float) -> None:
         """In a straight line, and returns when the pointer has arrived."""
         left, top = self._screen.pointer()
@@ -111,8 +124,7 @@ class WindowsInput:
         self._wait_arrival(min(x, self._screen.width - 1), min(y, self._screen.height - 1))
 
     def _place(self, x: int, y: int) -> None:
-        across, down = absolute(x, self._screen.width), absolute(y, self._screen.height)
-        _send([_mouse(_MOVE | _ABSOLUTE, across, down)])
+        _send([_mouse(_MOVE | _ABSOLUTE, *self._absolute(x, y))])
 
     def _wait_arrival(self, x: int, y: int) -> None:
         """Windows moves the pointer in a thread of its own; a program may also hold it inside of its window."""

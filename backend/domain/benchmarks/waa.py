@@ -30,13 +30,33 @@ _SUITE = Suite(
     os="windows",
     groups={domain: group for domain, (group, _) in _GROUPS.items()},
     ratings={domain: rating for domain, (_, rating) in _GROUPS.items()},
+    # Of what is part of Windows, too: Wine has only some of it.
+    programs={
+        "chrome": "chrome",
+        "clock": "ms-clock",
+        "file_explorer": "explorer",
+        "libreoffice_calc": "soffice",
+        "libreoffice_writer": "soffice",
+        "microsoft_paint": "mspaint",
+        "msedge": "msedge",
+        "notepad": "notepad",
+        "settings": "ms-settings",
+        "vlc": "vlc",
+        "vs_code": "code",
+        "windows_calc": "calc",
+    },
 )
 _PUBLISHED = Published(
     kind="waa",
     folders={"examples": _SUITE},
     asides={
         "examples_noctxt": Suite(
-            name=_SUITE.name, os=_SUITE.os, groups=_SUITE.groups, ratings=_SUITE.ratings, facts={"context": "none"}
+            name=_SUITE.name,
+            os=_SUITE.os,
+            groups=_SUITE.groups,
+            ratings=_SUITE.ratings,
+            programs=_SUITE.programs,
+            facts={"context": "none"},
         )
     },
     variants={"examples_noctxt": ("context", "none")},
