@@ -13,7 +13,7 @@ VARIANT ?= minimal
 TESTS ?= tests
 
 BIN := .venv/bin
-PREPARE := $(PYTHON) scripts/prepare.py --apps $(APPS)
+PREPARE := $(PYTHON) -m scripts.prepare --apps $(APPS)
 PYTEST := DESKARENA_TEST_SEED=$(SEED) $(BIN)/python -m pytest -n $(JOBS) --dist loadfile -rs
 COMPILE := .venv/bin/python -m uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--quiet --custom-compile-command "make lock" $(if $(UPGRADE),--upgrade)
@@ -39,7 +39,7 @@ test: ## Run the tests, with seeded samples of the long parts (SEED=n); at most 
 
 .PHONY: test-all
 test-all: ## Run every test, the long ones in full, with all applications installed
-	@$(PYTHON) scripts/prepare.py --apps full --tests
+	@$(PYTHON) -m scripts.prepare --apps full --tests
 	@DESKARENA_TEST_ALL=1 $(PYTEST) $(TESTS)
 
 .PHONY: lint

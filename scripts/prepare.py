@@ -1,29 +1,26 @@
 """Makes this checkout ready: environment, pinned packages, guest packages, system packages.
 
-Called by the Makefile. It runs on the machine's own Python before anything is installed, so it uses the
-standard library only. Each step leaves a stamp in `.setup/` with a key (a hash of what went in) and the
-paths it made; a step whose key is unchanged and whose paths still exist is skipped, so that a second call
-asks neither pip nor apt nor the network.
+Called by the Makefile as `python3 -m scripts.prepare`. It runs on the machine's own Python before anything is
+installed, so it uses the standard library only. A second call takes no time: see `steps`.
 """
 
 from __future__ import annotations
 
 import argparse
 import fcntl
-import hashlib
 import json
 import os
 import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from scripts.steps import ROOT, STAMPS, PreparationError, is_done, key_of, run, say, step
+
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
-STAMPS = ROOT / ".setup"
 GUEST = ROOT / ".guest-site"
 WINE = ROOT / ".wine"
 WHY_NOT = "why-not.txt"
@@ -31,84 +28,7 @@ NODE_MODULES = ROOT / "node_modules"
 OLDEST = (3, 11)
 ALWAYS = ("base", "wine")
 APPS = {"base": (), "machines": ("machines",), "full": ("full", "machines")}
-CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 USERNS_SWITCH = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
-
-
-class PreparationError(Exception):
-    """A step failed in a way that the person has to know; the text says what to do next."""
-
-
-# --- running things -------------------------------------------------------------------------------------
-
-
-def environment() -> dict[str, str]:
-    """The caller's environment, with the machine's certificates as the ones to trust.
-
-    uv and npm bring lists of their own, which know nothing of a company's proxy; pip already reads the
-    machine's configuration.
-    """
-    env = dict(os.environ)
-    env.setdefault("UV_SYSTEM_CERTS", "1")
-    env.setdefault("UV_LINK_MODE", "copy")
-    env["UV_NO_PROGRESS"] = "1"
-    env["PIP_DISABLE_PIP_VERSION_CHECK"] = "1"
-    if CERTIFICATES.exists():
-        env.setdefault("SSL_CERT_FILE", str(CERTIFICATES))
-        env.setdefault("NODE_EXTRA_CA_CERTS", str(CERTIFICATES))
-    # An activated or configured environment must not redirect the installation out of .venv.
-    for name in ("VIRTUAL_ENV", "PYTHONHOME", "PYTHONPATH", "PIP_USER", "PIP_TARGET", "PIP_PREFIX"):
-        env.pop(name, None)
-    return env
-
-
-def run(command: list[str], *, extra: dict[str, str] | None = None) -> None:
-    """Runs a command quietly; its output is shown only when it fails."""
-    env = {**environment(), **(extra or {})}
-    done = subprocess.run(command, cwd=ROOT, env=env, text=True, capture_output=True, check=False)
-    if done.returncode != 0:
-        tail = "\n".join((done.stdout + done.stderr).strip().splitlines()[-30:])
-        raise PreparationError(f"this command failed with exit code {done.returncode}:\n  {' '.join(command)}\n{tail}")
-
-
-def say(text: str) -> None:
-    """Tells the person what happens, on stderr, so that `make run` keeps stdout for the product."""
-    print(f"setup: {text}", file=sys.stderr, flush=True)
-
-
-# --- stamps ---------------------------------------------------------------------------------------------
-
-
-def key_of(files: Iterable[Path], *words: str) -> str:
-    """Hashes files and words; equal keys mean that a step would do the same again."""
-    digest = hashlib.sha256()
-    for file in files:
-        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
-    for word in words:
-        digest.update(word.encode() + b"\0")
-    return digest.hexdigest()
-
-
-def is_done(name: str, key: str) -> bool:
-    """Says whether a step was done with this key and all that it made is still there."""
-    try:
-        stamp = json.loads((STAMPS / f"{name}.json").read_text())
-    except (OSError, ValueError):
-        return False
-    return stamp.get("key") == key and all((ROOT / path).exists() for path in stamp.get("made", []))
-
-
-def step(name: str, key: str, told: str, work: Callable[[], list[Path]]) -> bool:
-    """Does one step unless its stamp says that it is done; returns whether it worked."""
-    if is_done(name, key):
-        return False
-    say(told)
-    made = [str(path.relative_to(ROOT)) for path in work()]
-    missing = [path for path in made if not (ROOT / path).exists()]
-    if missing:
-        raise PreparationError(f"step {name} ended well but did not make {', '.join(missing)}")
-    (STAMPS / f"{name}.json").write_text(json.dumps({"key": key, "made": made}, indent=1))
-    return True
 
 
 # --- the Python side ------------------------------------------------------------------------------------

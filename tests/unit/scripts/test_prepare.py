@@ -1,10 +1,11 @@
 import json
+import shutil
 from argparse import Namespace
 from pathlib import Path
 
 import pytest
 
-from scripts import prepare
+from scripts import prepare, steps
 
 STARTER = Path(__file__).resolve().parents[3] / "backend" / "starter"
 PACKAGE_OF = {
@@ -23,59 +24,13 @@ PACKAGE_OF = {
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty checkout that the script believes to be its own."""
-    for name, value in (("ROOT", tmp_path), ("STAMPS", tmp_path / ".setup"), ("WINE", tmp_path / ".wine")):
-        monkeypatch.setattr(prepare, name, value)
+    for module in (prepare, steps):
+        monkeypatch.setattr(module, "ROOT", tmp_path)
+        monkeypatch.setattr(module, "STAMPS", tmp_path / ".setup")
+    monkeypatch.setattr(prepare, "WINE", tmp_path / ".wine")
     (tmp_path / ".setup").mkdir()
     (tmp_path / "scripts").mkdir()
     return tmp_path
-
-
-class Work:
-    """A step's work that counts how often it was done."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.times = 0
-
-    def __call__(self) -> list[Path]:
-        self.times += 1
-        self.path.write_text("made")
-        return [self.path]
-
-
-class TestStep:
-    def test_does_the_work_once(self, checkout: Path) -> None:
-        work = Work(checkout / "result")
-        assert prepare.step("thing", "key", "making it", work)
-        assert not prepare.step("thing", "key", "making it", work)
-        assert work.times == 1
-
-    def test_does_it_again_for_another_key(self, checkout: Path) -> None:
-        work = Work(checkout / "result")
-        prepare.step("thing", "key", "making it", work)
-        assert prepare.step("thing", "other", "making it", work)
-
-    def test_does_it_again_when_the_result_is_gone(self, checkout: Path) -> None:
-        work = Work(checkout / "result")
-        prepare.step("thing", "key", "making it", work)
-        work.path.unlink()
-        assert prepare.step("thing", "key", "making it", work)
-
-    def test_does_it_again_after_a_damaged_stamp(self, checkout: Path) -> None:
-        work = Work(checkout / "result")
-        prepare.step("thing", "key", "making it", work)
-        (checkout / ".setup" / "thing.json").write_text("{half a st")
-        assert prepare.step("thing", "key", "making it", work)
-
-    def test_refuses_work_that_made_nothing(self, checkout: Path) -> None:
-        with pytest.raises(prepare.PreparationError, match="did not make result"):
-            prepare.step("thing", "key", "making it", lambda: [checkout / "result"])
-
-
-class TestRun:
-    def test_shows_the_command_and_its_words_when_it_fails(self, checkout: Path) -> None:
-        with pytest.raises(prepare.PreparationError, match=r"exit code 3:\n  sh -c .*\noh no"):
-            prepare.run(["sh", "-c", "echo oh no; exit 3"])
 
 
 class TestWantedPackages:
@@ -129,7 +84,12 @@ class TestPrepareSystem:
 class TestLists:
     def test_wine_comes_with_every_kind_of_setup(self, checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         asked: list[list[str]] = []
-        monkeypatch.setattr(prepare, "prepare_system", lambda lists: bool(asked.append(lists)))
+
+        def installed(lists: list[str]) -> bool:
+            asked.append(lists)
+            return True
+
+        monkeypatch.setattr(prepare, "prepare_system", installed)
         for name in ("prepare_python", "prepare_wine", "prepare_node", "warn_about_namespaces"):
             monkeypatch.setattr(prepare, name, lambda: False)
         for apps in prepare.APPS:
@@ -163,7 +123,7 @@ class TestInstallSystem:
         monkeypatch.setattr(prepare, "apt_get", apt)
         monkeypatch.setattr(prepare, "administrator", list)
         monkeypatch.setattr(prepare, "missing_packages", apt.missing)
-        monkeypatch.setattr(prepare.shutil, "which", lambda name: f"/usr/bin/{name}")
+        monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
         assert not prepare.install_system([*base, *wine])
         assert apt.installed == set(base)
         assert not set(base) & set(wine)
@@ -190,7 +150,7 @@ def made(path: Path) -> list[Path]:
 
 def broken() -> list[Path]:
     """A step that fails."""
-    raise prepare.PreparationError("wineboot --init failed")
+    raise steps.PreparationError("wineboot --init failed")
 
 
 class TestPrepareWine:
@@ -232,13 +192,6 @@ class TestPrepareWine:
         (wine_checkout / "wine").write_bytes(b"\x7fELF of another machine")
         assert prepare.prepare_wine()
         assert (wine_checkout / ".wine" / prepare.WHY_NOT).read_text()
-
-
-class TestEnvironment:
-    def test_an_activated_environment_does_not_redirect_the_installation(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("VIRTUAL_ENV", "/elsewhere")
-        monkeypatch.setenv("PYTHONPATH", "/elsewhere")
-        assert not {"VIRTUAL_ENV", "PYTHONPATH"} & set(prepare.environment())
 
 
 class TestPackageLists:
