@@ -5,7 +5,7 @@ from backend.domain.evaluators.formats.rtf import BrokenRtf, read_rtf
 WORDPAD = (
     rb"{\rtf1\ansi\ansicpg1252\uc1\deff0{\fonttbl{\f0\fnil\fcharset0 Arial;}}{\colortbl ;\red255\green0\blue0;}"
     rb"{\*\generator Wine Riched20 2.0.????;}{\info{\title Draft}}"
-    rb"\pard\b Summer party\b0\par" + b"\r\n" + rb"Bring {\b cake}, said J\'f6rg \u8212- or not.\par}"
+    rb"\b Summer party\b0\par" + b"\r\n" + rb"Bring {\b cake}, said J\'f6rg \u8212- or not.\par}"
 )
 
 
