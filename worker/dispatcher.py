@@ -34,7 +34,7 @@ class Works:
     """What a worker works with.
 
     Attributes:
-        describe: what it says of itself; asked at each registration, may take a while the first time.
+        describe: what it says of itself; asked at each registration and every minute, may take a while the first time.
         tools: by provider name; only providers that work here.
     """
 
@@ -71,7 +71,7 @@ class Dispatcher:
         self._failures: dict[str, int] = {}
         self._rest_until: dict[str, float] = {}
         self._info: WorkerInfo | None = None
-        self._look_again_at = time.monotonic() + LONGEST_REST
+        self._look_again_at = 0.0
         self._thread = Thread(target=self._run, name="dispatcher", daemon=True)
 
     def start(self) -> None:
@@ -129,21 +129,27 @@ class Dispatcher:
             self._woken.clear()
 
     def _round(self) -> None:
-        if self._heart.worker_id is None or self._may_work_now():
+        worker_id = self._heart.worker_id
+        if worker_id is None:
             self._register()
+        elif time.monotonic() >= self._look_again_at:
+            self._tell_news(worker_id)
         for provider in self._works.tools:
             while self._free(provider) and self._rested(provider) and self._take(provider):
                 pass
 
-    def _may_work_now(self) -> bool:
-        """A machine on which no desktop could be made is tried again now and then: somebody may have mended it."""
-        if self._info is None or any(self._info.slots.values()) or time.monotonic() < self._look_again_at:
-            return False
+    def _tell_news(self, worker_id: UUID) -> None:
+        """What can be done here changes: somebody makes an image, installs a program, mends what did not work."""
         self._look_again_at = time.monotonic() + LONGEST_REST
-        return any(self._works.describe().slots.values())
+        info = self._works.describe()
+        if info != self._info:
+            self._database.once(lambda session: claims.update_worker(session, worker_id, info))
+            self._info = info
+            logger.info("what can run here has changed")
 
     def _register(self) -> None:
         info = self._info = self._works.describe()
+        self._look_again_at = time.monotonic() + LONGEST_REST
         worker = self._database.once(lambda session: claims.register_worker(session, info))
         self._heart.start(worker.id)
         logger.info("registered as %s (%s)", info.name, worker.id)

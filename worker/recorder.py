@@ -72,10 +72,14 @@ class AttemptRecorder:
         row = StepRow(record, frame, a11y, shown, prompt)
         self._database.insist(lambda session: attempts.record_step(session, self._fence, row), self._hold)
 
-    def running(self, desktop: Mapping[str, Any], seconds: Mapping[str, float], seen_at: datetime | None) -> None:
+    def opened(self, desktop: Mapping[str, Any]) -> None:
+        """A desktop was made; `desktop` is what its provider says of it."""
+        self._database.insist(lambda session: attempts.note_desktop(session, self._fence, desktop), self._hold)
+
+    def running(self, seconds: Mapping[str, float], seen_at: datetime | None) -> None:
         """The desktop is set up; the agent's part begins. `seen_at`: when its screen was first seen."""
         self._database.insist(
-            lambda session: attempts.enter_running(session, self._fence, desktop, seconds, seen_at), self._hold
+            lambda session: attempts.enter_running(session, self._fence, seconds, seen_at), self._hold
         )
 
     def evaluating(self, ended_by: EndedBy, seconds: Mapping[str, float]) -> None:

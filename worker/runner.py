@@ -97,7 +97,7 @@ class _Attempt:
         context = self._context(opened)
         with self._phases.timed("setup"):
             self._set_up(context)
-        self._book.running(opened.details, self._phases.seconds(), seen_at)
+        self._book.running(self._phases.seconds(), seen_at)
         self._child = self._start_child()
         ended_by = self._loop(opened, self._watching(context))
         self._hold.check()
@@ -145,6 +145,7 @@ class _Attempt:
         with self._phases.timed("reset"):
             opened = self._opened = self._made()
             self._hold.attach(opened)
+            self._book.opened(opened.details)
             self._pump = self._tools.pump(self._claim, opened, lambda: self._progress.steps)
             opened.let_out(self._tools.way_out(self._task, self._claim.assets), self._tools.asset)
             seen = opened.desktop.frame()

@@ -27,7 +27,11 @@ from worker.reach import Servers, devtools, no_judge, no_secret, nowhere
 class Book(Recorder, Protocol):
     """What an attempt writes of itself; AttemptRecorder is one. Every call may raise LeaseLost or why it must stop."""
 
-    def running(self, desktop: Mapping[str, Any], seconds: Mapping[str, float], seen_at: datetime | None) -> None:
+    def opened(self, desktop: Mapping[str, Any]) -> None:
+        """A desktop was made; `desktop` is what its provider says of it."""
+        ...
+
+    def running(self, seconds: Mapping[str, float], seen_at: datetime | None) -> None:
         """The desktop is set up, its screen was first seen at `seen_at`; the agent's part begins."""
         ...
 

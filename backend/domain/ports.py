@@ -58,6 +58,14 @@ class Desktop(Protocol):
         """Size in pixels."""
         ...
 
+    @property
+    def patience(self) -> float:
+        """How many times as long as usual its programs may take: 1, and more where the processor is emulated.
+
+        What prepares a task waits so much longer; the agent's budgets are as always.
+        """
+        ...
+
     def probe(self) -> Probe:
         """Asks the guest who it is. Safe to call at any time."""
         ...

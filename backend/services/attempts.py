@@ -38,6 +38,7 @@ __all__ = [
     "finish_scored",
     "finish_unjudged",
     "is_cancelled",
+    "note_desktop",
     "record_step",
 ]
 
@@ -123,19 +124,19 @@ class _Held:
     repeated: bool = field(default=False)
 
 
+def note_desktop(session: Session, fence: Fence, desktop: Mapping[str, Any]) -> None:
+    """A desktop was made: what its provider says of it stands in the record, also of an attempt that is lost early."""
+    _hold(session, fence, None).attempt.desktop = dict(desktop)
+
+
 def enter_running(
-    session: Session,
-    fence: Fence,
-    desktop: Mapping[str, Any],
-    seconds: Mapping[str, float],
-    first_observation_at: datetime | None = None,
+    session: Session, fence: Fence, seconds: Mapping[str, float], first_observation_at: datetime | None = None
 ) -> None:
     """The desktop is prepared; the agent's loop begins.
 
     Args:
         session: the transaction.
         fence: of the claim.
-        desktop: what the provider says of it, for the record.
         seconds: so far, by phase: `reset`, `setup`.
         first_observation_at: when the desktop was first seen, before set-up; default: now.
     """
@@ -143,8 +144,8 @@ def enter_running(
     if held.repeated:
         return
     seen = first_observation_at or workers.now(session)
-    values = {"desktop": dict(desktop), "first_observation_at": seen, "seconds": _added(held.attempt, seconds)}
-    move(session, held.run, held.attempt, AttemptState.RUNNING, **values)
+    spent = _added(held.attempt, seconds)
+    move(session, held.run, held.attempt, AttemptState.RUNNING, first_observation_at=seen, seconds=spent)
 
 
 def record_step(session: Session, fence: Fence, step: StepRow) -> None:

@@ -26,7 +26,7 @@ from backend.services.events import Kind
 from backend.services.moves import move
 from backend.services.recovery import drain, reap, release_lease
 from backend.services.replays import recorded_decisions
-from backend.services.workers import register_worker, worker_heartbeat
+from backend.services.workers import register_worker, update_worker, worker_heartbeat
 
 __all__ = [
     "Claim",
@@ -37,6 +37,7 @@ __all__ = [
     "reap",
     "register_worker",
     "release_lease",
+    "update_worker",
     "worker_heartbeat",
 ]
 

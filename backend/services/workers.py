@@ -77,13 +77,7 @@ def register_worker(session: Session, info: WorkerInfo, *, running: Callable[[Wo
         running: tells whether a worker of this host still lives.
     """
     node = repository.node(session, info.node)
-    for provider, number in info.slots.items():
-        for index in range(number):
-            repository.make_slot(session, node.id, provider, index)
-    session.expire_all()
-    for slot in repository.slots(session, node.id):
-        if slot.index >= info.slots.get(slot.provider, slot.index + 1) and slot.state == SlotState.FREE:
-            slot.state, slot.reason = SlotState.DRAINING.value, "the node offers fewer slots now"
+    _offer_slots(session, node.id, info.slots)
     for other in repository.on_host(session, info.host):
         if other.pid == info.pid or not running(other):
             end_worker(session, other, "its process is gone")
@@ -112,9 +106,25 @@ def worker_heartbeat(session: Session, worker_id: UUID, lease_ids: Iterable[UUID
     return leases.beat(session, worker_id, lease_ids)
 
 
-def update_capabilities(session: Session, worker_id: UUID, capabilities: Mapping[str, Any]) -> None:
-    """Replaces what a worker says it can do, for example after an application was installed."""
+def update_worker(session: Session, worker_id: UUID, info: WorkerInfo) -> None:
+    """Replaces what a worker says it can do, for example after an image was made. Its attempts go on.
+
+    Raises:
+        NotFound: no such worker; register again.
+    """
     worker = repository.get(session, worker_id, lock=True)
     if worker is None:
         raise NotFound(f"there is no worker {worker_id}", hint="Register again.")
-    worker.capabilities = dict(capabilities)
+    _offer_slots(session, worker.node_id, info.slots)
+    worker.capabilities = dict(info.capabilities)
+
+
+def _offer_slots(session: Session, node_id: UUID, numbers: Mapping[str, int]) -> None:
+    """So many slots of each provider on a node; free ones beyond are not used any more."""
+    for provider, number in numbers.items():
+        for index in range(number):
+            repository.make_slot(session, node_id, provider, index)
+    session.expire_all()
+    for slot in repository.slots(session, node_id):
+        if slot.index >= numbers.get(slot.provider, slot.index + 1) and slot.state == SlotState.FREE:
+            slot.state, slot.reason = SlotState.DRAINING.value, "the node offers fewer slots now"

@@ -116,7 +116,8 @@ class World:
 
     def run_to_evaluation(self, claim: Claim, steps: int = 2, ended_by: EndedBy = EndedBy.DONE) -> None:
         """From the claim to the evaluation."""
-        self.do(attempts.enter_running, claim.fence, {"home": "overlay"}, {"reset": 0.5, "setup": 1.0})
+        self.do(attempts.note_desktop, claim.fence, {"home": "overlay"})
+        self.do(attempts.enter_running, claim.fence, {"reset": 0.5, "setup": 1.0})
         for index in range(steps):
             self.step(claim, index)
         self.do(attempts.enter_evaluating, claim.fence, ended_by, {"agent": 2.0})

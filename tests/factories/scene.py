@@ -224,7 +224,8 @@ def step(  # noqa: PLR0913 - what a step is made of
 def act(world: World, claim: Claim, steps: int, ended_by: EndedBy, words: str = "") -> None:
     """From the claim to the evaluation, with the state that was left."""
     desktop = {"home": "overlay", "memory": "watchdog", "display": ":101"}
-    world.do(attempts.enter_running, claim.fence, desktop, {"reset": 0.71, "setup": 0.62})
+    world.do(attempts.note_desktop, claim.fence, desktop)
+    world.do(attempts.enter_running, claim.fence, {"reset": 0.71, "setup": 0.62})
     for index in range(steps):
         step(world, claim, index, words=words, reply=words)
     step(world, claim, steps, final=True)
@@ -275,7 +276,7 @@ def play(world: World, worker: Worker, run: Run, skill: float, seed: int) -> dic
     while (claim := world.claim(worker)) is not None:
         key = str(claim.task.key)
         if key == "files/empty-folder":
-            world.do(attempts.enter_running, claim.fence, {}, {"reset": 0.7, "setup": 0.4})
+            world.do(attempts.enter_running, claim.fence, {"reset": 0.7, "setup": 0.4})
             step(world, claim, 0)
             world.lose(claim, FailureClass.GUEST, after_action=True)
             found["lost"] = found["flagged"] = claim.episode_id
@@ -372,7 +373,8 @@ def _start(world: World, worker: Worker) -> list[UUID]:
         finish(world, claim, score)
     going = [world.must_claim(worker), world.must_claim(worker)]
     for place, claim in enumerate(going):
-        world.do(attempts.enter_running, claim.fence, {"home": "overlay"}, {"reset": 0.7, "setup": 0.5})
+        world.do(attempts.note_desktop, claim.fence, {"home": "overlay"})
+        world.do(attempts.enter_running, claim.fence, {"reset": 0.7, "setup": 0.5})
         for index in range(2 + place):
             step(world, claim, index)
     return [claim.attempt_id for claim in going]

@@ -27,10 +27,13 @@ class MemoryBook(MemoryRecorder):
         self.after_action = False
         self.desktop: Mapping[str, Any] = {}
 
-    def running(self, desktop: Mapping[str, Any], seconds: Mapping[str, float], seen_at: datetime | None) -> None:
+    def opened(self, desktop: Mapping[str, Any]) -> None:
+        self._check()
+        self.desktop = desktop
+
+    def running(self, seconds: Mapping[str, float], seen_at: datetime | None) -> None:
         self._check()
         self.moves.append("running")
-        self.desktop = desktop
 
     def evaluating(self, ended_by: EndedBy, seconds: Mapping[str, float]) -> None:
         self._check()

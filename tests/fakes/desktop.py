@@ -61,6 +61,7 @@ class FakeDesktop:
         registry: (key, value's name) to (type, data) as `reg query` shows them; for `Windows`.
         picture: the wallpaper as PNG; None = a plain colour.
         ailing: facts of its health that are not those of a healthy desktop.
+        patience: how many times as long as usual its programs may take.
         tree: the accessibility tree; None = one of the open windows.
     """
 
@@ -91,6 +92,7 @@ class FakeDesktop:
         }
         self.dead = ""
         self.ailing: dict[str, Any] = {}
+        self.patience = 1.0
 
     def die(self, reason: str = "killed") -> None:
         """From now on nothing answers."""

@@ -50,6 +50,7 @@ class FakeProvider:
         prepared: (slot, spec) of every call of `prepare`.
         unprepared: slot of every call of `unprepare`.
         broken: raised by `open`, if set.
+        programs: commands found on its desktops.
         on_open: called with each new desktop, to furnish it.
     """
 
@@ -60,11 +61,12 @@ class FakeProvider:
         self.prepared: list[tuple[int, DesktopSpec]] = []
         self.unprepared: list[int] = []
         self.broken: Lost | None = None
+        self.programs: tuple[str, ...] = ("mousepad",)
         self.on_open: Callable[[FakeDesktop], None] | None = None
         self._lock = Lock()
 
     def availability(self) -> Availability:
-        return Availability(ok=True, programs=("mousepad",))
+        return Availability(ok=True, programs=self.programs)
 
     def open(self, slot: int, spec: DesktopSpec) -> OpenDesktop:
         if self.broken is not None:

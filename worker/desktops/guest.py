@@ -30,14 +30,16 @@ _MAX_PICTURE = 64 * 2**20
 class GuestDesktop:
     """A desktop behind its guest API. The port's docstrings are the specification."""
 
-    def __init__(self, address: str, secret: str, *, screen: Screen | None = None) -> None:
+    def __init__(self, address: str, secret: str, *, screen: Screen | None = None, patience: float = 1.0) -> None:
         """Opens nothing yet.
 
         Args:
             address: `http://host:port`, or `unix:/path` of a socket.
             secret: the desktop's.
             screen: its size, if known; else the guest is asked at the first need.
+            patience: see the port.
         """
+        self.patience = patience
         self._wire = Wire(address, secret)
         if screen is not None:
             self.__dict__["screen"] = screen
@@ -70,7 +72,7 @@ class GuestDesktop:
         return replies.frame(self._wire.ask("GET", "/screenshot", seconds=_QUICK, most=_MAX_PICTURE))
 
     def accessibility_tree(self) -> str:
-        return replies.text(self._wire.ask("GET", "/accessibility", seconds=_TREE).mapping(), "AT")
+        return replies.text(self._wire.ask("GET", "/accessibility", seconds=_TREE * self.patience).mapping(), "AT")
 
     def windows(self) -> Sequence[Window]:
         return replies.windows(self._wire.ask("GET", "/windows", seconds=_QUICK).mapping())

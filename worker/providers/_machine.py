@@ -35,7 +35,7 @@ class QemuDesktop:
         self._trusts = b""
         self.spec = DesktopSpec(screen=order.screen, image=order.image.name)
         self.size = order.size
-        self._client = GuestDesktop(made.address, made.secret, screen=order.screen)
+        self._client = GuestDesktop(made.address, made.secret, screen=order.screen, patience=host.patience)
         self.desktop: Desktop = self._client
         self.details: Mapping[str, Any] = {
             "provider": "qemu",

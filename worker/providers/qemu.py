@@ -5,7 +5,6 @@
 
 import logging
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -28,8 +27,7 @@ from worker.qemu.client import SlotSupervisor, SupervisorError
 from worker.qemu.plan import SLOW, Host, this_host
 from worker.qemu.templates import Template, Templates
 
-_FORGET_FAILURE_SECONDS = 60.0
-_NO_IMAGE = "docs/machine-images.md says how one is made."
+_NO_IMAGE = "there is no machine image: `deskarena image build linux` makes one (docs/machine-images.md)"
 _HINT = "docs/qemu.md says what virtual machines need; `deskarena doctor` what is missing."
 logger = logging.getLogger(__name__)
 
@@ -57,25 +55,17 @@ class QemuProvider:
         self._makings = Makings(self._templates)
         self._budget = Budget(settings.machine_memory_mib * MIB, free_memory)
         self._gateways = Gateways()
-        self._lock, self._trying = threading.Lock(), threading.Lock()
+        self._lock = threading.Lock()
         self._supervisors: dict[int, SlotSupervisor] = {}
         self._open: dict[int, QemuDesktop] = {}
         self._spares: dict[int, _Spare] = {}
         self._host: Host | None = None
-        self._answer: tuple[float, Availability] | None = None
         self._closed = False
 
     # ---- what can run here
 
     def availability(self) -> Availability:
-        """Looks for QEMU, tries KVM, reads the images; a failure is looked at again after a minute."""
-        with self._trying:
-            known = self._answer
-            if known is None or (not known[1].ok and time.monotonic() - known[0] > _FORGET_FAILURE_SECONDS):
-                known = self._answer = (time.monotonic(), self._look())
-            return known[1]
-
-    def _look(self) -> Availability:
+        """Looks for QEMU and tries KVM, once where they work; reads the images, which come and go, each time."""
         try:
             host = self._known_host()
         except ClusterLost as error:
@@ -83,7 +73,7 @@ class QemuProvider:
         images = offers(self._images, self._templates, host, default=self._settings.image)
         if not any(not image.reason for image in images):
             found = "; ".join(f"{image.name}: {image.reason}" for image in images)
-            return Availability(ok=False, reason=found or f"there is no machine image. {_NO_IMAGE}", images=images)
+            return Availability(ok=False, reason=found or _NO_IMAGE, images=images)
         return Availability(
             ok=True,
             reason=f"{SLOW} ({host.why_slow})" if host.why_slow else "with KVM",

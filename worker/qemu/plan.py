@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from backend.domain.errors import ClusterLost
-from backend.domain.machine_image import MachineImage
+from backend.domain.machine_image import DirectBoot, MachineImage
 from backend.domain.run import Screen
 from backend.services.kvm import why_not_cached
 from worker.qemu.arguments import PROGRAM, arguments
@@ -20,6 +20,12 @@ _UEFI = Path("/usr/share/OVMF")
 _UEFI_CODE, _UEFI_VARS = "OVMF_CODE_4M.fd", "OVMF_VARS_4M.fd"
 _EMULATED = "Nehalem-v1,+rdtscp"
 """What is emulated: SSE4.2, but no AVX, whose instructions cost the emulation twice the time (docs/qemu.md)."""
+_PATIENCE = 4.0
+"""Emulated, an editor takes 5 to 15 s until it is there; on a busy host that is several times as much again."""
+_READS_LONGER = "systemd.setenv=DESKARENA_LIMIT_A11Y_SECONDS={seconds:.0f}"
+"""Tells an emulated guest that boots directly for how long it may read the accessibility tree before it cuts it."""
+_TREE_SECONDS = 20.0
+"""The guest server's own limit (vm_images/guest_server/limits.py)."""
 _ASK_SECONDS = 20.0
 
 
@@ -45,6 +51,11 @@ class Host:
     def cpu(self) -> str:
         """QEMU's CPU model."""
         return "host" if self.accelerator == KVM else _EMULATED
+
+    @property
+    def patience(self) -> float:
+        """How many times as long as usual a machine's programs may take."""
+        return 1.0 if self.accelerator == KVM else _PATIENCE
 
 
 def this_host(cache: Path) -> Host:
@@ -115,7 +126,7 @@ def machine_of(folder: Path, image: MachineImage, screen: Screen, host: Host) ->
         disk_size=image.disk.virtual_size,
         kernel=str(folder / boot.kernel.file) if boot else "",
         initrd=str(folder / boot.initrd.file) if boot else "",
-        command_line=boot.line(screen) if boot else "",
+        command_line=_command_line(boot, screen, host) if boot else "",
         firmware=image.firmware,
         firmware_code=str(_UEFI / _UEFI_CODE) if uefi else "",
         firmware_vars=str(_UEFI / _UEFI_VARS) if uefi else "",
@@ -125,6 +136,13 @@ def machine_of(folder: Path, image: MachineImage, screen: Screen, host: Host) ->
         pointer_device=devices.pointer,
         entropy=devices.entropy,
     )
+
+
+def _command_line(boot: DirectBoot, screen: Screen, host: Host) -> str:
+    line = boot.line(screen)
+    if host.accelerator == KVM:
+        return line
+    return f"{line} {_READS_LONGER.format(seconds=_TREE_SECONDS * host.patience)}"
 
 
 def template_key(image: MachineImage, machine: Machine, host: Host) -> str:

@@ -49,8 +49,14 @@ def run_steps(context: SetupContext, steps: Sequence[SetupStep]) -> None:
 
 
 def look_again(desktop: Desktop, look: Callable[[], bool], *, looks: int = LOOKS) -> bool:
-    """Looks until it sees it, giving the screen time in between. False when it never came (about 15 s)."""
-    for _ in range(looks):
+    """Looks until it sees it, giving the screen time in between. False when it never came.
+
+    Args:
+        desktop: whose screen it is. Where its programs take longer, it looks more often.
+        look: tells whether it is there.
+        looks: how often; the default is about 15 s.
+    """
+    for _ in range(round(looks * desktop.patience)):
         if look():
             return True
         desktop.wait_stable(quiet=PAUSE, timeout=PAUSE)

@@ -21,7 +21,8 @@ from tests.factories.records import PNG, World, evaluation, step_row
 Write = Callable[[World, Fence], object]
 
 WRITES: dict[str, Write] = {
-    "enter_running": lambda w, fence: w.do(attempts.enter_running, fence, {}, {}),
+    "enter_running": lambda w, fence: w.do(attempts.enter_running, fence, {}),
+    "note_desktop": lambda w, fence: w.do(attempts.note_desktop, fence, {"home": "overlay"}),
     "record_step": lambda w, fence: w.do(attempts.record_step, fence, step_row(w.store)),
     "enter_evaluating": lambda w, fence: w.do(attempts.enter_evaluating, fence, EndedBy.DONE, {}),
     "finish_scored": lambda w, fence: w.do(attempts.finish_scored, fence, evaluation(), [], {}),

@@ -40,7 +40,7 @@ def attempt(installation: World, claim: Claim, generator: random.Random) -> None
             raise LeaseLost("the heartbeat says so")
 
     fate()
-    installation.do(attempts.enter_running, claim.fence, {}, {})
+    installation.do(attempts.enter_running, claim.fence, {})
     for index in range(2):
         fate()
         installation.step(claim, index)

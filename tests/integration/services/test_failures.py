@@ -17,7 +17,7 @@ from tests.factories.tasks import make_benchmark, make_task
 def play(installation: World, score: float, ended_by: EndedBy, pictures: tuple[bytes, ...]) -> UUID:
     """An episode whose steps all click at one place and see these pictures; its id."""
     claim = installation.must_claim(installation.worker(slots=1))
-    installation.do(attempts.enter_running, claim.fence, {}, {})
+    installation.do(attempts.enter_running, claim.fence, {})
     for index, picture in enumerate(pictures):
         installation.step(claim, index, picture=picture)
     installation.do(attempts.enter_evaluating, claim.fence, ended_by, {})

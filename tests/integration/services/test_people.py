@@ -249,7 +249,7 @@ class TestMixed:
         run = installed.submit("noop")
         worker = installed.worker(capabilities=with_human())
         claim = installed.must_claim(worker)
-        installed.do(attempts.enter_running, claim.fence, {}, {})
+        installed.do(attempts.enter_running, claim.fence, {})
         helped = Decision(actions=(Action(type=ActionType.CLICK, x=1, y=1),), by="person")
         record = StepRecord(index=0, observation=Observation(index=0), decision=helped)
         installed.do(attempts.record_step, claim.fence, StepRow(record))

@@ -51,7 +51,7 @@ def acting(installation: World) -> Claim:
     """An agent's attempt under way."""
     installation.submit("noop")
     claim = installation.must_claim(installation.worker("w2"))
-    installation.do(attempts.enter_running, claim.fence, {}, {})
+    installation.do(attempts.enter_running, claim.fence, {})
     return claim
 
 

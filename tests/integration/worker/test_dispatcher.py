@@ -1,7 +1,9 @@
 from collections.abc import Callable
 
 import pytest
+from sqlalchemy import select
 
+from backend.db.models import Worker
 from backend.domain.errors import ClusterLost
 from backend.services import claims
 from backend.services.runs import cancel_run, get_run
@@ -130,6 +132,33 @@ class TestStopped:
         start_worker()
         (episode,) = finished(world, run_id)  # type: ignore[arg-type]
         assert [attempt.state for attempt in attempts(world, episode.id)] == ["lost", "scored"]
+
+
+class TestNews:
+    def test_what_was_installed_meanwhile_is_told_and_attempts_go_on(
+        self,
+        world: World,
+        start_worker: StartWorker,
+        patient: type[PatientAgent],
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        monkeypatch.setattr("worker.dispatcher.LONGEST_REST", 0.1)
+        world.benchmark(benchmark_of())
+        worker = start_worker()
+        run = submit(world, "patient")
+        worker.dispatcher.wake()
+        assert patient.waiting.wait(20.0)
+        worker.provider.programs = ("mousepad", "gimp")
+
+        def programs() -> list[str]:
+            with world.work() as session:
+                (row,) = session.scalars(select(Worker))
+                return list(row.capabilities["providers"]["fake"]["programs"])
+
+        until(lambda: programs() == ["gimp", "mousepad"], what="the worker says what it has now")
+        patient.go.set()
+        (episode,) = finished(world, run.id)
+        assert [attempt.state for attempt in attempts(world, episode.id)] == ["scored"]
 
 
 class TestTrouble:

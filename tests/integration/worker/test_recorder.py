@@ -38,7 +38,7 @@ def hold(claim: Claim) -> Hold:
 @pytest.fixture
 def recorder(world: World, claim: Claim, hold: Hold) -> Iterator[AttemptRecorder]:
     made = AttemptRecorder(Database(world.factory), world.store, hold, claim.fence)
-    made.running({}, {"reset": 0.1}, None)
+    made.running({"reset": 0.1}, None)
     yield made
     made.close()
 
@@ -129,7 +129,7 @@ class TestStore:
 
         store = LocalStore(tmp_path)
         recorder = AttemptRecorder(Database(world.factory), store, hold, claim.fence)
-        recorder.running({}, {}, None)
+        recorder.running({}, None)
         recorder.step(record(0))
         recorder.flush()
         recorder.close()

@@ -40,11 +40,17 @@ class TestMachineOf:
     def test_takes_what_the_image_says(self) -> None:
         made = machine_of(FOLDER, IMAGE, SCREEN, HOST)
         assert (made.disk, made.kernel) == ("/images/mini/disk.qcow2", "/images/mini/vmlinuz")
-        assert made.command_line == "quiet s=800x600"
+        assert made.command_line.startswith("quiet s=800x600 ")
         assert (made.accelerator, made.screen, made.memory_mib) == ("tcg", (800, 600), 512)
 
     def test_an_emulated_processor_has_no_avx(self) -> None:
         assert machine_of(FOLDER, IMAGE, SCREEN, HOST).cpu.startswith("Nehalem")
+
+    def test_an_emulated_guest_may_read_the_accessibility_tree_for_longer(self) -> None:
+        assert "A11Y_SECONDS=80" in machine_of(FOLDER, IMAGE, SCREEN, HOST).command_line
+        fast = dataclasses.replace(HOST, accelerator="kvm")
+        assert machine_of(FOLDER, IMAGE, SCREEN, fast).command_line == "quiet s=800x600"
+        assert (HOST.patience, fast.patience) == (4.0, 1.0)
 
     def test_with_kvm_the_machine_sees_the_host_s_processor(self) -> None:
         assert machine_of(FOLDER, IMAGE, SCREEN, dataclasses.replace(HOST, accelerator="kvm")).cpu == "host"

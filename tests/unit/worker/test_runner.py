@@ -174,6 +174,7 @@ class TestLost:
         assert attempt.book.error is not None
         assert attempt.book.error.failure_class is FailureClass.TASK_SETUP
         assert "set-up step 3" in attempt.book.message
+        assert attempt.book.desktop["provider"] == "fake", "how its desktop was made is in the record all the same"
 
     def test_a_missing_asset(self) -> None:
         steps = (SetupStep(type="upload_file", parameters={"files": [{"local_path": "a.txt", "path": "/a"}]}),)
