@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from backend.domain.errors import DeskarenaError, NotFound
-from backend.domain.machine_image import NAME, MachineImage, read_image
+from backend.domain.machine_image import NAME, MachineImage, image_names, read_image
 
 IMAGES, TEMPLATES = "images", "templates"
 ABOUT = "template.json"
@@ -54,13 +54,15 @@ def all_images(data: Path, default: str = "") -> list[FoundImage]:
 
     Args:
         data: the data folder.
-        default: name that the settings give; empty = none.
+        default: name that the settings give; empty = the only one, if there is only one.
     """
     folder = data / IMAGES
     if not folder.is_dir():
         return []
     templates = list(_templates(data))
     names = sorted(each.name for each in folder.iterdir() if each.is_dir() and NAME.fullmatch(each.name))
+    whole = list(image_names(folder))
+    default = default or (whole[0] if len(whole) == 1 else "")
     return [_found(folder / name, [each for image, each in templates if image == name], default) for name in names]
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Lock
 
-from backend.domain.errors import ClusterLost
+from backend.domain.errors import ClusterLost, DeskarenaError
 from backend.domain.health import HealthLimits
-from backend.domain.machine_image import MachineImage
+from backend.domain.machine_image import MachineImage, verify
 from backend.domain.ports import DesktopSpec
 from backend.domain.run import Screen
 from backend.domain.slots import need_of
@@ -125,6 +125,7 @@ class Makings:
 
         Raises:
             ClusterLost: it cannot be made; says why.
+            AlteredError: the image's files are not those that were made.
             GuestLost: the image's guest never became ready.
         """
         found = self._templates.find(order.key)
@@ -146,7 +147,7 @@ class Makings:
         try:
             return self.prepare(supervisor, order), ""
         except ClusterLost as error:
-            if not supervisor.alive():
+            if isinstance(error, AlteredError) or not supervisor.alive():
                 raise
             logger.warning("%s; machines boot cold", error.message)
             with self._lock:
@@ -155,6 +156,7 @@ class Makings:
 
     def _make_template(self, supervisor: SlotSupervisor, order: Order, place: Path) -> Template:
         begun, secret = time.monotonic(), order.first_secret()
+        _check_files(order.folder)
         logger.warning("making a template of the image %s (%s)", order.image.name, order.machine.accelerator)
         held = supervisor.start(MASTER, order.machine, secret=secret, place=place)
         client = GuestDesktop(address_of(held), secret, screen=order.screen)
@@ -174,6 +176,17 @@ class Makings:
         )
         self._templates.replace(made)
         return made
+
+
+class AlteredError(ClusterLost):
+    """The image is not what it was when it was made: no machine of it begins where the others did."""
+
+
+def _check_files(folder: Path) -> None:
+    try:
+        verify(folder)
+    except DeskarenaError as error:
+        raise AlteredError(f"the image {folder.name} was altered: {error}") from error
 
 
 def _pause(seconds: float) -> None:

@@ -157,7 +157,7 @@ def show_image(value: Row) -> None:
         facts |= {name: value[name] for name in ("variant", "version", "made_at", "guest_api", "firmware")}
         facts["screens"] = ", ".join(f"{each['width']}x{each['height']}" for each in value["screens"])
         facts["packages"] = f"{len(value['packages'])}; -o json lists them"
-        facts["programs"] = ", ".join(value["programs"])
+        facts["programs"] = f"{len(value['programs'])}; -o json lists them"
     print_facts(facts)
 
 

@@ -13,6 +13,7 @@ from backend.config import Settings
 from backend.domain.errors import ClusterLost, GuestLost, GuestRefused
 from backend.domain.ports import DesktopSpec, OpenDesktop
 from backend.domain.run import Screen
+from tests.factories.tiny_machine import tiny_image
 from tests.integration.qemu.conftest import SPEC, Tiny
 from tests.waiting import until
 from worker.desktops.wire import Wire
@@ -83,6 +84,17 @@ class TestOpen:
     def test_an_image_that_is_not_there_is_refused(self, tiny: Tiny) -> None:
         with pytest.raises(ClusterLost, match="no image 'other'"):
             tiny.provider.open(0, DesktopSpec(screen=SPEC.screen, image="other"))
+
+    def test_an_image_that_was_altered_makes_no_machine(self, tmp_path: Path) -> None:
+        disk = tiny_image(tmp_path / "images") / "disk.qcow2"
+        disk.chmod(0o600)
+        with disk.open("r+b") as file:
+            file.seek(-1, os.SEEK_END)
+            file.write(b"x")
+        provider = QemuProvider(Settings(data=tmp_path))
+        with pytest.raises(ClusterLost, match=r"altered: .*disk\.qcow2"):
+            provider.open(0, SPEC)
+        provider.close()
 
     def test_the_guest_reaches_nothing_by_its_card(self, opened: OpenDesktop) -> None:
         assert "open" not in run(

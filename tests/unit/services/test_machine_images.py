@@ -55,6 +55,11 @@ class TestAllImages:
     def test_the_one_that_the_settings_name(self, data: Path) -> None:
         assert [each.name for each in all_images(data, "eleven") if each.default] == ["eleven"]
 
+    def test_the_only_whole_one_needs_no_name(self, data: Path) -> None:
+        assert not any(each.default for each in all_images(data))
+        remove_image(data, "eleven")
+        assert [each.name for each in all_images(data) if each.default] == ["debian"]
+
     def test_a_damaged_one_says_why(self, data: Path) -> None:
         (data / "images" / "debian" / "disk.qcow2").chmod(0o644)
         (data / "images" / "debian" / "disk.qcow2").write_bytes(b"")

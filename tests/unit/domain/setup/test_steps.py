@@ -10,7 +10,6 @@ from backend.domain.ports import ExecResult
 from backend.domain.ports_web import WebReply
 from backend.domain.setup import check_step, run_step, run_steps
 from backend.domain.setup._launch import program_of, words_of
-from backend.domain.setup._steps import look_again
 from backend.domain.task import SetupStep
 from tests.factories.setup_cases.accounts import Google, browser, drive
 from tests.factories.starter_tasks import FakeContext, make_task
@@ -52,15 +51,6 @@ def launched(
     monkeypatch.setattr(desktop, "launch", lambda command, *, shell=False: found.append((command, shell)))
     run_step(of_dialect(desktop, dialect, **more), "launch", parameters)
     return found[0]
-
-
-class TestLookAgain:
-    @pytest.mark.parametrize(("patience", "looks"), [(1.0, 4), (4.0, 13)])
-    def test_looks_longer_where_programs_take_longer(self, desktop: FakeDesktop, patience: float, looks: int) -> None:
-        desktop.patience = patience
-        seen: list[bool] = []
-        assert not look_again(desktop, lambda: bool(seen.append(False)), looks=3)
-        assert len(seen) == looks
 
 
 class TestRunSteps:
