@@ -93,6 +93,13 @@ class TestEpisode:
         assert "the text is as expected" in text
         assert "the agent said it was done" in text
 
+    def test_how_a_machine_was_made_is_told_with_what_slows_it_down(self, client: TestClient, scene: Scene) -> None:
+        text = html.unescape(client.get(f"/episodes/{scene.solved}", headers=PAGE).text)
+        assert "a clone of the image's template" in text
+        assert "emulated without KVM, 10 to 30 times slower: no /dev/kvm" in text
+        assert "ahead, during the attempt before" in text
+        assert "Guest told to go on" in text
+
 
 class TestWorkers:
     def test_slots_and_images_with_their_reasons(self, client: TestClient) -> None:
