@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from backend.domain.machine_image import MachineImage, read_image, verify
 from backend.domain.run import Screen
 from backend.domain.way_out import WayOut
 from tests.integration.images.machine import PROGRAMS, Machine, missing_programs
+from tests.integration.starter.harness import starter
 from tests.waiting import until
 from worker.desktops import GuestDesktop
 from worker.egress import Gateways
@@ -66,6 +68,11 @@ class TestImage:
         assert set(wanted(sources_of(ROOT), "minimal")) <= packages
         assert [package.name for package in image.packages if not package.sha256] == []
         assert {"mousepad", "xfce4-terminal", "thunar", "python3"} <= set(image.programs)
+
+    def test_it_names_what_most_starter_tasks_need(self, folder: Path) -> None:
+        programs = set(read_image(folder).programs)
+        lacking = [set(task.labels.requires) - programs for task in starter().tasks if task.labels.os == "linux"]
+        assert Counter(name for missing in lacking for name in missing) == {"chromium": 2, "localc": 2, "lowriter": 2}
 
     def test_nothing_of_the_build_is_left(self, folder: Path) -> None:
         assert [each.name for each in folder.parent.iterdir() if each.name.startswith(".")] == []

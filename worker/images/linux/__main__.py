@@ -54,7 +54,9 @@ def _check(options: Options, given: argparse.Namespace) -> int:
     """Starts every application of an image that is there."""
     data = _data(given)
     _, image = find_image(data / "images", options.image_name())
-    wanted = applications(sources_of(CHECKOUT).linux, options.variant)
+    if image.os != "linux":
+        raise Invalid(f"{image.name} is no Linux image", path="name")
+    wanted = applications(sources_of(CHECKOUT).linux, "full" if image.variant == "full" else "minimal")
     provider, faults = QemuProvider(get_settings().model_copy(update={"data": data})), 0
     try:
         _say(f"starting a machine of {image.name}, {image.version}")

@@ -42,11 +42,15 @@ _PASSWORD = (  # "password", which OSWorld's tasks give to sudo. The salt is fix
     "$6$deskarena$Yyj3CXT3MSk1ZS3Tc4G/18j4/akDF28RTPeF.nPSK9Aq3"  # noqa: S105
     "Zln.2sXzuE1ws0PXxsgIheVA0Gq7sLqEAdMSy6WH1"
 )
+_FONTS = "/usr/share/fonts /usr/local/share/fonts"
 _CHROME = "/opt/google/chrome"
 
 
 def bootstrap_command(options: Options, sources: Sources, packages: Sequence[str], folder: Path) -> list[str]:
     """The words of the command line; it writes `root.tar` and `packages.txt`.
+
+    Where a person who is not root builds, hooks run as somebody else, who may read neither the folder nor the checkout:
+    what they need of those goes in by `tar-in` and `upload`, and each works in the image.
 
     Args:
         options: choices of the build.
@@ -89,7 +93,7 @@ def _system(options: Options) -> list[str]:
     enabled, masked = " ".join(UNITS), " ".join(MASKED)
     return [
         # What is known of fonts counts only for folders of this very moment; without it each program looks for itself.
-        f'find "$1/usr/share/fonts" -type d -exec touch --date=@{options.epoch} {{}} +',
+        f'chroot "$1" find {_FONTS} -type d -exec touch --date=@{options.epoch} {{}} +',
         'chroot "$1" fc-cache --force --system-only',
         f'chroot "$1" python3 -I -m compileall -q --invalidation-mode unchecked-hash /{GUEST}',
         f'chroot "$1" systemctl --quiet enable {enabled}',
@@ -112,7 +116,8 @@ def _chromium(options: Options) -> list[str]:
 def _facts(lister: Path, folder: Path) -> list[str]:
     """Every package with its version and the hash of the file that it came from, by apt's own signed lists."""
     return [
-        f'chroot "$1" sh <{lister} >"$1/{FACTS}"',
+        f"upload {lister} /{lister.name}",
+        f'chroot "$1" sh /{lister.name} >"$1/{FACTS}"',
         f"download /{FACTS} {folder / FACTS}",
-        f'rm "$1/{FACTS}"',
+        f'rm "$1/{FACTS}" "$1/{lister.name}"',
     ]

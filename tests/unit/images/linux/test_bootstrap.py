@@ -27,10 +27,11 @@ class TestBootstrapCommand:
             'chroot "$1" useradd --create-home --uid 1000 --shell /bin/bash --groups audio,video user',
             "tar-in /build/layer.tar /",
         ]
-        assert hooks[-3:] == [
-            'chroot "$1" sh </checkout/vm_images/linux/list-packages >"$1/packages.txt"',
+        assert hooks[-4:] == [
+            "upload /checkout/vm_images/linux/list-packages /list-packages",
+            'chroot "$1" sh /list-packages >"$1/packages.txt"',
             "download /packages.txt /build/packages.txt",
-            'rm "$1/packages.txt"',
+            'rm "$1/packages.txt" "$1/list-packages"',
         ]
 
     def test_sources_of_packages_come_last(self) -> None:
@@ -54,6 +55,12 @@ class TestBootstrapCommand:
         places = {"ext4": "fs/ext4", "virtio-gpu": "drivers/gpu/drm/virtio", "virtio_net": "drivers/net"}
         place = f"/lib/modules/6.1.0/kernel/{places.get(driver, 'drivers/virtio')}/{driver}.ko"
         assert not [path for path in KEPT_OUT if Path(place).match(path)]
+
+    def test_no_hook_reads_a_folder_that_only_who_builds_may_read(self) -> None:
+        hooks = [word.removeprefix("--customize-hook=") for word in command("full") if "--customize-hook=" in word]
+        ours = [hook for hook in hooks if str(FOLDER) in hook or "/checkout" in hook]
+        assert {hook.split()[0] for hook in ours} == {"tar-in", "upload", "download"}
+        assert [hook for hook in hooks if hook.split()[0] == "find"] == []
 
 
 class TestBootstrapEnvironment:
