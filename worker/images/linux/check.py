@@ -23,9 +23,11 @@ class Application(Check):
 
     Attributes:
         name: as people call it.
+        seconds: that its window may take: the first of all takes more than one minute where a busy host emulates.
     """
 
     name: str = Field(min_length=1)
+    seconds: float = Field(default=300, gt=0, le=600)
 
 
 class _Lists(Frozen):

@@ -19,7 +19,7 @@ _TOOLS_OF_OTHERS = ("fakeroot", "newuidmap", "newgidmap")
 """For who is not root: who owns what, and a user namespace with all users of a system."""
 _RANGE = "100000-165535"
 _GIB = 2**30
-_CONTENT: Mapping[Variant, int] = MappingProxyType({"minimal": _GIB, "full": 4 * _GIB})
+_CONTENT: Mapping[Variant, int] = MappingProxyType({"minimal": _GIB, "full": 3 * _GIB})
 """Bytes of a variant's files, rounded up."""
 _COPIES = 3
 """Of them at once at the most: unpacked, as a disk, and that disk in QEMU's format."""
@@ -35,6 +35,10 @@ _HINTS: Sequence[tuple[str, str]] = (
     (
         r"[Cc]ould not connect|[Cc]ould not resolve|[Cc]onnection failed|[Ff]ailed to fetch|have a Release file",
         "No mirror of Debian's packages answers: name one that does (--source), and a release that it has (--suite).",
+    ),
+    (
+        r"unable to pick chroot mode|unable to unshare",
+        "This machine allows its users no namespaces of their own: build as root.",
     ),
     (
         r"Unable to locate package|no installation candidate",
