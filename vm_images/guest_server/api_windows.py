@@ -62,6 +62,7 @@ user32 = Library(
         "AttachThreadInput": (_BOOL, (_DWORD, _DWORD, _BOOL)),
         "BringWindowToTop": (_BOOL, (_HWND,)),
         "CallNextHookEx": (_LRESULT, (_HANDLE, _INT, wintypes.WPARAM, wintypes.LPARAM)),
+        "ChangeDisplaySettingsExW": (ctypes.c_long, (_TEXT, _POINTER, _HWND, _DWORD, _POINTER)),
         "CloseDesktop": (_BOOL, (_HANDLE,)),
         "CloseClipboard": (_BOOL, ()),
         "CreateWindowExW": (

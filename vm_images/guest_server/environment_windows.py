@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .environment import LIBRARY, PACKAGE, read_ports, read_python_path
+from .environment import LIBRARY, PACKAGE, read_ports, read_python_path, read_screen
 from .limits import Limits, limits_from
 
 _OURS = "DESKARENA_"
@@ -20,6 +20,7 @@ class WindowsConfig:
 
     Attributes:
         virtual_machine: this is a machine of its own: its clock may be set, and the worker keeps its way out open.
+        screen: width and height that the machine shall show; None = what it shows.
         python: of the agents' code; empty: the server's own.
     """
 
@@ -28,6 +29,7 @@ class WindowsConfig:
     tunnel_ports: frozenset[int] = frozenset()
     egress_proxy: str = ""
     virtual_machine: bool = False
+    screen: tuple[int, int] | None = None
     python: str = ""
     python_path: str = ""
     inherited: Mapping[str, str] = field(default_factory=dict)
@@ -52,6 +54,7 @@ def read_config(environment: Mapping[str, str], *, virtual_machine: bool = False
         tunnel_ports=read_ports(environment.get("DESKARENA_TUNNEL_PORTS", "1337,8080,9222")),
         egress_proxy=environment.get("DESKARENA_EGRESS_PROXY", _USUAL_PROXY if virtual_machine else ""),
         virtual_machine=virtual_machine,
+        screen=read_screen(environment["DESKARENA_SCREEN"]) if environment.get("DESKARENA_SCREEN") else None,
         python=environment.get("DESKARENA_PYTHON", ""),
         python_path=read_python_path(environment.get("PYTHONPATH", "")),
         inherited=environment,

@@ -47,9 +47,12 @@ class WindowsGround:
 def run(config: WindowsConfig, secret: Secret, address: argparse.Namespace) -> int:
     """Runs the session until it ends; the exit code."""
     start = time.monotonic()
+    from .display_windows import show_size
     from .machine_windows import windows_machine
     from .serving import serve, tell_ready
 
+    if config.virtual_machine and config.screen:
+        show_size(*config.screen)
     try:
         machine = windows_machine(config, secret)
         told = {"screen": [machine.screen.width, machine.screen.height], "pid": os.getpid()}

@@ -13,6 +13,8 @@ GUEST_PORT = 5000
 """Where the guest API listens inside."""
 SECRET_NAME = "io.systemd.credential:deskarena.secret"  # noqa: S105 - the name of the string, not its value.
 """The machine's first secret is a string of its SMBIOS tables (type 11), `NAME=VALUE`: systemd takes it from there."""
+SCREEN_NAME = "deskarena.screen"
+"""Another such string, for Windows: the size that its guest server asks for. Linux takes it from the display device."""
 # What makes Windows count on a hypervisor's clock, and tell it of a blue screen; emulation has none of it.
 _WINDOWS_HINTS = "hv-relaxed,hv-vapic,hv-spinlocks=0x1fff,hv-time,hv-crash"
 # `deny` ends QEMU at the first such system call: started programs and new rights are what a break-out begins with.
@@ -140,4 +142,8 @@ def _identity(machine: Machine, secret: str) -> list[str]:
     entropy = ["-device", "virtio-rng-pci"] if machine.entropy else []
     # A clone gets another generation id than its template had, by which its kernel knows that it must reseed.
     words = [*entropy, "-device", "vmgenid,guid=auto", "-device", "pvpanic", "-rtc", "base=utc,clock=host"]
-    return [*words, "-smbios", f"type=11,value={SECRET_NAME}={secret}"] if secret else words
+    if not secret:
+        return words
+    width, height = machine.screen
+    screen = f",value={SCREEN_NAME}={width}x{height}" if machine.system == WINDOWS else ""
+    return [*words, "-smbios", f"type=11,value={SECRET_NAME}={secret}{screen}"]

@@ -128,6 +128,12 @@ class TestEnvironment:
     def test_a_machine_of_its_own_has_a_way_out(self, tmp_path: Path) -> None:
         assert self.config(tmp_path, virtual_machine=True).egress_proxy == "http://127.0.0.1:3128"
 
+    def test_the_machine_is_told_its_screen(self, tmp_path: Path) -> None:
+        assert self.config(tmp_path).screen is None
+        assert self.config(tmp_path, DESKARENA_SCREEN="1440x900").screen == (1440, 900)
+        with pytest.raises(ValueError, match="DESKARENA_SCREEN"):
+            self.config(tmp_path, DESKARENA_SCREEN="wide")
+
     def test_without_a_home_there_is_no_session(self) -> None:
         with pytest.raises(ValueError, match="USERPROFILE"):
             read_config({})

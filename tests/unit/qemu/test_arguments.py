@@ -76,6 +76,11 @@ class TestArguments:
         master = arguments(MACHINE, CLONE, monitor=9, shared=True)
         assert values(master, "-device") == values(arguments(MACHINE, CLONE, monitor=9, incoming=True), "-device")
 
+    def test_windows_is_told_its_screen(self) -> None:
+        windows = dataclasses.replace(MACHINE, system="windows")
+        (tables,) = values(arguments(windows, COLD, monitor=9, secret="s3"), "-smbios")
+        assert tables == "type=11,value=io.systemd.credential:deskarena.secret=s3,value=deskarena.screen=1280x800"
+
     def test_windows_is_told_of_a_hypervisor_only_where_there_is_one(self) -> None:
         windows = dataclasses.replace(MACHINE, system="windows", accelerator="kvm", cpu="host")
         assert values(arguments(windows, COLD, monitor=9), "-cpu")[0].startswith("host,hv-")

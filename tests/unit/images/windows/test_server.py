@@ -4,7 +4,7 @@ import zipfile
 from pathlib import Path
 
 from worker.images.windows.server import GUEST, LOCK, api_version, archive, read_python
-from worker.qemu.arguments import SECRET_NAME
+from worker.qemu.arguments import SCREEN_NAME, SECRET_NAME
 
 SETUP = GUEST.parent / "windows" / "setup"
 
@@ -63,8 +63,9 @@ class TestScripts:
         line = next(line for line in (SETUP / "serve.ps1").read_text().splitlines() if "$env:PYTHONPATH =" in line)
         assert re.findall(r"\$PSScriptRoot '(\w+)'", line) == ["site", "server"]
 
-    def test_the_secret_has_the_name_that_the_machine_gives_it(self) -> None:
-        assert re.findall(r"^\$mark = '(.*)='", (SETUP / "serve.ps1").read_text(), re.MULTILINE) == [SECRET_NAME]
+    def test_secret_and_screen_have_the_names_that_the_machine_gives_them(self) -> None:
+        names = re.findall(r"Get-OemString '(.*)='", (SETUP / "serve.ps1").read_text())
+        assert sorted(names) == sorted([SCREEN_NAME, SECRET_NAME])
 
     def test_it_has_no_window(self) -> None:
         script = (SETUP / "server.ps1").read_text()

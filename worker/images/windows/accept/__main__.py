@@ -14,7 +14,7 @@ from backend.services.kvm import why_not_cached
 from worker.images.checks import Line
 from worker.images.windows.__main__ import main as build
 from worker.images.windows.accept.report import Report, Section, host_facts
-from worker.images.windows.accept.resets import RESETS, first_start, nothing_left, resets
+from worker.images.windows.accept.resets import RESETS, first_start, nothing_left, resets, screens
 from worker.images.windows.accept.routes import WINDOWS, ask_all
 from worker.images.windows.accept.tasks import solved
 
@@ -78,6 +78,8 @@ def _tried(report: Report, given: argparse.Namespace, data: Path) -> None:
         if report.section("first start", lambda: first_start(provider, spec)):
             report.section("guest API", lambda: _routes(provider, spec))
             report.section("resets", lambda: resets(provider, spec, given.resets, tell=_say))
+            further = [DesktopSpec(screen=screen, image=image.name) for screen in image.screens[1:]]
+            report.section("screens", lambda: screens(provider, further))
     finally:
         report.section("end", lambda: Section(name="", lines=(nothing_left(provider),)))
     if given.waa is not None:

@@ -2,7 +2,7 @@
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from backend.domain.errors import DeskarenaError, Lost
 from backend.domain.health import DEFAULT_LIMITS
@@ -25,6 +25,22 @@ def first_start(provider: Provider, spec: DesktopSpec) -> Section:
         return Section(name="", lines=(gate,), facts={"seconds": round(seconds, 2), "details": dict(opened.details)})
     finally:
         opened.close()
+
+
+def screens(provider: Provider, specs: Iterable[DesktopSpec]) -> Section:
+    """Starts each once: whether the image shows the size that it says it can show."""
+    return Section(name="", lines=tuple(_shows(provider, spec) for spec in specs))
+
+
+def _shows(provider: Provider, spec: DesktopSpec) -> Line:
+    def ask() -> None:
+        opened = provider.open(0, spec)
+        try:
+            _gate(opened, spec)
+        finally:
+            opened.close()
+
+    return answers(f"shows {spec.screen.width}x{spec.screen.height}", ask)
 
 
 def _gate(opened: OpenDesktop, spec: DesktopSpec) -> None:

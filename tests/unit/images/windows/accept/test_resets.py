@@ -3,9 +3,10 @@ from typing import Any
 
 from backend.domain.errors import ClusterLost, GuestLost
 from backend.domain.ports import DesktopSpec
+from backend.domain.run import Screen
 from tests.fakes.desktop import FakeDesktop
 from tests.fakes.provider import FakeProvider
-from worker.images.windows.accept.resets import first_start, nothing_left, resets
+from worker.images.windows.accept.resets import first_start, nothing_left, resets, screens
 
 SPEC = DesktopSpec()
 
@@ -46,6 +47,26 @@ class TestResets:
         section = resets(provider, SPEC, 5, tell=print)
         assert [line.fault for line in section.lines] == ["", "no memory"]
         assert not section.ok
+
+
+class TestScreens:
+    def test_each_is_started_once_and_ended(self) -> None:
+        provider = FakeProvider()
+        specs = [DesktopSpec(screen=Screen(width=width, height=600)) for width in (800, 1000)]
+        section = screens(provider, specs)
+        assert [line.name for line in section.lines if line.ok] == ["shows 800x600", "shows 1000x600"]
+        assert [opened.closed for opened in provider.opened] == [1, 1]
+
+    def test_one_that_is_not_shown_is_named(self) -> None:
+        provider = FakeProvider()
+
+        def smaller(desktop: FakeDesktop) -> None:
+            desktop.ailing = {"width": 640, "height": 480}
+
+        provider.on_open = smaller
+        (line,) = screens(provider, [SPEC]).lines
+        assert "640x480" in line.fault
+        assert provider.opened[0].closed == 1
 
 
 class TestNothingLeft:

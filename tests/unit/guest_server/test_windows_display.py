@@ -1,0 +1,55 @@
+"""The size of the screen, asked of a Windows that only notes it."""
+
+import ctypes
+import logging
+from typing import Any
+
+import pytest
+
+from guest_server import display_windows
+from guest_server.display_windows import Mode, show_size
+
+
+class FakeUser:
+    """A screen of 1024x768 that may be asked for another size."""
+
+    def __init__(self, answer: int = 0) -> None:
+        self.asked: list[tuple[int, int, int, int]] = []
+        self._answer = answer
+
+    def GetSystemMetrics(self, index: int) -> int:  # noqa: N802 - Windows' own names, here and below.
+        return (1024, 768)[index]
+
+    def ChangeDisplaySettingsExW(self, _device: None, mode: Any, *_: Any) -> int:  # noqa: N802
+        told = mode._obj
+        self.asked.append((told.size, told.fields, told.width, told.height))
+        return self._answer
+
+
+class TestMode:
+    def test_is_laid_out_as_in_the_header(self) -> None:
+        """DEVMODEW of wingdi.h has 220 bytes."""
+        assert ctypes.sizeof(Mode) == 220
+        assert (Mode.fields.offset, Mode.width.offset, Mode.height.offset) == (72, 172, 176)
+
+
+class TestShowSize:
+    def test_asks_for_both_sides(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        user = FakeUser()
+        monkeypatch.setattr(display_windows, "user32", user)
+        show_size(1440, 900)
+        assert user.asked == [(ctypes.sizeof(Mode), 0x180000, 1440, 900)]
+
+    def test_what_is_shown_already_is_left(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        user = FakeUser()
+        monkeypatch.setattr(display_windows, "user32", user)
+        show_size(1024, 768)
+        assert user.asked == []
+
+    def test_a_size_that_is_not_offered_is_logged(
+        self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        monkeypatch.setattr(display_windows, "user32", FakeUser(-2))
+        with caplog.at_level(logging.WARNING):
+            show_size(1441, 901)
+        assert "1441x901" in caplog.text

@@ -1,0 +1,52 @@
+"""The size of a machine's screen: its device offers several, and Windows remembers the one that it had before."""
+
+import ctypes
+import logging
+
+from .api_windows import user32
+
+# By their sizes, so that the layout is the same wherever it is looked at.
+_WORD, _DWORD, _LONG, _Name = ctypes.c_uint16, ctypes.c_uint32, ctypes.c_int32, ctypes.c_uint16 * 32
+_WIDTH, _HEIGHT = 0x00080000, 0x00100000
+_DONE = 0
+_WIDTH_METRIC, _HEIGHT_METRIC = 0, 1
+_log = logging.getLogger("guest_server")
+
+
+class Mode(ctypes.Structure):
+    """DEVMODEW, as it is for screens."""
+
+    _fields_ = (
+        ("device", _Name),
+        ("specification", _WORD),
+        ("driver", _WORD),
+        ("size", _WORD),
+        ("extra", _WORD),
+        ("fields", _DWORD),
+        ("left", _LONG),
+        ("top", _LONG),
+        ("orientation", _DWORD),
+        ("fixed_output", _DWORD),
+        ("of_printers", _WORD * 5),
+        ("form", _Name),
+        ("log_pixels", _WORD),
+        ("bits", _DWORD),
+        ("width", _DWORD),
+        ("height", _DWORD),
+        ("flags", _DWORD),
+        ("frequency", _DWORD),
+        ("rest", _DWORD * 8),
+    )
+
+
+def show_size(width: int, height: int) -> None:
+    """Asks Windows for a size of the primary screen until the user logs off.
+
+    A size that the device does not offer is only logged: the health gate names the screen that is wrong.
+    """
+    if (user32.GetSystemMetrics(_WIDTH_METRIC), user32.GetSystemMetrics(_HEIGHT_METRIC)) == (width, height):
+        return
+    mode = Mode(size=ctypes.sizeof(Mode), fields=_WIDTH | _HEIGHT, width=width, height=height)
+    code = user32.ChangeDisplaySettingsExW(None, ctypes.byref(mode), None, 0, None)
+    if code != _DONE:
+        _log.warning("Windows does not show %dx%d: ChangeDisplaySettingsEx gave %d", width, height, code)
