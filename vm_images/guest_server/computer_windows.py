@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _PICTURE = 8
 _FILE_HEADER = 14
-_NEW_GROUP, _DETACHED = 0x00000200, 0x00000008
+_NEW_CONSOLE = 0x00000010
 
 # Programs as WAA's prompts name them, where Windows calls them otherwise.
 _PROGRAMS = {
@@ -81,11 +81,5 @@ class WindowsPrograms:
         return [found] if found else []
 
     def start(self, command: Sequence[str]) -> None:
-        """Detached, so that it outlives this process."""
-        subprocess.Popen(
-            list(command),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            creationflags=_NEW_GROUP | _DETACHED,
-        )
+        """As a person starts it: it outlives this process; one for consoles gets a window, where it reads."""
+        subprocess.Popen(list(command), creationflags=_NEW_CONSOLE)

@@ -13,6 +13,9 @@ from .limits import Limits
 from .machine import Machine
 from .params import json_params
 
+_MOUNT_POINT = 0xA0000003
+"""IO_REPARSE_TAG_MOUNT_POINT of winnt.h."""
+
 
 def routes(machine: Machine) -> list[web.RouteDef]:
     """POST /list_directory, /setup/create_folder, /folder_exists, /desktop_path, /documents_path."""
@@ -78,4 +81,16 @@ class _Listing:
         name = entry.name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
         if not entry.is_dir(follow_symlinks=False):
             return {"type": "file", "name": name}
-        return {"type": "directory", "name": name, "children": self._children(entry.path, depth + 1)}
+        folder: dict[str, Any] = {"type": "directory", "name": name, "children": []}
+        if _is_junction(entry):
+            return folder
+        try:
+            return folder | {"children": self._children(entry.path, depth + 1)}
+        except OSError as error:
+            # As OSWorld tells it: one folder that may not be read does not hide the others.
+            return folder | {"error": error.strerror or str(error)}
+
+
+def _is_junction(entry: "os.DirEntry[str]") -> bool:
+    """Whether it leads elsewhere. Windows puts such links, which nobody may list, into each user's `Documents`."""
+    return bool(getattr(entry.stat(follow_symlinks=False), "st_reparse_tag", 0) == _MOUNT_POINT)

@@ -70,8 +70,7 @@ def routes(machine: Machine) -> list[web.RouteDef]:
         return web.json_response(await machine.blocking(_observation, machine))
 
     async def clear(_: web.Request) -> web.Response:
-        removed = await machine.blocking(_clear, known_folder("Downloads"))
-        return web.Response(text=f"{removed} files removed")
+        return web.Response(text=await machine.blocking(_clear, known_folder("Downloads")))
 
     return [
         web.post("/execute_windows", execute),
@@ -168,9 +167,16 @@ def _seen(window: WindowInfo | None, width: int, height: int) -> tuple[int, int,
     return left, top, right, min(max(top + 1, window.y + window.height), height)
 
 
-def _clear(folder: Path) -> int:
-    """Removes the files of a folder, as WAA does it between tasks; folders stay."""
+def _clear(folder: Path) -> str:
+    """Removes the files of a folder, as WAA does it between tasks; folders stay, and what a program still holds."""
     files = [path for path in folder.iterdir() if path.is_file() and path.name.lower() != _KEPT]
-    for path in files:
-        path.unlink()
-    return len(files)
+    held = [path.name for path in files if not _removed(path)]
+    return f"{len(files) - len(held)} files removed" + (f", in use: {', '.join(held[:20])}" if held else "")
+
+
+def _removed(path: Path) -> bool:
+    try:
+        path.unlink(missing_ok=True)
+    except PermissionError:
+        return False
+    return True

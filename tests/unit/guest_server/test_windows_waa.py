@@ -13,7 +13,7 @@ from guest_server.errors import GuestError
 from guest_server.limits import Limits
 from guest_server.machine import Placement
 from guest_server.params import Params
-from guest_server.waa_windows import area_of, program, rects_of
+from guest_server.waa_windows import _clear, area_of, program, rects_of
 from guest_server.windows_windows import is_application, placed_box
 
 FAKE = "class Computer:\n    def __init__(self, boxes, area):\n        self.boxes, self.area = boxes, area\n"
@@ -78,6 +78,23 @@ class TestAreaOf:
     def test_anything_else_is_refused(self) -> None:
         with pytest.raises(GuestError):
             area_of(Params({"window_rect": [1, 2]}))
+
+
+class TestClear:
+    def test_files_go_and_folders_stay(self, tmp_path: Path) -> None:
+        (tmp_path / "folder").mkdir()
+        for name in ("a", "b", "Desktop.ini"):
+            (tmp_path / name).touch()
+        assert _clear(tmp_path) == "2 files removed"
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["Desktop.ini", "folder"]
+
+    def test_what_a_program_holds_is_named(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        def refused(*_: Any, **__: Any) -> None:
+            raise PermissionError(13, "used by another process")
+
+        (tmp_path / "a").touch()
+        monkeypatch.setattr(Path, "unlink", refused)
+        assert _clear(tmp_path) == "0 files removed, in use: a"
 
 
 class TestIsApplication:

@@ -1,0 +1,61 @@
+"""What a listing says of folders that cannot be read, or lead elsewhere."""
+
+import os
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from guest_server import folders
+from guest_server.errors import GuestError
+from guest_server.folders import _Listing
+from guest_server.limits import Limits
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """Two folders with a file each."""
+    for name in ("mine", "theirs"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "file").touch()
+    return tmp_path
+
+
+def listed(folder: Path, **limits: Any) -> dict[str, Any]:
+    """The children by their names."""
+    tree = _Listing(Limits(**limits)).of(str(folder))
+    return {child["name"]: child for child in tree["children"]}
+
+
+class TestListing:
+    def test_one_folder_that_may_not_be_read_does_not_hide_the_others(
+        self, home: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        scan = os.scandir
+
+        def refusing(path: str) -> Any:
+            if path.endswith("theirs"):
+                raise PermissionError(13, "Access is denied", path)
+            return scan(path)
+
+        monkeypatch.setattr(folders, "os", SimpleNamespace(scandir=refusing))
+        found = listed(home)
+        assert found["theirs"] == {"type": "directory", "name": "theirs", "children": [], "error": "Access is denied"}
+        assert found["mine"]["children"] == [{"type": "file", "name": "file"}]
+
+    def test_a_junction_is_not_followed(self, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Each user's `Documents` on Windows has three, which nobody may list."""
+        monkeypatch.setattr(folders, "_is_junction", lambda entry: entry.name == "theirs")
+        assert listed(home)["theirs"] == {"type": "directory", "name": "theirs", "children": []}
+
+    def test_too_much_is_refused_and_not_cut(self, home: Path) -> None:
+        with pytest.raises(GuestError, match="more than 3 files"):
+            listed(home, tree_nodes=3)
+
+
+class TestIsJunction:
+    @pytest.mark.parametrize(("tag", "held"), [(0xA0000003, True), (0xA000000C, False), (0, False)])
+    def test_by_its_tag(self, tag: int, *, held: bool) -> None:
+        entry = SimpleNamespace(stat=lambda **_: SimpleNamespace(st_reparse_tag=tag))
+        assert folders._is_junction(cast("os.DirEntry[str]", entry)) is held
