@@ -24,7 +24,7 @@ class Figure:
     Attributes:
         what: in words.
         aim: what it should be, with which percentile; empty where nothing was promised.
-        unit: `ms`, `s` or `%`.
+        unit: `ms`, `s`, `times` or `%`.
         values: one per sample, in that unit.
         percentile: the one that the aim is about; None where every sample counts.
         met: whether the aim is met; None without an aim.
@@ -43,7 +43,7 @@ class Figure:
         return f"| {self.what} | {aim} | {half} | {most if len(self.values) > 1 else ''} | {len(self.values)} |"
 
     def _digits(self) -> int:
-        return 2 if self.unit == "s" else 0
+        return 2 if self.unit in {"s", "times"} else 0
 
 
 def percentile(values: Sequence[float], share: float) -> float:

@@ -49,6 +49,7 @@ case "$method $path" in
 "GET /frame") picture ;;
 # No way out: the line is held and never begins. A refusal would be followed by the next try.
 "GET /egress") exec sleep 1000 ;;
+"POST /settled") answer '200 OK' '{"status": "success"}' ;;
 "GET /stable") answer '200 OK' '{"status": "success", "stable": true, "elapsed": 0}' ;;
 "POST /restored")
     printf '%s' "$body" | sed -n 's/.*"secret": *"\([^"]*\)".*/\1/p' >/secret

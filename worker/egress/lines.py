@@ -17,7 +17,8 @@ from websockets.asyncio.client import ClientConnection, connect, unix_connect
 from websockets.exceptions import WebSocketException
 
 IDLE_LINES = 4
-"""That wait at a time: a browser opens about as many connections at once."""
+"""That wait at a time, once a program has asked: a browser opens about as many connections at once. One until then:
+opening a line costs an emulated machine time that its first picture needs."""
 MOST_LINES = 64
 _PIECE = 65_536
 _CONNECT_SECONDS = 10.0
@@ -55,11 +56,12 @@ class Lines:
         self._idle: set[asyncio.Task[None]] = set()
         self._busy: set[asyncio.Task[None]] = set()
         self._changed = asyncio.Event()
+        self._wanted = 1
         self._pause = _SHORTEST_PAUSE
         self._keeper: asyncio.Task[None] | None = None
 
     async def begin(self) -> None:
-        """Opens the first lines, without waiting for them."""
+        """Opens the first line, without waiting for it."""
         self._keeper = self._loop.create_task(self._keep())
 
     def close(self) -> None:
@@ -78,7 +80,7 @@ class Lines:
         try:
             while True:
                 self._changed.clear()
-                while len(self._idle) < IDLE_LINES and len(self._idle) + len(self._busy) < MOST_LINES:
+                while len(self._idle) < self._wanted and len(self._idle) + len(self._busy) < MOST_LINES:
                     self._open()
                 await self._changed.wait()
         finally:
@@ -118,7 +120,7 @@ class Lines:
     def _take(self) -> None:
         """A program has asked: this line waits no longer, and another one may."""
         line = asyncio.current_task()
-        self._pause = _SHORTEST_PAUSE
+        self._pause, self._wanted = _SHORTEST_PAUSE, IDLE_LINES
         if line is not None:
             self._idle.discard(line)
             self._busy.add(line)

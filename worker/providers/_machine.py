@@ -119,13 +119,15 @@ class QemuDesktop:
             ClusterLost: it would not go.
         """
         self._client.close()
-        if self._lines is not None:
-            self._lines.close()
-        self._gateway.close()
         try:
+            # First, so that no line waits for a last word of its guest.
             self._made.supervisor.end(self._made.held)
         except SupervisorError as error:
             raise ClusterLost(f"a virtual machine could not be removed: {error}") from error
+        finally:
+            if self._lines is not None:
+                self._lines.close()
+            self._gateway.close()
 
 
 def _as_jpeg(png: bytes) -> Frame | None:

@@ -112,13 +112,13 @@ class Makings:
             return self.boot(supervisor, order, why_cold)
         begun = time.monotonic()
         held = _started(lambda: supervisor.start(CLONE, order.machine, place=template.place))
-        return _told(_Begun(supervisor, held, template.secret, begun))
+        return _told(_Begun(supervisor, held, template.secret, begun), order)
 
     def boot(self, supervisor: SlotSupervisor, order: Order, why_cold: str) -> Made:
         """The same without a template, and why there is none. Raises like `make`."""
         begun, secret = time.monotonic(), order.first_secret()
         held = _started(lambda: supervisor.start(COLD, order.machine, secret=secret))
-        return _told(_Begun(supervisor, held, secret, begun), why_cold)
+        return _told(_Begun(supervisor, held, secret, begun), order, why_cold)
 
     def prepare(self, supervisor: SlotSupervisor, order: Order) -> Template:
         """The order's template, made if it is not there.
@@ -189,6 +189,14 @@ def _check_files(folder: Path) -> None:
         raise AlteredError(f"the image {folder.name} was altered: {error}") from error
 
 
+def _rested(address: str, secret: str, order: Order) -> float:
+    client = GuestDesktop(address, secret, screen=order.screen)
+    try:
+        return settle(client, quiet=_QUIET_SECONDS, seconds=_SETTLE_SECONDS)
+    finally:
+        client.close()
+
+
 def _pause(seconds: float) -> None:
     Event().wait(seconds)
 
@@ -210,11 +218,12 @@ class _Begun:
     at: float
 
 
-def _told(begun: _Begun, why_cold: str = "") -> Made:
+def _told(begun: _Begun, order: Order, why_cold: str = "") -> Made:
     """Tells the guest that it begins; one that boots is waited for. Nothing of the machine is left if that fails.
 
     Args:
         begun: what was started.
+        order: what it was started for.
         why_cold: why it boots; empty for a clone, which needs no asking: it goes on in the middle of its server's work.
     """
     held, secret = begun.held, secrets.token_urlsafe(24)
@@ -222,6 +231,7 @@ def _told(begun: _Begun, why_cold: str = "") -> Made:
     try:
         if why_cold:
             seconds["boot"] = wait_answer(address, begun.secret, seconds=BOOT_SECONDS, dead=lambda: held.dead)
+            seconds["rest"] = _rested(address, begun.secret, order)
         at = time.monotonic()
         restore(address, begun.secret, secret, seconds=CLONE_SECONDS)
     except BaseException:

@@ -15,7 +15,8 @@ _TRY_SECONDS = 2.0
 _PAUSE_SECONDS = 0.02
 _LONGEST_PAUSE = 0.5
 _RESTORED_SECONDS = 15.0
-_STALE_SECONDS = 0.7
+_STALE_SECONDS = 1.0
+"""Half of what the health gate forgives."""
 _ENTROPY_BYTES = 64
 
 
@@ -92,14 +93,18 @@ def _told(address: str, before: str, secret: str, seconds: float) -> float:
 
 
 def settle(desktop: GuestDesktop, *, quiet: float, seconds: float) -> float:
-    """Lets a machine that has just booted come to rest, so that its clones have nothing left to do.
+    """Lets a machine that has just booted come to rest; programs that start from then on count as a task's.
 
     Returns:
         Seconds waited. A screen that never stands still is no failure.
 
     Raises:
-        GuestLost: it is gone.
+        GuestLost: it is gone, or does not take note.
     """
     waited = desktop.wait_stable(quiet=quiet, timeout=seconds)
     desktop.frame()
+    try:
+        desktop.call("POST", "/settled")
+    except GuestRefused as error:
+        raise GuestLost(f"the guest could not be told that it is at rest: {error.message}") from error
     return waited

@@ -5,7 +5,7 @@
 
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -172,12 +172,12 @@ class QemuProvider:
             raise ClusterLost(error.message, hint=error.hint) from error
         return Order.of(folder, image, spec, self._known_host())
 
-    def _held(self) -> Iterator[tuple[int, int]]:
-        """Of each machine that is there: bytes that it may come to use, and those it uses."""
+    def _held(self) -> Iterator[tuple[int, Callable[[], int]]]:
+        """Of each machine that is there: bytes that it may come to use, and what tells those that it uses."""
         with self._lock:
             there = list(self._open.values())
             there += [each.coming.result() for each in self._spares.values() if _is_made(each)]
-        return iter([(each.size, each.private_bytes()) for each in there if each.alive()])
+        return ((each.size, each.private_bytes) for each in there if each.alive())
 
     def _make_in_room(self, slot: int, spec: DesktopSpec) -> QemuDesktop:
         """A new machine; what waits for other slots makes room for it if need be.

@@ -14,15 +14,16 @@ class Budget:
         """Args: most: bytes for all machines together, 0 = what is free; free: bytes that the host has left."""
         self._most, self._free = most, free
 
-    def admits(self, size: int, held: Iterable[tuple[int, int]]) -> bool:
+    def admits(self, size: int, held: Iterable[tuple[int, Callable[[], int]]]) -> bool:
         """Whether one more machine of that size may be started.
 
         Args:
             size: bytes that it may come to use.
-            held: of each running machine: bytes that it may come to use, and those it uses.
+            held: of each running machine: bytes that it may come to use, and what tells those that it uses. That
+                takes a while, so it is asked only where it matters.
         """
         running = list(held)
-        if self._most and sum(most for most, _ in running) + size > self._most:
+        total, spare = sum(most for most, _ in running), self._free() - size - RESERVE
+        if self._most and total + size > self._most:
             return False
-        growth = sum(max(0, most - used) for most, used in running)
-        return self._free() - growth >= size + RESERVE
+        return spare >= total or spare >= sum(max(0, most - used()) for most, used in running)

@@ -242,7 +242,7 @@ class TestColdBoot:
         made = provider.open(0, SPEC)
         assert made.details["path"] == "cold boot"
         assert "no template can be made" in made.details["why_cold"]
-        assert set(made.details["seconds"]) == {"qemu", "boot", "restored", "made"}
+        assert set(made.details["seconds"]) == {"qemu", "boot", "rest", "restored", "made"}
         assert abs(made.desktop.health().clock - time.time()) < 3
         provider.close()
 

@@ -9,11 +9,17 @@ class TestBudget:
         assert not Budget(0, lambda: GIB + RESERVE - 1).admits(GIB, [])
 
     def test_what_running_machines_may_still_grow_by_is_not_given_away(self) -> None:
-        held = [(GIB, 100 * MIB), (GIB, 2 * GIB)]
+        held = [(GIB, lambda: 100 * MIB), (GIB, lambda: 2 * GIB)]
         assert not Budget(0, lambda: GIB + RESERVE + 923 * MIB).admits(GIB, held)
         assert Budget(0, lambda: GIB + RESERVE + 924 * MIB).admits(GIB, held)
 
     def test_a_limit_counts_machines_at_their_full_size(self) -> None:
         budget = Budget(2 * GIB, lambda: 100 * GIB)
-        assert budget.admits(GIB, [(GIB, 0)])
-        assert not budget.admits(GIB, [(GIB, 0), (1, 0)])
+        assert budget.admits(GIB, [(GIB, int)])
+        assert not budget.admits(GIB, [(GIB, int), (1, int)])
+
+    def test_where_there_is_room_for_all_nobody_is_asked(self) -> None:
+        def asked() -> int:
+            raise AssertionError("asked")
+
+        assert Budget(0, lambda: 2 * GIB + RESERVE).admits(GIB, [(GIB, asked)])

@@ -1,0 +1,75 @@
+"""What virtual machines of this process hold, whatever else runs machines on the same host."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from worker.qemu.place import base_folder
+
+
+@dataclass(frozen=True)
+class Held:
+    """What would be left if it were forgotten.
+
+    Attributes:
+        processes: QEMUs and supervisors below us.
+        descriptors: ours and the supervisors'.
+        folders: of machines, with their sockets.
+        overlays: names of files that machines write to.
+    """
+
+    processes: int
+    descriptors: int
+    folders: tuple[Path, ...]
+    overlays: tuple[Path, ...]
+
+    def count(self) -> int:
+        """Of everything together."""
+        return self.processes + self.descriptors + len(self.folders) + len(self.overlays)
+
+
+@contextmanager
+def own_folder() -> Iterator[Path]:
+    """Supervisors that are started meanwhile keep their folders where no other process does."""
+    before, cached = os.environ.get("TMPDIR"), tempfile.tempdir
+    # Not a test's own folder: a socket's path has at most 108 bytes.
+    with tempfile.TemporaryDirectory(prefix="own-", dir="/tmp", ignore_cleanup_errors=True) as folder:  # noqa: S108
+        Path(folder).chmod(0o711)
+        os.environ["TMPDIR"] = tempfile.tempdir = folder
+        try:
+            yield Path(folder)
+        finally:
+            tempfile.tempdir = cached
+            if before is None:
+                del os.environ["TMPDIR"]
+            else:
+                os.environ["TMPDIR"] = before
+
+
+def machines() -> list[psutil.Process]:
+    """QEMUs that run below us."""
+    return [each for each in psutil.Process().children(recursive=True) if each.name().startswith("qemu-system")]
+
+
+def held(data: Path) -> Held:
+    """What is held now. Args: data: the data folder in which the machines write."""
+    below = psutil.Process().children(recursive=True)
+    keepers = [each for each in below if "worker.qemu.supervisor" in each.cmdline()]
+    return Held(
+        processes=len(machines()) + len(keepers),
+        descriptors=sum(each.num_fds() for each in (psutil.Process(), *keepers)),
+        folders=tuple(sorted(base_folder().glob("*/*"))),
+        overlays=tuple(sorted((data / "machines").glob("**/*"))),
+    )
+
+
+def own_memory() -> int:
+    """Bytes that this process and the supervisors below it have for themselves."""
+    below = psutil.Process().children(recursive=True)
+    keepers = [each for each in below if "worker.qemu.supervisor" in each.cmdline()]
+    return sum(int(each.memory_full_info().uss) for each in (psutil.Process(), *keepers))
