@@ -126,7 +126,9 @@ class _Held:
 
 def note_desktop(session: Session, fence: Fence, desktop: Mapping[str, Any]) -> None:
     """A desktop was made: what its provider says of it stands in the record, also of an attempt that is lost early."""
-    _hold(session, fence, None).attempt.desktop = dict(desktop)
+    attempt = _hold(session, fence, None).attempt
+    # Beside the image that the claim chose.
+    attempt.desktop = {**attempt.desktop, **desktop}
 
 
 def enter_running(

@@ -190,7 +190,9 @@ def _begin(  # noqa: PLR0913, PLR0917 - the rows that make a claim
     told = {"number": number, "state": AttemptState.PREPARING.value, "worker": str(lease.worker_id)}
     events.append(session, run, Kind.ATTEMPT_STARTED, told, episode_id=episode.id, attempt_id=attempt.id)
     claim = _claim(session, run, episode, attempt, slot)
-    return replace(claim, image=image_for(images, claim.config.desktop_image, claim.task.labels.os))
+    image = image_for(images, claim.config.desktop_image, claim.task.labels.os)
+    attempt.desktop = {"image": image}
+    return replace(claim, image=image)
 
 
 def _controller(session: Session, run: Run) -> str:

@@ -4,8 +4,8 @@ Four clones of an image run at a time; one after the other is closed and opened 
 work on the machine slows both alike: a fifth that only QEMU resets (ended, another one started, its state loaded,
 asked for its first picture, nothing else). In the same run: machines that were prepared ahead, and a cold boot. Writes
 docs/performance-reset.md; ends with 1 if an aim is missed. `ARGS="--image NAME"` takes an image of the data folder,
-else the only one there; `--tiny` one of kernel and busybox that boots in seconds; `--quick` takes fewer samples and
-writes nothing.
+else the only one there; `--screen WxH` another size; `--tiny` takes one of kernel and busybox that boots in seconds;
+`--quick` takes fewer samples and writes nothing.
 """
 
 import argparse
@@ -72,7 +72,7 @@ def main() -> int:
     """Measures, writes the page; the exit code says whether every aim was met."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--image", default="default")
-    parser.add_argument("--screen", default="")
+    parser.add_argument("--screen", default="1280x800")
     parser.add_argument("--tiny", action="store_true")
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
@@ -97,8 +97,8 @@ def _place(options: argparse.Namespace) -> Iterator[Place]:
         host = this_host(data / "cache")
         where, image = find_image(data / "images", options.image, default=Settings().image)
         width, _, height = options.screen.partition("x")
-        screen = Screen(width=int(width), height=int(height)) if options.screen else image.screens[0]
-        spec = DesktopSpec(screen=SCREEN if options.tiny else screen, image=image.name)
+        screen = SCREEN if options.tiny else Screen(width=int(width), height=int(height))
+        spec = DesktopSpec(screen=screen, image=image.name)
         yield Place(data, spec, Order.of(where, image, spec, host), host)
 
 

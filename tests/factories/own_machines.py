@@ -9,6 +9,7 @@ from pathlib import Path
 
 import psutil
 
+from backend.domain.ports import OpenDesktop
 from worker.qemu.place import base_folder
 
 
@@ -54,6 +55,12 @@ def own_folder() -> Iterator[Path]:
 def machines() -> list[psutil.Process]:
     """QEMUs that run below us."""
     return [each for each in psutil.Process().children(recursive=True) if each.name().startswith("qemu-system")]
+
+
+def machine_of(opened: OpenDesktop) -> psutil.Process:
+    """The QEMU whose guest API that is."""
+    port = int(opened.stream_address()[0].rpartition(":")[2])
+    return next(each for each in machines() if port in {line.laddr.port for line in each.net_connections("tcp")})
 
 
 def held(data: Path) -> Held:

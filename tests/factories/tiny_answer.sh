@@ -47,9 +47,10 @@ case "$method $path" in
 \"licence_days\": null, \"processes\": []}"
     ;;
 "GET /frame") picture ;;
+"POST /trust") answer '200 OK' '{"status": "success"}' ;;
 # No way out: the line is held and never begins. A refusal would be followed by the next try.
 "GET /egress") exec sleep 1000 ;;
-"POST /settled") answer '200 OK' '{"status": "success"}' ;;
+"POST /settled" | "POST /input") answer '200 OK' '{"status": "success"}' ;;
 "GET /stable") answer '200 OK' '{"status": "success", "stable": true, "elapsed": 0}' ;;
 "POST /restored")
     printf '%s' "$body" | sed -n 's/.*"secret": *"\([^"]*\)".*/\1/p' >/secret

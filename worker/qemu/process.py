@@ -138,6 +138,8 @@ class Qemu:
     def look(self) -> str:
         """Notes what has become of it since; why it is to be given up, empty while it is well."""
         self.read_words()
+        # Asked before its events are read: one that ends in between would have its last ones unread, and is seen later.
+        code = self._process.poll()
         if not self.verdict:
             try:
                 verdicts = (_verdict(event, restarts=self.restarts) for event in self.qmp.hear())
@@ -145,8 +147,8 @@ class Qemu:
             except QmpLost as error:
                 self.verdict = str(error)
                 with contextlib.suppress(subprocess.TimeoutExpired):
-                    self._process.wait(_REAP_SECONDS)
-        if (code := self._process.poll()) is not None and self.verdict in {"", "QEMU is gone"}:
+                    code = self._process.wait(_REAP_SECONDS)
+        if code is not None and self.verdict in {"", "QEMU is gone"}:
             self.verdict = f"QEMU ended with {code}. {self.last_words()}".strip()
         return self.verdict
 

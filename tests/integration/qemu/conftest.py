@@ -8,6 +8,7 @@ import pytest
 
 from backend.config import Settings
 from backend.domain.ports import DesktopSpec, OpenDesktop
+from tests.factories.own_machines import own_folder
 from tests.factories.tiny_machine import SCREEN, needs_qemu, tiny_image
 from worker.providers.qemu import QemuProvider
 
@@ -27,11 +28,12 @@ class Tiny:
 
 
 @pytest.fixture(scope="package")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     needs_qemu()
     folder = tmp_path_factory.mktemp("qemu")
     tiny_image(folder / "images")
-    return folder
+    with own_folder():
+        yield folder
 
 
 @pytest.fixture(scope="package")

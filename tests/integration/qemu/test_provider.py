@@ -1,7 +1,9 @@
 """The provider with real machines: what a clone is, how it ends, what is left of it."""
 
+import gc
 import os
 import signal
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,33 +12,28 @@ import psutil
 import pytest
 
 from backend.config import Settings
-from backend.domain.errors import ClusterLost, GuestLost, GuestRefused
+from backend.domain.errors import ClusterLost, GuestLost, GuestRefused, NotFound
 from backend.domain.ports import DesktopSpec, OpenDesktop
 from backend.domain.run import Screen
+from backend.domain.way_out import WayOut
+from tests.factories.own_machines import Held, held, machine_of, machines, own_memory
 from tests.factories.tiny_machine import tiny_image
 from tests.integration.qemu.conftest import SPEC, Tiny
 from tests.waiting import until
 from worker.desktops.wire import Wire
 from worker.providers.qemu import QemuProvider
-from worker.qemu.place import base_folder
 
 pytestmark = pytest.mark.desktop
+RESET_BYTES = 100_000
+"""That one reset may leave in our memory by chance. A machine that was left behind has hundreds of times as much."""
+
+
+def no_file(sha256: str) -> bytes:
+    raise NotFound(sha256)
 
 
 def run(opened: OpenDesktop, command: str) -> str:
     return str(opened.desktop.call("POST", "/run", {"command": command})["output"])
-
-
-def machines() -> list[psutil.Process]:
-    """QEMUs that run below us."""
-    children = psutil.Process().children(recursive=True)
-    return [each for each in children if each.name().startswith("qemu-system") and each.is_running()]
-
-
-def qemu_of(opened: OpenDesktop) -> psutil.Process:
-    """The one whose guest API that is."""
-    port = int(opened.stream_address()[0].rpartition(":")[2])
-    return next(each for each in machines() if port in {line.laddr.port for line in each.net_connections("tcp")})
 
 
 class TestOpen:
@@ -115,14 +112,14 @@ class TestPicture:
 
     def test_of_a_frozen_machine_is_given_up(self, opened: OpenDesktop) -> None:
         begun = time.monotonic()
-        qemu_of(opened).suspend()
+        machine_of(opened).suspend()
         assert opened.picture() is None
         assert time.monotonic() - begun < 20
 
 
 class TestWhyDead:
     def test_a_killed_machine_is_known_to_be_dead(self, opened: OpenDesktop) -> None:
-        qemu_of(opened).kill()
+        machine_of(opened).kill()
         until(lambda: not opened.alive(), 10)
         assert "QEMU ended with -9" in opened.why_dead()
         with pytest.raises(GuestLost):
@@ -151,7 +148,7 @@ class TestWhyDead:
 
     @pytest.mark.long
     def test_a_frozen_machine_is_lost_at_the_deadline(self, opened: OpenDesktop) -> None:
-        qemu_of(opened).suspend()
+        machine_of(opened).suspend()
         begun = time.monotonic()
         with pytest.raises(GuestLost, match="did not answer GET /frame within 15 s"):
             opened.desktop.frame()
@@ -181,19 +178,67 @@ class TestLies:
         assert raised.value.kind == "too_large"
 
 
+@pytest.fixture
+def little(data: Path, tiny: Tiny, tmp_path: Path) -> Iterator[QemuProvider]:
+    """A provider whose machines may write two megabytes together."""
+    assert tiny.provider.template(SPEC)
+    overlays = tmp_path / "machines"
+    overlays.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=2m", "none", str(overlays)], capture_output=True, text=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip(f"needs the right to mount: {mounted.stderr.strip()}")
+    for name in ("images", "templates"):
+        (tmp_path / name).symlink_to(data / name)
+    provider = QemuProvider(Settings(data=tmp_path))
+    yield provider
+    provider.close()
+    # Not lazily: whatever still has a file open there fails the test.
+    subprocess.run(["umount", str(overlays)], check=True)
+
+
+class TestFull:
+    def test_a_host_without_room_ends_the_attempt_and_says_so(self, little: QemuProvider) -> None:
+        made = little.open(0, SPEC)
+        begun = time.monotonic()
+        with pytest.raises(GuestLost):
+            run(made, "dd if=/dev/urandom of=/dev/vda bs=1M count=16; sync; sleep 100")
+        assert made.why_dead() == "the machine was stopped: the host has no room for what it writes to its disk"
+        assert time.monotonic() - begun < 30
+        made.close()
+        again = little.open(0, SPEC)
+        assert again.desktop.frame().data
+        again.close()
+
+    def test_a_guest_that_fills_its_disk_fills_nobody_else_s(self, tiny: Tiny) -> None:
+        made = tiny.provider.open(0, SPEC)
+        run(made, "dd if=/dev/zero bs=1M | tr '\\\\0' x >/dev/vda")
+        assert made.desktop.frame().data
+        made.close()
+        assert tiny.left() == []
+        again = tiny.provider.open(0, SPEC)
+        assert "x" not in run(again, "dd if=/dev/vda bs=512 skip=99 count=1 | tr -d '\\\\0' | head -c 4")
+        again.close()
+
+
 class TestReset:
     @pytest.mark.long
     def test_twenty_in_a_row_leave_nothing(self, tiny: Tiny) -> None:
-        warm = tiny.provider.open(0, SPEC)
-        warm.close()
-        here = psutil.Process()
-        before = (len(machines()), here.num_fds(), tiny.left(), sorted(base_folder().glob("*/*")))
-        for _ in range(20):
-            made = tiny.provider.open(0, SPEC)
-            made.desktop.frame()
-            made.close()
-        after = (len(machines()), here.num_fds(), tiny.left(), sorted(base_folder().glob("*/*")))
+        def resets(times: int) -> tuple[Held, int]:
+            for _ in range(times):
+                made = tiny.provider.open(0, SPEC)
+                made.let_out(WayOut(), no_file)
+                made.desktop.frame()
+                made.close()
+            gc.collect()
+            return held(tiny.data), own_memory()
+
+        before, memory = resets(3)  # What is made once is there.
+        after, more = resets(20)
         assert after == before
+        assert (after.folders, after.overlays) == ((), ())
+        assert more - memory < RESET_BYTES * 20
 
 
 class TestPrepare:
@@ -251,7 +296,7 @@ class TestSupervisor:
     def test_killed_takes_its_machines_along_and_the_next_attempt_has_another(self, data: Path, tiny: Tiny) -> None:
         provider = QemuProvider(Settings(data=data))
         made = provider.open(0, SPEC)
-        qemu = qemu_of(made)
+        qemu = machine_of(made)
         supervisor = qemu.parent()
         assert supervisor is not None
         os.kill(supervisor.pid, signal.SIGKILL)

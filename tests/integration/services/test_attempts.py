@@ -49,7 +49,7 @@ class TestWholeLife:
             episode = session.get_one(Episode, claim.episode_id)
             assert (attempt.state, attempt.live, attempt.current_step) == ("scored", False, 3)
             assert attempt.seconds == {"reset": 0.5, "setup": 1.0, "agent": 2.0, "evaluation": 0.2}
-            assert attempt.desktop == {"home": "overlay"}
+            assert attempt.desktop == {"image": "default", "home": "overlay"}
             assert attempt.first_observation_at is not None
             assert (episode.state, episode.outcome, episode.ended_by) == ("scored", "scored", "steps")
             assert (episode.score, episode.solved, episode.steps) == (0.5, False, 3)

@@ -9,6 +9,7 @@ from sqlalchemy import select
 from backend.config import Settings
 from backend.db.models import Attempt, Episode, Lease, Run, Step
 from backend.db.models import Evaluation as EvaluationRow
+from backend.domain.ports import Provider
 from backend.domain.run import Screen
 from backend.domain.task import LoadedBenchmark, Task
 from backend.services.requests import RunRequest
@@ -27,11 +28,12 @@ ENDED = {"scored", "lost", "cancelled", "not_runnable"}
 
 
 class InProcessWorker:
-    """Two slots of the `fake` provider."""
+    """Two slots of the `fake` provider, or of another one."""
 
-    def __init__(self, settings: Settings, world: World) -> None:
+    def __init__(self, settings: Settings, world: World, other: Provider | None = None) -> None:
         self.provider = FakeProvider()
-        works = works_of(settings, Database(world.factory), world.store, {"fake": self.provider}, InProcessJudge())
+        used = other or self.provider
+        works = works_of(settings, Database(world.factory), world.store, {used.name: used}, InProcessJudge())
         self.dispatcher = Dispatcher(works)
         self.dispatcher.start()
         self._stopped = False
@@ -49,9 +51,9 @@ def benchmark_of(*tasks: Task) -> LoadedBenchmark:
     return LoadedBenchmark(kind="starter", tasks=tasks or (note_task(),))
 
 
-def submit(world: World, agent: str = "noop", **more: Any) -> Run:
-    """A run on the `fake` provider."""
-    return world.submit(agent, provider="fake", screen=SCREEN, **more)
+def submit(world: World, agent: str = "noop", provider: str = "fake", **more: Any) -> Run:
+    """A run on the `fake` provider, or on another one."""
+    return world.submit(agent, provider=provider, screen=SCREEN, **more)
 
 
 def submit_together(world: World, *agents: str) -> list[Run]:

@@ -1,7 +1,55 @@
+import socket
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 
-from worker.qemu.process import _verdict
+from worker.qemu.process import Qemu, _verdict
 from worker.qemu.qmp import Event
+
+QUITS = """
+import json, socket, sys
+line = socket.socket(fileno=int(sys.argv[1])).makefile("rw", buffering=1)
+line.write('{"QMP": {}}\\n')
+asked = json.loads(line.readline())
+line.write(json.dumps({"return": {}, "id": asked["id"]}) + "\\n")
+line.readline()
+line.write('{"event": "SHUTDOWN", "data": {"guest": true, "reason": "guest-shutdown"}}\\n')
+"""
+"""A QEMU that takes one command, says that its guest shut it down, and ends at once."""
+
+
+@pytest.fixture
+def qemu(tmp_path: Path) -> Iterator[Qemu]:
+    monitor = socket.socketpair()
+    made = Qemu([sys.executable, "-S", "-c", QUITS, str(monitor[1].fileno())], tmp_path, (), monitor, None)
+    yield made
+    made.end()
+
+
+class TestLook:
+    def test_the_last_words_of_one_that_ends_at_once_are_heard(
+        self, qemu: Qemu, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        hear = qemu.qmp.hear
+
+        def ends_right_after() -> list[Event]:
+            heard = hear()
+            monkeypatch.undo()
+            qemu.qmp._connection.sendall(b"quit\n")
+            qemu._process.wait(10)
+            return heard
+
+        monkeypatch.setattr(qemu.qmp, "hear", ends_right_after)
+        assert qemu.look() == ""
+        assert qemu.look() == "the guest shut its machine down"
+
+    def test_one_that_ended_without_a_word_is_named_by_its_code(self, qemu: Qemu) -> None:
+        assert qemu.look() == ""
+        qemu._process.kill()
+        qemu._process.wait(10)
+        assert qemu.look() == "QEMU ended with -9."
 
 
 class TestVerdict:

@@ -1,0 +1,119 @@
+"""A machine that is lost in mid-episode: its attempt ends as `guest`, and another attempt finishes the episode."""
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from backend.config import Settings
+from backend.db.session import make_engine, session_factory
+from backend.domain import registry
+from backend.domain.ports import OpenDesktop
+from backend.domain.registry import COMMON, Kind
+from tests.factories.claims import infeasible_task
+from tests.factories.own_machines import machine_of, machines
+from tests.factories.records import World
+from tests.fakes.patient_agent import PatientAgent
+from tests.integration.qemu.conftest import Tiny
+from tests.integration.worker.in_process import InProcessWorker, attempts, benchmark_of, finished, submit
+from tests.waiting import until
+from worker.providers.qemu import QemuProvider
+
+pytestmark = pytest.mark.desktop
+DEADLINE = 60.0
+"""From the fault to the scored episode: one request's deadline, and an attempt on another machine."""
+
+
+def killed(opened: OpenDesktop) -> None:
+    machine_of(opened).kill()
+
+
+def frozen(opened: OpenDesktop) -> None:
+    machine_of(opened).suspend()
+
+
+def lying(how: str) -> Callable[[OpenDesktop], None]:
+    def lie(opened: OpenDesktop) -> None:
+        opened.desktop.call("POST", "/run", {"command": f"echo {how} >/lie"})
+
+    return lie
+
+
+@pytest.fixture
+def world(fresh_database: str) -> Iterator[World]:
+    engine = make_engine(fresh_database)
+    yield World(session_factory(engine))
+    engine.dispose()
+
+
+@pytest.fixture
+def patient() -> Iterator[type[PatientAgent]]:
+    registry.load()
+    registry.register(Kind.AGENT, "patient")(PatientAgent)
+    PatientAgent.waiting.clear()
+    PatientAgent.go.clear()
+    yield PatientAgent
+    PatientAgent.go.set()
+    del registry._plugins[Kind.AGENT, COMMON, "patient"]
+
+
+@pytest.fixture
+def provider(tiny: Tiny) -> Iterator[QemuProvider]:
+    """One of the worker's own, which closes it when it stops."""
+    made = QemuProvider(Settings(data=tiny.data))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def worker(
+    world: World, provider: QemuProvider, patient: type[PatientAgent], tmp_path: Path
+) -> Iterator[InProcessWorker]:
+    """With one slot; it offers the agent, which was registered before."""
+    assert not patient.go.is_set()
+    settings = Settings(data=tmp_path, slots=1, poll_seconds=0.2)
+    world.benchmark(benchmark_of(infeasible_task()))
+    started = InProcessWorker(settings, world, provider)
+    yield started
+    started.stop()
+
+
+class TestLost:
+    @pytest.mark.parametrize(
+        ("fault", "words"),
+        [
+            pytest.param(killed, "QEMU ended with -9", id="killed"),
+            pytest.param(lying("size"), "gone or broken", id="wrong size"),
+            pytest.param(lying("huge"), "the limit is", id="huge reply", marks=pytest.mark.long),
+            pytest.param(frozen, "did not answer", id="frozen", marks=pytest.mark.long),
+            pytest.param(lying("hang"), "did not answer", id="hanging server", marks=pytest.mark.long),
+            pytest.param(lying("endless"), "did not answer", id="endless reply", marks=pytest.mark.long),
+        ],
+    )
+    def test_another_attempt_finishes_the_episode(  # noqa: PLR0913, PLR0917 - fixtures and a case.
+        self,
+        world: World,
+        worker: InProcessWorker,
+        provider: QemuProvider,
+        patient: type[PatientAgent],
+        fault: Callable[[OpenDesktop], None],
+        words: str,
+    ) -> None:
+        before = len(machines())
+        run = submit(world, "patient", "qemu")
+        worker.dispatcher.wake()
+        assert patient.waiting.wait(60.0)
+        (opened,) = provider._open.values()
+        fault(opened)
+        begun = time.monotonic()
+        patient.go.set()
+        (episode,) = finished(world, run.id, DEADLINE)
+        assert time.monotonic() - begun < DEADLINE
+        first, second = attempts(world, episode.id)
+        assert (first.state, first.failure_class) == ("lost", "guest")
+        assert words in first.failure_message
+        assert (second.state, episode.state) == ("scored", "scored")
+        assert not opened.alive()
+        worker.stop()
+        until(lambda: len(machines()) == before)
