@@ -75,12 +75,14 @@ def main() -> int:
     parser.add_argument("--screen", default="1280x800")
     parser.add_argument("--tiny", action="store_true")
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--note", default="", help="what the reader must know of this measurement")
     options = parser.parse_args()
     times, load = (8 if options.quick else 40), os.getloadavg()[0]
     with own_folder(), _place(options) as place:
         figures = measured(place, times)
     about = f"Image {place.order.image.name} ({place.order.image.variant}, {place.order.image.memory_mib} MiB), "
     about += f"{place.spec.screen.width}x{place.spec.screen.height}, {place.host.accelerator}, {place.host.qemu}.\n"
+    about += f"{options.note}\n" if options.note else ""
     text = page_of(figures, load, HEAD + about)
     sys.stdout.write(text)
     if not options.quick:

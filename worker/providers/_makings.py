@@ -162,9 +162,9 @@ class Makings:
         client = GuestDesktop(address_of(held), secret, screen=order.screen)
         try:
             booted = wait_answer(address_of(held), secret, seconds=BOOT_SECONDS, dead=lambda: held.dead)
+            rested = settle(client, quiet=_QUIET_SECONDS, seconds=_SETTLE_SECONDS)
             # An emulated machine's clock goes wrong while it boots on a busy host.
             restore(address_of(held), secret, secret, seconds=CLONE_SECONDS)
-            rested = settle(client, quiet=_QUIET_SECONDS, seconds=_SETTLE_SECONDS)
             check_health(client, order.screen, client.frame(), _PATIENCE, pause=_pause)
             client.close()
             frozen = supervisor.freeze(held, place)
@@ -233,11 +233,10 @@ def _told(begun: _Begun, order: Order, why_cold: str = "") -> Made:
     try:
         if why_cold:
             seconds["boot"] = wait_answer(address, begun.secret, seconds=BOOT_SECONDS, dead=lambda: held.dead)
+            seconds["rest"] = _rested(address, begun.secret, order)
         at = time.monotonic()
         restore(address, begun.secret, secret, seconds=CLONE_SECONDS)
         seconds["restored"] = time.monotonic() - at
-        if why_cold:
-            seconds["rest"] = _rested(address, secret, order)
     except BaseException:
         begun.supervisor.end(held)
         raise
