@@ -190,7 +190,8 @@ def _cold(place: Place) -> float:
     try:
         begun = time.monotonic()
         made = Makings(Templates(place.data / "none")).boot(supervisor, place.order, "measured")
-        _first_picture(made.address, made.secret, place.spec.screen)
+        made.desktop.frame()
+        made.desktop.close()
         return time.monotonic() - begun
     finally:
         supervisor.close()

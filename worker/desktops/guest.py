@@ -58,6 +58,18 @@ class GuestDesktop:
         self._post("/secret", {"secret": secret})
         self._wire.show(secret)
 
+    def restored(self, secret: str, *, now: float, entropy: str, seconds: float) -> None:
+        """Tells a virtual machine that it goes on from its template's state.
+
+        Args:
+            secret: its new one.
+            now: the time, seconds since 1970.
+            entropy: random bytes of its own, base64.
+            seconds: deadline.
+        """
+        self._post("/restored", {"time": now, "secret": secret, "entropy": entropy}, seconds)
+        self._wire.show(secret)
+
     def probe(self) -> Probe:
         return replies.probe(self._wire.ask("GET", "/probe", seconds=_QUICK).mapping())
 

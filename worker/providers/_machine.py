@@ -11,7 +11,6 @@ from backend.domain.errors import ClusterLost, GuestLost, GuestRefused
 from backend.domain.ports import Desktop, DesktopSpec
 from backend.domain.trajectory import Frame
 from backend.domain.way_out import WayOut
-from worker.desktops import GuestDesktop
 from worker.egress import Gateway, Lines
 from worker.providers._makings import Made, Order
 from worker.qemu.client import CLOSED, SupervisorError
@@ -35,8 +34,8 @@ class QemuDesktop:
         self._trusts = b""
         self.spec = DesktopSpec(screen=order.screen, image=order.image.name)
         self.size = order.size
-        self._client = GuestDesktop(made.address, made.secret, screen=order.screen, patience=host.patience)
-        self.desktop: Desktop = self._client
+        self._client = made.desktop
+        self.desktop: Desktop = made.desktop
         self.details: Mapping[str, Any] = {
             "provider": "qemu",
             "image": order.image.name,

@@ -40,6 +40,7 @@ class Made:
     """A machine whose guest answers.
 
     Attributes:
+        desktop: its guest, by the connection over which it was told that it begins.
         secret: of its guest API, known to nobody else.
         path: `clone` or `cold boot`.
         why_cold: why no clone; empty for one.
@@ -48,6 +49,7 @@ class Made:
 
     supervisor: SlotSupervisor
     held: Held
+    desktop: GuestDesktop
     secret: str
     path: str
     why_cold: str
@@ -73,12 +75,13 @@ class Order:
     machine: Machine
     key: str
     screen: Screen
+    patience: float
 
     @classmethod
     def of(cls, folder: Path, image: MachineImage, spec: DesktopSpec, host: Host) -> "Order":
         """Raises ClusterLost: it cannot be had here."""
         machine = machine_of(folder, image, spec.screen, host)
-        return cls(folder, image, machine, template_key(image, machine, host), spec.screen)
+        return cls(folder, image, machine, template_key(image, machine, host), spec.screen, host.patience)
 
     @property
     def size(self) -> int:
@@ -164,7 +167,7 @@ class Makings:
             booted = wait_answer(address_of(held), secret, seconds=BOOT_SECONDS, dead=lambda: held.dead)
             rested = settle(client, quiet=_QUIET_SECONDS, seconds=_SETTLE_SECONDS)
             # An emulated machine's clock goes wrong while it boots on a busy host.
-            restore(address_of(held), secret, secret, seconds=CLONE_SECONDS)
+            restore(client, secret, seconds=CLONE_SECONDS)
             check_health(client, order.screen, client.frame(), _PATIENCE, pause=_pause)
             client.close()
             frozen = supervisor.freeze(held, place)
@@ -189,14 +192,6 @@ def _check_files(folder: Path) -> None:
         verify(folder)
     except DeskarenaError as error:
         raise AlteredError(f"the image {folder.name} was altered: {error}") from error
-
-
-def _rested(address: str, secret: str, order: Order) -> float:
-    client = GuestDesktop(address, secret, screen=order.screen)
-    try:
-        return settle(client, quiet=_QUIET_SECONDS, seconds=_SETTLE_SECONDS)
-    finally:
-        client.close()
 
 
 def _pause(seconds: float) -> None:
@@ -230,15 +225,17 @@ def _told(begun: _Begun, order: Order, why_cold: str = "") -> Made:
     """
     held, secret = begun.held, secrets.token_urlsafe(24)
     address, seconds = address_of(held), dict(held.seconds)
+    client = GuestDesktop(address, begun.secret, screen=order.screen, patience=order.patience)
     try:
         if why_cold:
             seconds["boot"] = wait_answer(address, begun.secret, seconds=BOOT_SECONDS, dead=lambda: held.dead)
-            seconds["rest"] = _rested(address, begun.secret, order)
+            seconds["rest"] = settle(client, quiet=_QUIET_SECONDS, seconds=_SETTLE_SECONDS)
         at = time.monotonic()
-        restore(address, begun.secret, secret, seconds=CLONE_SECONDS)
+        restore(client, secret, seconds=CLONE_SECONDS)
         seconds["restored"] = time.monotonic() - at
     except BaseException:
+        client.close()
         begun.supervisor.end(held)
         raise
     seconds["made"] = time.monotonic() - begun.at
-    return Made(begun.supervisor, held, secret, "cold boot" if why_cold else "clone", why_cold, seconds)
+    return Made(begun.supervisor, held, client, secret, "cold boot" if why_cold else "clone", why_cold, seconds)

@@ -59,36 +59,31 @@ def wait_answer(address: str, secret: str, *, seconds: float, dead: Callable[[],
         wire.close()
 
 
-def restore(address: str, before: str, secret: str, *, seconds: float = _RESTORED_SECONDS) -> None:
+def restore(desktop: GuestDesktop, secret: str, *, seconds: float = _RESTORED_SECONDS) -> None:
     """Tells a guest that it goes on: another time, another secret, other random numbers.
 
     All clones of a template begin with the same secret and the same state of the random number generator.
 
     Args:
-        address: of the guest API.
-        before: the secret that it has.
+        desktop: knows the secret that the guest has, and the new one from then on.
         secret: that it gets.
         seconds: deadline.
 
     Raises:
         GuestLost: it does not do it.
     """
-    if _told(address, before, secret, seconds) > _STALE_SECONDS:
+    if _told(desktop, secret, seconds) > _STALE_SECONDS:
         # The time that it was told was old when it came, as on a busy host; now the guest is awake.
-        _told(address, secret, secret, seconds)
+        _told(desktop, secret, seconds)
 
 
-def _told(address: str, before: str, secret: str, seconds: float) -> float:
+def _told(desktop: GuestDesktop, secret: str, seconds: float) -> float:
     """One call; seconds that it took."""
-    wire, begun = Wire(address, before), time.monotonic()
-    entropy = base64.b64encode(os.urandom(_ENTROPY_BYTES)).decode()
-    told = {"time": time.time(), "secret": secret, "entropy": entropy}
+    begun, entropy = time.monotonic(), base64.b64encode(os.urandom(_ENTROPY_BYTES)).decode()
     try:
-        wire.ask("POST", "/restored", seconds=seconds, json=told)
+        desktop.restored(secret, now=time.time(), entropy=entropy, seconds=seconds)
     except GuestRefused as error:
         raise GuestLost(f"the guest could not be told that it was restored: {error.message}") from error
-    finally:
-        wire.close()
     return time.monotonic() - begun
 
 

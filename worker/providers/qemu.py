@@ -232,6 +232,7 @@ class QemuProvider:
         try:
             gateway = self._gateways.open(way_out)
         except OSError as error:
+            made.desktop.close()
             supervisor.end(made.held)
             raise ClusterLost(f"a machine could not be given its way out: {error}", hint=_HINT) from error
         lines = partial(self._gateways.lines, made.address, made.secret, way_out)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from backend.domain.errors import GuestLost
+from worker.desktops import GuestDesktop
 from worker.providers._restored import restore, wait_answer
 
 OLD, NEW = "the-template-s-secret", "this-clone-s-secret"
@@ -73,20 +74,20 @@ def guest() -> Iterator[FakeGuest]:
 
 class TestRestore:
     def test_tells_time_secret_and_entropy_once(self, guest: FakeGuest) -> None:
-        restore(guest.address, OLD, NEW)
+        restore(GuestDesktop(guest.address, OLD), NEW)
         (told,) = guest.told
         assert abs(told["time"] - time.time()) < 5
         assert (told["secret"], guest.secret) == (NEW, NEW)
         assert len(told["entropy"]) >= 64
 
     def test_two_clones_hear_different_entropy(self, guest: FakeGuest) -> None:
-        restore(guest.address, OLD, NEW)
-        restore(guest.address, NEW, NEW)
+        restore(GuestDesktop(guest.address, OLD), NEW)
+        restore(GuestDesktop(guest.address, NEW), NEW)
         assert guest.told[0]["entropy"] != guest.told[1]["entropy"]
 
     def test_a_guest_that_woke_up_slowly_hears_the_time_again(self, guest: FakeGuest) -> None:
         guest.slow = 1.0
-        restore(guest.address, OLD, NEW)
+        restore(GuestDesktop(guest.address, OLD), NEW)
         first, second = guest.told
         assert second["time"] - first["time"] >= 1.0
         assert second["secret"] == NEW
@@ -94,7 +95,7 @@ class TestRestore:
     def test_a_guest_that_cannot_is_lost(self, guest: FakeGuest) -> None:
         guest.status = 500
         with pytest.raises(GuestLost, match="could not be told that it was restored: no clock"):
-            restore(guest.address, OLD, NEW)
+            restore(GuestDesktop(guest.address, OLD), NEW)
 
 
 class TestWaitAnswer:
