@@ -17,6 +17,7 @@ from worker.images.windows.accept.report import Report, Section, host_facts
 from worker.images.windows.accept.resets import RESETS, first_start, nothing_left, resets, screens
 from worker.images.windows.accept.routes import WINDOWS, ask_all
 from worker.images.windows.accept.tasks import solved
+from worker.qemu.templates import Template
 
 WELL, NOT_WELL = 0, 1
 
@@ -73,9 +74,10 @@ def _tried(report: Report, given: argparse.Namespace, data: Path) -> None:
 
     image = read_image(data / "images" / given.name)
     spec = DesktopSpec(screen=image.screens[0], image=image.name)
-    provider: Provider = QemuProvider(Settings(data=data))
+    provider = QemuProvider(Settings(data=data))
     try:
         if report.section("first start", lambda: first_start(provider, spec)):
+            report.section("template", lambda: _frozen(provider.template(spec)))
             report.section("guest API", lambda: _routes(provider, spec))
             report.section("resets", lambda: resets(provider, spec, given.resets, tell=_say))
             further = [DesktopSpec(screen=screen, image=image.name) for screen in image.screens[1:]]
@@ -86,6 +88,11 @@ def _tried(report: Report, given: argparse.Namespace, data: Path) -> None:
         report.section("tasks", lambda: solved(given.waa, data, image.name))
     else:
         report.section("tasks", lambda: Section(name="", fault="not run: --waa was not given"))
+
+
+def _frozen(template: Template) -> Section:
+    """What making the template took, also where the first start has made it."""
+    return Section(name="", facts={"seconds": dict(template.seconds), "bytes": dict(template.sizes)})
 
 
 def _routes(provider: Provider, spec: DesktopSpec) -> Section:

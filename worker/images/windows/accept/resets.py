@@ -67,6 +67,8 @@ def resets(provider: Provider, spec: DesktopSpec, count: int = RESETS, *, tell: 
         lines.append(Line(name=f"reset {len(taken) + 1}", fault=error.message))
     finally:
         opened.close()
+    if cold := paths.count("cold boot"):
+        lines.append(Line(name="resets are clones", fault=f"{cold} of {len(paths)} were cold boots"))
     facts = {"seconds": [round(each, 3) for each in taken], "paths": paths, **_figures(taken)}
     return Section(name="", lines=tuple(lines), facts=facts)
 

@@ -1,8 +1,10 @@
 from collections.abc import Mapping
 from typing import Any
 
+import pytest
+
 from backend.domain.errors import ClusterLost, GuestLost
-from backend.domain.ports import DesktopSpec
+from backend.domain.ports import DesktopSpec, OpenDesktop
 from backend.domain.run import Screen
 from tests.fakes.desktop import FakeDesktop
 from tests.fakes.provider import FakeProvider
@@ -47,6 +49,18 @@ class TestResets:
         section = resets(provider, SPEC, 5, tell=print)
         assert [line.fault for line in section.lines] == ["", "no memory"]
         assert not section.ok
+
+    def test_a_cold_boot_is_no_reset(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        provider, made = FakeProvider(), FakeProvider.open
+
+        def cold(self: FakeProvider, slot: int, spec: DesktopSpec) -> OpenDesktop:
+            opened = made(self, slot, spec)
+            monkeypatch.setattr(opened, "details", {"path": "cold boot"})
+            return opened
+
+        monkeypatch.setattr(FakeProvider, "open", cold)
+        section = resets(provider, SPEC, 2, tell=print)
+        assert [line.fault for line in section.lines if not line.ok] == ["2 of 2 were cold boots"]
 
 
 class TestScreens:

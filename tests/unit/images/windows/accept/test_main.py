@@ -1,0 +1,20 @@
+from pathlib import Path
+
+from worker.images.windows.accept.__main__ import _frozen
+from worker.qemu.templates import Template
+
+
+class TestFrozen:
+    def test_tells_what_making_the_template_took(self) -> None:
+        made = Template(
+            place=Path("t"),
+            key="k",
+            image="windows",
+            screen=(1440, 900),
+            secret="s" * 16,
+            seconds={"boot": 40.0, "freeze": 2.5},
+            sizes={"memory": 2**33},
+        )
+        section = _frozen(made)
+        assert section.ok
+        assert section.facts == {"seconds": {"boot": 40.0, "freeze": 2.5}, "bytes": {"memory": 2**33}}
