@@ -147,8 +147,9 @@ class _Attempt:
             self._hold.attach(opened)
             self._book.opened(opened.details)
             self._pump = self._tools.pump(self._claim, opened, lambda: self._progress.steps)
-            opened.let_out(self._tools.way_out(self._task, self._claim.assets), self._tools.asset)
+            # Seen first: nothing in it asks for its way out yet, which takes an emulated machine time to make ready.
             seen = opened.desktop.frame()
+            opened.let_out(self._tools.way_out(self._task, self._claim.assets), self._tools.asset)
         with self._phases.timed("health"):
             self._check_health(opened, seen)
         return opened
