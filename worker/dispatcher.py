@@ -1,6 +1,7 @@
 """Takes work for the free slots of this machine, whether or not a message says that there is some."""
 
 import logging
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -133,19 +134,30 @@ class Dispatcher:
         if worker_id is None:
             self._register()
         elif time.monotonic() >= self._look_again_at:
-            self._tell_news(worker_id)
+            self._look_again_at = math.inf
+            # Apart: trying the machine out may take long, and must not keep work waiting.
+            Thread(target=self._look_again, args=(worker_id,), name="news", daemon=True).start()
         for provider in self._works.tools:
             while self._free(provider) and self._rested(provider) and self._take(provider):
                 pass
 
-    def _tell_news(self, worker_id: UUID) -> None:
+    def _look_again(self, worker_id: UUID) -> None:
         """What can be done here changes: somebody makes an image, installs a program, mends what did not work."""
-        self._look_again_at = time.monotonic() + LONGEST_REST
-        info = self._works.describe()
+        try:
+            self._tell_news(worker_id, self._works.describe())
+        except Unavailable:
+            pass  # The dispatcher says so already.
+        except Exception:
+            logger.exception("looking at what can run here failed")
+        finally:
+            self._look_again_at = time.monotonic() + LONGEST_REST
+
+    def _tell_news(self, worker_id: UUID, info: WorkerInfo) -> None:
         if info != self._info:
             self._database.once(lambda session: claims.update_worker(session, worker_id, info))
             self._info = info
             logger.info("what can run here has changed")
+            self.wake()
 
     def _register(self) -> None:
         info = self._info = self._works.describe()
