@@ -4,14 +4,17 @@ The rules are `backend/domain/health.py`'s; here is the asking. A desktop that f
 the names of what was wrong, and is thrown away with it.
 """
 
+import logging
 import time
 from collections.abc import Callable, Iterable
 
 from backend.domain.errors import GuestLost, GuestRefused
-from backend.domain.health import PASSING, Ailment, Asked, Finding, Health, HealthLimits, findings
+from backend.domain.health import PASSING, Ailment, Asked, Finding, Health, HealthLimits, findings, full_disks
 from backend.domain.ports import Desktop
 from backend.domain.run import Screen
 from backend.domain.trajectory import Frame
+
+logger = logging.getLogger(__name__)
 
 LOOK_AGAIN_SECONDS = 0.2
 HINT = "docs/health.md says what each name means and what to do."
@@ -45,6 +48,25 @@ def check_health(  # noqa: PLR0913 - what is asked, what it is held against, and
         if monotonic() >= deadline or any(each.ailment not in PASSING for each in found):
             raise _unwell(found)
         pause(LOOK_AGAIN_SECONDS)
+
+
+def check_room(desktop: Desktop) -> None:
+    """Returns if programs of the desktop can still write: what lies on a full disk says nothing about the agent.
+
+    Args:
+        desktop: on which the agent has ended.
+
+    Raises:
+        GuestLost: a disk is full, or the desktop does not answer.
+    """
+    try:
+        found = full_disks(desktop.health())
+    except GuestRefused as error:
+        # What could not be asked here shows when evidence is gathered, if it matters.
+        logger.warning("a desktop did not say at its end how much room it has: %s", error.message)
+        return
+    if found:
+        raise GuestLost(f"the desktop has run out of room: {'; '.join(map(str, found))}.", hint=HINT)
 
 
 def _asked(desktop: Desktop, wanted: Screen, seen: tuple[int, int]) -> Asked:

@@ -36,7 +36,7 @@ from backend.services.claims import Claim
 from worker.agent import LateAgent
 from worker.evaluation.judge import Child
 from worker.evaluation.looks import Looks
-from worker.health import check_health
+from worker.health import check_health, check_room
 from worker.hold import Hold
 from worker.phases import Phases
 from worker.reach import Servers, TaskContext, missing_asset
@@ -264,6 +264,7 @@ class _Attempt:
         self._prepare_next()
         if ruled is not None:
             return ruled
+        check_room(context.desktop)
         evidence = self._evidence = self._collect(context)
         self._hold.check()
         return self._tools.judge.verdict(self._task, evidence, self._child, ended_by=ended_by)

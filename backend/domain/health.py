@@ -16,6 +16,8 @@ from backend.domain.task import Frozen
 GUEST_API = (1, 1)
 """Version of the guest API that the service speaks: the same major number, and at least this minor one."""
 _MIB = 2**20
+FULL = _MIB
+"""Bytes: a disk with less free is full."""
 _NAMED = 5
 
 
@@ -157,6 +159,15 @@ def findings(asked: Asked, limits: HealthLimits) -> tuple[Finding, ...]:
         for ailment in Ailment
         for words in _CHECKS[ailment](asked, limits)
     )  # fmt: skip
+
+
+def full_disks(health: Health) -> tuple[Finding, ...]:
+    """The disks on which programs can write nothing more, FULL bytes at the most."""
+    return tuple(
+        Finding(Ailment.DISK, f"{_mib(disk.free)} free of {_mib(disk.size)} in {disk.path[:100]}")
+        for disk in health.disks
+        if disk.free < FULL
+    )
 
 
 def _guest_api(asked: Asked, _: HealthLimits) -> Iterator[str]:

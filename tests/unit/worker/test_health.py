@@ -4,10 +4,10 @@ from typing import Any
 import pytest
 
 from backend.domain.errors import Cancelled, GuestLost, GuestRefused
-from backend.domain.health import Health, HealthLimits
+from backend.domain.health import DiskRoom, Health, HealthLimits
 from backend.domain.run import Screen
 from tests.fakes.desktop import FakeDesktop
-from worker.health import LOOK_AGAIN_SECONDS, check_health
+from worker.health import LOOK_AGAIN_SECONDS, check_health, check_room
 
 SCREEN = Screen(width=640, height=480)
 
@@ -98,3 +98,20 @@ class TestCheckHealth:
             raise error
 
         monkeypatch.setattr(FakeDesktop, "health", health)
+
+
+class TestCheckRoom:
+    def test_a_desktop_with_room(self, desktop: FakeDesktop) -> None:
+        desktop.ailing = {"clock": 0.0, "disks": (DiskRoom(path="/", free=2**20, size=2**30),)}
+        check_room(desktop)
+
+    def test_a_full_disk_is_named(self, desktop: FakeDesktop) -> None:
+        desktop.ailing = {"disks": (DiskRoom(path="/", free=2**30, size=2**30), DiskRoom(path="/tmp", free=0, size=5))}
+        with pytest.raises(GuestLost, match=r"run out of room: disk: 0 MiB free of 0 MiB in /tmp\."):
+            check_room(desktop)
+
+    def test_what_the_guest_could_not_read_is_no_full_disk(
+        self, desktop: FakeDesktop, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        TestCheckHealth.refusing(monkeypatch, GuestRefused("the licence is unknown", kind="failed"))
+        check_room(desktop)

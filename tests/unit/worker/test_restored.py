@@ -37,14 +37,14 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def _answer(self, value: dict[str, Any], status: int = 200) -> None:
         if self.headers["Authorization"] != f"Bearer {self.server.secret}":
             status, value = 401, {"error": "unauthorized", "message": "a wrong secret"}
+        if status == 200 and "secret" in value:
+            self.server.secret = value["secret"]
         body = json.dumps(value).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
-        if status == 200 and "secret" in value:
-            self.server.secret = value["secret"]
 
     def do_GET(self) -> None:
         self._answer({"status": "success"})

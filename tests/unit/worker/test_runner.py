@@ -15,6 +15,7 @@ from backend.domain.errors import (
     LeaseLost,
     NotFound,
 )
+from backend.domain.health import DiskRoom
 from backend.domain.ports import OpenDesktop
 from backend.domain.run import Budget, ImageView
 from backend.domain.task import EvaluatorSpec, MetricCall, SetupStep, Task
@@ -248,6 +249,20 @@ class TestLost:
         assert attempt.desktop.performed == []
         assert attempt.provider.opened[0].closed == 1
         assert "health" in attempt.book.seconds
+
+    def test_a_disk_that_is_full_at_the_end(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """What could not be written is no fault of the agent's: nothing is scored."""
+        attempt = Attempt(note_task(oracle=SOLUTION), "oracle")
+
+        def fill(*_: Any) -> None:
+            attempt.desktop.ailing = {"disks": (DiskRoom(path="/home/user", free=0, size=2**30),)}
+
+        monkeypatch.setattr(attempt.provider, "prepare", fill)
+        attempt.run()
+        assert attempt.book.moves == ["running", "evaluating", "lost"]
+        assert isinstance(attempt.book.error, GuestLost)
+        assert "run out of room: disk: 0 MiB free" in attempt.book.message
+        assert attempt.book.evaluation is None
 
     def test_an_evaluation_without_verdict_is_no_score(self) -> None:
         attempt = Attempt(note_task())
