@@ -4,7 +4,7 @@ import io
 import logging
 import threading
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import Any
 
 from backend.domain.errors import ClusterLost, GuestLost, GuestRefused
@@ -118,15 +118,15 @@ class QemuDesktop:
             ClusterLost: it would not go.
         """
         self._client.close()
-        try:
-            # First, so that no line waits for a last word of its guest.
-            self._made.supervisor.end(self._made.held)
-        except SupervisorError as error:
-            raise ClusterLost(f"a virtual machine could not be removed: {error}") from error
-        finally:
+        with ExitStack() as then:
+            then.callback(self._gateway.close)
             if self._lines is not None:
-                self._lines.close()
-            self._gateway.close()
+                then.callback(self._lines.close)
+            try:
+                # First: its lines would wait for a guest that reads no more.
+                self._made.supervisor.end(self._made.held)
+            except SupervisorError as error:
+                raise ClusterLost(f"a virtual machine could not be removed: {error}") from error
 
 
 def _as_jpeg(png: bytes) -> Frame | None:

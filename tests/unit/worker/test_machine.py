@@ -1,0 +1,111 @@
+"""An attempt's virtual machine without a machine: its gateway and its lines are real, and its guest is hostile."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+from websockets.http11 import Request
+from websockets.server import ServerProtocol
+
+from backend.domain.errors import ClusterLost
+from backend.domain.ports import DesktopSpec
+from backend.domain.run import Screen
+from backend.domain.way_out import WayOut
+from tests.factories.machine_images import image_of
+from tests.fakes.supervisor import FakeSupervisor
+from tests.waiting import until
+from worker.egress import Gateways
+from worker.providers._machine import QemuDesktop
+from worker.providers._makings import Made, Order
+from worker.qemu.plan import Host
+
+SPEC = DesktopSpec(screen=Screen(width=1280, height=800))
+HOST = Host("QEMU emulator version 7.2.0", "pc-q35-7.2", "tcg", "no device", "")
+ASKS = b"GET http://files.example/large HTTP/1.1\r\n\r\n"
+PIECE = 65_536
+
+
+class Guest(threading.Thread):
+    """A guest API that asks for a file by its first line, and never reads what comes."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._server.getsockname()[1]
+        self._lines: list[socket.socket] = []
+        self.start()
+
+    def run(self) -> None:
+        while True:
+            try:
+                line, _ = self._server.accept()
+            except OSError:
+                return
+            protocol = ServerProtocol()
+            protocol.receive_data(line.recv(PIECE))
+            (request,) = protocol.events_received()
+            assert isinstance(request, Request)
+            protocol.send_response(protocol.accept(request))
+            if not self._lines:
+                protocol.send_binary(ASKS)
+            line.sendall(b"".join(protocol.data_to_send()))
+            self._lines.append(line)
+
+    def is_sent_much(self) -> bool:
+        """Whether more waits to be read than its connection takes at a time."""
+        return bool(self._lines) and len(self._lines[0].recv(2 * PIECE, socket.MSG_PEEK)) > PIECE
+
+    def die(self) -> None:
+        """As a machine dies: all its connections end, read or not. Safe to call twice."""
+        if self._server.fileno() >= 0:
+            self._server.shutdown(socket.SHUT_RDWR)
+            self._server.close()
+            self.join(5)
+            for line in self._lines:
+                line.close()
+
+
+@pytest.fixture
+def guest() -> Iterator[Guest]:
+    made = Guest()
+    yield made
+    made.die()
+
+
+@pytest.fixture
+def supervisor(tmp_path: Path) -> FakeSupervisor:
+    return FakeSupervisor(tmp_path)
+
+
+@pytest.fixture
+def machine(supervisor: FakeSupervisor, guest: Guest, tmp_path: Path) -> Iterator[QemuDesktop]:
+    supervisor.on_end = guest.die
+    gateways, way_out = Gateways(), tmp_path / "gateway"
+    made = Made(supervisor, supervisor.held(guest.port), "secret", "clone", "", {})
+    order = Order.of(tmp_path, image_of(), SPEC, HOST)
+    lines = partial(gateways.lines, made.address, made.secret, way_out)
+    yield QemuDesktop(made, order, HOST, gateways.open(way_out), lines)
+    gateways.close()
+
+
+class TestClose:
+    def test_a_guest_that_reads_no_more_keeps_nothing_alive(
+        self, machine: QemuDesktop, supervisor: FakeSupervisor, guest: Guest, tmp_path: Path
+    ) -> None:
+        machine.let_out(WayOut(files={"http://files.example/large": "1" * 64}), lambda _: bytes(20 * 2**20))
+        until(guest.is_sent_much)
+        machine.close()
+        assert supervisor.ended == ["m1"]
+        assert not (tmp_path / "gateway").exists()
+
+    def test_what_would_not_go_keeps_no_way_out(
+        self, machine: QemuDesktop, supervisor: FakeSupervisor, tmp_path: Path
+    ) -> None:
+        machine.let_out(WayOut(), lambda _: b"")
+        supervisor.refuses = "QEMU does not end"
+        with pytest.raises(ClusterLost, match="could not be removed: QEMU does not end"):
+            machine.close()
+        assert not (tmp_path / "gateway").exists()
