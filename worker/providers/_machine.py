@@ -89,11 +89,11 @@ class QemuDesktop:
             return None
 
     def private_bytes(self) -> int:
-        """Memory that is its alone; what it may come to use, where that cannot be told."""
+        """Memory that is its alone; none where that cannot be told: it may then still come to use all that it can."""
         try:
             return self._made.supervisor.private_bytes(self._made.held)
         except SupervisorError:
-            return self.size
+            return 0
 
     def let_out(self, way_out: WayOut, fetch: Callable[[str], bytes]) -> None:
         """What it may reach from now on, and whom it trusts there.

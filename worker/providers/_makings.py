@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Lock
 
-from backend.domain.errors import ClusterLost, DeskarenaError
+from backend.domain.errors import ClusterLost, DeskarenaError, GuestLost, GuestRefused
 from backend.domain.health import HealthLimits
 from backend.domain.machine_image import MachineImage, verify
 from backend.domain.ports import DesktopSpec
@@ -138,6 +138,8 @@ class Makings:
             with self._templates.making(order.key) as place:
                 # Somebody else may have made it while we waited.
                 return self._templates.find(order.key) or self._make_template(supervisor, order, place)
+        except GuestRefused as error:
+            raise GuestLost(f"no template can be made of the image {order.image.name}: {error.message}") from error
         except (SupervisorError, OSError) as error:
             raise ClusterLost(f"no template can be made of the image {order.image.name}: {error}") from error
 
@@ -205,6 +207,14 @@ def _started(start: Callable[[], Held]) -> Held:
         raise ClusterLost(f"a virtual machine could not be started: {error}") from error
 
 
+def remove(supervisor: SlotSupervisor, held: Held) -> None:
+    """Ends a machine that came to nothing: why it did is what is told, not that it would not go either."""
+    try:
+        supervisor.end(held)
+    except SupervisorError as error:
+        logger.warning("a machine that came to nothing could not be removed: %s", error)
+
+
 @dataclass(frozen=True)
 class _Begun:
     """A machine that was started at a moment of the monotonic clock, with the secret that its guest has."""
@@ -235,7 +245,7 @@ def _told(begun: _Begun, order: Order, why_cold: str = "") -> Made:
         seconds["restored"] = time.monotonic() - at
     except BaseException:
         client.close()
-        begun.supervisor.end(held)
+        remove(begun.supervisor, held)
         raise
     seconds["made"] = time.monotonic() - begun.at
     return Made(begun.supervisor, held, client, secret, "cold boot" if why_cold else "clone", why_cold, seconds)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from worker.local.images import SYSTEMS, offers
 from worker.local.limits import MIB, Limits
 from worker.local.room import free_memory
 from worker.local.trust import trust
+from worker.providers._spares import closed_on_failure, deliver
 
 READY_SECONDS = {"linux": 30.0, "windows": 90.0}
 """How long a desktop may take until its guest API answers; where the machine is not busy, under 1 and under 5 s."""
@@ -193,7 +195,8 @@ class LocalProvider:
                 return
             self._spares[slot] = _Spare(spec, Future())
             coming = self._spares[slot].coming
-        threading.Thread(target=self._make_spare, args=(spec, coming, known), name=f"spare {slot}").start()
+        make = partial(self._make_spare, spec, known)
+        threading.Thread(target=deliver, args=(coming, make), name=f"spare {slot}").start()
 
     def unprepare(self, slot: int) -> None:
         """Destroys the slot's spare, if there is one: a machine without work keeps no desktops."""
@@ -219,23 +222,16 @@ class LocalProvider:
 
     # ---- making them
 
-    def _make_spare(self, spec: DesktopSpec, coming: "Future[LocalDesktop]", former: _Spare | None) -> None:
+    def _make_spare(self, spec: DesktopSpec, former: _Spare | None) -> LocalDesktop:
         if former is not None:
             _discard(former)
-        try:
-            coming.set_result(self._make_warm(spec))
-        except Lost as error:
-            logger.warning("a desktop could not be prepared: %s", error.message)
-            coming.set_exception(error)
+        return self._make_warm(spec)
 
     def _make_warm(self, spec: DesktopSpec) -> LocalDesktop:
         """A desktop that has shown its screen once, so that the first observation finds everything loaded."""
         made = self._make(spec)
-        try:
+        with closed_on_failure(made):
             made.desktop.frame()
-        except Lost:
-            made.close()
-            raise
         return made
 
     def _take_spare(self, slot: int, spec: DesktopSpec) -> LocalDesktop | None:

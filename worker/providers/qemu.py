@@ -7,7 +7,6 @@ import logging
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 
@@ -21,7 +20,8 @@ from worker.egress import Gateways
 from worker.local.room import free_memory
 from worker.providers._images import offers
 from worker.providers._machine import QemuDesktop
-from worker.providers._makings import BOOT_SECONDS, Makings, Order
+from worker.providers._makings import BOOT_SECONDS, Makings, Order, remove
+from worker.providers._spares import closed_on_failure, deliver
 from worker.qemu.budget import MIB, Budget
 from worker.qemu.client import SlotSupervisor, SupervisorError
 from worker.qemu.plan import SLOW, Host, this_host
@@ -40,6 +40,20 @@ class _Spare:
     coming: "Future[QemuDesktop]"
 
 
+@dataclass(eq=False)
+class _Claim:
+    """Bytes that a machine may come to use: from before it is made until it is gone."""
+
+    size: int
+    machine: QemuDesktop | None = None
+
+    def holds(self) -> bool:
+        return self.machine is None or self.machine.alive()
+
+    def used(self) -> int:
+        return self.machine.private_bytes() if self.machine is not None else 0
+
+
 @register(Kind.PROVIDER, "qemu")
 class QemuProvider:
     """Makes virtual machines, through one supervisor process for each slot. Calls may come from several threads."""
@@ -55,10 +69,11 @@ class QemuProvider:
         self._makings = Makings(self._templates)
         self._budget = Budget(settings.machine_memory_mib * MIB, free_memory)
         self._gateways = Gateways()
-        self._lock = threading.Lock()
+        self._lock, self._admitting = threading.Lock(), threading.Lock()
         self._supervisors: dict[int, SlotSupervisor] = {}
         self._open: dict[int, QemuDesktop] = {}
         self._spares: dict[int, _Spare] = {}
+        self._claims: list[_Claim] = []
         self._host: Host | None = None
         self._closed = False
 
@@ -111,20 +126,21 @@ class QemuProvider:
     def prepare(self, slot: int, spec: DesktopSpec) -> None:
         """Starts making the slot's next machine, if fewer wait than are wanted and memory is left for all."""
         try:
-            size = self._order(spec).size
+            order = self._order(spec)
         except ClusterLost:
             return  # It cannot be had, as whoever opens it will be told.
-        if not self._budget.admits(size, self._held()):
+        claim = self._claim(order.size)
+        if claim is None:
             return
         with self._lock:
             known = self._spares.get(slot)
-            if self._closed or (known is not None and known.spec == spec):
+            others = len(self._spares.keys() - {slot})
+            if self._closed or others >= self._settings.machines_ahead or (known is not None and known.spec == spec):
+                self._claims.remove(claim)
                 return
-            if len(self._spares.keys() - {slot}) >= self._settings.machines_ahead:
-                return
-            self._spares[slot] = _Spare(spec, Future())
-            coming = self._spares[slot].coming
-        threading.Thread(target=self._make_spare, args=(slot, spec, coming, known), name=f"spare {slot}").start()
+            spare = self._spares[slot] = _Spare(spec, Future())
+        make = partial(self._make_spare, slot, order, claim, known)
+        threading.Thread(target=deliver, args=(spare.coming, make), name=f"spare {slot}").start()
 
     def unprepare(self, slot: int) -> None:
         """Destroys the slot's spare, if there is one."""
@@ -172,12 +188,21 @@ class QemuProvider:
             raise ClusterLost(error.message, hint=error.hint) from error
         return Order.of(folder, image, spec, self._known_host())
 
-    def _held(self) -> Iterator[tuple[int, Callable[[], int]]]:
-        """Of each machine that is there: bytes that it may come to use, and what tells those that it uses."""
+    def _claim(self, size: int) -> _Claim | None:
+        """Room for one more machine, its own from now on; None if there is none."""
+        with self._admitting:
+            if not self._budget.admits(size, self._held()):
+                return None
+            claim = _Claim(size)
+            with self._lock:
+                self._claims.append(claim)
+            return claim
+
+    def _held(self) -> list[tuple[int, Callable[[], int]]]:
+        """Of each machine that is there or in the making: bytes that it may come to use, and what tells those that it uses."""
         with self._lock:
-            there = list(self._open.values())
-            there += [each.coming.result() for each in self._spares.values() if _is_made(each)]
-        return ((each.size, each.private_bytes) for each in there if each.alive())
+            self._claims = [each for each in self._claims if each.holds()]
+            return [(each.size, each.used) for each in self._claims]
 
     def _make_in_room(self, slot: int, spec: DesktopSpec) -> QemuDesktop:
         """A new machine; what waits for other slots makes room for it if need be.
@@ -186,27 +211,22 @@ class QemuProvider:
             ClusterLost: there is no room for it.
         """
         order = self._order(spec)
-        while not self._budget.admits(order.size, self._held()):
+        while (claim := self._claim(order.size)) is None:
             with self._lock:
                 _, spare = self._spares.popitem() if self._spares else (0, None)
             if spare is None:
                 raise ClusterLost(f"there is no memory for a machine that takes {order.size // MIB} MiB", hint=_HINT)
             _discard(spare)
-        return self._make(slot, order)
+        return self._make(slot, order, claim)
 
-    def _make_spare(self, slot: int, spec: DesktopSpec, coming: "Future[QemuDesktop]", former: _Spare | None) -> None:
+    def _make_spare(self, slot: int, order: Order, claim: _Claim, former: _Spare | None) -> QemuDesktop:
         if former is not None:
             _discard(former)
-        try:
-            made = self._make(slot, self._order(spec))
-            with _closed_on_failure(made):
-                # Seen once, so that the first observation finds everything loaded.
-                made.desktop.frame()
-        except Lost as error:
-            logger.warning("a virtual machine could not be prepared: %s", error.message)
-            coming.set_exception(error)
-        else:
-            coming.set_result(made)
+        made = self._make(slot, order, claim)
+        with closed_on_failure(made):
+            # Seen once, so that the first observation finds everything loaded.
+            made.desktop.frame()
+        return made
 
     def _take_spare(self, slot: int, spec: DesktopSpec) -> QemuDesktop | None:
         """The slot's prepared machine, if it is what is wanted and well."""
@@ -225,7 +245,17 @@ class QemuProvider:
         _discard(spare)
         return None
 
-    def _make(self, slot: int, order: Order) -> QemuDesktop:
+    def _make(self, slot: int, order: Order, claim: _Claim) -> QemuDesktop:
+        """A new machine in the room that is claimed for it, which is free again if it cannot be made."""
+        try:
+            made = claim.machine = self._new(slot, order)
+        except BaseException:
+            with self._lock:
+                self._claims.remove(claim)
+            raise
+        return made
+
+    def _new(self, slot: int, order: Order) -> QemuDesktop:
         supervisor = self._supervisor(slot)
         made = self._makings.make(supervisor, order)
         way_out = supervisor.folder / f"{made.held.name}.gateway"
@@ -233,7 +263,7 @@ class QemuProvider:
             gateway = self._gateways.open(way_out)
         except OSError as error:
             made.desktop.close()
-            supervisor.end(made.held)
+            remove(supervisor, made.held)
             raise ClusterLost(f"a machine could not be given its way out: {error}", hint=_HINT) from error
         lines = partial(self._gateways.lines, made.address, made.secret, way_out)
         return QemuDesktop(made, order, self._known_host(), gateway, lines)
@@ -257,15 +287,6 @@ class QemuProvider:
 
 def _is_made(spare: _Spare) -> bool:
     return spare.coming.done() and spare.coming.exception() is None
-
-
-@contextmanager
-def _closed_on_failure(made: QemuDesktop) -> Iterator[None]:
-    try:
-        yield
-    except BaseException:
-        made.close()
-        raise
 
 
 def _discard(spare: _Spare) -> None:

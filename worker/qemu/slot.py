@@ -231,12 +231,9 @@ class Slot:
 
     def private_bytes(self, name: str) -> int:
         """Memory that is this machine's alone: what it would give back if it ended."""
-        found = 0
         with contextlib.suppress(OSError):
-            for line in Path(f"/proc/{self.machines[name].qemu.pid}/smaps_rollup").read_text().splitlines():
-                if line.startswith(("Private_Dirty:", "Private_Clean:")):
-                    found += int(line.split()[1]) * 1024
-        return found
+            return dirty_bytes(Path(f"/proc/{self.machines[name].qemu.pid}/smaps_rollup").read_text())
+        return 0
 
     def end(self, name: str) -> None:
         """Ends a machine; nothing of it is left then. Safe to call twice.
@@ -259,6 +256,12 @@ class Slot:
         """Ends all machines. Raises QemuFailed for the first that does not go."""
         for name in list(self.machines):
             self.end(name)
+
+
+def dirty_bytes(maps: str) -> int:
+    """What a process has written to, of the kernel's account of its memory. All else is files', and counts as free."""
+    lines = (line.split() for line in maps.splitlines())
+    return sum(int(words[1]) * 1024 for words in lines if words[0] == "Private_Dirty:")
 
 
 def _take_picture(qemu: Qemu, memory: int) -> None:

@@ -273,9 +273,11 @@ class TestBackPressure:
         made.close()
 
     def test_what_waits_makes_room_for_what_runs(self, tiny: Tiny, poor: QemuProvider) -> None:
+        before = len(machines())
         poor.prepare(1, SPEC)
         made = poor.open(0, SPEC)
         assert "prepared" not in made.details
+        assert (len(machines()) - before, poor._spares) == (1, {})
         made.close()
 
 

@@ -1,0 +1,123 @@
+"""The provider of virtual machines without machines: who is given room, and who hears of what."""
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from backend.config import Settings
+from backend.domain.errors import ClusterLost, GuestLost, GuestRefused
+from backend.domain.ports import DesktopSpec
+from backend.domain.run import Screen
+from tests.factories.machine_images import write_small_image
+from tests.fakes.supervisor import FakeSupervisor
+from tests.waiting import until
+from worker.desktops import GuestDesktop
+from worker.providers import qemu
+from worker.providers._makings import Made, Makings, Order
+from worker.providers.qemu import QemuProvider
+from worker.qemu.client import SlotSupervisor
+from worker.qemu.plan import Host
+
+SPEC = DesktopSpec(screen=Screen(width=1280, height=800))
+HOST = Host("QEMU emulator version 7.2.0", "pc-q35-7.2", "tcg", "no device", "")
+ONE = 1100
+"""MiB: room for one machine of the image, whose size is 1024."""
+
+
+@dataclass
+class Floor:
+    """Where machines are made: `gate` lets their making go on, `making` counts those that have begun."""
+
+    supervisor: FakeSupervisor
+    gate: threading.Event = field(default_factory=threading.Event)
+    making: int = 0
+
+    def make(self, supervisor: SlotSupervisor, _order: Order) -> Made:
+        self.making += 1
+        self.gate.wait(10)
+        return Made(supervisor, self.supervisor.held(), "secret", "clone", "", {})
+
+
+@pytest.fixture
+def floor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Floor]:
+    made = Floor(FakeSupervisor(tmp_path))
+    made.gate.set()
+    monkeypatch.setattr(qemu, "this_host", lambda _: HOST)
+    monkeypatch.setattr(qemu, "SlotSupervisor", lambda _: made.supervisor)
+    monkeypatch.setattr(qemu, "free_memory", lambda: 2**40)
+    monkeypatch.setattr(Makings, "make", made.make)
+    yield made
+    made.gate.set()
+
+
+@pytest.fixture
+def provider(tmp_path: Path, floor: Floor) -> Iterator[QemuProvider]:
+    write_small_image(tmp_path / "images")
+    made = QemuProvider(Settings(data=tmp_path, machine_memory_mib=ONE))
+    yield made
+    floor.gate.set()
+    made.close()
+
+
+def later(work: Callable[[], object]) -> threading.Thread:
+    thread = threading.Thread(target=work)
+    thread.start()
+    return thread
+
+
+class TestRoom:
+    def test_a_machine_in_the_making_takes_its_room(self, provider: QemuProvider, floor: Floor) -> None:
+        floor.gate.clear()
+        first = later(lambda: provider.open(0, SPEC))
+        until(lambda: floor.making)
+        with pytest.raises(ClusterLost, match="no memory for a machine"):
+            provider.open(1, SPEC)
+        floor.gate.set()
+        first.join()
+        assert floor.making == 1
+
+    def test_nothing_is_prepared_beside_a_machine_in_the_making(self, provider: QemuProvider, floor: Floor) -> None:
+        floor.gate.clear()
+        first = later(lambda: provider.open(0, SPEC))
+        until(lambda: floor.making)
+        provider.prepare(1, SPEC)
+        floor.gate.set()
+        first.join()
+        assert (floor.making, provider._spares) == (1, {})
+
+    def test_a_machine_that_could_not_be_made_takes_none(
+        self, provider: QemuProvider, floor: Floor, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with monkeypatch.context() as patched:
+            patched.setattr(Makings, "make", lambda *_: fail(ClusterLost("no disk")))
+            with pytest.raises(ClusterLost, match="no disk"):
+                provider.open(0, SPEC)
+        provider.open(0, SPEC).close()
+        assert provider.open(1, SPEC).alive()
+
+    def test_a_machine_that_cannot_tell_keeps_room_for_all_its_growth(
+        self, provider: QemuProvider, floor: Floor, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        floor.supervisor.own_bytes = None
+        opened = provider.open(0, SPEC)
+        assert [used for _, used in provider._held()] == [0]
+        opened.close()
+        assert list(provider._held()) == []
+
+
+def fail(error: Exception) -> None:
+    raise error
+
+
+class TestPrepare:
+    def test_who_waits_for_a_guest_that_lies_hears_so(
+        self, provider: QemuProvider, floor: Floor, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(GuestDesktop, "frame", lambda _: fail(GuestRefused("over the limit", kind="too_large")))
+        provider.prepare(0, SPEC)
+        with pytest.raises(GuestLost, match="over the limit"):
+            provider._spares[0].coming.result(5)
+        assert floor.supervisor.ended == ["m1"]
