@@ -9,6 +9,7 @@ import stat
 import subprocess
 import time
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +77,7 @@ class Qemu:
                 pass_fds=(*fds, theirs.fileno()),
                 start_new_session=True,
                 # After the change of user, which would make the kernel forget it.
-                preexec_fn=lambda: kernel.die_with_parent(signal.SIGKILL),  # noqa: PLW1509 - one thread: see above.
+                preexec_fn=partial(_bind_to, os.getpid()),  # noqa: PLW1509 - one thread: see above.
                 user=user,
                 group=user,
                 extra_groups=None if user is None else _groups(),
@@ -201,6 +202,13 @@ class Qemu:
             raise QemuFailed("QEMU does not end in good order") from None
         finally:
             self.end()
+
+
+def _bind_to(parent: int) -> None:
+    """From here on this process dies with its parent; if that has died already, at once."""
+    kernel.die_with_parent(signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
 
 
 def _verdict(event: Event, *, restarts: bool) -> str:

@@ -1,11 +1,14 @@
+import os
 import socket
+import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from worker.qemu.process import Qemu, _verdict
+from worker.qemu.process import Qemu, _bind_to, _verdict
 from worker.qemu.qmp import Event
 
 QUITS = """
@@ -50,6 +53,13 @@ class TestLook:
         qemu._process.kill()
         qemu._process.wait(10)
         assert qemu.look() == "QEMU ended with -9."
+
+
+class TestBindTo:
+    @pytest.mark.parametrize(("parent", "code"), [(-1, 1), (os.getpid(), 0)])
+    def test_a_process_whose_parent_has_died_already_ends(self, parent: int, code: int) -> None:
+        with subprocess.Popen(["true"], preexec_fn=partial(_bind_to, parent)) as process:  # noqa: PLW1509
+            assert process.wait(10) == code
 
 
 class TestVerdict:
