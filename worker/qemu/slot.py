@@ -207,8 +207,10 @@ class Slot:
             _migrated(running.qemu, _FREEZE_SECONDS)
         finally:
             os.close(state)
-        running.qemu.quit()
-        self.end(name)
+        try:
+            running.qemu.quit()
+        finally:
+            self.end(name)
         template.settle(place)
         return {"freeze": time.monotonic() - begun}
 
@@ -243,6 +245,8 @@ class Slot:
         """
         running = self.machines.get(name)
         if running is not None:
+            # Whatever comes of it: nobody waits for its news any more, and its descriptors may be closed.
+            running.told = True
             running.qemu.end()
             del self.machines[name]
             self._forget(running.folder, running.user)

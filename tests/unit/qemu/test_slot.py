@@ -1,6 +1,85 @@
-"""What a supervisor knows of its machines, without a QEMU."""
+"""A supervisor's machines without a QEMU."""
 
-from worker.qemu.slot import dirty_bytes
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from worker.qemu.place import Place
+from worker.qemu.process import Qemu, QemuFailed
+from worker.qemu.slot import Running, Slot, dirty_bytes
+from worker.qemu.supervisor import Supervisor
+
+
+class StuckQemu(Qemu):
+    """One that saves its state, and then neither quits nor ends as long as the kernel does not let it."""
+
+    def __init__(self, *, ends: bool) -> None:
+        self.pid_fd = self.words_fd = os.open("/dev/null", os.O_RDONLY)
+        self.ends = ends
+
+    def ask(self, *_: Any, **__: Any) -> Any:
+        return {}
+
+    def wait(self, *_: Any) -> Any:
+        return type("Completed", (), {"name": "MIGRATION", "data": {"status": "completed"}})
+
+    def end(self) -> None:
+        if self.pid_fd >= 0:
+            os.close(self.pid_fd)
+            self.pid_fd = self.words_fd = -1
+        if not self.ends:
+            raise QemuFailed("QEMU does not end")
+
+    def quit(self) -> None:
+        self.end()
+        raise QemuFailed("QEMU does not end in good order")
+
+
+@pytest.fixture
+def slot(tmp_path: Path) -> Slot:
+    return Slot(tmp_path, tmp_path)
+
+
+@pytest.fixture
+def worker() -> Iterator[tuple[socket.socket, socket.socket]]:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        yield ours, theirs
+
+
+@pytest.fixture
+def place() -> Iterator[Place]:
+    made = Place()
+    yield made
+    made.remove()
+
+
+def stuck(slot: Slot, folder: Path, *, ends: bool) -> None:
+    (folder / "m1").mkdir()
+    slot.machines["m1"] = Running(StuckQemu(ends=ends), folder / "m1", None)
+
+
+class TestFreeze:
+    def test_a_master_that_does_not_quit_is_ended_all_the_same(self, slot: Slot, tmp_path: Path) -> None:
+        stuck(slot, tmp_path, ends=True)
+        with pytest.raises(QemuFailed, match="in good order"):
+            slot.freeze("m1", tmp_path)
+        assert slot.machines == {}
+        assert not (tmp_path / "m1").exists()
+
+    def test_one_that_does_not_end_either_takes_nobody_along(
+        self, slot: Slot, tmp_path: Path, worker: tuple[socket.socket, socket.socket], place: Place
+    ) -> None:
+        stuck(slot, tmp_path, ends=False)
+        with pytest.raises(QemuFailed, match="does not end"):
+            slot.freeze("m1", tmp_path)
+        worker[1].sendall(b'{"id": 1, "op": "unknown"}\n')
+        Supervisor(worker[0], slot, place)._turn()
+        assert b'"id":1' in worker[1].recv(1000).replace(b" ", b"")
 
 
 class TestDirtyBytes:
