@@ -26,6 +26,8 @@ _STOP_SECONDS = 20.0
 _QUICK_SECONDS = 15.0
 _START_SECONDS = 120.0
 _FREEZE_SECONDS = 400.0
+_NOBODY = 0
+"""Instead of a request's number, which begin at 1."""
 
 
 class SupervisorError(Exception):
@@ -171,6 +173,9 @@ class SlotSupervisor:
         try:
             return answer.result(seconds)
         except TimeoutError:
+            # It may be answered right now; whoever comes later than this is told that nobody waits.
+            if not answer.cancel():
+                return answer.result()
             raise SupervisorError(f"the supervisor did not answer {request['op']!r} in {seconds:g} s") from None
         finally:
             with self._lock:
@@ -200,16 +205,25 @@ class SlotSupervisor:
     def _resolve(self, message: dict[str, Any]) -> None:
         with self._lock:
             waiting = self._pending.get(message["id"])
+            wanted = waiting is not None and waiting.set_running_or_notify_cancel()
             if message["ok"] and "port" in message:
-                # Noted here, in the reader's order: news of its end may be the very next message.
-                held = Held(message["machine"], message["port"], message["pid"], message["seconds"])
-                message["held"] = self._machines[held.name] = held
-        if waiting is None:
+                self._note(message, wanted=wanted)
+        if waiting is None or not wanted:
             return
         if message["ok"]:
             waiting.set_result(message)
         else:
             waiting.set_exception(SupervisorError(message["error"]))
+
+    def _note(self, message: dict[str, Any], *, wanted: bool) -> None:
+        """A machine was started. One for which nobody waits any more is ended; the answer to that is for nobody."""
+        if not wanted:
+            with contextlib.suppress(OSError):
+                self._connection.sendall(encode({"op": "end", "machine": message["machine"], "id": _NOBODY}))
+            return
+        # Noted in the reader's order: news of its end may be the very next message.
+        held = Held(message["machine"], message["port"], message["pid"], message["seconds"])
+        message["held"] = self._machines[held.name] = held
 
     def _lose(self, why: str) -> None:
         with self._lock:
@@ -219,7 +233,7 @@ class SlotSupervisor:
         for held in machines:
             held.end(why)
         for waiting in (self._started, *pending):
-            if not waiting.done():
+            if not waiting.done() and waiting.set_running_or_notify_cancel():
                 waiting.set_exception(SupervisorLost(why))
 
 

@@ -1,0 +1,95 @@
+"""The worker's side of a supervisor that answers as a test says."""
+
+import json
+import os
+import socket
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backend.domain.run import Screen
+from tests.factories.machine_images import image_of
+from tests.waiting import until
+from worker.qemu import client
+from worker.qemu.client import SlotSupervisor, SupervisorError
+from worker.qemu.plan import Host, machine_of
+from worker.qemu.slot import CLONE
+
+HOST = Host("QEMU emulator version 7.2.0", "pc-q35-7.2", "tcg", "no device", "")
+MACHINE = machine_of(Path("/images/debian"), image_of(), Screen(width=1280, height=800), HOST)
+
+
+class Talker(threading.Thread):
+    """The other end: starts machines once the `gate` is open; keeps what it was asked."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.gate = threading.Event()
+        self.asked: list[dict[str, Any]] = []
+        self._line: socket.socket | None = None
+
+    def begin(self, fd: int, _overlays: Path) -> "subprocess.Popen[bytes]":
+        """Instead of a process with a supervisor."""
+        self._line = socket.socket(fileno=os.dup(fd))
+        self.start()
+        return subprocess.Popen(["true"])
+
+    def tell(self, **message: Any) -> None:
+        assert self._line is not None
+        self._line.sendall(json.dumps(message).encode() + b"\n")
+
+    def run(self) -> None:
+        assert self._line is not None
+        self.tell(event="started", folder="/run/s-1", qemu="QEMU emulator version 0")
+        with self._line, self._line.makefile("rb") as lines:
+            for line in lines:
+                asked = json.loads(line)
+                self.asked.append(asked)
+                if asked["op"] == "stop":
+                    return
+                started: dict[str, Any] = {}
+                if asked["op"] == "start":
+                    self.gate.wait(10)
+                    started = {"machine": "m1", "port": 1, "pid": 1, "seconds": {}}
+                self.tell(id=asked["id"], ok=True, **started)
+
+    def ended(self) -> list[str]:
+        return [each["machine"] for each in self.asked if each["op"] == "end"]
+
+
+@pytest.fixture
+def talker(monkeypatch: pytest.MonkeyPatch) -> Talker:
+    made = Talker()
+    monkeypatch.setattr(client, "_start", made.begin)
+    return made
+
+
+@pytest.fixture
+def supervisor(talker: Talker, tmp_path: Path) -> Iterator[SlotSupervisor]:
+    made = SlotSupervisor(tmp_path)
+    yield made
+    talker.gate.set()
+    made.close()
+
+
+class TestStart:
+    def test_a_machine_is_held_until_it_is_ended(self, supervisor: SlotSupervisor, talker: Talker) -> None:
+        talker.gate.set()
+        held = supervisor.start(CLONE, MACHINE)
+        assert (held.name, talker.ended()) == ("m1", [])
+        supervisor.end(held)
+        assert talker.ended() == ["m1"]
+
+    def test_a_machine_that_comes_too_late_is_ended(
+        self, supervisor: SlotSupervisor, talker: Talker, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(client, "_START_SECONDS", 0.01)
+        with pytest.raises(SupervisorError, match="did not answer 'start' in 0.01 s"):
+            supervisor.start(CLONE, MACHINE)
+        talker.gate.set()
+        assert until(talker.ended) == ["m1"]
+        assert supervisor._machines == {}
