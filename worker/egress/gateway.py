@@ -311,13 +311,12 @@ class Gateways:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
 
-    def open(self, path: Path) -> Gateway:
-        """A gateway that listens on a unix socket. Raises OSError."""
+    def open(self, path: Path, *, mode: int = 0o600) -> Gateway:
+        """A gateway that listens on a unix socket, for whom `mode` says. Raises OSError."""
         loop = self._running()
         gateway = Gateway(loop, reach=self._reach, resolver=self._resolver)
         asyncio.run_coroutine_threadsafe(gateway.listen(path), loop).result(10.0)
-        # The desktop's user has another number; the folder above keeps everybody else away.
-        path.chmod(0o666)
+        path.chmod(mode)
         return gateway
 
     def lines(self, address: str, secret: str, gateway: Path) -> Lines:

@@ -280,7 +280,8 @@ class LocalProvider:
     def _gateway_of(self, keeper: KeeperClient, kept: Kept) -> Gateway:
         """The desktop's way out, in the folder that it sees of the host."""
         try:
-            return self._gateways.open(_way_out_of(kept) / "gateway")
+            # The desktop's user has another number; the folder above keeps everybody else away.
+            return self._gateways.open(_way_out_of(kept) / "gateway", mode=0o666)
         except OSError as error:
             keeper.destroy(kept)
             raise ClusterLost(f"a local desktop could not be given its way out: {error}", hint=_HINT) from error

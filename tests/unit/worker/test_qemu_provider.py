@@ -1,5 +1,6 @@
 """The provider of virtual machines without machines: who is given room, and who hears of what."""
 
+import stat
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -106,6 +107,15 @@ class TestRoom:
         assert [used for _, used in provider._held()] == [0]
         opened.close()
         assert list(provider._held()) == []
+
+
+class TestOpen:
+    def test_a_machine_s_way_out_is_for_its_worker_only(
+        self, provider: QemuProvider, floor: Floor, tmp_path: Path
+    ) -> None:
+        provider.open(0, SPEC)
+        (socket,) = tmp_path.glob("*.gateway")
+        assert stat.S_IMODE(socket.stat().st_mode) == 0o600
 
 
 def fail(error: Exception) -> None:
