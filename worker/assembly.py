@@ -14,7 +14,6 @@ from sqlalchemy.orm import Session
 from backend.config import Settings
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.health import HealthLimits
 from backend.domain.ports import Availability, OpenDesktop, Provider
 from backend.domain.ports_agent import Line
 from backend.domain.ports_kept import ArtifactStore
@@ -38,6 +37,7 @@ from worker.evaluation.code import compiled_folder
 from worker.evaluation.judge import Judge
 from worker.evaluation.sandbox import here
 from worker.eyes import Detectors, WorkerEyes
+from worker.health import health_limits
 from worker.hold import Hold
 from worker.judging import JudgeAtWork
 from worker.line import RedisLine
@@ -49,7 +49,6 @@ from worker.reach import no_judge
 from worker.tools import Tools
 
 CONTAINER = "container"
-MIB = 2**20
 PLUGINS = ("worker.providers", "worker.models")
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
@@ -136,16 +135,6 @@ def works_of(
         for name, provider in providers.items()
     }
     return Works(settings, database, store, partial(describe, settings, providers, judge, SlotCounter(settings)), tools)
-
-
-def health_limits(settings: Settings) -> HealthLimits:
-    """What this installation asks of every desktop."""
-    return HealthLimits(
-        clock_seconds=settings.health_clock_seconds,
-        disk=settings.health_disk_mib * MIB,
-        memory=settings.health_memory_mib * MIB,
-        licence_days=settings.health_licence_days,
-    )
 
 
 def _insisting(database: Database, hold: Hold, work: Callable[[Session], T]) -> T:

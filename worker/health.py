@@ -8,6 +8,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable
 
+from backend.config import Settings
 from backend.domain.errors import GuestLost, GuestRefused
 from backend.domain.health import PASSING, Ailment, Asked, Finding, Health, HealthLimits, findings, full_disks
 from backend.domain.ports import Desktop
@@ -18,6 +19,17 @@ logger = logging.getLogger(__name__)
 
 LOOK_AGAIN_SECONDS = 0.2
 HINT = "docs/health.md says what each name means and what to do."
+_MIB = 2**20
+
+
+def health_limits(settings: Settings) -> HealthLimits:
+    """What this installation asks of every desktop."""
+    return HealthLimits(
+        clock_seconds=settings.health_clock_seconds,
+        disk=settings.health_disk_mib * _MIB,
+        memory=settings.health_memory_mib * _MIB,
+        licence_days=settings.health_licence_days,
+    )
 
 
 def check_health(  # noqa: PLR0913 - what is asked, what it is held against, and the clock

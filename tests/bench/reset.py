@@ -20,6 +20,7 @@ from pathlib import Path
 
 from backend.config import Settings
 from backend.domain.errors import NotFound
+from backend.domain.health import DEFAULT_LIMITS
 from backend.domain.machine_image import find_image
 from backend.domain.ports import DesktopSpec, OpenDesktop
 from backend.domain.run import Screen
@@ -190,7 +191,7 @@ def _cold(place: Place) -> float:
     supervisor = SlotSupervisor(place.data / "machines")
     try:
         begun = time.monotonic()
-        made = Makings(Templates(place.data / "none")).boot(supervisor, place.order, "measured")
+        made = Makings(Templates(place.data / "none"), DEFAULT_LIMITS).boot(supervisor, place.order, "measured")
         made.desktop.frame()
         made.desktop.close()
         return time.monotonic() - begun

@@ -33,7 +33,6 @@ class QemuDesktop:
         self._lines: Lines | None = None
         self._trusts = b""
         self.spec = DesktopSpec(screen=order.screen, image=order.image.name)
-        self.size = order.size
         self._client = made.desktop
         self.desktop: Desktop = made.desktop
         self.details: Mapping[str, Any] = {

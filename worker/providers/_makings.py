@@ -29,7 +29,8 @@ CLONE_SECONDS = 30.0
 _QUIET_SECONDS = 2.0
 _SETTLE_SECONDS = 60.0
 _FORGET_FAILURE_SECONDS = 600.0
-_PATIENCE = HealthLimits(patience=60.0)
+_PATIENCE_SECONDS = 60.0
+"""For what may pass in a machine that has just booted."""
 FIRST_SECRET = "secret"  # noqa: S105 - a file's name.
 """File of an image whose guest server has a secret built in; all others take the one of the machine's SMBIOS tables."""
 logger = logging.getLogger(__name__)
@@ -97,9 +98,10 @@ class Order:
 class Makings:
     """Makes machines. Safe for threads."""
 
-    def __init__(self, templates: Templates) -> None:
-        """Starts nothing yet."""
+    def __init__(self, templates: Templates, limits: HealthLimits) -> None:
+        """Starts nothing yet. Args: limits: what a machine must be to become a template."""
         self._templates = templates
+        self._limits = limits.model_copy(update={"patience": _PATIENCE_SECONDS})
         self._lock = Lock()
         self._failed: dict[str, tuple[float, str]] = {}
 
@@ -170,7 +172,7 @@ class Makings:
             rested = settle(client, quiet=_QUIET_SECONDS, seconds=_SETTLE_SECONDS)
             # An emulated machine's clock goes wrong while it boots on a busy host.
             restore(client, secret, seconds=CLONE_SECONDS)
-            check_health(client, order.screen, client.frame(), _PATIENCE, pause=_pause)
+            check_health(client, order.screen, client.frame(), self._limits, pause=_pause)
             client.close()
             frozen = supervisor.freeze(held, place)
         finally:

@@ -5,7 +5,7 @@
 
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
@@ -17,6 +17,7 @@ from backend.domain.ports import Availability, DesktopSpec, OpenDesktop
 from backend.domain.registry import Kind, register
 from backend.domain.slots import largest, need_of
 from worker.egress import Gateways
+from worker.health import health_limits
 from worker.local.room import free_memory
 from worker.providers._images import offers
 from worker.providers._machine import QemuDesktop
@@ -66,7 +67,7 @@ class QemuProvider:
         self._images = settings.data / "images"
         self._overlays = settings.data / "machines"
         self._templates = Templates(settings.data / "templates")
-        self._makings = Makings(self._templates)
+        self._makings = Makings(self._templates, health_limits(settings))
         self._budget = Budget(settings.machine_memory_mib * MIB, free_memory)
         self._gateways = Gateways()
         self._lock, self._admitting = threading.Lock(), threading.Lock()
@@ -199,7 +200,7 @@ class QemuProvider:
             return claim
 
     def _held(self) -> list[tuple[int, Callable[[], int]]]:
-        """Of each machine that is there or in the making: bytes that it may come to use, and what tells those that it uses."""
+        """Of each machine, of those in the making too: bytes that it may come to use, and what tells what it uses."""
         with self._lock:
             self._claims = [each for each in self._claims if each.holds()]
             return [(each.size, each.used) for each in self._claims]

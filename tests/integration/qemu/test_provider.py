@@ -286,6 +286,15 @@ class TestBackPressure:
         made.close()
 
 
+class TestTemplate:
+    def test_is_made_of_a_machine_only_that_this_installation_calls_well(self, data: Path, tmp_path: Path) -> None:
+        (tmp_path / "images").symlink_to(data / "images")
+        provider = QemuProvider(Settings(data=tmp_path, health_disk_mib=2000))
+        with pytest.raises(GuestLost, match="disk"):
+            provider.template(SPEC)
+        provider.close()
+
+
 class TestColdBoot:
     def test_where_no_template_can_be_made_a_machine_boots_and_says_why(self, data: Path, tmp_path: Path) -> None:
         (tmp_path / "images").symlink_to(data / "images")

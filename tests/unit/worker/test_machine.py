@@ -17,9 +17,10 @@ from backend.domain.way_out import WayOut
 from tests.factories.machine_images import image_of
 from tests.fakes.supervisor import FakeSupervisor
 from tests.waiting import until
+from worker.desktops import GuestDesktop
 from worker.egress import Gateways
 from worker.providers._machine import QemuDesktop
-from worker.providers._makings import Made, Order
+from worker.providers._makings import Made, Order, address_of
 from worker.qemu.plan import Host
 
 SPEC = DesktopSpec(screen=Screen(width=1280, height=800))
@@ -84,7 +85,9 @@ def supervisor(tmp_path: Path) -> FakeSupervisor:
 def machine(supervisor: FakeSupervisor, guest: Guest, tmp_path: Path) -> Iterator[QemuDesktop]:
     supervisor.on_end = guest.die
     gateways, way_out = Gateways(), tmp_path / "gateway"
-    made = Made(supervisor, supervisor.held(guest.port), "secret", "clone", "", {})
+    held = supervisor.held(guest.port)
+    desktop = GuestDesktop(address_of(held), "secret", screen=SPEC.screen)
+    made = Made(supervisor, held, desktop, "secret", "clone", "", {})
     order = Order.of(tmp_path, image_of(), SPEC, HOST)
     lines = partial(gateways.lines, made.address, made.secret, way_out)
     yield QemuDesktop(made, order, HOST, gateways.open(way_out), lines)

@@ -17,7 +17,7 @@ from tests.fakes.supervisor import FakeSupervisor
 from tests.waiting import until
 from worker.desktops import GuestDesktop
 from worker.providers import qemu
-from worker.providers._makings import Made, Makings, Order
+from worker.providers._makings import Made, Makings, Order, address_of
 from worker.providers.qemu import QemuProvider
 from worker.qemu.client import SlotSupervisor
 from worker.qemu.plan import Host
@@ -39,7 +39,9 @@ class Floor:
     def make(self, supervisor: SlotSupervisor, _order: Order) -> Made:
         self.making += 1
         self.gate.wait(10)
-        return Made(supervisor, self.supervisor.held(), "secret", "clone", "", {})
+        held = self.supervisor.held()
+        guest = GuestDesktop(address_of(held), "secret", screen=SPEC.screen)
+        return Made(supervisor, held, guest, "secret", "clone", "", {})
 
 
 @pytest.fixture
@@ -104,9 +106,9 @@ class TestRoom:
     ) -> None:
         floor.supervisor.own_bytes = None
         opened = provider.open(0, SPEC)
-        assert [used for _, used in provider._held()] == [0]
+        assert [used() for _, used in provider._held()] == [0]
         opened.close()
-        assert list(provider._held()) == []
+        assert provider._held() == []
 
 
 class TestOpen:
