@@ -97,7 +97,7 @@ class TestOpen:
     def test_the_guest_reaches_nothing_by_its_card(self, opened: OpenDesktop) -> None:
         with socket.create_server(("127.0.0.1", 0)) as server:
             port = server.getsockname()[1]
-            said = run(opened, f"nc -w 2 10.0.2.2 {port} </dev/null && echo open; nc -w 2 10.0.2.3 53 && echo open")
+            said = run(opened, f"timeout 5 nc 10.0.2.2 {port}; timeout 5 nc -w 2 10.0.2.3 53 && echo open")
             server.setblocking(False)
             with pytest.raises(BlockingIOError):
                 server.accept()
