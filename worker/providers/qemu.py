@@ -238,7 +238,10 @@ class QemuProvider:
         if spare.spec == spec:
             try:
                 ready = spare.coming.result(BOOT_SECONDS * 2)
-            except (Lost, TimeoutError):
+            except Lost:
+                return None
+            except TimeoutError:
+                spare.coming.add_done_callback(_close_late)
                 return None
             if ready.alive():
                 ready.details = {**ready.details, "prepared": True}
@@ -294,5 +297,13 @@ def _discard(spare: _Spare) -> None:
     """Waits for a spare that is in the making, and destroys it."""
     try:
         spare.coming.result(BOOT_SECONDS * 2).close()
-    except (Lost, TimeoutError) as error:
+    except Lost as error:
         logger.info("a prepared machine was not there to be removed: %s", error)
+    except TimeoutError:
+        spare.coming.add_done_callback(_close_late)
+
+
+def _close_late(coming: "Future[QemuDesktop]") -> None:
+    """Ends a machine that came when nobody waited for it any more."""
+    if coming.exception() is None:
+        coming.result().close()

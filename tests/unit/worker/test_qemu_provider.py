@@ -133,3 +133,14 @@ class TestPrepare:
         with pytest.raises(GuestLost, match="over the limit"):
             provider._spares[0].coming.result(5)
         assert floor.supervisor.ended == ["m1"]
+
+    def test_one_that_comes_when_nobody_waits_any_more_is_ended(
+        self, provider: QemuProvider, floor: Floor, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(qemu, "BOOT_SECONDS", 0.05)
+        floor.gate.clear()
+        provider.prepare(0, SPEC)
+        with pytest.raises(ClusterLost, match="no memory for a machine"):
+            provider.open(0, SPEC)
+        floor.gate.set()
+        until(lambda: floor.supervisor.ended == ["m1"])
