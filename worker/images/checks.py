@@ -67,9 +67,10 @@ def starts(desktop: Desktop, name: str, check: Check) -> Line:
 
 def _shown(desktop: Desktop, check: Check, before: set[tuple[int | None, str]], deadline: float) -> str:
     while time.monotonic() < deadline:
-        fresh = [window.title for window in desktop.windows() if (window.pid, window.title) not in before]
-        if any(check.window.lower() in title.lower() for title in fresh):
-            return ""
+        with suppress(GuestLost):  # An emulated desktop does not answer while something heavy starts; the end tells.
+            fresh = [window.title for window in desktop.windows() if (window.pid, window.title) not in before]
+            if any(check.window.lower() in title.lower() for title in fresh):
+                return ""
         time.sleep(_LOOK)
     seen = ", ".join(repr(window.title) for window in desktop.windows() if window.title) or "none"
     return f"no window with {check.window!r} in its title within {check.seconds:.0f} s; there are: {seen[:500]}"
@@ -78,7 +79,7 @@ def _shown(desktop: Desktop, check: Check, before: set[tuple[int | None, str]], 
 def _close(desktop: Desktop, check: Check) -> None:
     """Asks the window to close. A question whether to save may stay: the machine's disk is thrown away."""
     deadline = time.monotonic() + _CLOSE_SECONDS
-    with suppress(GuestRefused):
+    with suppress(GuestRefused, GuestLost):
         desktop.close_window(check.window)
         while time.monotonic() < deadline:
             if not any(check.window.lower() in window.title.lower() for window in desktop.windows()):

@@ -1,7 +1,11 @@
+from collections.abc import Sequence
+from itertools import count
+
 import pytest
 
 from backend.domain.errors import GuestLost
 from backend.domain.ports import ExecResult
+from backend.domain.trajectory import Window
 from tests.fakes.desktop import FakeDesktop, FakeWindow
 from worker.images.checks import Check, answers, basics, starts, table
 
@@ -27,6 +31,19 @@ class TestStarts:
     def test_a_window_that_was_there_before_does_not_count(self, desktop: FakeDesktop) -> None:
         desktop.open_windows.append(FakeWindow(title="my editor"))
         assert not starts(desktop, "Editor", EDITOR.model_copy(update={"command": ("trouble",)})).ok
+
+    def test_a_desktop_that_is_too_busy_to_answer_for_a_while_is_asked_again(
+        self, desktop: FakeDesktop, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        asked, windows = count(), desktop.windows
+
+        def busy() -> Sequence[Window]:
+            if next(asked) == 1:
+                raise GuestLost("did not answer")
+            return windows()
+
+        monkeypatch.setattr(desktop, "windows", busy)
+        assert starts(desktop, "Editor", EDITOR.model_copy(update={"seconds": 5.0})).ok
 
     def test_a_lost_desktop_is_no_failed_check(self, desktop: FakeDesktop) -> None:
         desktop.die()
