@@ -1,6 +1,6 @@
 """The starter on real desktops: the oracle solves every task, doing nothing none, FAIL only what cannot be done.
 
-`make test` runs a seeded sample of the tasks, `make test-all` all of them.
+`make test` runs a seeded sample of the tasks, `make test-all` all of them, `.ci/run` all those of Windows.
 """
 
 from pathlib import Path
@@ -15,7 +15,7 @@ from tests.sampling import sample
 TASKS = starter().tasks
 SAMPLED = [
     *sample([task for task in TASKS if task.labels.os == "linux"], 6),
-    *sample([task for task in TASKS if task.labels.os == "windows"], 2),
+    *sample([task for task in TASKS if task.labels.os == "windows"], 2, "starter-windows"),
 ]
 
 

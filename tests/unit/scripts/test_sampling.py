@@ -23,3 +23,9 @@ class TestSample:
     def test_is_everything_when_everything_runs(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("DESKARENA_TEST_ALL", "1")
         assert sample(range(50), 10) == list(range(50))
+
+    def test_is_whole_where_its_name_is_asked_for(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.delenv("DESKARENA_TEST_ALL", raising=False)
+        monkeypatch.setenv("DESKARENA_TEST_WHOLE", "mine")
+        assert len(sample(range(50), 10, "mine")) == 50
+        assert len(sample(range(50), 10, "another")) == len(sample(range(50), 10)) == 10
