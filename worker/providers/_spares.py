@@ -1,16 +1,81 @@
 """What is made ahead in a thread of its own, for whoever will take it."""
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from dataclasses import dataclass, field
+from typing import Any, Generic, Protocol, TypeVar
 
 from backend.domain.errors import ClusterLost, GuestLost, GuestRefused, Lost
-from backend.domain.ports import OpenDesktop
+from backend.domain.ports import DesktopSpec, OpenDesktop
+
+
+class Ahead(Protocol):
+    """What a provider makes ahead: an OpenDesktop that can tell whether it lives."""
+
+    details: Mapping[str, Any]
+
+    def alive(self) -> bool:
+        """Whether it could be used."""
+
+    def close(self) -> None:
+        """Destroys it."""
+
 
 T = TypeVar("T")
+D = TypeVar("D", bound=Ahead)
 logger = logging.getLogger(__name__)
+
+
+@dataclass
+class Spare(Generic[D]):
+    """A slot's next desktop, made or in the making.
+
+    Attributes:
+        seconds: for which whoever wants it, or wants it gone, waits while it is in the making.
+    """
+
+    spec: DesktopSpec
+    seconds: float
+    coming: "Future[D]" = field(default_factory=Future)
+
+    def made(self) -> bool:
+        """Whether it is there."""
+        return self.coming.done() and self.coming.exception() is None
+
+    def take(self, spec: DesktopSpec) -> D | None:
+        """The desktop, if it is what is wanted and well; else it is destroyed."""
+        if spec == self.spec:
+            ready = self._wait()
+            if ready is None or ready.alive():
+                if ready is not None:
+                    ready.details = {**ready.details, "prepared": True}
+                return ready
+        self.discard()
+        return None
+
+    def discard(self) -> None:
+        """Destroys it; one that is in the making, when it is there."""
+        ready = self._wait()
+        if ready is not None:
+            ready.close()
+
+    def _wait(self) -> D | None:
+        """None if it could not be made; or not in time: then it is destroyed as soon as it comes."""
+        try:
+            return self.coming.result(self.seconds)
+        except Lost as error:
+            logger.info("a prepared desktop was not there: %s", error.message)
+        except TimeoutError:
+            self.coming.add_done_callback(_close_late)
+        return None
+
+
+def _close_late(coming: "Future[Any]") -> None:
+    """Destroys a desktop that came when nobody waited for it any more."""
+    if coming.exception() is None:
+        coming.result().close()
 
 
 def deliver(coming: "Future[T]", make: Callable[[], T]) -> None:

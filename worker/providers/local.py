@@ -5,8 +5,6 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,7 +24,7 @@ from worker.local.images import SYSTEMS, offers
 from worker.local.limits import MIB, Limits
 from worker.local.room import free_memory
 from worker.local.trust import trust
-from worker.providers._spares import closed_on_failure, deliver
+from worker.providers._spares import Spare, closed_on_failure, deliver
 
 READY_SECONDS = {"linux": 30.0, "windows": 90.0}
 """How long a desktop may take until its guest API answers; where the machine is not busy, under 1 and under 5 s."""
@@ -108,14 +106,6 @@ class LocalDesktop:
             raise ClusterLost(f"a local desktop could not be removed: {error}") from error
 
 
-@dataclass
-class _Spare:
-    """A slot's next desktop, made or in the making."""
-
-    spec: DesktopSpec
-    coming: "Future[LocalDesktop]"
-
-
 @register(Kind.PROVIDER, "local")
 class LocalProvider:
     """Makes contained desktops through one keeper process. Calls may come from several threads."""
@@ -141,7 +131,7 @@ class LocalProvider:
         self._lock = threading.Lock()
         self._trying = threading.Lock()
         self._open: dict[int, LocalDesktop] = {}
-        self._spares: dict[int, _Spare] = {}
+        self._spares: dict[int, Spare[LocalDesktop]] = {}
         self._closed = False
         self._answer: Availability | None = None
         self._asked = 0.0
@@ -193,17 +183,16 @@ class LocalProvider:
                 return
             if free_memory() < self._limits.memory + RESERVE:
                 return
-            self._spares[slot] = _Spare(spec, Future())
-            coming = self._spares[slot].coming
+            spare = self._spares[slot] = Spare(spec, 2 * READY_SECONDS[SYSTEMS[spec.image]])
         make = partial(self._make_spare, spec, known)
-        threading.Thread(target=deliver, args=(coming, make), name=f"spare {slot}").start()
+        threading.Thread(target=deliver, args=(spare.coming, make), name=f"spare {slot}").start()
 
     def unprepare(self, slot: int) -> None:
         """Destroys the slot's spare, if there is one: a machine without work keeps no desktops."""
         with self._lock:
             spare = self._spares.pop(slot, None)
         if spare is not None:
-            threading.Thread(target=_discard, args=(spare,), name=f"no spare {slot}").start()
+            threading.Thread(target=spare.discard, name=f"no spare {slot}").start()
 
     def close(self) -> None:
         """Destroys everything. Safe to call twice."""
@@ -212,7 +201,7 @@ class LocalProvider:
             spares, self._spares = list(self._spares.values()), {}
             opened, self._open = list(self._open.values()), {}
         for spare in spares:
-            _discard(spare)
+            spare.discard()
         for each in opened:
             each.close()
         with self._starting:
@@ -222,9 +211,9 @@ class LocalProvider:
 
     # ---- making them
 
-    def _make_spare(self, spec: DesktopSpec, former: _Spare | None) -> LocalDesktop:
+    def _make_spare(self, spec: DesktopSpec, former: Spare[LocalDesktop] | None) -> LocalDesktop:
         if former is not None:
-            _discard(former)
+            former.discard()
         return self._make_warm(spec)
 
     def _make_warm(self, spec: DesktopSpec) -> LocalDesktop:
@@ -238,18 +227,7 @@ class LocalProvider:
         """The slot's prepared desktop, if it is what is wanted and well."""
         with self._lock:
             spare = self._spares.pop(slot, None)
-        if spare is None:
-            return None
-        if spare.spec == spec:
-            try:
-                ready = spare.coming.result(2 * READY_SECONDS[SYSTEMS[spec.image]])
-            except (Lost, TimeoutError):
-                return None
-            if ready.alive():
-                ready.details = {**ready.details, "prepared": True}
-                return ready
-        _discard(spare)
-        return None
+        return None if spare is None else spare.take(spec)
 
     def _make(self, spec: DesktopSpec) -> LocalDesktop:
         """A new desktop. If the keeper died since it was last used, a new keeper is asked."""
@@ -307,14 +285,6 @@ def _way_out_of(kept: Kept) -> Path:
 
 
 _HINT = "`deskarena doctor` says what is missing; docs/local-provider.md what local desktops need."
-
-
-def _discard(spare: _Spare) -> None:
-    """Waits for a spare that is in the making, and destroys it."""
-    try:
-        spare.coming.result(2 * READY_SECONDS[SYSTEMS[spare.spec.image]]).close()
-    except (Lost, TimeoutError) as error:
-        logger.info("a prepared desktop was not there to be removed: %s", error)
 
 
 def _in_words(details: Mapping[str, Any]) -> str:

@@ -6,12 +6,11 @@
 import logging
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
 
 from backend.config import Settings
-from backend.domain.errors import ClusterLost, DeskarenaError, Lost
+from backend.domain.errors import ClusterLost, DeskarenaError
 from backend.domain.machine_image import find_image, read_image
 from backend.domain.ports import Availability, DesktopSpec, OpenDesktop
 from backend.domain.registry import Kind, register
@@ -22,7 +21,7 @@ from worker.local.room import free_memory
 from worker.providers._images import offers
 from worker.providers._machine import QemuDesktop
 from worker.providers._makings import BOOT_SECONDS, Makings, Order, remove
-from worker.providers._spares import closed_on_failure, deliver
+from worker.providers._spares import Spare, closed_on_failure, deliver
 from worker.qemu.budget import MIB, Budget
 from worker.qemu.client import SlotSupervisor, SupervisorError
 from worker.qemu.plan import SLOW, Host, this_host
@@ -31,14 +30,6 @@ from worker.qemu.templates import Template, Templates
 _NO_IMAGE = "there is no machine image: `deskarena image build linux` makes one (docs/machine-images.md)"
 _HINT = "docs/qemu.md says what virtual machines need; `deskarena doctor` what is missing."
 logger = logging.getLogger(__name__)
-
-
-@dataclass
-class _Spare:
-    """A slot's next machine, made or in the making."""
-
-    spec: DesktopSpec
-    coming: "Future[QemuDesktop]"
 
 
 @dataclass(eq=False)
@@ -73,7 +64,7 @@ class QemuProvider:
         self._lock, self._admitting = threading.Lock(), threading.Lock()
         self._supervisors: dict[int, SlotSupervisor] = {}
         self._open: dict[int, QemuDesktop] = {}
-        self._spares: dict[int, _Spare] = {}
+        self._spares: dict[int, Spare[QemuDesktop]] = {}
         self._claims: list[_Claim] = []
         self._host: Host | None = None
         self._closed = False
@@ -139,7 +130,7 @@ class QemuProvider:
             if self._closed or others >= self._settings.machines_ahead or (known is not None and known.spec == spec):
                 self._claims.remove(claim)
                 return
-            spare = self._spares[slot] = _Spare(spec, Future())
+            spare = self._spares[slot] = Spare(spec, BOOT_SECONDS * 2)
         make = partial(self._make_spare, slot, order, claim, known)
         threading.Thread(target=deliver, args=(spare.coming, make), name=f"spare {slot}").start()
 
@@ -148,13 +139,13 @@ class QemuProvider:
         with self._lock:
             spare = self._spares.pop(slot, None)
         if spare is not None:
-            threading.Thread(target=_discard, args=(spare,), name=f"no spare {slot}").start()
+            threading.Thread(target=spare.discard, name=f"no spare {slot}").start()
 
     def ready(self, slot: int) -> bool:
         """Whether the slot's next machine waits, made."""
         with self._lock:
             spare = self._spares.get(slot)
-        return spare is not None and _is_made(spare)
+        return spare is not None and spare.made()
 
     def template(self, spec: DesktopSpec) -> Template:
         """The template from which such desktops are cloned, made if it is not there.
@@ -175,7 +166,7 @@ class QemuProvider:
         for supervisor in supervisors:
             supervisor.close()
         for spare in spares:
-            _discard(spare)
+            spare.discard()
         for each in opened:
             each.close()
         self._gateways.close()
@@ -217,12 +208,12 @@ class QemuProvider:
                 _, spare = self._spares.popitem() if self._spares else (0, None)
             if spare is None:
                 raise ClusterLost(f"there is no memory for a machine that takes {order.size // MIB} MiB", hint=_HINT)
-            _discard(spare)
+            spare.discard()
         return self._make(slot, order, claim)
 
-    def _make_spare(self, slot: int, order: Order, claim: _Claim, former: _Spare | None) -> QemuDesktop:
+    def _make_spare(self, slot: int, order: Order, claim: _Claim, former: Spare[QemuDesktop] | None) -> QemuDesktop:
         if former is not None:
-            _discard(former)
+            former.discard()
         made = self._make(slot, order, claim)
         with closed_on_failure(made):
             # Seen once, so that the first observation finds everything loaded.
@@ -233,21 +224,7 @@ class QemuProvider:
         """The slot's prepared machine, if it is what is wanted and well."""
         with self._lock:
             spare = self._spares.pop(slot, None)
-        if spare is None:
-            return None
-        if spare.spec == spec:
-            try:
-                ready = spare.coming.result(BOOT_SECONDS * 2)
-            except Lost:
-                return None
-            except TimeoutError:
-                spare.coming.add_done_callback(_close_late)
-                return None
-            if ready.alive():
-                ready.details = {**ready.details, "prepared": True}
-                return ready
-        _discard(spare)
-        return None
+        return None if spare is None else spare.take(spec)
 
     def _make(self, slot: int, order: Order, claim: _Claim) -> QemuDesktop:
         """A new machine in the room that is claimed for it, which is free again if it cannot be made."""
@@ -287,23 +264,3 @@ class QemuProvider:
                 except (SupervisorError, OSError) as error:
                     raise ClusterLost(f"virtual machines cannot be made here: {error}", hint=_HINT) from error
             return known
-
-
-def _is_made(spare: _Spare) -> bool:
-    return spare.coming.done() and spare.coming.exception() is None
-
-
-def _discard(spare: _Spare) -> None:
-    """Waits for a spare that is in the making, and destroys it."""
-    try:
-        spare.coming.result(BOOT_SECONDS * 2).close()
-    except Lost as error:
-        logger.info("a prepared machine was not there to be removed: %s", error)
-    except TimeoutError:
-        spare.coming.add_done_callback(_close_late)
-
-
-def _close_late(coming: "Future[QemuDesktop]") -> None:
-    """Ends a machine that came when nobody waited for it any more."""
-    if coming.exception() is None:
-        coming.result().close()

@@ -1,11 +1,15 @@
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from typing import Any
 
 import pytest
 
 from backend.domain.errors import ClusterLost, GuestLost, GuestRefused, Lost
+from backend.domain.ports import DesktopSpec
+from backend.domain.run import Screen
 from tests.fakes.desktop import FakeDesktop
 from tests.fakes.provider import FakeOpenDesktop
-from worker.providers._spares import closed_on_failure, deliver
+from worker.providers._spares import Spare, closed_on_failure, deliver
 
 
 def failing(error: BaseException) -> int:
@@ -45,3 +49,64 @@ class TestClosedOnFailure:
         with closed_on_failure(made):
             pass
         assert made.closed == 0
+
+
+class Made:
+    """A desktop made ahead."""
+
+    def __init__(self) -> None:
+        self.details: Mapping[str, Any] = {"path": "clone"}
+        self.lives = True
+        self.closed = 0
+
+    def alive(self) -> bool:
+        return self.lives
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+SPEC = DesktopSpec(screen=Screen(width=1280, height=800))
+OTHER = DesktopSpec(screen=Screen(width=640, height=480))
+
+
+class TestSpare:
+    @pytest.fixture
+    def made(self) -> Made:
+        return Made()
+
+    @pytest.fixture
+    def spare(self, made: Made) -> Spare[Made]:
+        spare: Spare[Made] = Spare(SPEC, 0.05)
+        spare.coming.set_result(made)
+        return spare
+
+    def test_what_is_wanted_is_taken_and_says_that_it_was_prepared(self, spare: Spare[Made], made: Made) -> None:
+        assert spare.made()
+        assert spare.take(SPEC) is made
+        assert (made.details, made.closed) == ({"path": "clone", "prepared": True}, 0)
+
+    def test_another_one_than_wanted_is_destroyed(self, spare: Spare[Made], made: Made) -> None:
+        assert spare.take(OTHER) is None
+        assert made.closed == 1
+
+    def test_one_that_has_died_is_destroyed(self, spare: Spare[Made], made: Made) -> None:
+        made.lives = False
+        assert spare.take(SPEC) is None
+        assert made.closed == 1
+
+    def test_one_that_could_not_be_made_is_none(self) -> None:
+        spare: Spare[Made] = Spare(SPEC, 0.05)
+        spare.coming.set_exception(ClusterLost("no room"))
+        assert not spare.made()
+        assert spare.take(SPEC) is None
+        spare.discard()
+
+    @pytest.mark.parametrize("give_up", [lambda spare: spare.take(SPEC), lambda spare: spare.discard()])
+    def test_one_that_comes_too_late_is_destroyed_when_it_comes(
+        self, made: Made, give_up: Callable[[Spare[Made]], object]
+    ) -> None:
+        spare: Spare[Made] = Spare(SPEC, 0.05)
+        assert give_up(spare) is None
+        spare.coming.set_result(made)
+        assert made.closed == 1
