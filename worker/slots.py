@@ -48,7 +48,7 @@ class SlotAtWork:
         self.hold = hold
         self.could_open = True
         self._lease = lease
-        self._index = claim.slot
+        self._slot = claim.slot
         self._claim: Claim | None = claim
         self._tools = tools
         self._database = database
@@ -101,7 +101,7 @@ class SlotAtWork:
         """Gives the slot back, whatever goes wrong: without heartbeats the lease ends by itself."""
         reason = "no more work" if self.hold.error is None else self.hold.error.message
         try:
-            self._tools.provider.unprepare(self._index)
+            self._tools.provider.unprepare(self._slot)
             self._database.once(lambda session: claims.release_lease(session, self._lease.id, reason))
         except Unavailable as error:
             logger.warning("a lease could not be given back: %s", error.message)

@@ -13,7 +13,7 @@ from backend.domain.image_offers import ImageOffer
 from backend.domain.ports_web import Browser, Web, WebReply
 from backend.domain.run import Screen
 from backend.domain.score import Blob, MetricValue, PartResult, Verdict
-from backend.domain.slots import Need
+from backend.domain.slots import Need, SlotRef
 from backend.domain.task import EvaluatorSpec, Frozen, LoadedBenchmark, Task
 from backend.domain.trajectory import Action, Frame, Interaction, Window
 from backend.domain.way_out import WayOut
@@ -240,7 +240,7 @@ class Provider(Protocol):
         """What can run here and why not. Cached; cheap."""
         ...
 
-    def open(self, slot: int, spec: DesktopSpec) -> OpenDesktop:
+    def open(self, slot: SlotRef, spec: DesktopSpec) -> OpenDesktop:
         """A pristine desktop in that slot, ready for its first observation. Cleans up after itself if it fails.
 
         Raises:
@@ -249,11 +249,11 @@ class Provider(Protocol):
         """
         ...
 
-    def prepare(self, slot: int, spec: DesktopSpec) -> None:
+    def prepare(self, slot: SlotRef, spec: DesktopSpec) -> None:
         """Starts making the slot's next desktop ahead, in the background, if there is room. May do nothing."""
         ...
 
-    def unprepare(self, slot: int) -> None:
+    def unprepare(self, slot: SlotRef) -> None:
         """Nothing is coming for the slot: destroys, in the background, what was prepared for it and not used."""
         ...
 

@@ -1,7 +1,7 @@
 """How many desktops a machine runs at once: counted from its memory, cores and disk, or set by a person."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from pydantic import Field
@@ -16,6 +16,26 @@ VM_OVERHEAD = 256 * MIB
 """Of QEMU itself, beside the guest's memory."""
 VM_DISK = 4 * GIB
 """What an attempt may write into its overlay."""
+
+
+@dataclass(frozen=True, order=True)
+class SlotRef:
+    """A slot of one provider as its worker names it. Two with the same index and node are the same slot.
+
+    Attributes:
+        index: from 0, among the provider's slots of that node.
+        node: empty on the worker's own machine, and where a cluster's scheduler places the slot's pod itself.
+        id: of its row; empty where no database is asked.
+        fence: number of the lease under which it is held; each further lease has a higher one. 0 = not leased.
+    """
+
+    index: int
+    node: str = ""
+    id: str = field(default="", compare=False)
+    fence: int = field(default=0, compare=False)
+
+    def __str__(self) -> str:
+        return f"{self.node} {self.index}".strip()
 
 
 class Need(Frozen):

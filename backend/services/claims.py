@@ -17,6 +17,7 @@ from backend.domain.errors import LeaseLost, NotFound
 from backend.domain.image_offers import ImageOffer, image_for
 from backend.domain.machine_image import DEFAULT
 from backend.domain.run import RunConfig
+from backend.domain.slots import SlotRef
 from backend.domain.task import Task
 from backend.domain.trajectory import Decision
 from backend.services import events, licences
@@ -58,7 +59,7 @@ class Claim:
 
     Attributes:
         fence: for every function of `backend.services.attempts`.
-        slot: index of the provider's slot on this node.
+        slot: of the provider.
         seed: the episode's own.
         attempt_number: from 1.
         assets: hash of every asset of the task set, by the name that steps use, and of every file of the web that the
@@ -75,7 +76,7 @@ class Claim:
     task_id: UUID
     lease_id: UUID
     provider: str
-    slot: int
+    slot: SlotRef
     task: Task
     config: RunConfig
     seed: int
@@ -215,7 +216,7 @@ def _claim(session: Session, run: Run, episode: Episode, attempt: Attempt, slot:
         task_id=row.id,
         lease_id=attempt.lease_id,
         provider=slot.provider,
-        slot=slot.index,
+        slot=SlotRef(slot.index, id=str(slot.id), fence=attempt.fencing_token),
         task=task,
         config=config,
         seed=episode.seed,

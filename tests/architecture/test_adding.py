@@ -22,6 +22,7 @@ from backend.domain.ports_agent import AgentContext
 from backend.domain.registry import Kind
 from backend.domain.run import Screen
 from backend.domain.score import PartResult
+from backend.domain.slots import SlotRef
 from backend.domain.task import EvaluatorSpec, PartKind, Task, TaskKey
 from backend.domain.trajectory import ActionType, Observation
 from tests.architecture.tree import ROOT
@@ -238,7 +239,7 @@ class TestExamples:
         program.write_text(f"#!/bin/sh\necho $@ >> {tmp_path}/calls\necho {guest} secret\n")
         program.chmod(0o755)
         assert provider.availability().ok
-        opened = provider.open(1, DesktopSpec(screen=Screen(width=640, height=480)))
+        opened = provider.open(SlotRef(1), DesktopSpec(screen=Screen(width=640, height=480)))
         assert opened.desktop.screen == Screen(width=640, height=480)
         provider.close()
         assert not opened.alive()

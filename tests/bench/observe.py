@@ -20,6 +20,7 @@ from backend.domain.observations._som import MarkOptions, mark
 from backend.domain.observations._tree import linear
 from backend.domain.ports import Desktop, DesktopSpec
 from backend.domain.run import ImageView
+from backend.domain.slots import SlotRef
 from backend.domain.trajectory import Frame
 from tests.bench.figures import Figure, machine
 from tests.factories.trees import large_tree
@@ -63,7 +64,7 @@ def calc_screen() -> tuple[Frame, str]:
     with tempfile.TemporaryDirectory(prefix="bench-", ignore_cleanup_errors=True) as folder:
         provider = LocalProvider(Settings(data=Path(folder)))
         try:
-            opened = provider.open(0, DesktopSpec())
+            opened = provider.open(SlotRef(0), DesktopSpec())
             try:
                 return _opened_calc(opened.desktop)
             finally:

@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import cycle, islice
 from pathlib import Path
 
 from backend.config import Settings
@@ -24,6 +25,7 @@ from backend.domain.health import DEFAULT_LIMITS
 from backend.domain.machine_image import find_image
 from backend.domain.ports import DesktopSpec, OpenDesktop
 from backend.domain.run import Screen
+from backend.domain.slots import SlotRef
 from backend.domain.way_out import WayOut
 from tests.bench.figures import Figure, percentile
 from tests.bench.figures import page as page_of
@@ -39,7 +41,7 @@ from worker.qemu.slot import CLONE
 from worker.qemu.templates import Template, Templates
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "performance-reset.md"
-SLOTS = 4
+SLOTS = tuple(SlotRef(index) for index in range(4))
 MOST_P50, MOST_P95, MOST_RATIO = 1.0, 2.5, 1.3
 READY_SECONDS, LINE_SECONDS = 120.0, 10.0
 HEAD = """# Performance of resets
@@ -110,17 +112,18 @@ def measured(place: Place, times: int) -> list[Figure]:
     provider = QemuProvider(Settings(data=place.data, machines_ahead=1))
     try:
         template = provider.template(place.spec)
-        opened = [provider.open(slot, place.spec) for slot in range(SLOTS)]
+        opened = [provider.open(slot, place.spec) for slot in SLOTS]
         with _bare(place, template) as bare_reset:
-            for slot in range(SLOTS):
+            for slot in SLOTS:
                 _reset(provider, opened, slot, place.spec)
             before = held(place.data).count()
-            pairs = [(_reset(provider, opened, turn % SLOTS, place.spec), bare_reset()) for turn in range(times)]
+            turns = list(islice(cycle(SLOTS), times))
+            pairs = [(_reset(provider, opened, slot, place.spec), bare_reset()) for slot in turns]
             # A line of a way out may still be opening.
             with suppress(AssertionError):
                 until(lambda: held(place.data).count() == before, LINE_SECONDS)
             left = held(place.data).count() - before
-        ahead = [_reset(provider, opened, number % SLOTS, place.spec, ahead=True) for number in range(times // 2)]
+        ahead = [_reset(provider, opened, slot, place.spec, ahead=True) for slot in turns[: times // 2]]
         private = [each.private_bytes() / 2**20 for each in opened]  # type: ignore[attr-defined]
         opened.pop().close()
         cold = [_cold(place)]
@@ -147,18 +150,18 @@ def _aimed(what: str, aim: str, values: Sequence[float], share: float, most: flo
 
 
 def _reset(
-    provider: QemuProvider, opened: list[OpenDesktop], slot: int, spec: DesktopSpec, *, ahead: bool = False
+    provider: QemuProvider, opened: list[OpenDesktop], slot: SlotRef, spec: DesktopSpec, *, ahead: bool = False
 ) -> float:
     """Seconds of one reset. `ahead`: while the old machine is still evaluated, the next one is made."""
     if ahead:
         provider.prepare(slot, spec)
         until(lambda: provider.ready(slot), READY_SECONDS)
     begun = time.monotonic()
-    opened[slot].close()
-    opened[slot] = provider.open(slot, spec)
-    opened[slot].desktop.frame()
+    opened[slot.index].close()
+    opened[slot.index] = provider.open(slot, spec)
+    opened[slot.index].desktop.frame()
     seconds = time.monotonic() - begun
-    opened[slot].let_out(WayOut(), _no_file)
+    opened[slot.index].let_out(WayOut(), _no_file)
     return seconds
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from backend.config import Settings
 from backend.domain.ports import DesktopSpec
+from backend.domain.slots import SlotRef
 from tests.bench.figures import Figure, page, percentile
 from tests.bench.loop import figure, say
 from tests.integration.keeper.helpers import SMALL, STANDIN
@@ -110,14 +111,14 @@ def desktops(folder: Path, times: int) -> list[Figure]:
 def resets(provider: LocalProvider, times: int, *, ahead: bool) -> list[float]:
     """Seconds from one desktop's end to the next one's first picture."""
     found = []
-    opened = provider.open(0, SPEC)
+    opened = provider.open(SlotRef(0), SPEC)
     for _ in range(times):
         if ahead:
-            provider.prepare(0, SPEC)
-            until(provider._spares[0].coming.done, LONG)
+            provider.prepare(SlotRef(0), SPEC)
+            until(provider._spares[SlotRef(0)].coming.done, LONG)
         start = time.monotonic()
         opened.close()
-        opened = provider.open(0, SPEC)
+        opened = provider.open(SlotRef(0), SPEC)
         opened.desktop.frame()
         found.append(time.monotonic() - start)
     opened.close()

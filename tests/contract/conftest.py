@@ -10,6 +10,7 @@ import pytest
 from backend.config import Settings
 from backend.domain.ports import DesktopSpec, OpenDesktop, Provider
 from backend.domain.run import Screen
+from backend.domain.slots import SlotRef
 from tests.fakes.provider import FakeProvider
 
 SPEC = DesktopSpec(screen=Screen(width=800, height=600))
@@ -68,10 +69,10 @@ class WineDesktops:
         self.unprepare = provider.unprepare
         self.close = provider.close
 
-    def open(self, slot: int, spec: DesktopSpec) -> OpenDesktop:
+    def open(self, slot: SlotRef, spec: DesktopSpec) -> OpenDesktop:
         return self._provider.open(slot, spec.model_copy(update={"image": "wine"}))
 
-    def prepare(self, slot: int, spec: DesktopSpec) -> None:
+    def prepare(self, slot: SlotRef, spec: DesktopSpec) -> None:
         self._provider.prepare(slot, spec.model_copy(update={"image": "wine"}))
 
 
@@ -113,7 +114,7 @@ def provider(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 @pytest.fixture
 def opened(provider: Provider) -> Iterator[OpenDesktop]:
     """A desktop of the test's own."""
-    made = provider.open(0, SPEC)
+    made = provider.open(SlotRef(0), SPEC)
     yield made
     made.close()
 
@@ -121,6 +122,6 @@ def opened(provider: Provider) -> Iterator[OpenDesktop]:
 @pytest.fixture(scope="module")
 def shared(provider: Provider) -> Iterator[OpenDesktop]:
     """One desktop for all tests of a module that leave it usable."""
-    made = provider.open(1, SPEC)
+    made = provider.open(SlotRef(1), SPEC)
     yield made
     made.close()

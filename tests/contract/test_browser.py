@@ -10,6 +10,7 @@ import pytest
 from backend.domain.errors import GuestLost, GuestRefused
 from backend.domain.ports_web import Browser
 from backend.domain.setup._steps import look_again
+from backend.domain.slots import SlotRef
 from tests.contract.conftest import SPEC, local_provider
 from tests.fakes.browser import NEVER, FakeBrowser
 from tests.fakes.desktop import FakeDesktop
@@ -62,7 +63,7 @@ def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     if shutil.which("chromium") is None:
         pytest.skip("needs Chromium: make setup APPS=full")
     provider = local_provider(tmp_path_factory.mktemp("browser"))
-    opened = provider.open(0, SPEC)
+    opened = provider.open(SlotRef(0), SPEC)
     try:
         made = Place(DevToolsBrowser(*opened.stream_address(), (9222, 1337)), opened.desktop)
         _started(made)

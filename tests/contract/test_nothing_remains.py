@@ -17,6 +17,7 @@ from backend.domain.errors import GuestLost, GuestRefused
 from backend.domain.health import HealthLimits
 from backend.domain.machine_image import DEFAULT
 from backend.domain.ports import Desktop, DesktopSpec, OpenDesktop, Provider
+from backend.domain.slots import SlotRef
 from backend.domain.trajectory import Action, ActionType
 from tests.contract import traces
 from tests.contract.conftest import REAL_PROVIDERS, SPEC, made_provider
@@ -121,12 +122,13 @@ def story(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     provider: Provider = made_provider(name, tmp_path_factory)
     try:
         spec = spec_of(provider, image)
-        first, neighbour = provider.open(0, spec), provider.open(1, spec)
+        first, neighbour = provider.open(SlotRef(0), spec), provider.open(SlotRef(1), spec)
         left = {**leave(first.desktop), "clock": change_clock(first)}
-        provider.prepare(0, spec)
+        provider.prepare(SlotRef(0), spec)
         itself, beside = look(first.desktop), closing(neighbour)
         first.close()
-        yield Story(left, itself, beside, closing(provider.open(0, spec)), closing(provider.open(0, spec)))
+        prepared = closing(provider.open(SlotRef(0), spec))
+        yield Story(left, itself, beside, prepared, closing(provider.open(SlotRef(0), spec)))
     finally:
         provider.close()
 

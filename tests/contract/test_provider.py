@@ -7,6 +7,7 @@ import pytest
 from backend.domain.errors import NotFound
 from backend.domain.ports import Desktop, DesktopSpec, OpenDesktop, Provider
 from backend.domain.run import Screen
+from backend.domain.slots import SlotRef
 from backend.domain.way_out import WayOut
 from tests.contract.conftest import SPEC, WITH_WINE_AT_LENGTH, opened_provider
 from tests.contract.kinds import kind_of
@@ -47,7 +48,7 @@ class TestOpen:
         assert json.loads(json.dumps(dict(opened.details)))["provider"]
 
     def test_two_slots_are_two_machines(self, provider: Provider, opened: OpenDesktop) -> None:
-        other = provider.open(2, SPEC)
+        other = provider.open(SlotRef(2), SPEC)
         try:
             leave(opened.desktop)
             assert is_there(opened.desktop)
@@ -56,17 +57,17 @@ class TestOpen:
             other.close()
 
     def test_a_slot_is_pristine_every_time(self, provider: Provider) -> None:
-        first = provider.open(0, SPEC)
+        first = provider.open(SlotRef(0), SPEC)
         leave(first.desktop)
         first.close()
-        second = provider.open(0, SPEC)
+        second = provider.open(SlotRef(0), SPEC)
         try:
             assert not is_there(second.desktop)
         finally:
             second.close()
 
     def test_the_screen_is_as_asked(self, provider: Provider) -> None:
-        made = provider.open(0, DesktopSpec(screen=Screen(width=1024, height=768)))
+        made = provider.open(SlotRef(0), DesktopSpec(screen=Screen(width=1024, height=768)))
         try:
             assert (made.desktop.frame().width, made.desktop.frame().height) == (1024, 768)
         finally:
@@ -85,7 +86,7 @@ class TestLetOut:
 
 class TestClose:
     def test_twice_is_once(self, provider: Provider) -> None:
-        made = provider.open(0, SPEC)
+        made = provider.open(SlotRef(0), SPEC)
         made.close()
         made.close()
         assert not made.alive()
@@ -93,26 +94,26 @@ class TestClose:
 
 class TestPrepare:
     def test_what_was_prepared_is_pristine_and_as_asked(self, provider: Provider) -> None:
-        provider.prepare(0, SPEC)
-        made = provider.open(0, SPEC)
+        provider.prepare(SlotRef(0), SPEC)
+        made = provider.open(SlotRef(0), SPEC)
         try:
             assert made.desktop.screen == SPEC.screen
         finally:
             made.close()
 
     def test_what_was_prepared_for_another_screen_is_not_used(self, provider: Provider) -> None:
-        provider.prepare(0, DesktopSpec(screen=Screen(width=640, height=480)))
-        made = provider.open(0, SPEC)
+        provider.prepare(SlotRef(0), DesktopSpec(screen=Screen(width=640, height=480)))
+        made = provider.open(SlotRef(0), SPEC)
         try:
             assert made.desktop.frame().width == SPEC.screen.width
         finally:
             made.close()
 
     def test_what_is_not_wanted_after_all_is_gone(self, provider: Provider) -> None:
-        provider.prepare(0, SPEC)
-        provider.unprepare(0)
-        provider.unprepare(0)
-        made = provider.open(0, SPEC)
+        provider.prepare(SlotRef(0), SPEC)
+        provider.unprepare(SlotRef(0))
+        provider.unprepare(SlotRef(0))
+        made = provider.open(SlotRef(0), SPEC)
         try:
             assert not made.details.get("prepared")
         finally:

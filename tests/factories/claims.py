@@ -5,6 +5,7 @@ from typing import Any
 from uuid import uuid4
 
 from backend.domain.run import Budget, RunConfig, Screen
+from backend.domain.slots import SlotRef
 from backend.domain.task import EvaluatorSpec, MetricCall, SetupStep, Task, TaskKey
 from backend.services.claims import Claim, Fence
 
@@ -54,7 +55,7 @@ def claim_of(
         task_id=uuid4(),
         lease_id=uuid4(),
         provider="fake",
-        slot=0,
+        slot=SlotRef(0),
         task=task,
         config=config,
         seed=7,

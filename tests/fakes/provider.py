@@ -6,6 +6,7 @@ from typing import Any
 
 from backend.domain.errors import Lost
 from backend.domain.ports import Availability, Desktop, DesktopSpec, OpenDesktop
+from backend.domain.slots import SlotRef
 from backend.domain.trajectory import Frame
 from backend.domain.way_out import WayOut
 from tests.fakes.desktop import FakeDesktop
@@ -14,10 +15,10 @@ from tests.fakes.desktop import FakeDesktop
 class FakeOpenDesktop:
     """A FakeDesktop (`fake`) with what its provider knows of it; `last` is what its machine still shows."""
 
-    def __init__(self, desktop: FakeDesktop, slot: int) -> None:
+    def __init__(self, desktop: FakeDesktop, slot: SlotRef) -> None:
         self.desktop: Desktop = desktop
         self.fake = desktop
-        self.details: Mapping[str, Any] = {"provider": "fake", "slot": slot}
+        self.details: Mapping[str, Any] = {"provider": "fake", "slot": slot.index}
         self.closed = 0
         self.way_out = WayOut()
         self.last: Frame | None = None
@@ -58,8 +59,8 @@ class FakeProvider:
 
     def __init__(self) -> None:
         self.opened: list[FakeOpenDesktop] = []
-        self.prepared: list[tuple[int, DesktopSpec]] = []
-        self.unprepared: list[int] = []
+        self.prepared: list[tuple[SlotRef, DesktopSpec]] = []
+        self.unprepared: list[SlotRef] = []
         self.broken: Lost | None = None
         self.programs: tuple[str, ...] = ("mousepad",)
         self.on_open: Callable[[FakeDesktop], None] | None = None
@@ -68,7 +69,7 @@ class FakeProvider:
     def availability(self) -> Availability:
         return Availability(ok=True, programs=self.programs)
 
-    def open(self, slot: int, spec: DesktopSpec) -> OpenDesktop:
+    def open(self, slot: SlotRef, spec: DesktopSpec) -> OpenDesktop:
         if self.broken is not None:
             raise self.broken
         desktop = FakeDesktop(spec.screen)
@@ -79,11 +80,11 @@ class FakeProvider:
             self.opened.append(made)
         return made
 
-    def prepare(self, slot: int, spec: DesktopSpec) -> None:
+    def prepare(self, slot: SlotRef, spec: DesktopSpec) -> None:
         with self._lock:
             self.prepared.append((slot, spec))
 
-    def unprepare(self, slot: int) -> None:
+    def unprepare(self, slot: SlotRef) -> None:
         with self._lock:
             self.unprepared.append(slot)
 

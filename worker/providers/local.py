@@ -14,6 +14,7 @@ from backend.domain.errors import ClusterLost, GuestLost, Lost
 from backend.domain.ports import Availability, Desktop, DesktopSpec, OpenDesktop
 from backend.domain.registry import Kind, register
 from backend.domain.run import Screen
+from backend.domain.slots import SlotRef
 from backend.domain.trajectory import Frame
 from backend.domain.way_out import WayOut
 from worker.desktops import GuestDesktop
@@ -130,8 +131,8 @@ class LocalProvider:
         self._starting = threading.Lock()
         self._lock = threading.Lock()
         self._trying = threading.Lock()
-        self._open: dict[int, LocalDesktop] = {}
-        self._spares: dict[int, Spare[LocalDesktop]] = {}
+        self._open: dict[SlotRef, LocalDesktop] = {}
+        self._spares: dict[SlotRef, Spare[LocalDesktop]] = {}
         self._closed = False
         self._answer: Availability | None = None
         self._asked = 0.0
@@ -158,7 +159,7 @@ class LocalProvider:
 
     # ---- desktops
 
-    def open(self, slot: int, spec: DesktopSpec) -> OpenDesktop:
+    def open(self, slot: SlotRef, spec: DesktopSpec) -> OpenDesktop:
         """A pristine desktop: the one prepared for the slot if there is one, else a new one."""
         if spec.image not in SYSTEMS:
             raise ClusterLost(f"local desktops have no image {spec.image!r}", hint=f"There are: {', '.join(SYSTEMS)}.")
@@ -175,7 +176,7 @@ class LocalProvider:
             raise ClusterLost("the worker is being stopped")
         return opened
 
-    def prepare(self, slot: int, spec: DesktopSpec) -> None:
+    def prepare(self, slot: SlotRef, spec: DesktopSpec) -> None:
         """Starts making the slot's next desktop, if the machine has room for all that it may use."""
         with self._lock:
             known = self._spares.get(slot)
@@ -187,7 +188,7 @@ class LocalProvider:
         make = partial(self._make_spare, spec, known)
         threading.Thread(target=deliver, args=(spare.coming, make), name=f"spare {slot}").start()
 
-    def unprepare(self, slot: int) -> None:
+    def unprepare(self, slot: SlotRef) -> None:
         """Destroys the slot's spare, if there is one: a machine without work keeps no desktops."""
         with self._lock:
             spare = self._spares.pop(slot, None)
@@ -223,7 +224,7 @@ class LocalProvider:
             made.desktop.frame()
         return made
 
-    def _take_spare(self, slot: int, spec: DesktopSpec) -> LocalDesktop | None:
+    def _take_spare(self, slot: SlotRef, spec: DesktopSpec) -> LocalDesktop | None:
         """The slot's prepared desktop, if it is what is wanted and well."""
         with self._lock:
             spare = self._spares.pop(slot, None)

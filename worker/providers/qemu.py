@@ -14,7 +14,7 @@ from backend.domain.errors import ClusterLost, DeskarenaError
 from backend.domain.machine_image import find_image, read_image
 from backend.domain.ports import Availability, DesktopSpec, OpenDesktop
 from backend.domain.registry import Kind, register
-from backend.domain.slots import largest, need_of
+from backend.domain.slots import SlotRef, largest, need_of
 from worker.egress import Gateways
 from worker.health import health_limits
 from worker.local.room import free_memory
@@ -28,6 +28,8 @@ from worker.qemu.plan import SLOW, Host, this_host
 from worker.qemu.templates import Template, Templates
 
 _NO_IMAGE = "there is no machine image: `deskarena image build linux` makes one (docs/machine-images.md)"
+_TEMPLATES = SlotRef(-1)
+"""Whose supervisor makes templates that are asked for."""
 _HINT = "docs/qemu.md says what virtual machines need; `deskarena doctor` what is missing."
 logger = logging.getLogger(__name__)
 
@@ -62,9 +64,9 @@ class QemuProvider:
         self._budget = Budget(settings.machine_memory_mib * MIB, free_memory)
         self._gateways = Gateways()
         self._lock, self._admitting = threading.Lock(), threading.Lock()
-        self._supervisors: dict[int, SlotSupervisor] = {}
-        self._open: dict[int, QemuDesktop] = {}
-        self._spares: dict[int, Spare[QemuDesktop]] = {}
+        self._supervisors: dict[SlotRef, SlotSupervisor] = {}
+        self._open: dict[SlotRef, QemuDesktop] = {}
+        self._spares: dict[SlotRef, Spare[QemuDesktop]] = {}
         self._claims: list[_Claim] = []
         self._host: Host | None = None
         self._closed = False
@@ -100,7 +102,7 @@ class QemuProvider:
 
     # ---- desktops
 
-    def open(self, slot: int, spec: DesktopSpec) -> OpenDesktop:
+    def open(self, slot: SlotRef, spec: DesktopSpec) -> OpenDesktop:
         """A pristine machine: the one prepared for the slot if there is one, else a new one."""
         with self._lock:
             former = self._open.pop(slot, None)
@@ -115,7 +117,7 @@ class QemuProvider:
             raise ClusterLost("the worker is being stopped")
         return opened
 
-    def prepare(self, slot: int, spec: DesktopSpec) -> None:
+    def prepare(self, slot: SlotRef, spec: DesktopSpec) -> None:
         """Starts making the slot's next machine, if fewer wait than are wanted and memory is left for all."""
         try:
             order = self._order(spec)
@@ -134,14 +136,14 @@ class QemuProvider:
         make = partial(self._make_spare, slot, order, claim, known)
         threading.Thread(target=deliver, args=(spare.coming, make), name=f"spare {slot}").start()
 
-    def unprepare(self, slot: int) -> None:
+    def unprepare(self, slot: SlotRef) -> None:
         """Destroys the slot's spare, if there is one."""
         with self._lock:
             spare = self._spares.pop(slot, None)
         if spare is not None:
             threading.Thread(target=spare.discard, name=f"no spare {slot}").start()
 
-    def ready(self, slot: int) -> bool:
+    def ready(self, slot: SlotRef) -> bool:
         """Whether the slot's next machine waits, made."""
         with self._lock:
             spare = self._spares.get(slot)
@@ -153,7 +155,7 @@ class QemuProvider:
         Raises:
             ClusterLost, GuestLost: it cannot be made; says why.
         """
-        return self._makings.prepare(self._supervisor(-1), self._order(spec))
+        return self._makings.prepare(self._supervisor(_TEMPLATES), self._order(spec))
 
     def close(self) -> None:
         """Destroys everything. Safe to call twice."""
@@ -196,7 +198,7 @@ class QemuProvider:
             self._claims = [each for each in self._claims if each.holds()]
             return [(each.size, each.used) for each in self._claims]
 
-    def _make_in_room(self, slot: int, spec: DesktopSpec) -> QemuDesktop:
+    def _make_in_room(self, slot: SlotRef, spec: DesktopSpec) -> QemuDesktop:
         """A new machine; what waits for other slots makes room for it if need be.
 
         Raises:
@@ -205,13 +207,13 @@ class QemuProvider:
         order = self._order(spec)
         while (claim := self._claim(order.size)) is None:
             with self._lock:
-                _, spare = self._spares.popitem() if self._spares else (0, None)
+                _, spare = self._spares.popitem() if self._spares else (None, None)
             if spare is None:
                 raise ClusterLost(f"there is no memory for a machine that takes {order.size // MIB} MiB", hint=_HINT)
             spare.discard()
         return self._make(slot, order, claim)
 
-    def _make_spare(self, slot: int, order: Order, claim: _Claim, former: Spare[QemuDesktop] | None) -> QemuDesktop:
+    def _make_spare(self, slot: SlotRef, order: Order, claim: _Claim, former: Spare[QemuDesktop] | None) -> QemuDesktop:
         if former is not None:
             former.discard()
         made = self._make(slot, order, claim)
@@ -220,13 +222,13 @@ class QemuProvider:
             made.desktop.frame()
         return made
 
-    def _take_spare(self, slot: int, spec: DesktopSpec) -> QemuDesktop | None:
+    def _take_spare(self, slot: SlotRef, spec: DesktopSpec) -> QemuDesktop | None:
         """The slot's prepared machine, if it is what is wanted and well."""
         with self._lock:
             spare = self._spares.pop(slot, None)
         return None if spare is None else spare.take(spec)
 
-    def _make(self, slot: int, order: Order, claim: _Claim) -> QemuDesktop:
+    def _make(self, slot: SlotRef, order: Order, claim: _Claim) -> QemuDesktop:
         """A new machine in the room that is claimed for it, which is free again if it cannot be made."""
         try:
             made = claim.machine = self._new(slot, order)
@@ -236,7 +238,7 @@ class QemuProvider:
             raise
         return made
 
-    def _new(self, slot: int, order: Order) -> QemuDesktop:
+    def _new(self, slot: SlotRef, order: Order) -> QemuDesktop:
         supervisor = self._supervisor(slot)
         made = self._makings.make(supervisor, order)
         way_out = supervisor.folder / f"{made.held.name}.gateway"
@@ -249,7 +251,7 @@ class QemuProvider:
         lines = partial(self._gateways.lines, made.address, made.secret, way_out)
         return QemuDesktop(made, order, self._known_host(), gateway, lines)
 
-    def _supervisor(self, slot: int) -> SlotSupervisor:
+    def _supervisor(self, slot: SlotRef) -> SlotSupervisor:
         """The slot's; another one if it died."""
         with self._lock:
             if self._closed:

@@ -15,6 +15,7 @@ from backend.domain.registry import Kind
 from backend.domain.score import Blob
 from backend.domain.setup import run_step
 from backend.domain.setup._steps import look_again
+from backend.domain.slots import SlotRef
 from tests.factories.starter_tasks import make_task
 from tests.fakes.web import FakeWeb
 from worker.providers.local import LocalProvider
@@ -50,7 +51,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenDesktop]:
     offer = provider.availability()
     if not offer.ok:
         pytest.skip(f"needs local desktops: {offer.reason}")
-    made = provider.open(0, DesktopSpec())
+    made = provider.open(SlotRef(0), DesktopSpec())
     try:
         for name, text in PAGES.items():
             made.desktop.write_file(f"{HOME}/{name}", text.encode())

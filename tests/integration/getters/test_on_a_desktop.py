@@ -14,6 +14,7 @@ from backend.domain import registry
 from backend.domain.ports import DesktopSpec, OpenDesktop
 from backend.domain.registry import Kind
 from backend.domain.run import Screen
+from backend.domain.slots import SlotRef
 from tests.factories.slide_media import with_link
 from tests.factories.starter_tasks import FakeContext
 from tests.waiting import until
@@ -31,7 +32,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenDesktop]:
     offer = provider.availability()
     if not offer.ok:
         pytest.skip(f"needs local desktops: {offer.reason}")
-    desktop = provider.open(0, DesktopSpec(screen=Screen(width=800, height=600)))
+    desktop = provider.open(SlotRef(0), DesktopSpec(screen=Screen(width=800, height=600)))
     yield desktop
     desktop.close()
     provider.close()

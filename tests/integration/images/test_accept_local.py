@@ -7,6 +7,7 @@ import pytest
 from backend.config import Settings
 from backend.domain import registry
 from backend.domain.ports import DesktopSpec
+from backend.domain.slots import SlotRef
 from tests.integration.keeper.helpers import keeper_options
 from worker.images.checks import Check, basics, starts
 from worker.images.windows.accept.resets import first_start, resets
@@ -38,7 +39,7 @@ def provider() -> Iterator[LocalProvider]:
 
 class TestAskAll:
     def test_every_route_answers(self, provider: LocalProvider) -> None:
-        opened = provider.open(0, SPEC)
+        opened = provider.open(SlotRef(0), SPEC)
         try:
             faults = {line.name: line.fault for line in ask_all(opened.desktop, HOME, windows=False) if not line.ok}
         finally:
@@ -49,7 +50,7 @@ class TestAskAll:
 
 class TestCheckList:
     def test_finds_what_starts_and_what_does_not(self, provider: LocalProvider) -> None:
-        opened = provider.open(0, SPEC)
+        opened = provider.open(SlotRef(0), SPEC)
         try:
             assert [line for line in basics(opened.desktop) if not line.ok] == []
             editor = Check(command=("mousepad",), window="Mousepad", seconds=30)

@@ -12,6 +12,7 @@ from backend.domain import registry
 from backend.domain.ports import Desktop, DesktopSpec, OpenDesktop
 from backend.domain.registry import Kind
 from backend.domain.setup import run_step
+from backend.domain.slots import SlotRef
 from tests.factories.starter_tasks import make_task
 from tests.factories.video import frames, video
 from tests.fakes.web import FakeWeb
@@ -45,7 +46,7 @@ def provider(request: pytest.FixtureRequest) -> Iterator[LocalProvider]:
 
 @pytest.fixture
 def opened(provider: LocalProvider) -> Iterator[OpenDesktop]:
-    made = provider.open(0, DesktopSpec())
+    made = provider.open(SlotRef(0), DesktopSpec())
     yield made
     made.close()
 

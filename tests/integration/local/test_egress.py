@@ -13,6 +13,7 @@ from backend.config import Settings
 from backend.domain.errors import NotFound
 from backend.domain.ports import DesktopSpec, OpenDesktop
 from backend.domain.run import Screen
+from backend.domain.slots import SlotRef
 from backend.domain.way_out import WayOut, way_out_of
 from backend.services.addresses import Reach
 from tests.factories.suites import SAMPLES, read
@@ -64,7 +65,7 @@ def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalProvider
 
 @pytest.fixture(scope="module")
 def opened(provider: LocalProvider) -> Iterator[OpenDesktop]:
-    made = provider.open(0, DesktopSpec(screen=Screen(width=800, height=600)))
+    made = provider.open(SlotRef(0), DesktopSpec(screen=Screen(width=800, height=600)))
     yield made
     made.close()
 
@@ -148,7 +149,7 @@ class TestWayOut:
         assert found["https://museum.example/elsewhere"].startswith("403")
 
     def test_the_browser_opens_it_without_a_warning_and_warns_of_others(self, provider: LocalProvider) -> None:
-        made = provider.open(2, DesktopSpec(screen=Screen(width=800, height=600)))
+        made = provider.open(SlotRef(2), DesktopSpec(screen=Screen(width=800, height=600)))
         if made.desktop.execute(["sh", "-c", "command -v chromium"]).returncode:
             pytest.skip("needs Chromium: make setup APPS=full")
 
@@ -194,7 +195,7 @@ class TestWayOut:
             assert opened.desktop.execute(["sh", "-c", line]).returncode != 0, line
 
     def test_closing_leaves_nothing(self, provider: LocalProvider) -> None:
-        made = provider.open(1, DesktopSpec(screen=Screen(width=640, height=480)))
+        made = provider.open(SlotRef(1), DesktopSpec(screen=Screen(width=640, height=480)))
         path = Path(made.stream_address()[0].removeprefix("unix:")).parent
         assert (path / "out" / "gateway").is_socket()
         made.close()

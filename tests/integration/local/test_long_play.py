@@ -20,6 +20,7 @@ from backend.domain.ports import Desktop, DesktopSpec
 from backend.domain.ports_agent import AgentContext
 from backend.domain.registry import Kind
 from backend.domain.run import Budget, RunConfig, Screen
+from backend.domain.slots import SlotRef
 from backend.domain.trajectory import StepRecord
 from tests.factories.tasks import make_task
 from tests.sampling import runs_everything, seed
@@ -46,7 +47,7 @@ def desktop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desktop]:
     offer = provider.availability()
     if not offer.ok:
         pytest.skip(f"needs local desktops: {offer.reason}")
-    yield provider.open(0, DesktopSpec(screen=Screen(width=1280, height=800))).desktop
+    yield provider.open(SlotRef(0), DesktopSpec(screen=Screen(width=1280, height=800))).desktop
     provider.close()
 
 

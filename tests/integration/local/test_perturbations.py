@@ -10,6 +10,7 @@ from backend.domain.errors import TaskSetupFailed
 from backend.domain.ports import Desktop, DesktopSpec
 from backend.domain.run import Screen
 from backend.domain.setup import run_step
+from backend.domain.slots import SlotRef
 from backend.domain.trajectory import Window
 from tests.factories.starter_tasks import FakeContext
 from worker.providers.local import LocalProvider
@@ -29,7 +30,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desktop]:
         pytest.skip(f"needs local desktops: {offer.reason}")
     if "mousepad" not in offer.programs:
         pytest.skip("needs mousepad: `make setup` installs it")
-    yield provider.open(0, DesktopSpec(screen=SCREEN)).desktop
+    yield provider.open(SlotRef(0), DesktopSpec(screen=SCREEN)).desktop
     provider.close()
 
 

@@ -13,6 +13,7 @@ from backend.config import Settings
 from backend.domain.errors import ClusterLost, GuestLost
 from backend.domain.ports import DesktopSpec, OpenDesktop, Provider
 from backend.domain.run import Screen
+from backend.domain.slots import SlotRef
 from tests.integration.keeper.helpers import eventually, exists, family, keeper_options
 from worker.keeper.client import CHECKOUT
 from worker.local.limits import MIB, Limits
@@ -98,7 +99,7 @@ class TestAvailability:
 class TestOpen:
     def test_is_the_port(self, provider: LocalProvider) -> None:
         port: Provider = provider
-        opened = port.open(0, SPEC)
+        opened = port.open(SlotRef(0), SPEC)
         try:
             assert opened.alive()
             assert opened.why_dead() == ""
@@ -113,18 +114,18 @@ class TestOpen:
         assert opened.why_dead() == "destroyed"
 
     def test_every_desktop_is_pristine(self, provider: LocalProvider) -> None:
-        opened = provider.open(0, SPEC)
+        opened = provider.open(SlotRef(0), SPEC)
         opened.desktop.write_file("/home/user/Desktop/note", b"left behind")
         opened.desktop.write_file("/tmp/note", b"left behind")
         opened.close()
-        opened = provider.open(0, SPEC)
+        opened = provider.open(SlotRef(0), SPEC)
         shown = opened.desktop.execute(["ls", "/home/user/Desktop", "/tmp/note"])
         assert "note\n" not in shown.output.replace("/tmp/note\n", "")
         assert "No such file" in shown.error
         opened.close()
 
     def test_secrets_differ_and_one_does_not_open_the_other(self, provider: LocalProvider) -> None:
-        first, second = provider.open(0, SPEC), provider.open(1, SPEC)
+        first, second = provider.open(SlotRef(0), SPEC), provider.open(SlotRef(1), SPEC)
         assert first.stream_address()[1] != second.stream_address()[1]
         from worker.desktops import GuestDesktop
 
@@ -136,18 +137,18 @@ class TestOpen:
         second.close()
 
     def test_a_slot_has_one_desktop(self, provider: LocalProvider) -> None:
-        first = provider.open(0, SPEC)
-        second = provider.open(0, SPEC)
+        first = provider.open(SlotRef(0), SPEC)
+        second = provider.open(SlotRef(0), SPEC)
         assert not first.alive()
         assert second.alive()
         second.close()
 
     def test_refuses_an_image_that_it_does_not_have(self, provider: LocalProvider) -> None:
         with pytest.raises(ClusterLost, match="no image 'windows-11'"):
-            provider.open(0, DesktopSpec(image="windows-11"))
+            provider.open(SlotRef(0), DesktopSpec(image="windows-11"))
 
     def test_leaves_nothing(self, provider: LocalProvider) -> None:
-        opened = of(provider.open(0, SPEC))
+        opened = of(provider.open(SlotRef(0), SPEC))
         opened.desktop.launch(["sh", "-c", "sleep 1000 & sleep 1000"])
         eventually(lambda: len(family(opened._kept.pid)) > 8)
         pids = family(opened._kept.pid)
@@ -162,52 +163,52 @@ class TestOpen:
 
 class TestPrepare:
     def test_the_next_desktop_is_there_at_once(self, once: LocalProvider) -> None:
-        once.prepare(0, SPEC)
-        once.prepare(0, SPEC)
-        once._spares[0].coming.result(60)
+        once.prepare(SlotRef(0), SPEC)
+        once.prepare(SlotRef(0), SPEC)
+        once._spares[SlotRef(0)].coming.result(60)
         started = time.monotonic()
-        opened = of(once.open(0, SPEC))
+        opened = of(once.open(SlotRef(0), SPEC))
         assert time.monotonic() - started < 0.5
         assert opened.details["prepared"] is True
         assert opened.desktop.frame().width == 800
         opened.close()
 
     def test_one_that_is_not_what_is_wanted_is_not_used(self, once: LocalProvider) -> None:
-        once.prepare(0, SPEC)
-        spare = once._spares[0].coming.result(60)
-        opened = of(once.open(0, OTHER))
+        once.prepare(SlotRef(0), SPEC)
+        spare = once._spares[SlotRef(0)].coming.result(60)
+        opened = of(once.open(SlotRef(0), OTHER))
         assert "prepared" not in opened.details
         assert opened.desktop.frame().width == 1024
         assert not spare.alive()
         opened.close()
 
     def test_another_wish_replaces_it(self, once: LocalProvider) -> None:
-        once.prepare(0, SPEC)
-        first = once._spares[0].coming
-        once.prepare(0, OTHER)
-        second = once._spares[0].coming.result(60)
+        once.prepare(SlotRef(0), SPEC)
+        first = once._spares[SlotRef(0)].coming
+        once.prepare(SlotRef(0), OTHER)
+        second = once._spares[SlotRef(0)].coming.result(60)
         assert not first.result(0).alive()
         assert second.spec == OTHER
-        once.open(0, OTHER).close()
+        once.open(SlotRef(0), OTHER).close()
 
     def test_one_that_died_is_not_used(self, once: LocalProvider) -> None:
-        once.prepare(0, SPEC)
-        spare = once._spares[0].coming.result(60)
+        once.prepare(SlotRef(0), SPEC)
+        spare = once._spares[SlotRef(0)].coming.result(60)
         end_everything(spare)
         eventually(lambda: not spare.alive())
-        opened = of(once.open(0, SPEC))
+        opened = of(once.open(SlotRef(0), SPEC))
         assert "prepared" not in opened.details
         opened.close()
 
     def test_does_nothing_without_room(self, once: LocalProvider, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("worker.providers.local.free_memory", lambda: 1024 * MIB)
-        once.prepare(0, SPEC)
+        once.prepare(SlotRef(0), SPEC)
         assert once._spares == {}
 
 
 class TestLoss:
     def test_a_desktop_that_ends_itself_says_so(self, once: LocalProvider) -> None:
-        opened = once.open(0, SPEC)
+        opened = once.open(SlotRef(0), SPEC)
         end_everything(opened)
         with pytest.raises(GuestLost):
             forever(opened.desktop.frame)
@@ -219,35 +220,35 @@ class TestLoss:
         with keeper_options("user", server=SERVER, site=SITE) as options:
             limits = Limits(memory=320 * MIB, home=64 * MIB, tmp=32 * MIB, run=8 * MIB, shm=32 * MIB)
             provider = LocalProvider(Settings(data=tmp_path), options=options, limits=limits)
-            opened = provider.open(0, SPEC)
+            opened = provider.open(SlotRef(0), SPEC)
             opened.desktop.launch(["python3", "-c", HOG])
             eventually(lambda: not opened.alive(), 30)
             assert opened.why_dead().startswith("memory limit: it held")
             provider.close()
 
     def test_a_dead_keeper_is_replaced(self, own: LocalProvider) -> None:
-        opened = own.open(0, SPEC)
-        own.prepare(0, SPEC)
-        own._spares[0].coming.result(60)
+        opened = own.open(SlotRef(0), SPEC)
+        own.prepare(SlotRef(0), SPEC)
+        own._spares[SlotRef(0)].coming.result(60)
         assert own._keeper is not None
         os.kill(own._keeper.pid, 9)
         eventually(lambda: not opened.alive(), 5)
         assert "keeper died" in opened.why_dead()
         opened.close()
-        again = own.open(0, SPEC)
+        again = own.open(SlotRef(0), SPEC)
         assert again.desktop.frame().width == 800
         again.close()
 
 
 class TestClose:
     def test_takes_everything_along_and_makes_nothing_more(self, own: LocalProvider) -> None:
-        opened = of(own.open(0, SPEC))
-        own.prepare(0, SPEC)
+        opened = of(own.open(SlotRef(0), SPEC))
+        own.prepare(SlotRef(0), SPEC)
         assert own._keeper is not None
         keeper, pids = own._keeper.pid, family(opened._kept.pid)
         own.close()
         own.close()
         assert [pid for pid in (keeper, *pids) if exists(pid)] == []
-        own.prepare(0, SPEC)
+        own.prepare(SlotRef(0), SPEC)
         with pytest.raises(ClusterLost, match="being stopped"):
-            own.open(0, SPEC)
+            own.open(SlotRef(0), SPEC)

@@ -14,6 +14,7 @@ from backend.domain.errors import TaskSetupFailed
 from backend.domain.ports import Desktop, DesktopSpec
 from backend.domain.run import Screen
 from backend.domain.setup import run_steps
+from backend.domain.slots import SlotRef
 from backend.domain.task import SetupStep
 from tests.factories.starter_tasks import FakeContext, make_task
 from worker.providers.local import LocalProvider
@@ -35,7 +36,7 @@ def desktop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desktop]:
     offer = provider.availability()
     if not offer.ok:
         pytest.skip(f"needs local desktops: {offer.reason}")
-    yield provider.open(0, DesktopSpec(screen=Screen(width=1024, height=768))).desktop
+    yield provider.open(SlotRef(0), DesktopSpec(screen=Screen(width=1024, height=768))).desktop
     provider.close()
 
 

@@ -15,6 +15,7 @@ from backend.config import Settings
 from backend.domain.errors import GuestLost
 from backend.domain.ports import Desktop, DesktopSpec, OpenDesktop
 from backend.domain.run import Screen
+from backend.domain.slots import SlotRef
 from tests.integration.keeper.helpers import FLAVOURS, Guest, desktop, exists, family, keeper
 from tests.waiting import until
 from worker.keeper.client import CHECKOUT, KeeperClient
@@ -58,7 +59,7 @@ def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalProvider
 @pytest.fixture(scope="module")
 def opened(provider: LocalProvider) -> OpenDesktop:
     """A desktop for all tests that leave it usable."""
-    return provider.open(0, SPEC)
+    return provider.open(SlotRef(0), SPEC)
 
 
 @pytest.fixture
@@ -166,7 +167,7 @@ class TestSession:
 
 class TestEnd:
     def test_it_ends_with_its_server(self, provider: LocalProvider) -> None:
-        made = provider.open(1, SPEC)
+        made = provider.open(SlotRef(1), SPEC)
         made.desktop.call("POST", "/shutdown")
         until(lambda: not made.alive(), 30.0)
         assert "status 0" in made.why_dead()
@@ -183,7 +184,7 @@ class TestEnd:
     def test_one_that_an_agent_breaks_is_lost_as_a_guest_and_leaves_nothing(
         self, provider: LocalProvider, killing: list[str]
     ) -> None:
-        made = provider.open(1, SPEC)
+        made = provider.open(SlotRef(1), SPEC)
         inside = family(made._kept.pid)  # type: ignore[attr-defined]
         if killing == ["wineserver"]:
             os.kill(next(pid for pid in inside if name_of(pid).startswith("wineserver")), signal.SIGKILL)

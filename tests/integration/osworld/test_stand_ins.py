@@ -12,6 +12,7 @@ from backend.domain.evaluators.evaluate import collect, evaluate
 from backend.domain.ports import DesktopSpec
 from backend.domain.score import Evaluation
 from backend.domain.setup import run_step, run_steps
+from backend.domain.slots import SlotRef
 from tests.factories.starter_tasks import FakeContext
 from tests.integration.osworld import calc, impress, writer
 from tests.integration.osworld.stand_in import PUBLISHED, StandIn, prepare, result_path, tasks
@@ -68,7 +69,7 @@ class TestStandIns:
         self, provider: LocalProvider, ready: Ready, key: str, tmp_path: Path
     ) -> None:
         task, (assets, right) = tasks()[key], ready(key)
-        opened = provider.open(0, DesktopSpec())
+        opened = provider.open(SlotRef(0), DesktopSpec())
         try:
             context = FakeContext(opened.desktop, task, assets=assets)
             run_steps(context, task.setup)

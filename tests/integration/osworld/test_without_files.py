@@ -15,6 +15,7 @@ from backend.domain.evaluators.evaluate import collect, evaluate
 from backend.domain.ports import DesktopSpec
 from backend.domain.ports_web import Browser, WebReply
 from backend.domain.setup import run_steps
+from backend.domain.slots import SlotRef
 from backend.domain.way_out import WayOut
 from tests.factories.starter_tasks import FakeContext
 from tests.integration.osworld.stand_in import PUBLISHED, tasks
@@ -78,7 +79,7 @@ class TestUntouched:
             pytest.skip(f"needs {missing}: `make setup APPS=full` installs every application")
         task = without_installation(FREE[key])
         task = trusting(task) if opens_pages(task) else task
-        opened = provider.open(0, DesktopSpec())
+        opened = provider.open(SlotRef(0), DesktopSpec())
         servers = Servers(opened)
         try:
             opened.let_out(WayOut(hosts=("*",), proxy=web) if opens_pages(task) else WayOut(), nothing)

@@ -8,6 +8,7 @@ import pytest
 
 from backend.config import Settings
 from backend.domain.ports import DesktopSpec, OpenDesktop
+from backend.domain.slots import SlotRef
 from tests.factories.own_machines import own_folder
 from tests.factories.tiny_machine import SCREEN, needs_qemu, tiny_image
 from worker.providers.qemu import QemuProvider
@@ -46,6 +47,6 @@ def tiny(data: Path) -> Iterator[Tiny]:
 
 @pytest.fixture
 def opened(tiny: Tiny) -> Iterator[OpenDesktop]:
-    made = tiny.provider.open(0, SPEC)
+    made = tiny.provider.open(SlotRef(0), SPEC)
     yield made
     made.close()

@@ -16,6 +16,7 @@ from backend.config import Settings
 from backend.domain.errors import ClusterLost, GuestLost, GuestRefused, NotFound
 from backend.domain.ports import DesktopSpec, OpenDesktop
 from backend.domain.run import Screen
+from backend.domain.slots import SlotRef
 from backend.domain.way_out import WayOut
 from tests.factories.own_machines import Held, held, machine_of, machines, own_memory
 from tests.factories.tiny_machine import tiny_image
@@ -59,29 +60,29 @@ class TestOpen:
         wire.close()
 
     def test_nothing_remains_of_memory_and_disk(self, tiny: Tiny) -> None:
-        first = tiny.provider.open(0, SPEC)
+        first = tiny.provider.open(SlotRef(0), SPEC)
         run(first, "echo left >/tmp/left; echo overwritten | dd of=/dev/vda bs=512 seek=8; sync; date -s @1000000000")
         assert "overwritten" in run(first, "dd if=/dev/vda bs=512 skip=8 count=1 | tr -d '\\\\0'")
         first.close()
-        second = tiny.provider.open(0, SPEC)
+        second = tiny.provider.open(SlotRef(0), SPEC)
         assert "left" not in run(second, "ls /tmp")
         assert "overwritten" not in run(second, "dd if=/dev/vda bs=512 skip=8 count=1 | tr -d '\\\\0'")
         assert abs(second.desktop.health().clock - time.time()) < 3
         second.close()
 
     def test_two_slots_are_two_machines(self, tiny: Tiny, opened: OpenDesktop) -> None:
-        other = tiny.provider.open(1, SPEC)
+        other = tiny.provider.open(SlotRef(1), SPEC)
         run(opened, "echo mine >/tmp/mine")
         assert "mine" not in run(other, "ls /tmp")
         other.close()
 
     def test_a_screen_that_the_image_cannot_show_is_refused(self, tiny: Tiny) -> None:
         with pytest.raises(ClusterLost, match="cannot show 800x600"):
-            tiny.provider.open(0, DesktopSpec(screen=Screen(width=800, height=600)))
+            tiny.provider.open(SlotRef(0), DesktopSpec(screen=Screen(width=800, height=600)))
 
     def test_an_image_that_is_not_there_is_refused(self, tiny: Tiny) -> None:
         with pytest.raises(ClusterLost, match="no image 'other'"):
-            tiny.provider.open(0, DesktopSpec(screen=SPEC.screen, image="other"))
+            tiny.provider.open(SlotRef(0), DesktopSpec(screen=SPEC.screen, image="other"))
 
     def test_an_image_that_was_altered_makes_no_machine(self, tmp_path: Path) -> None:
         disk = tiny_image(tmp_path / "images") / "disk.qcow2"
@@ -91,7 +92,7 @@ class TestOpen:
             file.write(b"x")
         provider = QemuProvider(Settings(data=tmp_path))
         with pytest.raises(ClusterLost, match=r"altered: .*disk\.qcow2"):
-            provider.open(0, SPEC)
+            provider.open(SlotRef(0), SPEC)
         provider.close()
 
     def test_the_guest_reaches_nothing_by_its_card(self, opened: OpenDesktop) -> None:
@@ -205,24 +206,24 @@ def little(data: Path, tiny: Tiny, tmp_path: Path) -> Iterator[QemuProvider]:
 
 class TestFull:
     def test_a_host_without_room_ends_the_attempt_and_says_so(self, little: QemuProvider) -> None:
-        made = little.open(0, SPEC)
+        made = little.open(SlotRef(0), SPEC)
         begun = time.monotonic()
         with pytest.raises(GuestLost):
             run(made, "dd if=/dev/urandom of=/dev/vda bs=1M count=16; sync; sleep 100")
         assert made.why_dead() == "the machine was stopped: the host has no room for what it writes to its disk"
         assert time.monotonic() - begun < 30
         made.close()
-        again = little.open(0, SPEC)
+        again = little.open(SlotRef(0), SPEC)
         assert again.desktop.frame().data
         again.close()
 
     def test_a_guest_that_fills_its_disk_fills_nobody_else_s(self, tiny: Tiny) -> None:
-        made = tiny.provider.open(0, SPEC)
+        made = tiny.provider.open(SlotRef(0), SPEC)
         run(made, "dd if=/dev/zero bs=1M | tr '\\\\0' x >/dev/vda")
         assert made.desktop.frame().data
         made.close()
         assert tiny.left() == []
-        again = tiny.provider.open(0, SPEC)
+        again = tiny.provider.open(SlotRef(0), SPEC)
         assert "x" not in run(again, "dd if=/dev/vda bs=512 skip=99 count=1 | tr -d '\\\\0' | head -c 4")
         again.close()
 
@@ -232,7 +233,7 @@ class TestReset:
     def test_twenty_in_a_row_leave_nothing(self, tiny: Tiny) -> None:
         def resets(times: int) -> tuple[Held, int]:
             for _ in range(times):
-                made = tiny.provider.open(0, SPEC)
+                made = tiny.provider.open(SlotRef(0), SPEC)
                 made.let_out(WayOut(), no_file)
                 made.desktop.frame()
                 made.close()
@@ -248,16 +249,16 @@ class TestReset:
 
 class TestPrepare:
     def test_the_next_machine_waits_ready(self, tiny: Tiny) -> None:
-        tiny.provider.prepare(0, SPEC)
-        made = tiny.provider.open(0, SPEC)
+        tiny.provider.prepare(SlotRef(0), SPEC)
+        made = tiny.provider.open(SlotRef(0), SPEC)
         assert made.details["prepared"]
         made.close()
 
     def test_what_is_not_wanted_is_gone(self, tiny: Tiny) -> None:
         before = len(machines())
-        tiny.provider.prepare(0, SPEC)
+        tiny.provider.prepare(SlotRef(0), SPEC)
         until(lambda: len(machines()) > before, 30)
-        tiny.provider.unprepare(0)
+        tiny.provider.unprepare(SlotRef(0))
         until(lambda: len(machines()) == before, 30)
 
 
@@ -271,16 +272,16 @@ def poor(data: Path) -> Iterator[QemuProvider]:
 
 class TestBackPressure:
     def test_nothing_is_prepared_where_there_is_no_room(self, tiny: Tiny, poor: QemuProvider) -> None:
-        made = poor.open(0, SPEC)
-        poor.prepare(0, SPEC)
+        made = poor.open(SlotRef(0), SPEC)
+        poor.prepare(SlotRef(0), SPEC)
         with pytest.raises(ClusterLost, match="no memory for a machine"):
-            poor.open(1, SPEC)
+            poor.open(SlotRef(1), SPEC)
         made.close()
 
     def test_what_waits_makes_room_for_what_runs(self, tiny: Tiny, poor: QemuProvider) -> None:
         before = len(machines())
-        poor.prepare(1, SPEC)
-        made = poor.open(0, SPEC)
+        poor.prepare(SlotRef(1), SPEC)
+        made = poor.open(SlotRef(0), SPEC)
         assert "prepared" not in made.details
         assert (len(machines()) - before, poor._spares) == (1, {})
         made.close()
@@ -300,7 +301,7 @@ class TestColdBoot:
         (tmp_path / "images").symlink_to(data / "images")
         (tmp_path / "templates").write_text("in the way")
         provider = QemuProvider(Settings(data=tmp_path))
-        made = provider.open(0, SPEC)
+        made = provider.open(SlotRef(0), SPEC)
         assert made.details["path"] == "cold boot"
         assert "no template can be made" in made.details["why_cold"]
         assert set(made.details["seconds"]) == {"qemu", "boot", "rest", "restored", "made"}
@@ -311,7 +312,7 @@ class TestColdBoot:
 class TestSupervisor:
     def test_killed_takes_its_machines_along_and_the_next_attempt_has_another(self, data: Path, tiny: Tiny) -> None:
         provider = QemuProvider(Settings(data=data))
-        made = provider.open(0, SPEC)
+        made = provider.open(SlotRef(0), SPEC)
         qemu = machine_of(made)
         supervisor = qemu.parent()
         assert supervisor is not None
@@ -320,7 +321,7 @@ class TestSupervisor:
         assert "supervisor" in made.why_dead()
         until(lambda: not qemu.is_running() or qemu.status() == psutil.STATUS_ZOMBIE, 10)
         made.close()
-        again = provider.open(0, SPEC)
+        again = provider.open(SlotRef(0), SPEC)
         assert again.desktop.frame().data
         provider.close()
         assert not again.alive()

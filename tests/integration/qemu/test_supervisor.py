@@ -93,10 +93,11 @@ WORKER = """
 import sys
 from pathlib import Path
 from backend.config import Settings
+from backend.domain.slots import SlotRef
 from tests.integration.qemu.conftest import SPEC
 from worker.providers.qemu import QemuProvider
 
-opened = QemuProvider(Settings(data=Path(sys.argv[1]))).open(0, SPEC)
+opened = QemuProvider(Settings(data=Path(sys.argv[1]))).open(SlotRef(0), SPEC)
 print("opened", flush=True)
 sys.stdin.read()
 """

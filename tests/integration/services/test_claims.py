@@ -11,6 +11,7 @@ from backend.db.models import Attempt, Episode, Lease, Run, Slot, Worker
 from backend.db.repositories import workers as worker_repository
 from backend.domain.episode import EpisodeState
 from backend.domain.errors import LeaseLost
+from backend.domain.slots import SlotRef
 from backend.services import claims, runs
 from tests.factories.records import World, capabilities
 from tests.factories.tasks import make_benchmark, make_task
@@ -55,7 +56,7 @@ class TestClaimEpisode:
     def test_gives_all_that_a_worker_needs(self, ready: World) -> None:
         worker, run = ready.worker(), ready.submit(seed=7, repeats=2)
         claim = ready.must_claim(worker)
-        assert (claim.run_id, claim.attempt_number, claim.provider, claim.slot) == (run.id, 1, "local", 0)
+        assert (claim.run_id, claim.attempt_number, claim.provider, claim.slot) == (run.id, 1, "local", SlotRef(0))
         assert str(claim.task.key) == "files/a"
         assert claim.config.seed == 7
         assert claim.config.observation == "screenshot"

@@ -18,6 +18,7 @@ from backend.domain.registry import Kind
 from backend.domain.run import RunConfig
 from backend.domain.score import Evaluation, MetricValue, score_by_rule
 from backend.domain.setup import run_steps
+from backend.domain.slots import SlotRef
 from backend.domain.task import LoadedBenchmark, Part, Task
 from backend.domain.trajectory import Observation, StepRecord
 from backend.domain.way_out import way_out_of
@@ -143,7 +144,7 @@ class Bench:
             slot: of the provider.
         """
         loaded = loaded or starter()
-        opened = self.provider.open(slot, DesktopSpec(image=self._offer(task).name))
+        opened = self.provider.open(SlotRef(slot), DesktopSpec(image=self._offer(task).name))
         try:
             names = {name: name for name in loaded.assets}
             opened.let_out(way_out_of(task, names, egress="none", hosts=(), proxy=""), loaded.assets.__getitem__)

@@ -3,6 +3,7 @@ from uuid import uuid4
 import pytest
 
 from backend.domain.errors import Cancelled, ClusterLost, LeaseLost
+from backend.domain.slots import SlotRef
 from tests.fakes.clock import FakeClock
 from tests.fakes.desktop import FakeDesktop
 from tests.fakes.provider import FakeOpenDesktop
@@ -66,7 +67,7 @@ class TestStop:
         assert not hold.writable
 
     def test_the_desktop_is_destroyed(self, hold: Hold) -> None:
-        opened = FakeOpenDesktop(FakeDesktop(), 0)
+        opened = FakeOpenDesktop(FakeDesktop(), SlotRef(0))
         hold.attach(opened)
         hold.stop(ClusterLost("shutting down"))
         until(lambda: opened.closed == 1)
@@ -74,10 +75,10 @@ class TestStop:
     def test_a_desktop_that_was_opened_too_late_is_refused(self, hold: Hold) -> None:
         hold.stop(ClusterLost("shutting down"))
         with pytest.raises(ClusterLost):
-            hold.attach(FakeOpenDesktop(FakeDesktop(), 0))
+            hold.attach(FakeOpenDesktop(FakeDesktop(), SlotRef(0)))
 
     def test_one_that_the_attempt_closed_itself_is_left_alone(self, hold: Hold) -> None:
-        opened = FakeOpenDesktop(FakeDesktop(), 0)
+        opened = FakeOpenDesktop(FakeDesktop(), SlotRef(0))
         hold.attach(opened)
         hold.detach()
         hold.stop(ClusterLost("shutting down"))

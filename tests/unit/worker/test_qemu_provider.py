@@ -12,6 +12,7 @@ from backend.config import Settings
 from backend.domain.errors import ClusterLost, GuestLost, GuestRefused
 from backend.domain.ports import DesktopSpec
 from backend.domain.run import Screen
+from backend.domain.slots import SlotRef
 from tests.factories.machine_images import write_small_image
 from tests.fakes.supervisor import FakeSupervisor
 from tests.waiting import until
@@ -74,19 +75,19 @@ def later(work: Callable[[], object]) -> threading.Thread:
 class TestRoom:
     def test_a_machine_in_the_making_takes_its_room(self, provider: QemuProvider, floor: Floor) -> None:
         floor.gate.clear()
-        first = later(lambda: provider.open(0, SPEC))
+        first = later(lambda: provider.open(SlotRef(0), SPEC))
         until(lambda: floor.making)
         with pytest.raises(ClusterLost, match="no memory for a machine"):
-            provider.open(1, SPEC)
+            provider.open(SlotRef(1), SPEC)
         floor.gate.set()
         first.join()
         assert floor.making == 1
 
     def test_nothing_is_prepared_beside_a_machine_in_the_making(self, provider: QemuProvider, floor: Floor) -> None:
         floor.gate.clear()
-        first = later(lambda: provider.open(0, SPEC))
+        first = later(lambda: provider.open(SlotRef(0), SPEC))
         until(lambda: floor.making)
-        provider.prepare(1, SPEC)
+        provider.prepare(SlotRef(1), SPEC)
         floor.gate.set()
         first.join()
         assert (floor.making, provider._spares) == (1, {})
@@ -97,15 +98,15 @@ class TestRoom:
         with monkeypatch.context() as patched:
             patched.setattr(Makings, "make", lambda *_: fail(ClusterLost("no disk")))
             with pytest.raises(ClusterLost, match="no disk"):
-                provider.open(0, SPEC)
-        provider.open(0, SPEC).close()
-        assert provider.open(1, SPEC).alive()
+                provider.open(SlotRef(0), SPEC)
+        provider.open(SlotRef(0), SPEC).close()
+        assert provider.open(SlotRef(1), SPEC).alive()
 
     def test_a_machine_that_cannot_tell_keeps_room_for_all_its_growth(
         self, provider: QemuProvider, floor: Floor, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         floor.supervisor.own_bytes = None
-        opened = provider.open(0, SPEC)
+        opened = provider.open(SlotRef(0), SPEC)
         assert [used() for _, used in provider._held()] == [0]
         opened.close()
         assert provider._held() == []
@@ -115,7 +116,7 @@ class TestOpen:
     def test_a_machine_s_way_out_is_for_its_worker_only(
         self, provider: QemuProvider, floor: Floor, tmp_path: Path
     ) -> None:
-        provider.open(0, SPEC)
+        provider.open(SlotRef(0), SPEC)
         (socket,) = tmp_path.glob("*.gateway")
         assert stat.S_IMODE(socket.stat().st_mode) == 0o600
 
@@ -129,9 +130,9 @@ class TestPrepare:
         self, provider: QemuProvider, floor: Floor, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(GuestDesktop, "frame", lambda _: fail(GuestRefused("over the limit", kind="too_large")))
-        provider.prepare(0, SPEC)
+        provider.prepare(SlotRef(0), SPEC)
         with pytest.raises(GuestLost, match="over the limit"):
-            provider._spares[0].coming.result(5)
+            provider._spares[SlotRef(0)].coming.result(5)
         assert floor.supervisor.ended == ["m1"]
 
     def test_one_that_comes_when_nobody_waits_any_more_is_ended(
@@ -139,8 +140,8 @@ class TestPrepare:
     ) -> None:
         monkeypatch.setattr(qemu, "BOOT_SECONDS", 0.05)
         floor.gate.clear()
-        provider.prepare(0, SPEC)
+        provider.prepare(SlotRef(0), SPEC)
         with pytest.raises(ClusterLost, match="no memory for a machine"):
-            provider.open(0, SPEC)
+            provider.open(SlotRef(0), SPEC)
         floor.gate.set()
         until(lambda: floor.supervisor.ended == ["m1"])

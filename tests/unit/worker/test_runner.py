@@ -18,6 +18,7 @@ from backend.domain.errors import (
 from backend.domain.health import DiskRoom
 from backend.domain.ports import OpenDesktop
 from backend.domain.run import Budget, ImageView
+from backend.domain.slots import SlotRef
 from backend.domain.task import EvaluatorSpec, MetricCall, SetupStep, Task
 from backend.domain.trajectory import Action, ActionType, Decision, Frame, StepRecord
 from backend.domain.way_out import WayOut
@@ -144,7 +145,7 @@ class TestScored:
     def test_the_next_desktop_is_prepared_meanwhile(self) -> None:
         attempt = Attempt(note_task())
         attempt.run()
-        assert [slot for slot, _ in attempt.provider.prepared] == [0]
+        assert [slot for slot, _ in attempt.provider.prepared] == [SlotRef(0)]
 
     def test_the_desktop_may_reach_what_its_set_up_brings(self) -> None:
         url = "https://files.example/a"

@@ -7,6 +7,7 @@ import pytest
 from backend.domain.errors import ClusterLost, GuestLost, GuestRefused, Lost
 from backend.domain.ports import DesktopSpec
 from backend.domain.run import Screen
+from backend.domain.slots import SlotRef
 from tests.fakes.desktop import FakeDesktop
 from tests.fakes.provider import FakeOpenDesktop
 from worker.providers._spares import Spare, closed_on_failure, deliver
@@ -39,13 +40,13 @@ class TestDeliver:
 
 class TestClosedOnFailure:
     def test_a_desktop_that_fails_is_closed(self) -> None:
-        made = FakeOpenDesktop(FakeDesktop(), 0)
+        made = FakeOpenDesktop(FakeDesktop(), SlotRef(0))
         with pytest.raises(GuestRefused), closed_on_failure(made):
             raise GuestRefused("a reply over the limit")
         assert made.closed == 1
 
     def test_one_that_does_not_stays(self) -> None:
-        made = FakeOpenDesktop(FakeDesktop(), 0)
+        made = FakeOpenDesktop(FakeDesktop(), SlotRef(0))
         with closed_on_failure(made):
             pass
         assert made.closed == 0

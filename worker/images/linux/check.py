@@ -9,13 +9,14 @@ from pydantic import Field
 from backend.domain.machine_image import MachineImage
 from backend.domain.ports import DesktopSpec, Provider
 from backend.domain.run import Screen
+from backend.domain.slots import SlotRef
 from backend.domain.task import Frozen
 from worker.images.checks import Check, Line, basics, starts
 from worker.images.linux.options import Variant
 
 FILE = "programs.yaml"
 SCREEN = Screen(width=1280, height=800)
-_SLOT = 0
+_SLOT = SlotRef(0)
 
 
 class Application(Check):

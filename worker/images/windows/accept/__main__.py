@@ -10,6 +10,7 @@ from backend.domain import registry
 from backend.domain.errors import Unavailable
 from backend.domain.machine_image import read_image
 from backend.domain.ports import DesktopSpec, Provider
+from backend.domain.slots import SlotRef
 from backend.services.kvm import why_not_cached
 from worker.images.checks import Line
 from worker.images.windows.__main__ import main as build
@@ -96,7 +97,7 @@ def _frozen(template: Template) -> Section:
 
 
 def _routes(provider: Provider, spec: DesktopSpec) -> Section:
-    opened = provider.open(0, spec)
+    opened = provider.open(SlotRef(0), spec)
     try:
         lines: tuple[Line, ...] = tuple(ask_all(opened.desktop, WINDOWS))
         return Section(name="", lines=lines)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from backend.domain.errors import DeskarenaError, Lost
 from backend.domain.health import DEFAULT_LIMITS
 from backend.domain.ports import DesktopSpec, OpenDesktop, Provider
+from backend.domain.slots import SlotRef
 from worker.health import check_health
 from worker.images.checks import Line, answers
 from worker.images.windows.accept.report import Section
@@ -18,7 +19,7 @@ _FEWEST = 2
 def first_start(provider: Provider, spec: DesktopSpec) -> Section:
     """The image's first start, and the health gate. Raises Lost if it does not come up."""
     begun = time.monotonic()
-    opened = provider.open(0, spec)
+    opened = provider.open(SlotRef(0), spec)
     try:
         seconds = time.monotonic() - begun
         gate = answers("health gate", lambda: _gate(opened, spec))
@@ -34,7 +35,7 @@ def screens(provider: Provider, specs: Iterable[DesktopSpec]) -> Section:
 
 def _shows(provider: Provider, spec: DesktopSpec) -> Line:
     def ask() -> None:
-        opened = provider.open(0, spec)
+        opened = provider.open(SlotRef(0), spec)
         try:
             _gate(opened, spec)
         finally:
@@ -50,14 +51,14 @@ def _gate(opened: OpenDesktop, spec: DesktopSpec) -> None:
 def resets(provider: Provider, spec: DesktopSpec, count: int = RESETS, *, tell: Callable[[str], None]) -> Section:
     """Ends a desktop and takes the next, prepared ahead, so often; the time from the end to the first picture."""
     lines, taken, paths = [], list[float](), list[str]()
-    opened = provider.open(0, spec)
+    opened = provider.open(SlotRef(0), spec)
     try:
         for number in range(1, count + 1):
             opened.desktop.frame()
-            provider.prepare(0, spec)
+            provider.prepare(SlotRef(0), spec)
             begun = time.monotonic()
             opened.close()
-            opened = provider.open(0, spec)
+            opened = provider.open(SlotRef(0), spec)
             opened.desktop.frame()
             taken.append(time.monotonic() - begun)
             paths.append(str(opened.details.get("path", "")))

@@ -6,6 +6,7 @@ import pytest
 from backend.domain.errors import ClusterLost, GuestLost
 from backend.domain.ports import DesktopSpec, OpenDesktop
 from backend.domain.run import Screen
+from backend.domain.slots import SlotRef
 from tests.fakes.desktop import FakeDesktop
 from tests.fakes.provider import FakeProvider
 from worker.images.windows.accept.resets import first_start, nothing_left, resets, screens
@@ -53,7 +54,7 @@ class TestResets:
     def test_a_cold_boot_is_no_reset(self, monkeypatch: pytest.MonkeyPatch) -> None:
         provider, made = FakeProvider(), FakeProvider.open
 
-        def cold(self: FakeProvider, slot: int, spec: DesktopSpec) -> OpenDesktop:
+        def cold(self: FakeProvider, slot: SlotRef, spec: DesktopSpec) -> OpenDesktop:
             opened = made(self, slot, spec)
             monkeypatch.setattr(opened, "details", {"path": "cold boot"})
             return opened
