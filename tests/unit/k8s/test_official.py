@@ -1,0 +1,159 @@
+"""What the client makes of answers and of silence. What it does to a cluster is in `tests/contract/kubernetes`."""
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from worker.k8s.cluster import PODS, Conflict, Gone, Missing, Refused, Unavailable
+from worker.k8s.official import IN_CLUSTER, Kubernetes, configured, connect, error_of
+
+LINES: tuple[dict[str, Any], ...] = (
+    {"type": "ADDED", "object": {"metadata": {"name": "a", "resourceVersion": "5"}}},
+    {"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": "9"}}},
+)
+EXPIRED: dict[str, Any] = {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old resource version"}
+
+
+class Server(BaseHTTPRequestHandler):
+    """Answers a watch by what its version asks for; a list in two pieces."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        if "watch=true" not in self.path:
+            more: dict[str, Any] = {"continue": "2"} if "continue=" not in self.path else {}
+            self._whole({"metadata": {"resourceVersion": "7", **more}, "items": [{"n": len(more)}]})
+            return
+        self.send_response(200)
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        lines = LINES
+        if "resourceVersion=1&" in self.path:
+            lines = (*LINES, {"type": "ERROR", "object": EXPIRED})
+        self._chunk(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
+        if "resourceVersion=3&" in self.path:
+            self.server.silent.wait(20)  # type: ignore[attr-defined]
+        if "resourceVersion=2&" not in self.path:
+            self._chunk(b"")
+        self.close_connection = True
+
+    def _whole(self, body: Any) -> None:
+        data = json.dumps(body).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def _chunk(self, data: bytes) -> None:
+        self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+
+    def log_message(self, *_: object) -> None:
+        """Says nothing."""
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Kubernetes]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Server)
+    server.silent = threading.Event()  # type: ignore[attr-defined]
+    serving = threading.Thread(target=server.serve_forever)
+    serving.start()
+    made = connect(kubeconfig(tmp_path, server.server_address[1]), "")
+    yield made
+    made.close()
+    server.silent.set()  # type: ignore[attr-defined]
+    server.shutdown()
+    serving.join()
+    server.server_close()
+
+
+def kubeconfig(folder: Path, port: int) -> str:
+    """A file that leads to a port of this machine."""
+    file = folder / "kubeconfig"
+    told = {
+        "current-context": "it",
+        "contexts": [{"name": "it", "context": {"cluster": "it", "user": "it"}}],
+        "clusters": [{"name": "it", "cluster": {"server": f"http://127.0.0.1:{port}"}}],
+        "users": [{"name": "it", "user": {"token": "t"}}],
+    }
+    file.write_text(json.dumps(told))
+    return str(file)
+
+
+class TestList:
+    def test_pieces_are_one_list(self, cluster: Kubernetes) -> None:
+        found = cluster.list(PODS)
+        assert (found.items, found.version) == (({"n": 1}, {"n": 0}), "7")
+
+    def test_nobody_there_is_unavailable(self, tmp_path: Path) -> None:
+        with pytest.raises(Unavailable, match="does not answer"):
+            connect(kubeconfig(tmp_path, 1), "").list(PODS)
+
+
+class TestWatch:
+    def test_tells_versions_and_ends(self, cluster: Kubernetes) -> None:
+        with cluster.watch(PODS, "0") as watching:
+            changes = list(watching)
+        assert [(each.type, each.version) for each in changes] == [("ADDED", "5"), ("BOOKMARK", "9")]
+
+    def test_a_version_that_is_too_old_is_gone(self, cluster: Kubernetes) -> None:
+        with cluster.watch(PODS, "1") as watching, pytest.raises(Gone, match="too old"):
+            list(watching)
+
+    def test_a_broken_line_is_unavailable(self, cluster: Kubernetes) -> None:
+        with cluster.watch(PODS, "2") as watching, pytest.raises(Unavailable):
+            list(watching)
+
+    def test_closing_wakes_whoever_waits(self, cluster: Kubernetes) -> None:
+        heard = threading.Event()
+        with cluster.watch(PODS, "3") as watching:
+
+            def hear() -> None:
+                for _ in watching:
+                    heard.set()
+
+            waiting = threading.Thread(target=hear)
+            waiting.start()
+            assert heard.wait(5)
+            watching.close()
+            waiting.join(5)
+            assert not waiting.is_alive()
+
+
+class TestErrorOf:
+    @pytest.mark.parametrize(
+        ("code", "kind"),
+        [
+            (404, Missing),
+            (409, Conflict),
+            (410, Gone),
+            (403, Refused),
+            (422, Refused),
+            (429, Unavailable),
+            (503, Unavailable),
+        ],
+    )
+    def test_by_status_with_the_servers_words(self, code: int, kind: type[Exception]) -> None:
+        error = error_of(code, json.dumps({"message": "it says so", "reason": "Word"}))
+        assert type(error) is kind
+        assert (error.message, error.code, error.reason) == ("it says so", code, "Word")
+
+    def test_what_is_no_status_is_told_as_it_is(self) -> None:
+        assert error_of(502, "Bad Gateway").message == "Bad Gateway"
+
+
+class TestConfigured:
+    def test_by_a_file_or_within_a_cluster(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.delenv(IN_CLUSTER, raising=False)
+        assert configured("some-file")
+        assert not configured("")
+        monkeypatch.setenv(IN_CLUSTER, "10.0.0.1")
+        assert configured("")
+
+    def test_a_file_that_is_none_is_unavailable(self, tmp_path: Path) -> None:
+        with pytest.raises(Unavailable, match="no cluster is configured"):
+            connect(str(tmp_path / "none"), "")
