@@ -103,10 +103,10 @@ def acquire_lease(session: Session, worker_id: UUID, provider: str) -> Lease | N
         return None
     if episodes.fairest_run(session, _wanted(session, worker, provider), ()) is None:
         return None
-    slot = leases.free_slot(session, worker.node_id, provider)
-    if slot is None or leases.live(session, slot.id):
+    slots = leases.free_slots(session, worker, provider, 1)
+    if not slots:
         return None
-    lease = Lease(slot_id=slot.id, worker_id=worker.id)
+    lease = Lease(slot_id=slots[0].id, worker_id=worker.id)
     session.add(lease)
     session.flush()  # The caller needs the token.
     return lease
@@ -216,7 +216,7 @@ def _claim(session: Session, run: Run, episode: Episode, attempt: Attempt, slot:
         task_id=row.id,
         lease_id=attempt.lease_id,
         provider=slot.provider,
-        slot=SlotRef(slot.index, id=str(slot.id), fence=attempt.fencing_token),
+        slot=SlotRef(slot.index, workers.cluster_node(session, slot.node_id), str(slot.id), attempt.fencing_token),
         task=task,
         config=config,
         seed=episode.seed,

@@ -1,6 +1,6 @@
 """What died is ended: silent leases and workers, and the attempts they carried. Needs neither broker nor beat."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -12,6 +12,7 @@ from backend.db.models.words import WorkerState
 from backend.db.repositories import attempts, leases, runs
 from backend.db.repositories import workers as repository
 from backend.domain.errors import FailureClass, NotFound
+from backend.domain.nodes import NodeState
 from backend.services import losses
 
 
@@ -34,12 +35,19 @@ def reap(session: Session, now: datetime | None = None, *, lease_seconds: float 
         return []  # While the database was away nobody could tell that it lives; everybody gets the full time again.
     repository.give_up_silent(session, before)
     reason = f"no heartbeat for {seconds:g} s: the worker died, froze or lost the database"
-    return _end_leases(session, leases.silent(session, before), reason, before)
+    return _end_leases(session, dict.fromkeys(leases.silent(session, before), reason), before)
 
 
 def release_lease(session: Session, lease_id: UUID, reason: str) -> None:
     """Gives a lease back. An attempt that still goes on under it is lost (`cluster`). Safe to call twice."""
-    _end_leases(session, [lease_id], reason, None)
+    _end_leases(session, {lease_id: reason}, None)
+
+
+def end_on_nodes(session: Session, cluster: str) -> list[UUID]:
+    """Takes away every lease on nodes of a cluster that are lost or gone. Returns the attempts lost by it."""
+    ended = [state for state in NodeState if state.ends_attempts]
+    reasons = {lease: f"its node was lost: {why}" for lease, why in leases.on_nodes(session, cluster, ended)}
+    return _end_leases(session, reasons, None)
 
 
 def drain(session: Session, worker_id: UUID) -> None:
@@ -60,18 +68,18 @@ def sign_off(session: Session, worker_id: UUID) -> None:
 def end_worker(session: Session, worker: Worker, reason: str) -> None:
     """Marks a worker offline and ends its leases at once."""
     worker.state = WorkerState.OFFLINE.value
-    _end_leases(session, leases.of_worker(session, worker.id), reason, None)
+    _end_leases(session, dict.fromkeys(leases.of_worker(session, worker.id), reason), None)
 
 
-def _end_leases(session: Session, lease_ids: Sequence[UUID], reason: str, silent_since: datetime | None) -> list[UUID]:
-    """Ends them and returns the attempts that were lost by it.
+def _end_leases(session: Session, reasons: Mapping[UUID, str], silent_since: datetime | None) -> list[UUID]:
+    """Ends these leases, each for its reason, and returns the attempts that were lost by it.
 
     All runs are locked before any lease, and in one order: who finishes an attempt holds its run and asks for its
     lease, so a reaper that held leases and asked for runs could wait for somebody who waits for it.
     """
-    known = {_run_of(session, lease_id) for lease_id in lease_ids} - {None}
+    known = {_run_of(session, lease_id) for lease_id in reasons} - {None}
     locked = {run.id: run for run_id in sorted(known, key=str) if run_id and (run := runs.lock(session, run_id))}
-    lost = [_end_lease(session, lease_id, reason, silent_since, locked) for lease_id in lease_ids]
+    lost = [_end_lease(session, lease_id, why, silent_since, locked) for lease_id, why in reasons.items()]
     return [attempt_id for attempt_id in lost if attempt_id is not None]
 
 

@@ -15,6 +15,7 @@ from backend.db.models.words import SlotState, WorkerState
 from backend.db.repositories import leases
 from backend.db.repositories import workers as repository
 from backend.domain.errors import NotFound
+from backend.domain.nodes import cluster_of
 from backend.services.recovery import end_worker
 
 _SAME_MOMENT = 1.0
@@ -40,7 +41,8 @@ class WorkerInfo:
     Attributes:
         name: for people.
         node: name of the machine whose slots it works on.
-        slots: number of slots by provider.
+        slots: number of slots by provider; of one that serves a cluster (`capabilities.providers.NAME.cluster`), the
+            desktops that the worker runs there at once: its slots are the cluster's.
         capabilities: `{providers: {name: {ok, reason, programs}}, agents: {name: {about, schema, observation,
             action_space, privileged}}, observations: [...], action_spaces: [...], models: {}}`.
         host: machine and pid namespace; see `host_identity`.
@@ -77,7 +79,7 @@ def register_worker(session: Session, info: WorkerInfo, *, running: Callable[[Wo
         running: tells whether a worker of this host still lives.
     """
     node = repository.node(session, info.node)
-    _offer_slots(session, node.id, info.slots)
+    _offer_slots(session, node.id, info)
     for other in repository.on_host(session, info.host):
         if other.pid == info.pid or not running(other):
             end_worker(session, other, "its process is gone")
@@ -115,12 +117,13 @@ def update_worker(session: Session, worker_id: UUID, info: WorkerInfo) -> None:
     worker = repository.get(session, worker_id, lock=True)
     if worker is None:
         raise NotFound(f"there is no worker {worker_id}", hint="Register again.")
-    _offer_slots(session, worker.node_id, info.slots)
+    _offer_slots(session, worker.node_id, info)
     worker.capabilities = dict(info.capabilities)
 
 
-def _offer_slots(session: Session, node_id: UUID, numbers: Mapping[str, int]) -> None:
+def _offer_slots(session: Session, node_id: UUID, info: WorkerInfo) -> None:
     """So many slots of each provider on a node; free ones beyond are not used any more."""
+    numbers = {name: 0 if cluster_of(info.capabilities, name) else number for name, number in info.slots.items()}
     for provider, number in numbers.items():
         for index in range(number):
             repository.make_slot(session, node_id, provider, index)

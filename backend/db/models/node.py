@@ -1,20 +1,29 @@
 """Nodes."""
 
+from sqlalchemy import UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from backend.db.models import words
 from backend.db.models.base import Base, Created, Id, Json
 from backend.db.types import one_of
+from backend.domain.nodes import NodeState
 
 
 class Node(Base):
-    """A machine with slots."""
+    """A machine with slots: a worker's own (`cluster` is empty), or one of a cluster that workers serve.
+
+    `seen_at` is when a worker last saw it in its cluster, `capacity` what its slots were counted from. Whether a slot
+    may be leased is the node's state and the slot's together.
+    """
 
     __tablename__ = "node"
-    __table_args__ = (one_of("state", words.NodeState),)
+    __table_args__ = (UniqueConstraint("cluster", "name"), one_of("state", NodeState))
 
     id: Mapped[Id]
-    name: Mapped[str] = mapped_column(unique=True)
+    cluster: Mapped[str] = mapped_column(default="", server_default=text("''"))
+    name: Mapped[str]
     labels: Mapped[Json] = mapped_column(default=dict)
-    state: Mapped[str] = mapped_column(default=words.NodeState.READY)
+    capacity: Mapped[Json] = mapped_column(default=dict, server_default=text("'{}'"))
+    state: Mapped[str] = mapped_column(default=NodeState.READY)
+    reason: Mapped[str] = mapped_column(default="", server_default=text("''"))
+    seen_at: Mapped[Created]
     created_at: Mapped[Created]

@@ -32,13 +32,6 @@ class WorkerState(StrEnum):
     DRAINING = "draining"
 
 
-class NodeState(StrEnum):
-    """Whether a node's slots may be leased."""
-
-    READY = "ready"
-    DRAINING = "draining"
-
-
 class SlotState(StrEnum):
     """Whether a slot may be leased; `free` says nothing about a lease on it."""
 

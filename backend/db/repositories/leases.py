@@ -4,25 +4,74 @@ from collections.abc import Iterable
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import func, select, update
-from sqlalchemy.orm import Session
+from sqlalchemy import Select, func, select, update
+from sqlalchemy.orm import Session, aliased
 
 from backend.db.models import Attempt, Lease, Node, Slot, Worker
-from backend.db.models.words import NodeState, SlotState
+from backend.db.models.words import SlotState
+from backend.domain.nodes import NodeState, cluster_of
 
 
-def free_slot(session: Session, node_id: UUID, provider: str) -> Slot | None:
-    """A slot that may be leased and is not, locked against others who look for one."""
-    held = select(Lease.id).where(Lease.slot_id == Slot.id, Lease.released_at.is_(None)).exists()
+def free_slots(session: Session, worker: Worker, provider: str, n: int) -> list[Slot]:
+    """Up to `n` slots that the worker may lease and nobody holds, locked against others who look for some.
+
+    Of its own machine; where the provider serves a cluster, of that cluster's ready nodes, spread so that the one
+    with the fewest desktops comes first. Fewer are returned than there are where others take some at the same moment.
+    """
+    ranked = _ranked(worker, provider).subquery()
     query = (
         select(Slot)
-        .join(Node, Node.id == Slot.node_id)
-        .where(Slot.node_id == node_id, Slot.provider == provider, Slot.state == SlotState.FREE.value, ~held)
-        .where(Node.state == NodeState.READY.value)
-        .order_by(Slot.index)
-        .limit(1)
+        .join(ranked, ranked.c.id == Slot.id)
+        .order_by(ranked.c.last, ranked.c.rank, Slot.index, Slot.id)
+        .limit(n)
+        .with_for_update(skip_locked=True, key_share=True, of=Slot)
     )
-    return session.scalar(query.with_for_update(skip_locked=True, key_share=True, of=Slot))
+    found = list(session.scalars(query))
+    # Somebody may have leased one and committed after this query had begun, before it came to lock the slot.
+    taken = select(Lease.slot_id).where(Lease.slot_id.in_([slot.id for slot in found]), Lease.released_at.is_(None))
+    held = set(session.scalars(taken))
+    return [slot for slot in found if slot.id not in held]
+
+
+def _ranked(worker: Worker, provider: str) -> Select[tuple[UUID, int, bool]]:
+    """Free slots: how many desktops their node runs once each is taken, and whether it is one to be used last."""
+    live = Lease.released_at.is_(None)
+    held = select(Lease.id).where(Lease.slot_id == Slot.id, live).exists()
+    cluster = cluster_of(worker.capabilities, provider)
+    other = aliased(Slot)
+    busy = (
+        select(other.node_id, func.count().label("desktops"))
+        .join(Lease, Lease.slot_id == other.id)
+        .where(live, other.provider == provider)
+        .group_by(other.node_id)
+        .subquery()
+    )
+    place = func.row_number().over(partition_by=Slot.node_id, order_by=Slot.index)
+    return (
+        select(
+            Slot.id,
+            (place + func.coalesce(busy.c.desktops, 0)).label("rank"),
+            (Node.reason != "").label("last"),  # noqa: PLC1901 - SQL
+        )
+        .join(Node, Node.id == Slot.node_id)
+        .outerjoin(busy, busy.c.node_id == Slot.node_id)
+        .where(Node.cluster == cluster if cluster else Node.id == worker.node_id)
+        .where(
+            Node.state == NodeState.READY.value, Slot.provider == provider, Slot.state == SlotState.FREE.value, ~held
+        )
+    )
+
+
+def on_nodes(session: Session, cluster: str, states: Iterable[NodeState]) -> list[tuple[UUID, str]]:
+    """Live leases on a cluster's nodes in these states: (lease, why the node is so)."""
+    query = (
+        select(Lease.id, Node.reason)
+        .join(Slot, Slot.id == Lease.slot_id)
+        .join(Node, Node.id == Slot.node_id)
+        .where(Lease.released_at.is_(None), Node.cluster == cluster, Node.state.in_([state.value for state in states]))
+        .order_by(Lease.id)
+    )
+    return [(row[0], row[1]) for row in session.execute(query)]
 
 
 def live(session: Session, slot_id: UUID) -> bool:

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import func, select, update
+from sqlalchemy import and_, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
 from backend.db.models import Lease, Node, Slot, Worker
-from backend.db.models.words import NodeState, SlotState, WorkerState
+from backend.db.models.words import SlotState, WorkerState
+from backend.domain.nodes import NodeState
 
 
 def now(session: Session) -> datetime:
@@ -25,10 +26,16 @@ def server_started(session: Session) -> datetime:
 
 
 def node(session: Session, name: str) -> Node:
-    """The node of that name, made if need be."""
+    """The machine of that name, made if need be."""
     row = {"id": uuid7(), "name": name, "labels": {}, "state": NodeState.READY.value}
     session.execute(insert(Node).values(row).on_conflict_do_nothing())
-    return session.scalars(select(Node).where(Node.name == name)).one()
+    return session.scalars(select(Node).where(Node.cluster == "", Node.name == name)).one()  # noqa: PLC1901 - SQL
+
+
+def cluster_node(session: Session, node_id: UUID) -> str:
+    """A node's name in its cluster, as slots are called; empty for a worker's own machine."""
+    found = session.get_one(Node, node_id)
+    return found.name if found.cluster else ""
 
 
 def slots(session: Session, node_id: UUID) -> list[Slot]:
@@ -88,10 +95,16 @@ def listing(session: Session, *, states: Sequence[str] = ()) -> list[Worker]:
 
 
 def slot_counts(session: Session, provider: str, online_since: datetime) -> int:
-    """Usable slots of a provider on nodes with a live worker."""
-    alive = select(Worker.node_id).where(Worker.heartbeat_at >= online_since, Worker.state == WorkerState.ONLINE.value)
-    query = select(func.count()).where(
-        Slot.provider == provider, Slot.state == SlotState.FREE.value, Slot.node_id.in_(alive)
+    """Usable slots of a provider on machines with a live worker, and in clusters that one serves."""
+    alive = (Worker.heartbeat_at >= online_since, Worker.state == WorkerState.ONLINE.value)
+    served = select(Worker.capabilities["providers"][provider]["cluster"].astext).where(*alive)
+    machines = select(Worker.node_id).where(*alive)
+    query = (
+        select(func.count())
+        .select_from(Slot)
+        .join(Node, Node.id == Slot.node_id)
+        .where(Slot.provider == provider, Slot.state == SlotState.FREE.value, Node.state == NodeState.READY.value)
+        .where(or_(Node.id.in_(machines), and_(Node.cluster != "", Node.cluster.in_(served))))  # noqa: PLC1901 - SQL
     )
     return session.scalars(query).one()
 

@@ -1,0 +1,80 @@
+"""The nodes of a cluster, as its workers see them: entered, and given up with what ran there."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.models import Node
+from backend.db.repositories import nodes as repository
+from backend.domain.nodes import NodeSeen, NodeState
+from backend.services import queue
+from backend.services.recovery import end_on_nodes
+
+PROVIDER = "k8s"
+DELETED = "the cluster has no such node any more"
+
+
+def observe(session: Session, cluster: str, found: Iterable[NodeSeen], *, whole: bool) -> list[str]:
+    """Enters what a worker saw of a cluster. Several workers may enter the same; only what differs is written.
+
+    Follow it by `move_off` in a transaction of its own.
+
+    Args:
+        session: the transaction.
+        cluster: which one; the workers that serve it name it so.
+        found: nodes as they are now.
+        whole: those are all that the cluster has: others are gone.
+
+    Returns:
+        The names of the nodes whose state, reason or slots have changed.
+    """
+    repository.lock_cluster(session, cluster)
+    known, now = repository.of_cluster(session, cluster), {each.name: each for each in found}
+    if whole:
+        now |= {name: _gone(node) for name, node in known.items() if name not in now}
+    for name in now.keys() - known.keys():
+        known[name] = Node(cluster=cluster, name=name, state=NodeState.READY.value)
+        session.add(known[name])
+    session.flush()  # The slots below need their nodes' ids.
+    changed = {name for name, each in now.items() if _differs(known[name], each)}
+    numbers = repository.slot_numbers(session, cluster, PROVIDER)
+    other = {name: each for name, each in now.items() if numbers.get(known[name].id, 0) != each.slots}
+    # A node that is gone keeps its slots as they are: leases still point to them until they are taken away.
+    offered = [(known[name].id, each.slots) for name, each in sorted(other.items()) if each.state != NodeState.GONE]
+    repository.offer_slots(session, PROVIDER, offered)
+    repository.seen(session, [known[name].id for name, each in now.items() if each.state != NodeState.GONE])
+    changed |= {name for name, each in other.items() if each.state != NodeState.GONE}
+    if any(now[name].state == NodeState.READY for name in changed):
+        queue.wake_workers(session)
+    return sorted(changed)
+
+
+def move_off(session: Session, cluster: str) -> list[UUID]:
+    """Ends every lease on nodes that are lost or gone; their attempts are lost (`cluster`) and tried elsewhere.
+
+    Safe to call by many at once, as often as they like.
+
+    Returns:
+        The attempts that were lost by it.
+    """
+    return end_on_nodes(session, cluster)
+
+
+def _gone(node: Node) -> NodeSeen:
+    return NodeSeen(name=node.name, state=NodeState.GONE, reason=DELETED, labels=node.labels, capacity=node.capacity)
+
+
+def _differs(node: Node, found: NodeSeen) -> bool:
+    """Writes what was found into the row. True if state or reason were another."""
+    values: Mapping[str, Any] = {
+        "state": found.state.value,
+        "reason": found.reason,
+        "labels": dict(found.labels),
+        "capacity": dict(found.capacity),
+    }
+    changed = {name for name, value in values.items() if getattr(node, name) != value}
+    for name in changed:
+        setattr(node, name, values[name])
+    return bool(changed & {"state", "reason"})
