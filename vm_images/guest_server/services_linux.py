@@ -2,6 +2,7 @@
 
 import contextlib
 import ctypes
+import json
 import os
 import secrets
 import select
@@ -11,13 +12,14 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from .environment_linux import SessionConfig
-from .errors import StartError
+from .errors import GuestError, StartError
 
+END_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _START_SECONDS = 15.0
 _STOP_SECONDS = 2.0
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE = 1, 4
@@ -98,11 +100,14 @@ class Services:
             ready, _, _ = select.select([read_end], [], [], max(0.0, deadline - time.monotonic()))
             piece = os.read(read_end, 4096) if ready else b""
             if not piece:
-                why = "ended" if self.processes[name].poll() is not None else f"was not ready in {seconds:.0f} s"
-                raise StartError(f"{name} {why}; DESKARENA_VERBOSE=1 shows what it says")
+                raise StartError(f"{name} {self._fate(name, seconds)}; DESKARENA_VERBOSE=1 shows what it says")
             text += piece
         os.close(read_end)
         return text.decode().strip()
+
+    def _fate(self, name: str, seconds: float) -> str:
+        code = self.processes[name].poll()
+        return f"was not ready in {seconds:.0f} s" if code is None else f"ended with {code}"
 
     def stop(self) -> None:
         """Ends all programs, last started first, and returns when they are gone."""
@@ -114,6 +119,32 @@ class Services:
                 process.wait(max(0.0, deadline - time.monotonic()))
             _signal_group(process, signal.SIGKILL)
             process.wait()
+
+
+def conclude(services: Services, work: Callable[[], str]) -> int:
+    """Runs a session to its end and takes all its programs down.
+
+    Args:
+        services: the programs; `work` starts them.
+        work: returns why the session cannot go on, empty if it was told to end.
+
+    Returns:
+        The exit code: 1 where there was a problem, which is told as one JSON line on standard error.
+    """
+    problem = ""
+    try:
+        problem = work()
+    except (StartError, GuestError) as error:
+        problem = str(error)
+    except KeyboardInterrupt:
+        pass  # Told to end before the API answered.
+    finally:
+        for number in END_SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
+        services.stop()
+    if problem:
+        print(json.dumps({"ready": False, "error": problem}), file=sys.stderr, flush=True)
+    return 1 if problem else 0
 
 
 def _signal_group(process: "subprocess.Popen[bytes]", number: int) -> None:

@@ -9,7 +9,6 @@ The order is chosen for speed: what takes long to import is imported while the p
 
 import argparse
 import importlib
-import json
 import os
 import signal
 import sys
@@ -17,11 +16,13 @@ import time
 from typing import TYPE_CHECKING
 
 from .environment_linux import SessionConfig, children_environment, read_config
-from .errors import GuestError, StartError
+from .errors import GuestError
 from .secret import Secret, read_secret
 from .services_linux import (
+    END_SIGNALS,
     X_SERVERS,
     Services,
+    conclude,
     hide_memory,
     start_accessibility,
     start_bus,
@@ -31,8 +32,6 @@ from .services_linux import (
 
 if TYPE_CHECKING:
     from .machine import Machine
-
-_END_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 def boot(services: Services, config: SessionConfig, secret: Secret) -> "tuple[Machine, str]":
@@ -66,25 +65,16 @@ def run(config: SessionConfig, secret: Secret, address: argparse.Namespace) -> i
     """Runs the session until it ends; the exit code."""
     start = time.monotonic()
     services = Services()
-    problem = ""
-    try:
+
+    def work() -> str:
         machine, display = boot(services, config, secret)
         from .ground_linux import LinuxGround
         from .serving import serve, tell_ready
 
         told = {"display": display, "screen": [machine.screen.width, machine.screen.height], "pid": os.getpid()}
-        problem = serve(machine, LinuxGround(services), address, lambda: tell_ready(start, told))
-    except (StartError, GuestError) as error:
-        problem = str(error)
-    except KeyboardInterrupt:
-        pass  # Told to end before the API answered.
-    finally:
-        for number in _END_SIGNALS:
-            signal.signal(number, signal.SIG_IGN)
-        services.stop()
-    if problem:
-        print(json.dumps({"ready": False, "error": problem}), file=sys.stderr, flush=True)
-    return 1 if problem else 0
+        return serve(machine, LinuxGround(services), address, lambda: tell_ready(start, told))
+
+    return conclude(services, work)
 
 
 def main() -> None:
@@ -99,7 +89,7 @@ def main() -> None:
         secret = read_secret(0)
     except (ValueError, GuestError) as error:
         sys.exit(f"guest_server: {error}")
-    for number in _END_SIGNALS:
+    for number in END_SIGNALS:
         signal.signal(number, signal.default_int_handler)
     code = run(config, secret, arguments)
     sys.stdout.flush()

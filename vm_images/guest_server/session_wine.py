@@ -25,7 +25,7 @@ from . import API_VERSION
 from .environment_linux import SessionConfig, read_config
 from .errors import StartError
 from .relay import leading
-from .services_linux import Services, start_x
+from .services_linux import END_SIGNALS, Services, conclude, start_x
 
 if TYPE_CHECKING:
     from Xlib.xobject.drawable import Window
@@ -39,7 +39,6 @@ PYTHON_PATH = r"C:\Deskarena"
 SERVER = "guest_server.session_windows"
 _START_SECONDS = 60.0
 _SERVER_SECONDS = 15.0
-_END_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _PASSED_ON = ("HOME", "USER", "LOGNAME", "LANG", "WINEPREFIX", "WINEARCH", "WINEDEBUG", "http_proxy", "https_proxy")
 
 
@@ -207,7 +206,7 @@ class _Session:
     async def run(self, listener: socket.socket, told: Mapping[str, object]) -> str:
         """Serves until the session ends; says why it cannot go on, empty if it was told to end."""
         loop = asyncio.get_running_loop()
-        for number in _END_SIGNALS:
+        for number in END_SIGNALS:
             loop.add_signal_handler(number, self._end.set)
         for name, pid in self._essential.items():
             self._watch(name, pid)
@@ -239,25 +238,16 @@ def run(config: SessionConfig) -> int:
     """Runs the session until it ends; the exit code."""
     start = time.monotonic()
     services = Services()
-    problem = ""
-    try:
+
+    def work() -> str:
         said, essential = boot(services, config, config.inherited["DESKARENA_WINE"])
         seconds = round(time.monotonic() - start, 3)
         told = {"ready": True, "api": API_VERSION, **said, "seconds": seconds, "pid": os.getpid()}
         listener = socket.socket(fileno=int(config.inherited["DESKARENA_LISTEN_FD"]))
         listener.set_inheritable(False)
-        problem = asyncio.run(_Session(services, config, essential).run(listener, told))
-    except StartError as error:
-        problem = str(error)
-    except KeyboardInterrupt:
-        pass  # Told to end before the API answered.
-    finally:
-        for number in _END_SIGNALS:
-            signal.signal(number, signal.SIG_IGN)
-        services.stop()
-    if problem:
-        print(json.dumps({"ready": False, "error": problem}), file=sys.stderr, flush=True)
-    return 1 if problem else 0
+        return asyncio.run(_Session(services, config, essential).run(listener, told))
+
+    return conclude(services, work)
 
 
 def main() -> None:
@@ -266,7 +256,7 @@ def main() -> None:
         config = read_config(os.environ)
     except ValueError as error:
         sys.exit(f"guest_server: {error}")
-    for number in _END_SIGNALS:
+    for number in END_SIGNALS:
         signal.signal(number, signal.default_int_handler)
     with contextlib.suppress(BrokenPipeError):
         sys.exit(run(config))

@@ -231,11 +231,14 @@ class LocalProvider:
         return None if spare is None else spare.take(spec)
 
     def _make(self, spec: DesktopSpec) -> LocalDesktop:
-        """A new desktop. If the keeper died since it was last used, a new keeper is asked."""
+        """A new desktop. One that does not start is made once more, if need be by another keeper.
+
+        Nobody has acted in it yet, so nothing is lost by that; Windows' Python ends now and then before its first word.
+        """
         try:
             return self._ask_keeper(spec)
-        except KeeperLost:
-            logger.warning("the keeper of local desktops died; starting another")
+        except (KeeperLost, GuestLost) as error:
+            logger.warning("a local desktop could not be made; making another: %s", error)
         try:
             return self._ask_keeper(spec)
         except KeeperLost as error:

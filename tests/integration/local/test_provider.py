@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from backend.domain.ports import DesktopSpec, OpenDesktop, Provider
 from backend.domain.run import Screen
 from backend.domain.slots import SlotRef
 from tests.integration.keeper.helpers import eventually, exists, family, keeper_options
-from worker.keeper.client import CHECKOUT
+from worker.keeper.client import CHECKOUT, KeeperClient, KeeperError, Kept
 from worker.local.limits import MIB, Limits
 from worker.providers.local import LocalDesktop, LocalProvider
 
@@ -204,6 +205,36 @@ class TestPrepare:
         monkeypatch.setattr("worker.providers.local.free_memory", lambda: 1024 * MIB)
         once.prepare(SlotRef(0), SPEC)
         assert once._spares == {}
+
+
+class _Stumbling(KeeperClient):
+    """Its first so many desktops do not start."""
+
+    stumbles = 0
+
+    def spawn(self, **wanted: Any) -> Kept:
+        if self.stumbles:
+            self.stumbles -= 1
+            raise KeeperError("its session ended with status 1", kind="guest")
+        return super().spawn(**wanted)
+
+
+class TestStart:
+    @pytest.fixture
+    def stumbling(self, own: LocalProvider) -> _Stumbling:
+        own._keeper = _Stumbling(own._options)
+        return own._keeper
+
+    def test_a_desktop_that_does_not_start_is_made_once_more(self, own: LocalProvider, stumbling: _Stumbling) -> None:
+        stumbling.stumbles = 1
+        opened = own.open(SlotRef(0), SPEC)
+        assert opened.desktop.frame().data
+        opened.close()
+
+    def test_one_that_never_starts_says_why(self, own: LocalProvider, stumbling: _Stumbling) -> None:
+        stumbling.stumbles = 2
+        with pytest.raises(GuestLost, match="did not start: its session ended with status 1"):
+            own.open(SlotRef(0), SPEC)
 
 
 class TestLoss:
