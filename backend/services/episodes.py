@@ -11,7 +11,7 @@ from backend.db.models import Attempt, Episode, Evaluation, Evidence, Step, Task
 from backend.db.repositories import attempts as attempt_repository
 from backend.db.repositories import episodes as repository
 from backend.db.repositories.pages import Page
-from backend.domain.episode import AttemptState
+from backend.domain.episode import AttemptState, EpisodeState
 from backend.domain.errors import NotFound
 
 
@@ -55,6 +55,11 @@ def list_episodes(
     newest = repository.newest_attempts(session, [episode.id for episode, _ in found.items])
     rows = [EpisodeRow(episode, task, newest.get(episode.id)) for episode, task in found.items]
     return Page(items=rows, next=found.next)
+
+
+def number_waiting(session: Session, run_id: UUID) -> int:
+    """How many of the run's episodes wait."""
+    return repository.counts(session, [run_id])[run_id].get(EpisodeState.WAITING.value, 0)
 
 
 def live_episodes(session: Session, limit: int = 200) -> list[EpisodeRow]:

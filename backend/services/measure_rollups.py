@@ -42,16 +42,10 @@ Cube = Mapping[Dimension, Mapping[str, Means]]
 """Means by dimension, then by key."""
 
 
-def recompute(session: Session, run_id: UUID, cells: Cells) -> None:
-    """Computes all means of a run and stores them; `cells` are those of its cube."""
-    sums = _sums(session, run_id)
-    repository.replace(session, run_id, [{"run_id": run_id, **row} for row in _rows(cells, sums)])
-
-
 def of_cells(session: Session, run_id: UUID, cells: Cells) -> Cube:
     """The same as it is now, without storing it."""
     cube: dict[Dimension, dict[str, dict[str, MeasureMean]]] = {}
-    for row in _rows(cells, _sums(session, run_id)):
+    for row in rows(cells, task_sums(session, run_id)):
         found = _mean(row["total"], row["n"], (row["low"], row["high"]), row["tasks"], row["undefined_tasks"])
         cube.setdefault(row["dimension"], {}).setdefault(row["key"], {})[row["measure"]] = found
     return cube
@@ -74,14 +68,15 @@ def _mean(total: float, n: int, ends: tuple[float, float], tasks: int, undefined
     return MeasureMean(total / n, Interval(*ends), n, tasks, undefined)
 
 
-def _sums(session: Session, run_id: UUID) -> Sums:
+def task_sums(session: Session, run_id: UUID) -> Sums:
+    """Sums per task of a run, from its evaluations as they are now."""
     found: dict[str, dict[UUID, Cluster]] = {}
     for row in repository.task_sums(session, run_id):
         found.setdefault(row.measure, {})[row.task_id] = Cluster(row.n, row.total)
     return found
 
 
-def _rows(cells: Cells, sums: Sums) -> Iterator[dict[str, Any]]:
+def rows(cells: Cells, sums: Sums) -> Iterator[dict[str, Any]]:
     """One row per measure in each cell where some task has a value."""
     protocols = _protocols(cells, sums)
     for (dimension, key), tasks in sorted(cells.items()):

@@ -65,9 +65,12 @@ class RunRow:
 
 
 def summaries(session: Session, runs: Sequence[Run]) -> dict[UUID, Summary]:
-    """Each run's summary from its cube, which is recomputed first where an episode changed since."""
+    """Each run's summary from its cube, which is recomputed first where an episode changed since.
+
+    That of a large run is of some seconds ago while it goes on: workers recompute it.
+    """
     for run in runs:
-        if run.rollup_stale:
+        if run.rollup_stale or run.rollup_began_at is not None:
             rollups.refresh(session, run.id)
     session.flush()  # The cubes are read below.
     found = {cell.run_id: summary_of(cell) for cell in repository.cells(session, [run.id for run in runs])}

@@ -1,18 +1,23 @@
 """A run's cube: counts, rates and measures by domain, difficulty, level and more. Always recomputed as a whole."""
 
+import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Row
 from sqlalchemy.orm import Session
 
-from backend.db.models import Rollup
+from backend.db.models import Rollup, Run
 from backend.db.models.words import Dimension
+from backend.db.repositories import measure_rollups as measure_repository
+from backend.db.repositories import rollup_turns as turns
 from backend.db.repositories import rollups as repository
-from backend.db.repositories import runs
+from backend.db.repositories import workers
 from backend.db.repositories.rollups import TaskTotals
 from backend.domain import abilities
+from backend.domain.episode import RunState
 from backend.domain.statistics.intervals import Interval
 from backend.services import measure_rollups
 from backend.services.summary import (
@@ -22,6 +27,7 @@ from backend.services.summary import (
     added,
     describe,
     mean_interval,
+    run_summary,
     success_interval,
     summarise,
 )
@@ -29,15 +35,47 @@ from backend.services.summary import (
 UNLABELLED = "unlabelled"
 
 
+LARGE = 2_000
+"""Episodes above which a run's cube is computed by workers only, never while somebody waits for a page."""
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """What a run's cube is computed from: its tasks with their totals, and their measures."""
+
+    totals: Sequence[TaskTotals]
+    sums: measure_rollups.Sums
+
+
+@dataclass(frozen=True)
+class Computed:
+    """Rows of a run's cube and of its measures, without the run."""
+
+    cells: Sequence[Mapping[str, Any]]
+    means: Sequence[Mapping[str, Any]]
+
+
+def gather(session: Session, run_id: UUID) -> Gathered:
+    """Reads what the cube is computed from, from the episodes as they are now."""
+    return Gathered(repository.task_totals(session, run_id), measure_rollups.task_sums(session, run_id))
+
+
+def compute(gathered: Gathered) -> Computed:
+    """The whole cube. Needs no database: a run of 36,000 tasks takes seconds."""
+    cells = grouped(gathered.totals)
+    rows = [{"dimension": name.value, "key": key, **cell(tasks)} for (name, key), tasks in sorted(cells.items())]
+    return Computed(rows, list(measure_rollups.rows(cells, gathered.sums)))
+
+
+def store(session: Session, run_id: UUID, computed: Computed) -> None:
+    """The run's cube is now this one."""
+    repository.replace(session, run_id, [{"run_id": run_id, **row} for row in computed.cells])
+    measure_repository.replace(session, run_id, [{"run_id": run_id, **row} for row in computed.means])
+
+
 def recompute(session: Session, run_id: UUID) -> None:
     """Computes the run's whole cube from its episodes and stores it. The caller holds the run's lock."""
-    cells = cells_of(session, run_id)
-    rows = [
-        {"run_id": run_id, "dimension": dimension.value, "key": key, **cell(tasks)}
-        for (dimension, key), tasks in sorted(cells.items())
-    ]
-    repository.replace(session, run_id, rows)
-    measure_rollups.recompute(session, run_id, cells)
+    store(session, run_id, compute(gather(session, run_id)))
 
 
 def cells_of(session: Session, run_id: UUID) -> dict[tuple[Dimension, str], list[TaskTotals]]:
@@ -46,23 +84,21 @@ def cells_of(session: Session, run_id: UUID) -> dict[tuple[Dimension, str], list
 
 
 def refresh(session: Session, run_id: UUID) -> bool:
-    """Recomputes the run's cube if an episode changed since it was computed, unless somebody else is at it."""
-    run = repository.lock_stale(session, run_id)
+    """Recomputes the run's cube for who looks at it now, if an episode changed since it was computed.
+
+    Not if somebody else holds the run's lock, and not for a large run: its cube is of some seconds ago while it goes
+    on (`rollup_turns.renew`), and its lock is not held for so long.
+    """
+    if turns.larger_than(session, run_id, LARGE):
+        return False
+    run = turns.lock_behind(session, run_id)
     if run is None:
         return False
+    began_at, start = workers.now(session), time.monotonic()
     recompute(session, run.id)
-    run.rollup_stale = False
+    run.rollup_stale, run.rollup_began_at = False, None
+    run.rollup_at, run.rollup_seconds = began_at, time.monotonic() - start
     return True
-
-
-def stale_runs(session: Session, limit: int = 20) -> list[UUID]:
-    """Runs whose cube is out of date, at most `limit`."""
-    return runs.stale(session, limit)
-
-
-def refresh_stale(session: Session, limit: int = 20) -> int:
-    """Recomputes the cubes that are out of date, at most `limit`; workers do so as they poll. Returns how many."""
-    return sum(refresh(session, run_id) for run_id in runs.stale(session, limit))
 
 
 def grouped(totals: Iterable[TaskTotals]) -> dict[tuple[Dimension, str], list[TaskTotals]]:
@@ -156,13 +192,26 @@ def _interval(low: float | None, high: float | None) -> Interval | None:
 def run_summaries(session: Session, run_ids: Sequence[UUID]) -> dict[UUID, Summary]:
     """What several runs come to, for lists: from the cube where it is up to date, else from the episodes."""
     rows = {row.run_id: row for row in repository.of_runs(session, run_ids, [Dimension.ALL])}
-    stale = repository.stale_among(session, run_ids)
+    stale = turns.behind_among(session, run_ids)
     return {
         run_id: summary_of(rows[run_id])
         if run_id in rows and run_id not in stale
         else summarise(repository.task_totals(session, run_id))
         for run_id in run_ids
     }
+
+
+def summary_now(session: Session, run: Run) -> Summary:
+    """What a run comes to, from its episodes as they are now; of a large one that goes on, as its cube has it.
+
+    That is of some seconds ago (`rollup_turns.renew`). Once the run has ended, the answer is exact.
+    """
+    cube = repository.of_runs(session, [run.id], [Dimension.ALL])
+    ended = RunState(run.state) in {RunState.COMPLETED, RunState.CANCELLED}
+    behind = bool(turns.behind_among(session, [run.id]))
+    if cube and (not behind or (not ended and turns.larger_than(session, run.id, LARGE))):
+        return summary_of(cube[0])
+    return run_summary(session, run.id)
 
 
 def run_cube(session: Session, run_id: UUID) -> dict[Dimension, dict[str, Summary]]:

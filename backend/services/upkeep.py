@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable
 from datetime import timedelta
-from functools import partial
 from typing import TypeVar
 from uuid import UUID
 
@@ -11,22 +10,19 @@ from sqlalchemy.orm import Session
 
 from backend.db.session import SessionFactory, unit_of_work
 from backend.domain.ports_kept import ArtifactStore
-from backend.services import artifacts, recovery, rollups
+from backend.services import artifacts, recovery
 from backend.services.artifacts import LocalStore
 
 T = TypeVar("T")
 
 
 def tend(factory: SessionFactory, *, lease_seconds: float | None = None) -> list[UUID]:
-    """Ends what fell silent and brings roll-ups up to date, each in a transaction of its own.
+    """Ends what fell silent. Roll-ups are apart (`rollup_turns.renew_due`): a large one takes longer than a lease.
 
     Returns:
         The attempts that were lost with their workers.
     """
-    lost = _in_one(factory, lambda session: recovery.reap(session, lease_seconds=lease_seconds))
-    for run_id in _in_one(factory, rollups.stale_runs):
-        _in_one(factory, partial(rollups.refresh, run_id=run_id))
-    return lost
+    return _in_one(factory, lambda session: recovery.reap(session, lease_seconds=lease_seconds))
 
 
 def sweep(factory: SessionFactory, store: ArtifactStore, grace: timedelta = timedelta(days=1)) -> int:

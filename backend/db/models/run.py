@@ -17,9 +17,11 @@ class Run(Base):
     """One submitted experiment. Its row lock orders everything that happens to its episodes and attempts.
 
     `next_event_seq` is written by `repositories.events` only. `rollup_stale` says that an episode changed since the
-    run's cube was last computed. `condition_hash` is `config_hash` without the selection, repeats and seed: runs
-    that share it measure the same thing on perhaps different tasks. `pins` is what else defines the agent: versions,
-    hashes of prompts, prices. A run of a study is one of its cells: `cell` has its levels by factor.
+    last computing of the run's cube began; `rollup_began_at` is set while one is under way, `rollup_at` is the time
+    as of which the stored cube was computed and `rollup_seconds` what that took. `condition_hash` is `config_hash`
+    without the selection, repeats and seed: runs that share it measure the same thing on perhaps different tasks.
+    `pins` is what else defines the agent: versions, hashes of prompts, prices. A run of a study is one of its cells:
+    `cell` has its levels by factor.
     """
 
     __tablename__ = "run"
@@ -29,6 +31,7 @@ class Run(Base):
         one_of("purpose", words.Purpose),
         Index("ix_run_active", "id", postgresql_where=text("state IN ('queued', 'running')")),
         Index("ix_run_stale", "id", postgresql_where=text("rollup_stale")),
+        Index("ix_run_rollup_began", "id", postgresql_where=text("rollup_began_at IS NOT NULL")),
         Index("ix_run_task_set", "task_set_id", "id"),
         Index("ix_run_study", "study_id"),
     )
@@ -51,6 +54,9 @@ class Run(Base):
     purpose: Mapped[str] = mapped_column(default=words.Purpose.MEASURE)
     next_event_seq: Mapped[int] = mapped_column(default=1)
     rollup_stale: Mapped[bool] = mapped_column(default=True)
+    rollup_began_at: Mapped[datetime | None]
+    rollup_at: Mapped[datetime | None]
+    rollup_seconds: Mapped[float | None]
     idempotency_key: Mapped[str | None]
     request_hash: Mapped[str]
     created_at: Mapped[Created]

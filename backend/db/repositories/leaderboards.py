@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from backend.db.models import Agent, ReportedResult, Rollup, Run, Task
 from backend.db.models.words import Dimension, Purpose
+from backend.db.repositories.rollup_turns import behind
 
 RANKED = (Purpose.MEASURE.value, Purpose.DEMO.value)
 
@@ -29,7 +30,7 @@ def _ranked() -> ColumnElement[bool]:
 
 def stale_runs(session: Session, task_set_id: UUID) -> list[UUID]:
     """Runs on the board whose cube is out of date."""
-    query = select(Run.id).where(Run.task_set_id == task_set_id, Run.rollup_stale, _ranked())
+    query = select(Run.id).where(Run.task_set_id == task_set_id, behind(), _ranked())
     return list(session.scalars(query.order_by(Run.id)))
 
 

@@ -8,7 +8,7 @@ from uuid import UUID
 from sqlalchemy import Row, delete, insert, select, text
 from sqlalchemy.orm import Session
 
-from backend.db.models import Rollup, Run
+from backend.db.models import Rollup
 
 
 @dataclass(frozen=True)
@@ -121,14 +121,3 @@ def of_runs(session: Session, run_ids: Sequence[UUID], dimensions: Collection[st
     """Rows of several runs' cubes in these dimensions, as plain rows of the table: a board reads thousands."""
     query = select(*Rollup.__table__.c).where(Rollup.run_id.in_(run_ids), Rollup.dimension.in_(list(dimensions)))
     return session.execute(query.order_by(Rollup.run_id, Rollup.dimension, Rollup.key)).all()
-
-
-def lock_stale(session: Session, run_id: UUID) -> Run | None:
-    """The run if its cube is out of date and nobody else is at it, locked."""
-    query = select(Run).where(Run.id == run_id, Run.rollup_stale).with_for_update(key_share=True, skip_locked=True)
-    return session.scalar(query.execution_options(populate_existing=True))
-
-
-def stale_among(session: Session, run_ids: Sequence[UUID]) -> set[UUID]:
-    """Those of the runs whose cube is out of date."""
-    return set(session.scalars(select(Run.id).where(Run.id.in_(run_ids), Run.rollup_stale)))

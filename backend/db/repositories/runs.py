@@ -71,11 +71,6 @@ def listing(  # noqa: PLR0913 - one keyword per thing to ask by
     return page(session, query, Run.id, cursor=cursor, limit=limit, newest_first=True)
 
 
-def stale(session: Session, limit: int) -> list[UUID]:
-    """Runs whose cube is out of date."""
-    return list(session.scalars(select(Run.id).where(Run.rollup_stale).order_by(Run.id).limit(limit)))
-
-
 def running_episodes(session: Session, run_id: UUID) -> int:
     """How many of the run's episodes are under way."""
     query = select(func.count()).where(Episode.run_id == run_id, Episode.state == EpisodeState.RUNNING)

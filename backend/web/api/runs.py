@@ -19,7 +19,7 @@ from backend.services.events import list_after, subscribe_run
 from backend.services.pages_common import summaries
 from backend.services.pages_forecast import forecast
 from backend.services.requests import RunRequest
-from backend.services.summary import run_summary
+from backend.services.rollups import summary_now
 from backend.web.api import schemas, views_runs
 from backend.web.api.common import Cursor, Id, Limit, Word, api_router, following
 from backend.web.api.export import EXPORTS
@@ -39,7 +39,7 @@ def request_of(body: schemas.RunSubmit, key: str | None = None) -> RunRequest:
 
 def one(session: Session, run: models.Run) -> schemas.Run:
     """A run with its summary."""
-    return views_runs.runs(session, [run], {run.id: run_summary(session, run.id)})[0]
+    return views_runs.runs(session, [run], {run.id: summary_now(session, run)})[0]
 
 
 @router.post("/runs", status_code=201)
@@ -174,8 +174,7 @@ async def show(
 @router.get("/runs/{run_id}/summary")
 def summary(session: SessionDep, run_id: Id) -> schemas.Summary:
     """What the run comes to now."""
-    service.get_run(session, run_id)
-    return views_runs.summary(run_summary(session, run_id))
+    return views_runs.summary(summary_now(session, service.get_run(session, run_id)))
 
 
 @router.get("/runs/{run_id}/episodes")
@@ -240,7 +239,7 @@ def changed(run: models.Run, episodes: int) -> schemas.Changed:
 
 def waiting(session: Session, run_id: UUID) -> int:
     """Episodes that wait now."""
-    return run_summary(session, run_id).counts.waiting
+    return episode_service.number_waiting(session, run_id)
 
 
 @router.post("/runs/{run_id}/pause")

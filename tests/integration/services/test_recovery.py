@@ -241,14 +241,17 @@ class TestSignOff:
 
 class TestTend:
     def test_reaps_and_brings_roll_ups_up_to_date(self, ready: World) -> None:
+        from backend.db.repositories import rollup_turns as turns
         from backend.db.repositories import rollups
+        from backend.services import rollup_turns
 
         worker = ready.worker()
         run = ready.submit()
         claim = ready.must_claim(worker)
         assert upkeep.tend(ready.factory, lease_seconds=-1.0) == [claim.attempt_id]
+        assert rollup_turns.renew_due(ready.factory) == 1
         with ready.work() as session:
-            assert rollups.stale_among(session, [run.id]) == set()
+            assert turns.behind_among(session, [run.id]) == set()
             assert {row.key: row.waiting for row in rollups.of_runs(session, [run.id], ["all"])} == {"": 3}
 
 

@@ -1,0 +1,91 @@
+"""Whose turn it is to compute a run's cube, and whether one is due. Nobody holds the run's lock meanwhile.
+
+A turn begins by taking the run's `rollup_stale` back and ends by storing the cube. Whatever changes in between makes
+the run stale again, so that nothing is missed. A turn whose process died is taken over after a while.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, extract, func, select, text, update
+from sqlalchemy.orm import Session
+
+from backend.db.models import Episode, Run
+
+REST = 10.0
+"""A cube is computed again after this many times the seconds that it took: a tenth of the time at most."""
+ABANDONED = 300.0
+"""Seconds after which a turn's process is taken for dead. Every statement ends within a minute by itself."""
+LATE = 20.0
+"""Seconds; more than a transaction waits for a lock."""
+
+
+def behind() -> ColumnElement[bool]:
+    """The stored cube is not of now: something has changed, or a new one is under way."""
+    return Run.rollup_stale | Run.rollup_began_at.is_not(None)
+
+
+def _due() -> ColumnElement[bool]:
+    """A turn may begin. The end of a run is not waited with: people look at the result then.
+
+    A run's end is dated by when its transaction began, which may have waited for a lock before it was seen.
+    """
+    never = Run.rollup_at.is_(None) | Run.rollup_seconds.is_(None)
+    rested = _seconds(Run.rollup_at, func.now()) >= REST * Run.rollup_seconds
+    ended = _seconds(Run.rollup_at, Run.ended_at) > -LATE
+    died = _seconds(Run.rollup_began_at, func.now()) > ABANDONED
+    return (Run.rollup_stale & Run.rollup_began_at.is_(None) & (never | rested | ended)) | died
+
+
+def _seconds(since: Any, until: Any) -> ColumnElement[Any]:
+    return extract("epoch", until - since)
+
+
+def due(session: Session, limit: int) -> list[UUID]:
+    """Runs whose cube is to be computed now."""
+    return list(session.scalars(select(Run.id).where(behind(), _due()).order_by(Run.id).limit(limit)))
+
+
+def begin(session: Session, run_id: UUID) -> datetime | None:
+    """Takes the turn if it is due; returns when it began, by which `end` knows it. Commit before the cube is read."""
+    query = update(Run).where(Run.id == run_id, _due())
+    query = query.values(rollup_stale=False, rollup_began_at=func.clock_timestamp()).returning(Run.rollup_began_at)
+    return session.scalar(query.execution_options(synchronize_session=False))
+
+
+def end(session: Session, run_id: UUID, began_at: datetime, seconds: float) -> bool:
+    """The cube is stored. False if somebody else has taken the turn over: then it must not be."""
+    query = update(Run).where(Run.id == run_id, Run.rollup_began_at == began_at)
+    query = query.values(rollup_began_at=None, rollup_at=began_at, rollup_seconds=seconds).returning(Run.id)
+    return session.scalar(query.execution_options(synchronize_session=False)) is not None
+
+
+def give_back(session: Session, run_id: UUID, began_at: datetime) -> None:
+    """The turn came to nothing: the run is as stale as before."""
+    query = update(Run).where(Run.id == run_id, Run.rollup_began_at == began_at)
+    query = query.values(rollup_stale=True, rollup_began_at=None)
+    session.execute(query.execution_options(synchronize_session=False))
+
+
+def lock_behind(session: Session, run_id: UUID) -> Run | None:
+    """The run, locked, if its cube is not of now and nobody else holds its lock."""
+    query = select(Run).where(Run.id == run_id, behind()).with_for_update(key_share=True, skip_locked=True)
+    return session.scalar(query.execution_options(populate_existing=True))
+
+
+def behind_among(session: Session, run_ids: Sequence[UUID]) -> set[UUID]:
+    """Those of the runs whose cube is not of now."""
+    return set(session.scalars(select(Run.id).where(Run.id.in_(run_ids), behind())))
+
+
+def larger_than(session: Session, run_id: UUID, episodes: int) -> bool:
+    """True if the run has more episodes than this; counts no further."""
+    some = select(Episode.id).where(Episode.run_id == run_id).limit(episodes + 1).subquery()
+    return session.scalars(select(func.count()).select_from(some)).one() > episodes
+
+
+def one_snapshot(session: Session) -> None:
+    """All that this transaction reads is of one moment. Its first statement; nothing may be written in it."""
+    session.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"))

@@ -1,0 +1,67 @@
+"""Computes cubes outside the run's lock: one of 36,000 tasks takes seconds, and episodes begin and end meanwhile."""
+
+import logging
+import time
+from datetime import datetime
+from uuid import UUID
+
+from backend.db.repositories import rollup_turns as repository
+from backend.db.session import SessionFactory, unit_of_work
+from backend.services import rollups
+from backend.services.rollups import Computed
+
+logger = logging.getLogger(__name__)
+
+
+class _Overtaken(Exception):  # noqa: N818 - rolls back a cube whose turn somebody else has.
+    pass
+
+
+def renew_due(factory: SessionFactory, limit: int = 20) -> int:
+    """Computes the cubes that are due, at most `limit`. Returns how many were stored."""
+    with unit_of_work(factory) as session:
+        due = repository.due(session, limit)
+    return sum(renew(factory, run_id) for run_id in due)
+
+
+def renew(factory: SessionFactory, run_id: UUID) -> bool:
+    """Computes and stores a run's cube if that is due. Safe to call by many at once: one of them does it.
+
+    The run's lock is held for two short updates: when the turn begins, and when its result is stored. What is read in
+    between is of one moment after the first, so a change is in the cube, or makes the run stale again.
+
+    Returns:
+        True if a cube was stored.
+    """
+    with unit_of_work(factory) as session:
+        began_at = repository.begin(session, run_id)
+    if began_at is None:
+        return False
+    try:
+        return _taken(factory, run_id, began_at)
+    except BaseException:
+        with unit_of_work(factory) as session:
+            repository.give_back(session, run_id, began_at)
+        raise
+
+
+def _taken(factory: SessionFactory, run_id: UUID, began_at: datetime) -> bool:
+    start = time.monotonic()
+    with unit_of_work(factory) as session:
+        repository.one_snapshot(session)
+        gathered = rollups.gather(session, run_id)
+    computed = rollups.compute(gathered)
+    try:
+        _store(factory, run_id, computed, began_at, start)
+    except _Overtaken:
+        logger.info("run %s: somebody else computes its roll-ups now", run_id)
+        return False
+    return True
+
+
+def _store(factory: SessionFactory, run_id: UUID, computed: Computed, began_at: datetime, start: float) -> None:
+    with unit_of_work(factory) as session:
+        rollups.store(session, run_id, computed)
+        # Last, so that the run is locked for this one update only.
+        if not repository.end(session, run_id, began_at, time.monotonic() - start):
+            raise _Overtaken

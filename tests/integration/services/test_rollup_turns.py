@@ -1,0 +1,204 @@
+"""A large run's cube is computed outside its lock, now and then, and is exact in the end."""
+
+import random
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import select, text
+from sqlalchemy.orm import Session
+
+from backend.db.models import Rollup, Run
+from backend.db.repositories import rollup_turns as turns
+from backend.db.repositories import rollups as repository
+from backend.domain.episode import RunState
+from backend.services import claims, rollup_turns, rollups, runs
+from tests.factories.records import World
+from tests.sampling import seed
+
+
+@pytest.fixture
+def large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every run with more than one episode counts as large."""
+    monkeypatch.setattr(rollups, "LARGE", 1)
+
+
+def cube(world: World, run: Run) -> dict[tuple[str, str], tuple[Any, ...]]:
+    with world.work() as session:
+        rows = repository.of_run(session, run.id)
+        return {
+            (row.dimension, row.key): (row.scored, row.solved, row.waiting, row.running, row.mean_low) for row in rows
+        }
+
+
+def now(world: World, run: Run) -> Run:
+    with world.work() as session:
+        return session.get_one(Run, run.id)
+
+
+def set_run(world: World, run: Run, values: str) -> None:
+    with world.work() as session:
+        session.execute(text(f"UPDATE run SET {values} WHERE id = :id"), {"id": run.id})  # noqa: S608 - a test's words
+
+
+@pytest.fixture
+def between(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Callable[[], None]]]:
+    """What happens after the cube was read and before it is stored."""
+    todo: list[Callable[[], None]] = []
+    real = rollups.compute
+
+    def compute(gathered: rollups.Gathered) -> rollups.Computed:
+        for act in todo:
+            act()
+        return real(gathered)
+
+    monkeypatch.setattr(rollups, "compute", compute)
+    yield todo
+    monkeypatch.undo()
+
+
+class TestRenew:
+    def test_stores_what_a_computation_from_scratch_gives(self, ready: World) -> None:
+        worker, run = ready.worker(), ready.submit()
+        ready.score(ready.must_claim(worker), 0.5)
+        assert rollup_turns.renew(ready.factory, run.id) is True
+        renewed = cube(ready, run)
+        ready.do(rollups.recompute, run.id)
+        assert cube(ready, run) == renewed
+
+    def test_does_nothing_when_nothing_changed(self, ready: World) -> None:
+        _, run = ready.worker(), ready.submit()
+        assert [rollup_turns.renew(ready.factory, run.id) for _ in range(2)] == [True, False]
+        found = now(ready, run)
+        assert (found.rollup_stale, found.rollup_began_at) == (False, None)
+        assert found.rollup_seconds is not None
+
+    def test_work_goes_on_meanwhile_and_is_in_the_next(self, ready: World, between: list[Callable[[], None]]) -> None:
+        worker, run = ready.worker(), ready.submit()
+        between.append(lambda: ready.score(ready.must_claim(worker)))
+        assert rollup_turns.renew(ready.factory, run.id) is True
+        assert cube(ready, run)["all", ""][0] == 0
+        assert now(ready, run).rollup_stale
+        between.clear()
+        set_run(ready, run, "rollup_at = rollup_at - interval '1 hour'")
+        assert rollup_turns.renew(ready.factory, run.id) is True
+        assert cube(ready, run)["all", ""][0] == 1
+
+    def test_only_one_computes(self, ready: World, between: list[Callable[[], None]]) -> None:
+        _, run = ready.worker(), ready.submit()
+        second: list[bool] = []
+        between.append(lambda: second.append(rollup_turns.renew(ready.factory, run.id)))
+        assert rollup_turns.renew(ready.factory, run.id) is True
+        assert second == [False]
+
+    def test_is_repeated_for_a_tenth_of_the_time_at_most(self, ready: World) -> None:
+        worker, run = ready.worker(), ready.submit()
+        rollup_turns.renew(ready.factory, run.id)
+        ready.score(ready.must_claim(worker))
+        set_run(ready, run, "rollup_seconds = 100, rollup_at = now() - interval '999 seconds'")
+        assert rollup_turns.renew_due(ready.factory) == 0
+        set_run(ready, run, "rollup_at = now() - interval '1001 seconds'")
+        assert rollup_turns.renew_due(ready.factory) == 1
+
+    def test_the_end_of_a_run_is_not_waited_with(self, ready: World) -> None:
+        _, run = ready.worker(), ready.submit()
+        rollup_turns.renew(ready.factory, run.id)
+        set_run(ready, run, "rollup_seconds = 100")
+        ready.do(runs.cancel_run, run.id)
+        assert rollup_turns.renew_due(ready.factory) == 1
+        assert now(ready, run).rollup_stale is False
+
+    def test_an_abandoned_turn_is_taken_over_and_its_result_dropped(
+        self, ready: World, between: list[Callable[[], None]]
+    ) -> None:
+        worker, run = ready.worker(), ready.submit()
+        took: list[bool] = []
+
+        def takes_over() -> None:
+            between.clear()
+            ready.score(ready.must_claim(worker))
+            set_run(ready, run, "rollup_began_at = rollup_began_at - interval '1 hour'")
+            took.append(rollup_turns.renew(ready.factory, run.id))
+
+        between.append(takes_over)
+        assert rollup_turns.renew(ready.factory, run.id) is False
+        assert took == [True]
+        assert cube(ready, run)["all", ""][0] == 1
+
+    def test_a_turn_that_failed_is_given_back(self, ready: World, between: list[Callable[[], None]]) -> None:
+        def fails() -> None:
+            raise ZeroDivisionError
+
+        _, run = ready.worker(), ready.submit()
+        between.append(fails)
+        with pytest.raises(ZeroDivisionError):
+            rollup_turns.renew(ready.factory, run.id)
+        found = now(ready, run)
+        assert (found.rollup_stale, found.rollup_began_at) == (True, None)
+
+    def test_is_exact_in_the_end_whatever_came_in_between(
+        self, ready: World, between: list[Callable[[], None]]
+    ) -> None:
+        generator = random.Random(seed())  # noqa: S311 - a sample
+        worker, run = ready.worker(slots=4), ready.submit(repeats=4)
+
+        def lives() -> None:
+            for _ in range(generator.randint(0, 3)):
+                claim = ready.claim(worker)
+                if claim is not None:
+                    ready.score(claim, generator.choice([0.0, 0.5, 1.0]))
+
+        between.append(lives)
+        while now(ready, run).state != RunState.COMPLETED:
+            set_run(ready, run, "rollup_at = NULL")
+            rollup_turns.renew(ready.factory, run.id)
+        between.clear()
+        rollup_turns.renew_due(ready.factory)
+        renewed = cube(ready, run)
+        ready.do(rollups.recompute, run.id)
+        assert cube(ready, run) == renewed
+
+
+@pytest.mark.usefixtures("large")
+class TestLargeRuns:
+    def test_no_page_computes_their_cube(self, ready: World) -> None:
+        _, run = ready.worker(), ready.submit()
+        assert ready.do(rollups.refresh, run.id) is False
+        with ready.work() as session:
+            assert session.scalars(select(Rollup)).all() == []
+
+    def test_show_the_stored_cube_while_they_go_on_and_the_exact_one_after(self, ready: World) -> None:
+        worker, run = ready.worker(), ready.submit(tasks=("files/a", "files/b"))
+        rollup_turns.renew(ready.factory, run.id)
+        ready.score(ready.must_claim(worker))
+        assert ready.do(lambda session: rollups.summary_now(session, session.get_one(Run, run.id))).counts.scored == 0
+        ready.score(ready.must_claim(worker))
+        assert now(ready, run).rollup_stale
+        assert ready.do(lambda session: rollups.summary_now(session, session.get_one(Run, run.id))).counts.scored == 2
+
+    def test_are_exact_before_their_first_cube(self, ready: World) -> None:
+        _, run = ready.worker(), ready.submit()
+        assert ready.do(lambda session: rollups.summary_now(session, session.get_one(Run, run.id))).counts.waiting == 3
+
+
+class TestLocks:
+    def test_the_runs_lock_is_free_while_the_cube_is_computed(
+        self, ready: World, between: list[Callable[[], None]]
+    ) -> None:
+        def at_once(session: Session) -> None:
+            session.execute(text("SET LOCAL lock_timeout = '1ms'"))
+            assert session.scalar(select(Run.id).where(Run.id == run.id).with_for_update(key_share=True))
+
+        worker, run = ready.worker(), ready.submit()
+        between.append(lambda: ready.do(at_once))
+        between.append(lambda: ready.do(claims.release_lease, ready.must_claim(worker).lease_id, "done"))
+        assert rollup_turns.renew(ready.factory, run.id) is True
+
+    def test_a_turn_has_a_time(self, ready: World) -> None:
+        _, run = ready.worker(), ready.submit()
+        began = ready.do(turns.begin, run.id)
+        assert isinstance(began, datetime)
+        assert ready.do(turns.begin, run.id) is None
+        assert ready.do(turns.end, run.id, began - timedelta(seconds=1), 1.0) is False
+        assert ready.do(turns.end, run.id, began, 1.0) is True
