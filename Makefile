@@ -9,6 +9,8 @@ APPS ?= base
 SEED ?= 0
 JOBS ?= 2
 ARGS ?=
+FAULTS ?= 200
+ONLY ?=
 VARIANT ?= minimal
 TESTS ?= tests
 
@@ -95,6 +97,11 @@ bench-reset: setup ## Measure the reset of virtual machines with four clones and
 .PHONY: bench-wine
 bench-wine: setup ## Measure the reset of desktops with Windows programs and write docs/performance-wine.md
 	@$(BIN)/python -m tests.bench.wine $(ARGS)
+
+.PHONY: chaos
+chaos: ## Break the running stack FAULTS times in seeded order and see that all holds (SEED=n FAULTS=n ONLY=3,7-9)
+	@$(PREPARE) --chaos
+	@$(BIN)/python -m tests.chaos --seed $(SEED) --faults $(FAULTS) --only "$(ONLY)" $(ARGS)
 
 .PHONY: migrate
 migrate: setup ## Bring the database of DATABASE_URL to the newest schema

@@ -308,6 +308,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--apps", choices=APPS, default="base", help="which applications to install")
     parser.add_argument("--tests", action="store_true", help="also what `make test` needs")
+    parser.add_argument("--chaos", action="store_true", help="also what `make chaos` needs")
     parser.add_argument("--lint", action="store_true", help="also what `make lint` needs")
     return parser.parse_args()
 
@@ -318,6 +319,7 @@ def prepare(options: argparse.Namespace) -> bool:
     with (STAMPS / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         lists = [*ALWAYS, *APPS[options.apps], *(["machines", "test"] if options.tests else [])]
+        lists += ["chaos"] if options.chaos else []
         # System packages come first: the one that makes environments may be among them.
         worked = prepare_system(lists)
         worked |= prepare_python() | prepare_wine()

@@ -1,0 +1,47 @@
+"""`make chaos`: breaks the running stack in seeded random order, and checks after each fault that all still holds.
+
+The exit code says whether everything held. With `--write` the page docs/performance-chaos.md is written.
+"""
+
+import argparse
+import json
+import sys
+
+from tests.chaos.campaign import Settings, conduct, kinds
+from tests.chaos.plan import only, plan, read_numbers
+from tests.chaos.report import HEAD, PAGE, Outcome, about, table
+
+
+def main() -> int:
+    """Returns 0 when every invariant held."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--faults", type=int, default=200, help="how many")
+    parser.add_argument("--only", default="", help="only the faults of these numbers: 3,17-19")
+    parser.add_argument("--kinds", default="", help="only faults of these kinds, by comma; makes another campaign")
+    parser.add_argument("--stop", action="store_true", help="end at the first violation")
+    parser.add_argument("--write", action="store_true", help="write docs/performance-chaos.md")
+    parser.add_argument("--list", action="store_true", help="say what would be done, and do nothing")
+    options = parser.parse_args()
+    wanted = options.kinds.split(",") if options.kinds else kinds()
+    volleys = plan(options.seed, options.faults, wanted)
+    if options.only:
+        volleys = only(volleys, read_numbers(options.only))
+    if options.list:
+        lines = [
+            json.dumps({"fault": each.number, "kind": each.kind, **each.fault.__dict__})
+            for v in volleys
+            for each in v.faults
+        ]
+        sys.stdout.write("\n".join([*lines, "", about(), ""]))
+        return 0
+    outcome = conduct(Settings(options.seed, options.stop), Outcome(options.seed, options.faults, wanted), volleys)
+    written = table(outcome)
+    sys.stdout.write(written)
+    if options.write:
+        PAGE.write_text(HEAD + written)
+    return 0 if outcome.passed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

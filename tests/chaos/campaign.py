@@ -1,0 +1,313 @@
+"""A campaign: volley after volley on the running stack, and after each the question whether everything still holds."""
+
+import contextlib
+import os
+import signal
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from random import Random
+from threading import Event
+from uuid import UUID
+
+from sqlalchemy import text
+
+from backend.domain.errors import Unavailable
+from tests.chaos import leftovers, processes, report, stale
+from tests.chaos.facts import Facts, read
+from tests.chaos.faults import KINDS, Scene
+from tests.chaos.invariants import Expected, Violation, violations
+from tests.chaos.load import Load, expected_scores
+from tests.chaos.plan import Planned, Volley
+from tests.chaos.recovery import LIMIT, uptakes
+from tests.chaos.report import Outcome
+from tests.chaos.stack import ChaosStack, now
+
+TASKS = (
+    "terminal/count_lines",
+    "terminal/restore_poem",
+    "terminal/pack_site",
+    "terminal/make_executable",
+    "terminal/collect_errors",
+    "editor/add_milk",
+    "editor/bold_deadline",
+    "editor/write_invitation",
+    "files/move_thesis",
+    "files/rename_report",
+)
+WELL_SECONDS = 150.0
+END_SECONDS = 420.0
+REST_SECONDS = 60.0
+UNDER_WAY = 3
+"""Episodes at a time on four slots: so that a slot is free when a worker is lost."""
+WORN = 3
+"""Losses of one episode after which nothing is broken until it has ended: the policy gives it up at the sixth."""
+
+
+@dataclass
+class Settings:
+    """How a campaign is run.
+
+    Attributes:
+        stop: end at the first violation.
+        tasks: what the agents work on.
+    """
+
+    seed: int
+    stop: bool = False
+    tasks: Sequence[str] = TASKS
+    slots: int = 2
+
+
+@dataclass
+class Campaign:
+    """One campaign on one stack."""
+
+    settings: Settings
+    stack: ChaosStack
+    outcome: Outcome
+    expected: Expected = field(default_factory=dict)
+    watch: leftovers.Watch = field(default_factory=leftovers.Watch)
+    tried: set[object] = field(default_factory=set)
+    told: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.scene = Scene(self.stack)
+        self.load = Load(self.stack, list(self.settings.tasks), Random(f"load {self.settings.seed}"))
+        self.pids: dict[int, list[tuple[float, UUID]]] = {}
+        self.stale_writes = 0
+        self._heals: list[Future[None]] = []
+
+    def run(self, volleys: Sequence[Volley]) -> None:
+        """Everything, from the fault-free run to the end of all episodes."""
+        began = time.monotonic()
+        self._wait_well("at the start")
+        say(f"fault-free run of {len(self.settings.tasks)} tasks")
+        self.expected = expected_scores(self.stack, self.load)
+        say(f"done in {time.monotonic() - began:.0f} s; {sum(len(volley.faults) for volley in volleys)} faults follow")
+        self.load.start(UNDER_WAY)
+        try:
+            for volley in volleys:
+                self._one(volley)
+                if self.settings.stop and self.outcome.violations:
+                    break
+        finally:
+            # An interrupt must not wait for what stands still.
+            processes.signal_all([each.pid for each in processes.below(os.getpid(), now())], signal.SIGCONT)
+            self.load.stop()
+        self._end()
+        self.outcome.seconds = time.monotonic() - began
+
+    # ---- one volley
+
+    def _one(self, volley: Volley) -> None:
+        self._wait_for_work(volley.wait)
+        self._note_workers()
+        self.outcome.load.append(report.load_now())
+        blows = len(self.scene.blows)
+        for words in self._fire(volley):
+            say(words)
+        healed = time.monotonic()
+        for blow in self.scene.blows[blows:]:
+            blow.alone = len(volley.faults) == 1
+        well = self._wait_well(volley.numbers)
+        for planned in volley.faults:
+            self.outcome.recoveries.setdefault(planned.kind, []).append(time.monotonic() - healed)
+        if well:
+            self._check(volley)
+        self.stack.forgive()
+
+    def _fire(self, volley: Volley) -> Iterator[str]:
+        """Injects each fault at its time; says what it does. All are healed when it ends.
+
+        Healing has threads of its own: to break one thing may take as long as another thing stands still.
+        """
+        began, pause = time.monotonic(), Event()
+        with ThreadPoolExecutor(len(volley.faults), thread_name_prefix="heal") as healing:
+            for planned in sorted(volley.faults, key=lambda each: each.after):
+                pause.wait(max(0.0, began + planned.after - time.monotonic()))
+                yield f"{planned.number:4} {planned.kind}: {self._inject(planned)}"
+                self._heals.append(healing.submit(self._heal, planned))
+        while self._heals:
+            self._heals.pop().result()
+
+    def _heal(self, planned: Planned) -> None:
+        Event().wait(planned.fault.seconds)
+        planned.fault.heal(self.scene)
+
+    def _inject(self, planned: Planned) -> str:
+        self.outcome.injected[planned.kind] = self.outcome.injected.get(planned.kind, 0) + 1
+        try:
+            words = planned.fault.inject(self.scene)
+        except (Unavailable, TimeoutError) as error:
+            words = f"nothing: {error}"
+        if words.startswith(("no ", "nothing")) or "away" in words or "left alone" in words:
+            self.outcome.idle[planned.kind] = self.outcome.idle.get(planned.kind, 0) + 1
+        return words
+
+    def _note_workers(self) -> None:
+        """Which row each worker's process has: a process id is used again some day."""
+        with contextlib.suppress(Unavailable), self.stack.world.work() as session:
+            for row in session.execute(text("SELECT id, pid, extract(epoch FROM started_at) AS at FROM worker")):
+                known = self.pids.setdefault(row.pid, [])
+                if all(row.id != worker for _, worker in known):
+                    known.append((float(row.at), row.id))
+
+    # ---- waiting
+
+    def _wait_for_work(self, seconds: float) -> None:
+        """Until something runs; and worn episodes have ended."""
+        Event().wait(seconds)
+        deadline = time.monotonic() + 60.0
+        while time.monotonic() < deadline:
+            with contextlib.suppress(Unavailable):
+                running, worn = self._under_way()
+                if running and not worn:
+                    return
+            Event().wait(0.2)
+
+    def _under_way(self) -> tuple[int, int]:
+        query = """SELECT count(*) FILTER (WHERE e.state = 'running') AS running, count(*) FILTER (WHERE (
+                SELECT count(*) FROM attempt a WHERE a.episode_id = e.id AND a.state = 'lost') >= :worn) AS worn
+            FROM episode e JOIN run r ON r.id = e.run_id
+            WHERE e.state IN ('waiting', 'running') AND r.state IN ('queued', 'running')"""
+        with self.stack.world.work() as session:
+            row = session.execute(text(query), {"worn": WORN}).one()
+        return row.running, row.worn
+
+    def _wait_well(self, numbers: str) -> bool:
+        deadline = time.monotonic() + WELL_SECONDS
+        why = "not asked"
+        while time.monotonic() < deadline:
+            try:
+                why = self.stack.unwell()
+            except Unavailable as error:
+                why = error.message
+            if not why:
+                return True
+            Event().wait(0.1)
+        self._violated(
+            numbers, [Violation("well again", f"everything works within {WELL_SECONDS:g} s of a fault", why)]
+        )
+        return False
+
+    # ---- checking
+
+    def _check(self, volley: Volley) -> None:
+        try:
+            facts = read(self.stack.world)
+            number, accepted = stale.replayed(self.stack.world, facts, self.tried)
+        except Unavailable as error:
+            say(f"     not checked: {error.message}")
+            return
+        self.stale_writes += number
+        self._violated(
+            volley.numbers, [*violations(facts, self.expected), *self.watch.look(self.stack, facts), *accepted]
+        )
+
+    def _violated(self, numbers: str, found: Sequence[Violation]) -> None:
+        for violation in found:
+            if str(violation) in self.told:
+                continue
+            self.told.add(str(violation))
+            self.outcome.violations.append((numbers, violation))
+            say(f"VIOLATED after fault {numbers}: {violation}")
+            again = f"make chaos SEED={self.outcome.seed} FAULTS={self.outcome.faults} ONLY={numbers}"
+            say(f"     repeat with: {again}; logs are in {self.stack.data / 'logs'} until the end")
+
+    def _end(self) -> None:
+        """All episodes end, everything comes to rest, every figure is read."""
+        say("waiting for all episodes to end")
+        facts = self._settled()
+        number, accepted = stale.replayed(self.stack.world, facts, self.tried)
+        self.stale_writes += number
+        self._violated("end", [*violations(facts, self.expected, at_end=True), *accepted])
+        self._rest(facts)
+        self._note_workers()
+        blows = [(row, blow.at, blow.alone) for blow in self.scene.blows if (row := self._row(blow.pid, blow.at))]
+        self.outcome.uptakes = uptakes(facts, blows)
+        for each in self.outcome.slow:
+            words = f"episode {each.episode_id} after {each.seconds:.1f} s"
+            self._violated(
+                "end", [Violation("taken up", f"a lost worker's episode is taken up within {LIMIT:g} s", words)]
+            )
+        self.outcome.counts = {
+            **{f"episodes {state}": count for state, count in sorted(Counter(e.state for e in facts.episodes).items())},
+            "attempts": len(facts.attempts),
+            "runs": len(facts.runs),
+            "stale writes refused": self.stale_writes,
+        }
+        self.outcome.losses = dict(Counter(a.failure_class for a in facts.attempts if a.failure_class))
+
+    def _row(self, pid: int, at: float) -> UUID | None:
+        """The worker that had a process id at a moment."""
+        known = [(since, worker) for since, worker in self.pids.get(pid, []) if since <= at]
+        return max(known)[1] if known else None
+
+    def _settled(self) -> Facts:
+        deadline = time.monotonic() + END_SECONDS
+        while True:
+            with contextlib.suppress(Unavailable):
+                facts = read(self.stack.world, all_cubes=True)
+                if not violations_of_rest(facts) or time.monotonic() > deadline:
+                    return facts
+            Event().wait(0.5)
+
+    def _rest(self, facts: Facts) -> None:
+        deadline = time.monotonic() + REST_SECONDS
+        while (left := leftovers.at_rest(self.stack, facts)) and time.monotonic() < deadline:
+            Event().wait(0.5)
+        sentence = f"{REST_SECONDS:g} s after its last episode a stack has no desktop, evaluator or folder of one"
+        self._violated("end", [Violation("at rest", sentence, words) for words in left])
+
+
+def violations_of_rest(facts: Facts) -> bool:
+    """Whether something has not come to rest yet."""
+    ended = all(episode.state in {"scored", "handed_in", "lost", "cancelled"} for episode in facts.episodes)
+    held = any(lease.released_at is None for lease in facts.leases)
+    return not ended or held or any(run.stale for run in facts.runs)
+
+
+def able(stack: ChaosStack, outcome: Outcome, volleys: Sequence[Volley]) -> list[Volley]:
+    """The volleys without what this machine cannot have; notes why."""
+    scene, found = Scene(stack), []
+    for volley in volleys:
+        faults = []
+        for planned in volley.faults:
+            if why := planned.fault.why_not(scene):
+                outcome.skipped[planned.kind] = why
+            else:
+                faults.append(planned)
+        if faults:
+            found.append(Volley(tuple(faults), volley.wait))
+    return found
+
+
+def conduct(settings: Settings, outcome: Outcome, volleys: Sequence[Volley]) -> Outcome:
+    """Starts a stack, runs the campaign on it and stops it; then looks whether anything is left."""
+    stack = ChaosStack(slots=settings.slots)
+    say(f"the stack runs at {stack.url}, its files are in {stack.folder}")
+    try:
+        Campaign(settings, stack, outcome).run(able(stack, outcome, volleys))
+    finally:
+        stack.close()
+    sentence = "a stack that was stopped leaves no process, mount or file"
+    left = leftovers.after_the_end(stack)
+    outcome.violations += [("end", Violation("after the end", sentence, words)) for words in left]
+    for words in left:
+        say(f"VIOLATED: left after the end: {words}")
+    return outcome
+
+
+def kinds(flavour: str = "local") -> list[str]:
+    """Kinds of faults that a flavour of the stack has."""
+    return [each.name for each in KINDS.values() if each.flavour in {"", flavour}]
+
+
+def say(words: str) -> None:
+    """What happens, for whoever waits."""
+    sys.stderr.write(f"{time.strftime('%H:%M:%S', time.gmtime(now()))} {words}\n")
+    sys.stderr.flush()

@@ -1,0 +1,158 @@
+"""Parts of the stack are killed, paused and restarted: workers, keepers, guards, API, beat, broker, database."""
+
+import os
+import signal
+import time
+from contextlib import suppress
+from random import Random
+
+import psutil
+
+from tests.chaos import processes
+from tests.chaos.faults.base import Blow, Fault, Scene, chosen, kind
+from tests.chaos.stack import LEASE, WORKERS, now
+
+
+class Kill(Fault):
+    """A part is ended by a signal; the supervisor starts it again."""
+
+    def __init__(self, name: str, number: signal.Signals = signal.SIGKILL) -> None:
+        self.name, self.number = name, number
+
+    def inject(self, scene: Scene) -> str:
+        pid = scene.stack.pid(self.name)
+        if pid is None:
+            return f"{self.name} is away already"
+        if self.name in WORKERS:
+            scene.blows.append(Blow(pid, now()))
+        processes.signal_all([pid], self.number)
+        return f"{self.number.name} to {self.name} ({pid})"
+
+
+class Pause(Fault):
+    """A part is stopped by SIGSTOP for a while, with all that it has forked if `whole`."""
+
+    def __init__(self, name: str, seconds: float, *, whole: bool = False) -> None:
+        self.name, self.seconds, self.whole = name, seconds, whole
+        self._stopped: list[int] = []
+
+    def inject(self, scene: Scene) -> str:
+        pid = scene.stack.pid(self.name)
+        if pid is None:
+            return f"{self.name} is away already"
+        if self.name in WORKERS and self.seconds > LEASE:
+            scene.blows.append(Blow(pid, now()))
+        below = [each.pid for each in processes.below(pid, time.time())] if self.whole else []
+        self._stopped = [pid, *below]
+        processes.signal_all(self._stopped, signal.SIGSTOP)
+        return f"{self.name} ({pid}) stands still for {self.seconds:.1f} s"
+
+    def heal(self, scene: Scene) -> None:
+        processes.signal_all(self._stopped, signal.SIGCONT)
+
+
+class KeeperHit(Fault):
+    """The keeper of a worker's desktops is killed, or paused for a while."""
+
+    def __init__(self, name: str, seconds: float = 0.0) -> None:
+        self.name, self.seconds = name, seconds
+        self._pid: int | None = None
+
+    def inject(self, scene: Scene) -> str:
+        self._pid = keeper_of(scene, self.name)
+        if self._pid is None:
+            return f"{self.name} has no keeper now"
+        processes.signal_all([self._pid], signal.SIGSTOP if self.seconds else signal.SIGKILL)
+        what = f"stands still for {self.seconds:.1f} s" if self.seconds else "killed"
+        return f"keeper of {self.name} ({self._pid}) {what}"
+
+    def heal(self, scene: Scene) -> None:
+        if self.seconds and self._pid is not None:
+            processes.signal_all([self._pid], signal.SIGCONT)
+
+
+class KillGuard(Fault):
+    """The guard of a part is killed: the part ends with it, and is started again."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def inject(self, scene: Scene) -> str:
+        pid = scene.stack.pid(self.name)
+        if pid is None:
+            return f"{self.name} is away already"
+        with suppress(psutil.NoSuchProcess):
+            guard = psutil.Process(pid).ppid()
+            if guard not in {0, 1, os.getpid()}:
+                processes.signal_all([guard], signal.SIGKILL)
+        return f"guard of {self.name} killed"
+
+
+class KillBackend(Fault):
+    """One process of the database is killed, upon which PostgreSQL ends all connections and recovers."""
+
+    def __init__(self, share: float) -> None:
+        self.share = share
+
+    def inject(self, scene: Scene) -> str:
+        pid = scene.stack.pid("postgres")
+        below = processes.below(pid, time.time()) if pid else []
+        backends = [each.pid for each in below if "[local]" in " ".join(each.words)]
+        backend = chosen(sorted(backends), self.share)
+        if backend is None:
+            return "no backend of the database is there"
+        processes.signal_all([backend], signal.SIGKILL)
+        return f"backend {backend} of the database killed"
+
+
+def keeper_of(scene: Scene, name: str) -> int | None:
+    """Process id of a worker's keeper."""
+    pid = scene.stack.pid(name)
+    found = [each.pid for each in processes.below(pid, time.time()) if processes.KEEPER in each.words] if pid else []
+    return found[0] if found else None
+
+
+def shorter(random: Random) -> float:
+    """Seconds, shorter than a lease."""
+    return random.uniform(1.5, LEASE * 0.6)
+
+
+def longer(random: Random) -> float:
+    """Seconds, longer than a lease."""
+    return random.uniform(LEASE * 1.2, LEASE * 1.8)
+
+
+def any_worker(random: Random) -> str:
+    """One of the workers."""
+    return random.choice(WORKERS)
+
+
+kind("kill worker", "a worker gets SIGKILL", lambda r: Kill(any_worker(r)))
+kind("restart worker", "a worker gets SIGTERM in the middle of attempts", lambda r: Kill(any_worker(r), signal.SIGTERM))
+kind("pause worker", "a worker stands still for less than its lease", lambda r: Pause(any_worker(r), shorter(r)))
+kind("freeze worker", "a worker stands still for longer than its lease", lambda r: Pause(any_worker(r), longer(r)))
+kind("kill keeper", "the keeper of a worker's desktops gets SIGKILL", lambda r: KeeperHit(any_worker(r)))
+kind("pause keeper", "such a keeper stands still", lambda r: KeeperHit(any_worker(r), r.uniform(2.0, 14.0)))
+kind("kill guard", "the guard of a worker or of the API gets SIGKILL", lambda r: KillGuard(r.choice([*WORKERS, "api"])))
+kind("kill api", "the API gets SIGKILL", lambda _: Kill("api"))
+kind("pause api", "the API stands still", lambda r: Pause("api", r.uniform(2.0, 12.0)))
+kind("kill beat", "beat gets SIGKILL", lambda _: Kill("beat"))
+kind("pause beat", "beat stands still", lambda r: Pause("beat", r.uniform(2.0, 12.0)))
+kind("kill broker", "the broker gets SIGKILL", lambda _: Kill("broker"))
+kind("pause broker", "the broker stands still", lambda r: Pause("broker", r.uniform(2.0, 14.0)))
+kind(
+    "kill backend",
+    "one process of PostgreSQL gets SIGKILL: all of its connections end",
+    lambda r: KillBackend(r.random()),
+)
+kind("kill postgres", "the whole PostgreSQL is killed and started again", lambda _: Kill("postgres"))
+kind(
+    "pause postgres",
+    "PostgreSQL stands still for less than a lease",
+    lambda r: Pause("postgres", shorter(r), whole=True),
+)
+kind(
+    "freeze postgres",
+    "PostgreSQL stands still for longer than a lease",
+    lambda r: Pause("postgres", longer(r), whole=True),
+)

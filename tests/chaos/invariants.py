@@ -1,0 +1,191 @@
+"""What must hold whatever breaks: pure functions over facts, each with a name and one sentence."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from backend.domain.episode import RETRIES
+from backend.domain.errors import FailureClass
+from tests.chaos.facts import Facts
+
+ENDED = {"scored", "handed_in", "lost", "cancelled"}
+SILENT = 25.0
+"""Seconds: a live lease without heartbeat must be taken away by then, once the stack is well: 10 of the lease, 2 until
+somebody looks, and room for a busy machine."""
+Expected = Mapping[tuple[str, str], float]
+"""Score of the fault-free run by agent and task."""
+
+
+@dataclass(frozen=True)
+class Invariant:
+    """Something that always holds.
+
+    Attributes:
+        name: short.
+        sentence: what holds, for who reads that it did not.
+        check: the facts that contradict it, in words.
+        at_end: it need not hold before everything has come to rest.
+    """
+
+    name: str
+    sentence: str
+    check: Callable[[Facts, Expected], Iterator[str]]
+    at_end: bool = False
+
+
+@dataclass(frozen=True)
+class Violation:
+    """An invariant that did not hold, with the facts."""
+
+    name: str
+    sentence: str
+    facts: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.facts} (must hold: {self.sentence})"
+
+
+def ends_once(facts: Facts, _: Expected) -> Iterator[str]:
+    for episode in facts.episodes:
+        at_most = 1 if episode.state in ENDED else 0
+        if episode.endings > at_most:
+            yield f"episode {episode.id} is {episode.state} and ended {episode.endings} times"
+        if episode.state == "scored" and episode.endings != 1:
+            yield f"episode {episode.id} is scored, but {episode.endings} events say so"
+
+
+def one_verdict(facts: Facts, _: Expected) -> Iterator[str]:
+    made = facts.attempts_of()
+    for episode in facts.episodes:
+        scored = [attempt for attempt in made[episode.id] if attempt.state == "scored"]
+        if len(scored) != (episode.state == "scored"):
+            yield f"episode {episode.id} is {episode.state} with {len(scored)} scored attempts"
+    for attempt in facts.attempts:
+        if attempt.verdicts != (attempt.state == "scored"):
+            yield f"attempt {attempt.id} is {attempt.state} with {attempt.verdicts} verdicts"
+
+
+def one_live(facts: Facts, _: Expected) -> Iterator[str]:
+    for episode_id, made in facts.attempts_of().items():
+        live = [attempt.number for attempt in made if attempt.live]
+        if len(live) > 1:
+            yield f"episode {episode_id} has the live attempts {live}"
+    running = {episode.id for episode in facts.episodes if episode.state == "running"}
+    for attempt in facts.attempts:
+        if attempt.live and attempt.episode_id not in running:
+            yield f"attempt {attempt.id} lives, its episode does not run"
+
+
+def numbers(facts: Facts, _: Expected) -> Iterator[str]:
+    made = facts.attempts_of()
+    for episode in facts.episodes:
+        found = [attempt.number for attempt in made[episode.id]]
+        if found != list(range(1, episode.attempts_count + 1)):
+            yield f"episode {episode.id} counts {episode.attempts_count} attempts and has {found}"
+
+
+def same_scores(facts: Facts, expected: Expected) -> Iterator[str]:
+    for episode in facts.episodes:
+        wanted = expected.get((episode.agent, episode.task))
+        if episode.state == "scored" and wanted is not None and episode.score != wanted:
+            yield f"episode {episode.id}, {episode.agent} at {episode.task}: {episode.score}, without faults {wanted}"
+
+
+def none_lost(facts: Facts, _: Expected) -> Iterator[str]:
+    for episode in facts.episodes:
+        if episode.state == "lost":
+            yield f"episode {episode.id} ({episode.task}) is lost: {episode.failure_message[:300]}"
+
+
+def bounded(facts: Facts, _: Expected) -> Iterator[str]:
+    for episode_id, made in facts.attempts_of().items():
+        for failure in FailureClass:
+            number = sum(attempt.failure_class == failure.value for attempt in made)
+            if number > RETRIES[failure] + 1:
+                yield f"episode {episode_id} was lost {number} times as {failure.value}"
+
+
+def fenced(facts: Facts, _: Expected) -> Iterator[str]:
+    for attempt in facts.attempts:
+        if attempt.late:
+            yield f"attempt {attempt.id} ({attempt.state}): {attempt.late} steps were written after its end"
+    by_slot: dict[object, int] = {}
+    for lease in sorted(facts.leases, key=lambda each: each.acquired_at):
+        if lease.fencing_token < by_slot.get(lease.slot_id, 0):
+            yield f"lease {lease.id} came later and has a smaller token than one before it"
+        by_slot[lease.slot_id] = lease.fencing_token
+
+
+def events_complete(facts: Facts, _: Expected) -> Iterator[str]:
+    for run in facts.runs:
+        span = run.last_event - run.first_event + 1 if run.events else 0
+        if run.events and (run.first_event != 1 or span != run.events or run.next_event_seq != run.last_event + 1):
+            yield f"run {run.id}: {run.events} events from {run.first_event} to {run.last_event}"
+
+
+def cubes_right(facts: Facts, _: Expected) -> Iterator[str]:
+    for run_id, (stored, made) in facts.cubes.items():
+        for key in sorted(set(stored) | set(made)):
+            if stored.get(key) != made.get(key):
+                yield f"run {run_id}, {key or 'all'}: stored {stored.get(key)}, recomputed {made.get(key)}"
+
+
+def submitted_once(facts: Facts, _: Expected) -> Iterator[str]:
+    keys = [run.idempotency_key for run in facts.runs if run.idempotency_key]
+    for key in sorted({key for key in keys if keys.count(key) > 1}):
+        yield f"{keys.count(key)} runs have the key {key}"
+
+
+def leases_beat(facts: Facts, _: Expected) -> Iterator[str]:
+    for lease in facts.leases:
+        age = (facts.now - lease.heartbeat_at).total_seconds()
+        if lease.released_at is None and age > SILENT:
+            yield f"lease {lease.id} of worker {lease.worker_id} has had no heartbeat for {age:.0f} s"
+
+
+def all_ended(facts: Facts, _: Expected) -> Iterator[str]:
+    for episode in facts.episodes:
+        if episode.state not in ENDED:
+            yield f"episode {episode.id} ({episode.task}) of a {episode.run_state} run is still {episode.state}"
+
+
+def none_held(facts: Facts, _: Expected) -> Iterator[str]:
+    for lease in facts.leases:
+        if lease.released_at is None:
+            yield f"lease {lease.id} of worker {lease.worker_id} is still held"
+
+
+def cubes_fresh(facts: Facts, _: Expected) -> Iterator[str]:
+    for run in facts.runs:
+        if run.stale:
+            yield f"the roll-up of run {run.id} is out of date"
+
+
+ALL = (
+    Invariant("one ending", "every episode ends exactly once", ends_once),
+    Invariant(
+        "one verdict", "a scored episode has one scored attempt with one current verdict, others none", one_verdict
+    ),
+    Invariant("one live", "an episode has at most one live attempt, and only while it runs", one_live),
+    Invariant("numbers", "attempts of an episode are numbered from 1 without a gap", numbers),
+    Invariant("same scores", "every score is that of the fault-free run: no fault became a score", same_scores),
+    Invariant("none lost", "no episode is lost", none_lost),
+    Invariant("bounded", "an episode is not tried again more often than its policy says", bounded),
+    Invariant("fenced", "nothing is written of an attempt after its end, and tokens grow", fenced),
+    Invariant("events", "a run's events are numbered from 1 without a gap", events_complete),
+    Invariant("roll-ups", "a run's roll-up equals its recomputation", cubes_right),
+    Invariant("submitted once", "a request that is repeated with its key gives one run", submitted_once),
+    Invariant("leases beat", f"no lease is held for {SILENT:g} s without a heartbeat", leases_beat),
+    Invariant("all ended", "in the end every episode has an outcome", all_ended, at_end=True),
+    Invariant("none held", "in the end no lease is held", none_held, at_end=True),
+    Invariant("fresh roll-ups", "in the end every roll-up is up to date", cubes_fresh, at_end=True),
+)
+
+
+def violations(facts: Facts, expected: Expected, *, at_end: bool = False) -> list[Violation]:
+    """All that does not hold; before the end without what holds only then."""
+    return [
+        Violation(each.name, each.sentence, words)
+        for each in ALL
+        if at_end or not each.at_end
+        for words in each.check(facts, expected)
+    ]

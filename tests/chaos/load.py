@@ -1,0 +1,142 @@
+"""Work for the stack: runs over the REST API, as many episodes under way as are wanted, and what they should score."""
+
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from random import Random
+from threading import Event, Lock, Thread
+from typing import Any, TypeVar
+
+import httpx
+from sqlalchemy import text
+
+from backend.domain.errors import Unavailable
+from tests.chaos.invariants import Expected
+from tests.chaos.stack import ChaosStack
+
+AGENTS = ("oracle", "oracle", "oracle", "noop")
+"""The oracle more often: it works longer, and its 1 is what a fault must not turn into a 0."""
+SCREEN = {"width": 1280, "height": 800}
+SECONDS = 240.0
+UNAVAILABLE = 503
+T = TypeVar("T")
+logger = logging.getLogger(__name__)
+
+
+def insist(call: Callable[[], httpx.Response], seconds: float = 60.0) -> httpx.Response:
+    """Asks until the API answers; a person with a script does the same.
+
+    Raises:
+        TimeoutError: it did not in time.
+        HTTPStatusError: it refused.
+    """
+    deadline = time.monotonic() + seconds
+    pause = Event()
+    while True:
+        try:
+            answer = call()
+        except httpx.TransportError as error:
+            words = f"{type(error).__name__}: {error}"
+        else:
+            if answer.status_code != UNAVAILABLE:
+                return answer.raise_for_status()
+            words = answer.text
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"the API did not answer in {seconds:g} s: {words}")
+        pause.wait(0.3)
+
+
+class Load:
+    """Keeps some episodes under way, in a thread of its own."""
+
+    def __init__(self, stack: ChaosStack, tasks: Sequence[str], random: Random, provider: str = "local") -> None:
+        """Starts nothing yet. `tasks`: keys to draw from."""
+        self._stack, self._tasks, self._random, self._provider = stack, tasks, random, provider
+        self._api = httpx.Client(base_url=stack.url, timeout=15.0)
+        self._number = 0
+        self._ended = Event()
+        self._lock = Lock()
+        self._thread: Thread | None = None
+        self.wanted = 0
+        self.runs: list[str] = []
+
+    def submit(self, agent: str, tasks: Sequence[str]) -> str:
+        """A run; asked for again and again under one key while the API is away."""
+        with self._lock:
+            self._number += 1
+            key = f"chaos-{self._number}"
+        body = {
+            "benchmark": "starter",
+            "agent": agent,
+            "tasks": list(tasks),
+            "screen": SCREEN,
+            "provider": self._provider,
+        }
+        headers = {"Idempotency-Key": key}
+        run = str(insist(lambda: self._api.post("/api/v1/runs", json=body, headers=headers), SECONDS).json()["id"])
+        self.runs.append(run)
+        return run
+
+    def start(self, wanted: int) -> None:
+        """From now on so many episodes are under way, as far as there are slots."""
+        self.wanted = wanted
+        if self._thread is None:
+            self._thread = Thread(target=self._run, name="load", daemon=True)
+            self._thread.start()
+
+    def stop(self) -> None:
+        """No further runs."""
+        self._ended.set()
+        if self._thread is not None:
+            self._thread.join(SECONDS)
+        self._api.close()
+
+    def _run(self) -> None:
+        while not self._ended.wait(0.5):
+            try:
+                missing = self.wanted - under_way(self._stack)
+            except Unavailable:
+                continue
+            try:
+                if missing > 0:
+                    self.submit(self._random.choice(AGENTS), self._random.sample(self._tasks, min(missing, 2)))
+            except (TimeoutError, httpx.HTTPError):
+                logger.exception("a run could not be submitted")
+
+
+def under_way(stack: ChaosStack) -> int:
+    """Episodes that wait or run and are not held up by somebody's pause."""
+    query = """SELECT count(*) FROM episode e JOIN run r ON r.id = e.run_id
+        WHERE e.state IN ('waiting', 'running') AND r.state IN ('queued', 'running')"""
+    with stack.world.work() as session:
+        return int(session.execute(text(query)).scalar_one())
+
+
+def expected_scores(stack: ChaosStack, load: Load) -> Expected:
+    """Runs every task once with each agent while nothing is broken.
+
+    Raises:
+        RuntimeError: an episode was not scored, or the oracle failed: such a machine cannot tell what a fault does.
+    """
+    for agent in sorted(set(AGENTS)):
+        load.submit(agent, load._tasks)
+    found: dict[tuple[str, str], float] = {}
+    for row in _ended(stack):
+        if row["score"] is None or (row["agent"] == "oracle" and row["score"] < 1):
+            raise RuntimeError(f"without any fault, {row['agent']} at {row['task']}: {row['outcome']} {row['score']}")
+        found[row["agent"], row["task"]] = row["score"]
+    return found
+
+
+def _ended(stack: ChaosStack) -> Sequence[Mapping[str, Any]]:
+    query = """SELECT a.name AS agent, t.domain || '/' || t.name AS task, e.outcome, e.score,
+            extract(epoch FROM e.ended_at - e.started_at) AS seconds
+        FROM episode e JOIN run r ON r.id = e.run_id
+        JOIN agent a ON a.id = r.agent_id JOIN task t ON t.id = e.task_id"""
+    deadline, pause = time.monotonic() + SECONDS * 2, Event()
+    while under_way(stack):
+        if time.monotonic() > deadline:
+            raise RuntimeError("the fault-free run did not end")
+        pause.wait(0.5)
+    with stack.world.work() as session:
+        return [dict(row) for row in session.execute(text(query)).mappings()]

@@ -1,0 +1,92 @@
+"""The machine's processes, as far as they are the stack's."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from worker.keeper.folders import TITLE
+
+KEEPER = "worker.keeper"
+EVALUATORS = ("worker.evaluation.child", "worker/evaluation/child", "deskarena-evidence-")
+GUEST_SERVER = "guest_server.session"
+X_SERVER = "Xvfb"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A process at one moment.
+
+    Attributes:
+        words: its command line.
+        age: seconds since it was started.
+    """
+
+    pid: int
+    parent: int
+    name: str
+    words: tuple[str, ...]
+    age: float
+
+    def __str__(self) -> str:
+        return f"{self.pid} ({' '.join(self.words)[:120] or self.name}, {self.age:.0f} s old)"
+
+
+def seen(process: psutil.Process, moment: float) -> Seen | None:
+    """What can be said of a process; None if it is gone or only its exit code is left."""
+    try:
+        with process.oneshot():
+            if process.status() == psutil.STATUS_ZOMBIE:
+                return None
+            words = tuple(process.cmdline())
+            return Seen(process.pid, process.ppid(), process.name(), words, moment - process.create_time())
+    except psutil.Error:
+        return None
+
+
+def below(pid: int, moment: float) -> list[Seen]:
+    """Everything that descends from a process, itself excepted."""
+    try:
+        found = psutil.Process(pid).children(recursive=True)
+    except psutil.NoSuchProcess:
+        return []
+    return [each for each in (seen(process, moment) for process in found) if each is not None]
+
+
+def is_desktop(process: Seen) -> bool:
+    """Whether it is the first process of a desktop's sandbox; its own child has the same title."""
+    return bool(process.words) and process.words[0].startswith(f"{TITLE}:")
+
+
+def desktop_names(processes: list[Seen]) -> set[str]:
+    """The desktops among these, by keeper and name."""
+    return {each.words[0].removeprefix(f"{TITLE}:") for each in processes if is_desktop(each)}
+
+
+def strangers(folder: Path, family: set[int], moment: float) -> list[Seen]:
+    """Processes that have to do with the folder and do not descend from us: by their words or their environment."""
+    mark, found = str(folder), []
+    for process in psutil.process_iter():
+        if process.pid in family:
+            continue
+        try:
+            known = mark in process.environ().get("TMPDIR", "") or any(mark in word for word in process.cmdline())
+        except psutil.Error:
+            continue
+        each = seen(process, moment) if known else None
+        if each is not None:
+            found.append(each)
+    return found
+
+
+def signal_all(pids: list[int], number: int) -> int:
+    """Sends a signal to each that still lives; returns how many there were."""
+    sent = 0
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+            sent += 1
+        except ProcessLookupError:
+            continue
+    return sent

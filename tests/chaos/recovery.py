@@ -1,0 +1,93 @@
+"""How long it took until a lost worker's episodes were taken up by another: from rows, pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+from tests.chaos.facts import AttemptFact, Facts
+
+LIMIT = 15.0
+"""Seconds, at the default heartbeat and lease."""
+
+
+@dataclass(frozen=True)
+class Uptake:
+    """An episode whose worker was taken away.
+
+    Attributes:
+        seconds: from then until its next attempt began; None if it has none.
+        other: another worker took it up.
+        free: a slot of a worker that was not taken away was free when the loss could be known.
+        alone: nothing else was broken.
+    """
+
+    episode_id: UUID
+    seconds: float | None
+    other: bool
+    free: bool
+    alone: bool
+
+    @property
+    def counts(self) -> bool:
+        """Whether the limit is meant for it."""
+        return self.free and self.alone and self.seconds is not None
+
+
+def uptakes(facts: Facts, blows: Sequence[tuple[UUID, float, bool]]) -> list[Uptake]:
+    """Every episode that was under way on a worker when it was taken away, and lost its attempt by that.
+
+    Args:
+        facts: at the end.
+        blows: worker, moment (seconds since 1970), and whether nothing else was broken.
+    """
+    made, found = facts.attempts_of(), []
+    for worker, at, alone in blows:
+        moment = datetime.fromtimestamp(at, UTC)
+        for attempt in facts.attempts:
+            if attempt.worker_id == worker and _was_live(attempt, moment) and attempt.state == "lost":
+                following = [each for each in made[attempt.episode_id] if each.number == attempt.number + 1]
+                found.append(_uptake(facts, attempt, following, moment, alone=alone))
+    return found
+
+
+def _was_live(attempt: AttemptFact, moment: datetime) -> bool:
+    return attempt.started_at < moment and (attempt.ended_at is None or attempt.ended_at >= moment)
+
+
+def _uptake(
+    facts: Facts, lost: AttemptFact, following: Sequence[AttemptFact], moment: datetime, *, alone: bool
+) -> Uptake:
+    began = following[0].started_at if following else None
+    return Uptake(
+        episode_id=lost.episode_id,
+        seconds=(began - moment).total_seconds() if began is not None else None,
+        other=bool(following) and following[0].worker_id != lost.worker_id,
+        free=_slot_free(facts, lost, moment + timedelta(seconds=LIMIT)),
+        alone=alone,
+    )
+
+
+def _slot_free(facts: Facts, lost: AttemptFact, until: datetime) -> bool:
+    """Whether, from the loss until the limit, every moment had a slot without a lease on another node.
+
+    A slot that is free for a moment only may be gone to another episode, which is no delay of this one.
+    """
+    own = facts.workers[lost.worker_id]
+    begin = lost.ended_at or until
+    for node, number in facts.slots.items():
+        if node == own:
+            continue
+        held = [
+            lease
+            for lease in facts.leases
+            if lease.node_id == node and lease.acquired_at <= until and (lease.released_at or until) >= begin
+        ]
+        if len({lease.slot_id for lease in held if _not_this(facts, lease.id, lost)}) < number:
+            return True
+    return False
+
+
+def _not_this(facts: Facts, lease_id: UUID, lost: AttemptFact) -> bool:
+    """Whether a lease was not taken for the very episode that is asked about."""
+    return all(attempt.episode_id != lost.episode_id for attempt in facts.attempts if attempt.lease_id == lease_id)

@@ -1,0 +1,141 @@
+"""What a campaign came to: tables for people, and the page docs/performance-chaos.md."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tests.bench.figures import machine, percentile
+from tests.chaos.faults import KINDS
+from tests.chaos.invariants import Violation
+from tests.chaos.recovery import LIMIT, Uptake
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "performance-chaos.md"
+HEAD = """# Performance: what survives
+
+Measured by `make chaos`, which breaks the running stack again and again and looks after each fault whether everything
+still holds: [chaos.md](chaos.md) says what is broken, what must hold and how to repeat it. Nothing here is estimated.
+
+"""
+WRONG = {"same scores", "one verdict", "roll-ups"}
+DOUBLE = {"one ending", "one live", "submitted once", "fenced", "stale writes", "numbers"}
+LOST = {"none lost", "all ended", "events"}
+ORPHANS = {"orphans", "none held", "leases beat", "at rest", "after the end"}
+
+
+@dataclass
+class Outcome:
+    """A campaign's figures.
+
+    Attributes:
+        recoveries: seconds from the end of a fault until all was well, by kind.
+        injected: faults by kind; `idle`: those of them that found nothing to hit.
+        counts: episodes by state, attempts, runs, stale writes tried.
+        load: load average at the begin and at the end.
+        violations: by the numbers of the volley after which they were seen, once each.
+    """
+
+    seed: int
+    faults: int
+    kinds: Sequence[str]
+    began: datetime = field(default_factory=lambda: datetime.now(UTC))
+    seconds: float = 0.0
+    recoveries: dict[str, list[float]] = field(default_factory=dict)
+    injected: dict[str, int] = field(default_factory=dict)
+    idle: dict[str, int] = field(default_factory=dict)
+    losses: dict[str, int] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+    load: list[float] = field(default_factory=list)
+    uptakes: list[Uptake] = field(default_factory=list)
+    violations: list[tuple[str, Violation]] = field(default_factory=list)
+    skipped: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def slow(self) -> list[Uptake]:
+        """Episodes that were taken up too late."""
+        return [each for each in self.uptakes if each.counts and each.seconds is not None and each.seconds > LIMIT]
+
+    @property
+    def passed(self) -> bool:
+        """Whether everything held."""
+        return not self.violations and not self.slow
+
+
+def totals(outcome: Outcome) -> Mapping[str, int]:
+    """Violations by what they would mean for a user."""
+    names = [violation.name for _, violation in outcome.violations]
+    groups = {"lost": LOST, "double": DOUBLE, "wrong": WRONG, "orphans": ORPHANS}
+    found = {group: sum(name in known for name in names) for group, known in groups.items()}
+    return found | {"other": len(names) - sum(found.values())}
+
+
+def table(outcome: Outcome) -> str:
+    """The whole result as Markdown."""
+    found = totals(outcome)
+    load = f"{min(outcome.load):.1f} to {max(outcome.load):.1f}" if outcome.load else "?"
+    head = (
+        f"`make chaos SEED={outcome.seed} FAULTS={outcome.faults}`, {outcome.began:%Y-%m-%d %H:%M} UTC, "
+        f"{outcome.seconds / 60:.0f} minutes. Machine: {machine()}; its load average was {load}."
+    )
+    lines = [
+        head,
+        "",
+        f"**{', '.join(f'{number} {name}' for name, number in found.items())}**. "
+        + ", ".join(f"{number} {name}" for name, number in outcome.counts.items())
+        + ".",
+        "",
+        *_uptake_lines(outcome),
+        "",
+        "| fault | times | found nothing to hit | well again: p50 | p95 | max |",
+        "|---|---|---|---|---|---|",
+        *(_row(outcome, name) for name in outcome.kinds if name in outcome.injected),
+    ]
+    if outcome.losses:
+        told = ", ".join(f"{number} {name}" for name, number in sorted(outcome.losses.items()))
+        lines += ["", f"Attempts that were lost and repeated, by failure class: {told}."]
+    if outcome.skipped:
+        lines += ["", *(f"Not tried: {name} ({why})." for name, why in outcome.skipped.items())]
+    return "\n".join([*lines, *_violation_lines(outcome)]) + "\n"
+
+
+def _row(outcome: Outcome, name: str) -> str:
+    values = outcome.recoveries.get(name, [])
+    figures = (
+        [f"{percentile(values, 0.5):.1f} s", f"{percentile(values, 0.95):.1f} s", f"{max(values):.1f} s"]
+        if values
+        else ["", "", ""]
+    )
+    return f"| {name} | {outcome.injected[name]} | {outcome.idle.get(name, 0)} | {' | '.join(figures)} |"
+
+
+def _uptake_lines(outcome: Outcome) -> list[str]:
+    counted = [each.seconds for each in outcome.uptakes if each.counts and each.seconds is not None]
+    others = [each for each in outcome.uptakes if not each.counts]
+    if not counted:
+        return ["No worker was taken away alone while a slot was free elsewhere."]
+    words = f"p50 {percentile(counted, 0.5):.1f} s, p95 {percentile(counted, 0.95):.1f} s, max {max(counted):.1f} s"
+    met = f"missed {len(outcome.slow)} times" if outcome.slow else "met"
+    sentence = (
+        "From the loss of a worker to the next attempt at its episode, where a slot was free and nothing else was "
+        f"broken (aim: {LIMIT:g} s at the default heartbeat, {met}): {words}, {len(counted)} episodes. Beside them "
+        f"{len(others)} whose worker was lost together with something else, or with no slot free."
+    )
+    return [sentence]
+
+
+def _violation_lines(outcome: Outcome) -> list[str]:
+    if not outcome.violations:
+        return []
+    lines = ["", "| fault | what did not hold |", "|---|---|"]
+    return lines + [f"| {numbers} | {violation} |".replace("\n", " ") for numbers, violation in outcome.violations]
+
+
+def about() -> str:
+    """Every kind of fault with its sentence, as docs/chaos.md has them."""
+    return "\n".join(f"| {each.name} | {each.about} |" for each in KINDS.values())
+
+
+def load_now() -> float:
+    """The load average of the last minute."""
+    return os.getloadavg()[0]

@@ -1,0 +1,54 @@
+import pytest
+
+from tests.chaos.campaign import kinds
+from tests.chaos.faults import KINDS
+from tests.chaos.plan import Volley, only, plan, read_numbers
+from tests.chaos.report import about
+from tests.conftest import ROOT
+
+
+def described(volleys: list[Volley]) -> list[object]:
+    return [(each.number, each.kind, each.after, vars(each.fault)) for volley in volleys for each in volley.faults]
+
+
+class TestPlan:
+    def test_the_same_seed_gives_the_same_faults(self) -> None:
+        assert described(plan(7, 60, kinds())) == described(plan(7, 60, kinds()))
+
+    def test_another_seed_gives_others(self) -> None:
+        assert described(plan(7, 60, kinds())) != described(plan(8, 60, kinds()))
+
+    def test_numbers_go_from_one_to_the_last(self) -> None:
+        assert [each.number for volley in plan(3, 50, kinds()) for each in volley.faults] == list(range(1, 51))
+
+    def test_every_kind_comes_before_any_comes_twice(self) -> None:
+        names = kinds()
+        first = [each.kind for volley in plan(3, len(names), names) for each in volley.faults]
+        assert sorted(first) == sorted(names)
+
+    def test_a_longer_campaign_begins_like_a_shorter_one(self) -> None:
+        assert described(plan(3, 80, kinds()))[:40] == described(plan(3, 60, kinds()))[:40]
+
+
+class TestOnly:
+    def test_keeps_whole_volleys(self) -> None:
+        volleys = plan(3, 60, kinds())
+        together = next(volley for volley in volleys if len(volley.faults) > 1)
+        assert only(volleys, {together.faults[1].number}) == [together]
+
+
+class TestReadNumbers:
+    @pytest.mark.parametrize(("words", "numbers"), [("", set()), ("3", {3}), ("3,7-9", {3, 7, 8, 9})])
+    def test_reads_numbers_and_spans(self, words: str, numbers: set[int]) -> None:
+        assert read_numbers(words) == numbers
+
+    def test_refuses_other_words(self) -> None:
+        with pytest.raises(ValueError, match="invalid literal"):
+            read_numbers("three")
+
+
+class TestDocumentation:
+    def test_chaos_page_has_every_kind_with_its_sentence(self) -> None:
+        page = (ROOT / "docs" / "chaos.md").read_text()
+        assert [line for line in about().splitlines() if line not in page] == []
+        assert len(about().splitlines()) == len(KINDS)
