@@ -1,0 +1,97 @@
+"""Pods that are kept ready ahead."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backend.domain.slots import SlotRef
+from worker.k8s.warm import Plan, WarmSlot, plan
+
+SLOTS = st.lists(
+    st.builds(
+        WarmSlot,
+        slot=st.builds(SlotRef, st.integers(0, 5), st.sampled_from(["a", "b", "c"])),
+        image=st.sampled_from(["", "win", "linux"]),
+        leased=st.booleans(),
+        usable=st.booleans(),
+    ),
+    unique_by=lambda each: each.slot,
+)
+WAITING = st.dictionaries(st.sampled_from(["win", "linux"]), st.integers(0, 9))
+
+
+def slots(node: str, *images: str, leased: int = 0, usable: bool = True) -> list[WarmSlot]:
+    """Slots of a node with these pods, the first so many leased."""
+    return [
+        WarmSlot(SlotRef(index, node), image, leased=index < leased, usable=usable)
+        for index, image in enumerate(images)
+    ]
+
+
+class TestPlan:
+    def test_what_waits_is_prepared_for_over_the_nodes(self) -> None:
+        found = plan([*slots("a", "", "", ""), *slots("b", "", "", "")], {"win": 3}, 2)
+        assert found == Plan(prepare=((SlotRef(0, "a"), "win"), (SlotRef(0, "b"), "win"), (SlotRef(1, "a"), "win")))
+
+    def test_no_more_than_ahead_on_each_node(self) -> None:
+        found = plan([*slots("a", "", "", ""), *slots("b", "", "")], {"win": 99}, 1)
+        assert [slot for slot, _ in found.prepare] == [SlotRef(0, "a"), SlotRef(0, "b")]
+
+    def test_the_image_that_most_wait_for_comes_first(self) -> None:
+        found = plan(slots("a", "", ""), {"linux": 1, "win": 5}, 1)
+        assert found.prepare == ((SlotRef(0, "a"), "win"),)
+
+    def test_ready_pods_serve_what_waits(self) -> None:
+        assert plan(slots("a", "win", "win", ""), {"win": 2}, 2) == Plan()
+
+    def test_nothing_waits_and_nothing_changes(self) -> None:
+        assert plan(slots("a", "win", "", ""), {}, 2) == Plan()
+
+    def test_a_surplus_that_nothing_waits_for_is_removed(self) -> None:
+        assert plan(slots("a", "win", "win", "win"), {}, 1) == Plan(remove=(SlotRef(1, "a"), SlotRef(2, "a")))
+
+    def test_a_surplus_that_is_about_to_be_used_stays(self) -> None:
+        assert plan(slots("a", "win", "win", "win"), {"win": 3}, 1) == Plan()
+
+    def test_a_pod_that_nothing_waits_for_gives_way(self) -> None:
+        found = plan(slots("a", "linux", "linux", leased=1), {"win": 1}, 1)
+        assert found == Plan(remove=(SlotRef(1, "a"),), prepare=((SlotRef(1, "a"), "win"),))
+
+    def test_a_pod_that_an_attempt_holds_never_does(self) -> None:
+        assert plan(slots("a", "linux", leased=1), {"win": 1}, 1) == Plan()
+
+    def test_idle_pods_leave_a_node_that_drains(self) -> None:
+        found = plan([*slots("a", "win", "win", leased=1, usable=False), *slots("b", "")], {"win": 1}, 1)
+        assert found == Plan(remove=(SlotRef(1, "a"),), prepare=((SlotRef(0, "b"), "win"),))
+
+    def test_nothing_is_made_ahead_where_nobody_wants_it(self) -> None:
+        assert plan(slots("a", "", ""), {"win": 5}, 0) == Plan()
+
+    @given(SLOTS, WAITING, st.integers(0, 4))
+    def test_always_leaves_attempts_alone_and_never_makes_too_many(
+        self, every: list[WarmSlot], waiting: dict[str, int], ahead: int
+    ) -> None:
+        found = plan(every, waiting, ahead)
+        by_slot = {each.slot: each for each in every}
+        assert not any(by_slot[slot].leased for slot in (*found.remove, *(slot for slot, _ in found.prepare)))
+        assert len(set(found.remove)) == len(found.remove)
+        for slot, image in found.prepare:
+            assert by_slot[slot].usable
+            assert not by_slot[slot].image or slot in found.remove
+            assert waiting[image] > 0
+        for image, number in waiting.items():
+            ready = sum(each.image == image and not each.leased and each.usable for each in every)
+            made = sum(each == image for _, each in found.prepare)
+            assert made <= max(0, number - ready)
+
+    @given(SLOTS, WAITING, st.integers(0, 4))
+    def test_done_once_there_is_nothing_left_to_do(
+        self, every: list[WarmSlot], waiting: dict[str, int], ahead: int
+    ) -> None:
+        first = plan(every, waiting, ahead)
+        made = dict(first.prepare)
+        after = [
+            WarmSlot(each.slot, made.get(each.slot, "" if each.slot in first.remove else each.image),
+                     leased=each.leased, usable=each.usable)
+            for each in every
+        ]  # fmt: skip
+        assert plan(after, waiting, ahead) == Plan()

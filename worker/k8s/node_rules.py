@@ -1,0 +1,169 @@
+"""What a node object means: whether desktops may begin there, why not, and how many it runs. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from backend.domain.nodes import NodeSeen, NodeState
+from backend.domain.slots import Need
+from worker.k8s.cluster import Object
+from worker.k8s.quantities import amount
+
+SLOTS_LABEL = "deskarena.dev/slots"
+EVERY = "*"
+"""As a selector: every node that offers the device."""
+SHOWN_LABELS = (
+    "topology.kubernetes.io/region",
+    "topology.kubernetes.io/zone",
+    "node.kubernetes.io/instance-type",
+    "kubernetes.io/arch",
+    "karpenter.sh/capacity-type",
+    SLOTS_LABEL,
+)
+UNREADY_GRACE = 30.0
+"""Seconds for which a node that does not answer is waited for. Kubernetes itself waits about 50 before it says so."""
+_MOST_SLOTS = 1000
+_MOST_WORDS = 300
+_SOFT, _HARD, _OUT = "PreferNoSchedule", "NoSchedule", "NoExecute"
+_NOT_HEARD = frozenset({"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"})
+_WORDS: Mapping[str, str] = {
+    "node.kubernetes.io/unschedulable": "cordoned: somebody keeps new pods away from it",
+    "node.kubernetes.io/disk-pressure": "its disk is nearly full",
+    "node.kubernetes.io/memory-pressure": "its memory is nearly full",
+    "node.kubernetes.io/pid-pressure": "it has too many processes",
+    "node.kubernetes.io/network-unavailable": "its network is not set up",
+    "node.kubernetes.io/out-of-service": "it was declared out of service",
+    "node.cloudprovider.kubernetes.io/uninitialized": "its cloud provider has not set it up yet",
+    "node.cloudprovider.kubernetes.io/shutdown": "its machine was shut down",
+    "ToBeDeletedByClusterAutoscaler": "the cluster autoscaler is about to remove it",
+    "DeletionCandidateOfClusterAutoscaler": "the cluster autoscaler may remove it: used after all others",
+    "karpenter.sh/disrupted": "Karpenter is about to remove it",
+}
+
+
+@dataclass(frozen=True)
+class Wants:
+    """What nodes are asked for.
+
+    Attributes:
+        need: of one desktop's pod.
+        device: resource that each pod takes one of, such as `devices.kubevirt.io/kvm`; empty = none.
+        tolerations: of the pods, as in their manifests.
+        selected: the nodes were selected by labels, so that one without the device is worth a word.
+    """
+
+    need: Need
+    device: str = ""
+    tolerations: Sequence[Mapping[str, Any]] = ()
+    selected: bool = True
+
+
+def look(node: Object, wants: Wants, *, silent: float = 0.0, grace: float = UNREADY_GRACE) -> NodeSeen | None:
+    """What a node is to us; None for one that has no device and was not selected by its labels.
+
+    Args:
+        node: the object.
+        wants: what it is asked for.
+        silent: seconds for which we have seen it not ready.
+        grace: seconds of that after which what runs there is given up.
+    """
+    about = node.get("metadata") or {}
+    slots, short, capacity = room(node, wants)
+    if not wants.selected and not capacity.get("devices"):
+        return None
+    state, reason = _state(node, wants, silent >= grace)
+    labels = {name: value for name, value in (about.get("labels") or {}).items() if name in SHOWN_LABELS}
+    return NodeSeen(
+        name=str(about.get("name", "")),
+        state=state,
+        reason=(reason or short)[:_MOST_WORDS],
+        slots=slots,
+        labels=labels,
+        capacity=capacity,
+    )
+
+
+def room(node: Object, wants: Wants) -> tuple[int, str, dict[str, int]]:
+    """Slots of a node, words where a person should know of something, and what they were counted from."""
+    had = (node.get("status") or {}).get("allocatable") or {}
+    capacity = {
+        "memory": int(amount(had.get("memory", 0)) or 0),
+        "cpu": int((amount(had.get("cpu", 0)) or 0) * 1000),
+        "disk": int(amount(had.get("ephemeral-storage", 0)) or 0),
+    }
+    need = wants.need
+    counts = {
+        "memory": capacity["memory"] // need.memory,
+        "cpu": int(capacity["cpu"] // (need.cores * 1000)),
+        "ephemeral storage": capacity["disk"] // need.disk,
+    }
+    if wants.device:
+        capacity["devices"] = counts[wants.device] = int(amount(had.get(wants.device, 0)) or 0)
+    if (pods := amount(had.get("pods", ""))) is not None:
+        counts["pods"] = int(pods)
+    set_to, wrong = _label(node)
+    if set_to is not None:
+        counts[f"label {SLOTS_LABEL}"] = set_to
+    number = max(0, min(_MOST_SLOTS, *counts.values()))
+    scarce = " and ".join(name for name, count in counts.items() if count <= 0)
+    return number, wrong or (f"no room for a desktop: {scarce}" if scarce else ""), capacity
+
+
+def _label(node: Object) -> tuple[int | None, str]:
+    text = ((node.get("metadata") or {}).get("labels") or {}).get(SLOTS_LABEL)
+    if text is None:
+        return None, ""
+    if not str(text).isdecimal():
+        return None, f"its label {SLOTS_LABEL} is no number: {text!r}"
+    return int(text), ""
+
+
+def _state(node: Object, wants: Wants, given_up: bool) -> tuple[NodeState, str]:  # noqa: FBT001 - one of three facts
+    taints = [each for each in (node.get("spec") or {}).get("taints") or [] if not tolerated(each, wants.tolerations)]
+    out = [each for each in taints if each.get("effect") == _OUT and each.get("key") not in _NOT_HEARD]
+    if out:
+        return NodeState.LOST, f"it drives its pods out: {_said(out[0])}"
+    ready, why = _ready(node)
+    if not ready:
+        return (NodeState.LOST if given_up else NodeState.UNREADY), why
+    hard = [each for each in taints if each.get("effect") == _HARD]
+    if (node.get("metadata") or {}).get("deletionTimestamp"):
+        return NodeState.DRAINING, "it is being removed from the cluster"
+    # The taint of a cordoned node may come a moment after the field, or not be there for who tolerates it.
+    if (node.get("spec") or {}).get("unschedulable"):
+        others = [each for each in hard if each.get("key") != "node.kubernetes.io/unschedulable"]
+        return NodeState.DRAINING, _said(others[0]) if others else _WORDS["node.kubernetes.io/unschedulable"]
+    if hard:
+        return NodeState.DRAINING, _said(hard[0])
+    soft = [each for each in taints if each.get("effect") == _SOFT]
+    return NodeState.READY, _said(soft[0]) if soft else ""
+
+
+def tolerated(taint: Mapping[str, Any], tolerations: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether one of the tolerations covers the taint, by Kubernetes' rules; one with an end does not last."""
+    return any(_covers(each, taint) for each in tolerations)
+
+
+def _covers(toleration: Mapping[str, Any], taint: Mapping[str, Any]) -> bool:
+    if toleration.get("tolerationSeconds") is not None:
+        return False
+    if toleration.get("effect") and toleration["effect"] != taint.get("effect"):
+        return False
+    if toleration.get("operator", "Equal") == "Exists":
+        return not toleration.get("key") or toleration["key"] == taint.get("key")
+    return toleration.get("key") == taint.get("key") and (toleration.get("value") or "") == (taint.get("value") or "")
+
+
+def _ready(node: Object) -> tuple[bool, str]:
+    found = [each for each in (node.get("status") or {}).get("conditions") or [] if each.get("type") == "Ready"]
+    if not found:
+        return False, "it has not said yet whether it is ready"
+    if found[0].get("status") == "True":
+        return True, ""
+    words = str(found[0].get("message") or found[0].get("reason") or "no reason given")
+    return False, f"not ready: {words}"
+
+
+def _said(taint: Mapping[str, Any]) -> str:
+    key, value = str(taint.get("key", "")), taint.get("value")
+    return _WORDS.get(key) or f"taint {key}{f'={value}' if value else ''}:{taint.get('effect', '')}"

@@ -1,0 +1,170 @@
+"""A cluster's nodes in the database as they are in the cluster: what changed is written at once, by any worker."""
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Mapping
+from threading import Event, Thread
+from uuid import UUID
+
+from backend.domain.errors import Unavailable
+from backend.domain.nodes import NodeSeen, NodeState
+from backend.services import nodes
+from worker.database import Database
+from worker.k8s.cluster import NODES, Cluster, Object
+from worker.k8s.node_rules import EVERY, UNREADY_GRACE, Wants, look
+from worker.k8s.reflector import Reflector
+
+ANYWHERE = "the cluster's scheduler chooses where a desktop goes"
+AGAIN_SECONDS = 30.0
+"""After which all is written again: another worker may have seen something else."""
+LOOK_SECONDS = 1.0
+logger = logging.getLogger(__name__)
+
+
+def anywhere(slots: int) -> tuple[NodeSeen, ...]:
+    """So many slots whose pods the cluster's scheduler places: no right to look at nodes is needed."""
+    return (NodeSeen(name="", state=NodeState.READY, slots=slots, labels={"placed": ANYWHERE}),)
+
+
+class NodeKeeper:
+    """A thread that enters a cluster's nodes, and gives up what ran on those that are lost.
+
+    While the API server does not answer nothing is written: nodes stay as they were last seen, and attempts go on.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        name: str,
+        seen: Callable[[], Iterable[NodeSeen] | None],
+        *,
+        woken: Event | None = None,
+    ) -> None:
+        """Takes note; `start` begins.
+
+        Args:
+            database: where they are entered.
+            name: of the cluster, as the worker's capabilities say it.
+            seen: all its nodes now; None while that is not known.
+            woken: set when there may be something new.
+        """
+        self._database, self._name, self._seen = database, name, seen
+        self._woken = woken or Event()
+        self._ended = False
+        self._written: dict[str, NodeSeen] = {}
+        self._again_at = 0.0
+        self._away = False
+        self._thread = Thread(target=self._run, name="nodes", daemon=True)
+
+    def start(self) -> None:
+        """Begins."""
+        self._thread.start()
+
+    def stop(self, seconds: float = 5.0) -> None:
+        """Ends it. Safe to call twice."""
+        self._ended = True
+        self._woken.set()
+        if self._thread.ident is not None:
+            self._thread.join(seconds)
+
+    def look(self) -> list[UUID]:
+        """Once: enters what differs from what was last written. Returns the attempts that were given up.
+
+        Raises:
+            Unavailable: the database is away.
+        """
+        found = self._seen()
+        if found is None:
+            return []
+        now = {each.name: each for each in found}
+        if now == self._written and time.monotonic() < self._again_at:
+            return []
+        changed = self._database.once(lambda session: nodes.observe(session, self._name, now.values(), whole=True))
+        for name in changed:
+            logger.info("node %s: %s", name or "(any)", _words(now.get(name)))
+        lost = self._database.once(lambda session: nodes.move_off(session, self._name))
+        if lost:
+            logger.warning("%d attempts were given up with their nodes", len(lost))
+        self._written, self._again_at = now, time.monotonic() + AGAIN_SECONDS
+        return lost
+
+    def _run(self) -> None:
+        while not self._ended:
+            try:
+                self.look()
+            except Unavailable as error:
+                if not self._away:
+                    logger.warning("nodes cannot be entered: %s", error.message)
+                self._away = True
+            except Exception:
+                logger.exception("looking at nodes failed")
+            else:
+                self._away = False
+            self._woken.wait(LOOK_SECONDS)
+            self._woken.clear()
+
+
+class NodeWatch:
+    """A cluster's nodes by watching them; see `NodeKeeper` for what becomes of them."""
+
+    def __init__(  # noqa: PLR0913 - what it watches, and by which measure
+        self,
+        cluster: Cluster,
+        selector: str,
+        wants: Callable[[], Wants],
+        *,
+        woken: Event | None = None,
+        grace: float = UNREADY_GRACE,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Takes note; `start` begins.
+
+        Args:
+            cluster: whose nodes. The service account needs to get, list and watch `nodes`.
+            selector: of labels; `*` = every node that offers the device.
+            wants: what they are asked for; called at each look, as the images that there are change.
+            woken: set at each change.
+            grace: seconds for which a node that is not ready is waited for.
+            clock: monotonic seconds.
+        """
+        self.woken = woken or Event()
+        self._wants, self._grace, self._clock = wants, grace, clock
+        self._silent: dict[str, float] = {}
+        labels = "" if selector == EVERY else selector
+        self.reflector = Reflector(cluster, NODES, labels=labels, told=self._hear)
+
+    def start(self) -> None:
+        """Begins to watch."""
+        self.reflector.start()
+
+    def stop(self) -> None:
+        """Ends it. Safe to call twice."""
+        self.reflector.stop()
+        self.woken.set()
+
+    def seen(self) -> list[NodeSeen] | None:
+        """The nodes by our rules; None while the API server does not answer, so that nobody knows."""
+        if self.reflector.trouble:
+            return None
+        now, wants = self._clock(), self._wants()
+        objects = self.reflector.objects()
+        self._silent = {name: self._silent.get(name, now) for name, each in objects.items() if not _ready(each)}
+        found = [
+            look(each, wants, silent=now - self._silent.get(name, now), grace=self._grace)
+            for name, each in sorted(objects.items())
+        ]
+        return [each for each in found if each is not None]
+
+    def _hear(self, _: str, __: Object) -> None:
+        self.woken.set()
+
+
+def _ready(node: Object) -> bool:
+    conditions: list[Mapping[str, str]] = (node.get("status") or {}).get("conditions") or []
+    return any(each.get("type") == "Ready" and each.get("status") == "True" for each in conditions)
+
+
+def _words(node: NodeSeen | None) -> str:
+    if node is None:
+        return "gone"
+    return f"{node.state}, {node.slots} slots" + (f" ({node.reason})" if node.reason else "")

@@ -1,0 +1,25 @@
+"""Amounts as Kubernetes writes them: `16Gi`, `500m`, `1k`, `1e3`."""
+
+import re
+from decimal import Decimal, InvalidOperation
+
+_FORM = re.compile(r"^([+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?)([KMGTPE]i|[numkMGTPE])?$")
+_FACTORS = {
+    "": Decimal(1),
+    **{unit: Decimal(10) ** (3 * power) for power, unit in zip((-3, -2, -1), "num", strict=True)},
+    **{unit: Decimal(10) ** (3 * power) for power, unit in enumerate("kMGTPE", start=1)},
+    **{f"{unit}i": Decimal(2) ** (10 * power) for power, unit in enumerate("KMGTPE", start=1)},
+}
+_MOST = Decimal(2) ** 63
+
+
+def amount(text: object) -> Decimal | None:
+    """The number that a quantity means, in its base unit; None where it is none, or larger than one may be."""
+    found = _FORM.match(str(text).strip())
+    if found is None:
+        return None
+    try:
+        number = Decimal(found[1]) * _FACTORS[found[2] or ""]
+    except InvalidOperation:
+        return None
+    return number if abs(number) < _MOST else None

@@ -1,0 +1,168 @@
+"""A copy of a kind of objects, kept up to date: listed, then watched; listed again where the watch lost its place."""
+
+import logging
+import random
+from collections.abc import Callable, Mapping
+from threading import Event, Lock, Thread
+
+from worker.k8s.cluster import Change, Cluster, ClusterError, Gone, Object, Resource, Watching
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
+logger = logging.getLogger(__name__)
+
+Told = Callable[[str, Object], None]
+"""Hears of each change: `ADDED`, `MODIFIED` or `DELETED`, and the object, as a DELETED one was last."""
+
+
+def _nothing(_: str, __: Object) -> None:
+    return
+
+
+class Reflector:
+    """One thread and one watch for a kind of objects in a namespace, however many there are.
+
+    What a broken watch missed is found by the next list, and told as if it had been watched. While the API server is
+    away the copy stays as it was last, and `trouble` says so.
+    """
+
+    def __init__(  # noqa: PLR0913 - what it selects, and who hears
+        self,
+        cluster: Cluster,
+        resource: Resource,
+        *,
+        labels: str = "",
+        fields: str = "",
+        told: Told = _nothing,
+        seconds: float = 300.0,
+        first_pause: float = FIRST_PAUSE,
+    ) -> None:
+        """Takes note; `start` begins.
+
+        Args:
+            cluster: whose objects.
+            resource: which kind.
+            labels: selector.
+            fields: selector.
+            told: called from the reflector's thread, one change after another. Must not wait for the cluster.
+            seconds: of one watch.
+            first_pause: seconds before the first further try; doubled with each, with jitter, to 30 at most.
+        """
+        self._cluster, self._resource = cluster, resource
+        self._labels, self._fields = labels, fields
+        self._told, self._seconds, self._first_pause = told, seconds, first_pause
+        self._objects: dict[str, Object] = {}
+        self._trouble = "the objects have not been listed yet"
+        self._failures = 0
+        self._lock = Lock()
+        self._ended = Event()
+        self._listed = Event()
+        self._watching: Watching | None = None
+        self._thread = Thread(target=self._run, name=f"watch-{resource.plural}", daemon=True)
+
+    def start(self) -> None:
+        """Begins."""
+        self._thread.start()
+
+    def stop(self, seconds: float = 5.0) -> None:
+        """Ends the watch and waits so long for the thread. Safe to call twice."""
+        self._ended.set()
+        with self._lock:
+            watching = self._watching
+        if watching is not None:
+            watching.close()
+        if self._thread.ident is not None:
+            self._thread.join(seconds)
+
+    def objects(self) -> Mapping[str, Object]:
+        """All objects by name, as they were last seen. Not to be changed."""
+        with self._lock:
+            return dict(self._objects)
+
+    def wait(self, seconds: float) -> bool:
+        """Waits for the first list, so long at most. True once there was one."""
+        return self._listed.wait(seconds)
+
+    @property
+    def trouble(self) -> str:
+        """Why the copy may be old, in the server's words; empty while it is watched."""
+        return self._trouble
+
+    def _run(self) -> None:
+        while not self._ended.is_set():
+            try:
+                self._follow(self._list())
+            except Gone:
+                logger.info("%s: the watch was too old; listed again", self._resource.plural)
+                self._rest("the watch was too old")
+            except ClusterError as error:
+                if not self._failures:
+                    logger.warning("%s cannot be watched: %s", self._resource.plural, error.message)
+                self._rest(error.message)
+            except Exception as error:
+                logger.exception("watching %s failed", self._resource.plural)
+                self._rest(str(error))
+
+    def _rest(self, trouble: str) -> None:
+        """Waits before the next try: longer each time, and not all workers at the same moment."""
+        self._trouble = trouble
+        longest = min(LONGEST_PAUSE, self._first_pause * 2.0 ** min(self._failures, 16))
+        self._failures += 1
+        self._ended.wait(longest * random.uniform(0.5, 1.0))  # noqa: S311 - no secret
+
+    def _list(self) -> str:
+        listed = self._cluster.list(self._resource, labels=self._labels, fields=self._fields)
+        found = {_name(each): each for each in listed.items}
+        before = self.objects()
+        for name, each in found.items():
+            old = before.get(name)
+            if old is None or _uid(old) != _uid(each):
+                if old is not None:
+                    self._note("DELETED", old)
+                self._note("ADDED", each)
+            elif _version(old) != _version(each):
+                self._note("MODIFIED", each)
+        for name in before.keys() - found.keys():
+            self._note("DELETED", before[name])
+        self._trouble, self._failures = "", 0
+        self._listed.set()
+        return listed.version
+
+    def _follow(self, version: str) -> None:
+        """Watches from a version on, one watch after another, until there is an error or it is over."""
+        while not self._ended.is_set():
+            watch = self._cluster.watch(
+                self._resource, version, labels=self._labels, fields=self._fields, seconds=self._seconds
+            )
+            with watch as watching:
+                with self._lock:
+                    self._watching = watching
+                if self._ended.is_set():
+                    return
+                for change in watching:
+                    version = self._heard(change, version)
+
+    def _heard(self, change: Change, version: str) -> str:
+        self._trouble, self._failures = "", 0
+        if change.type != "BOOKMARK":
+            self._note(change.type, change.object)
+        return change.version or version
+
+    def _note(self, kind: str, found: Object) -> None:
+        with self._lock:
+            if kind == "DELETED":
+                self._objects.pop(_name(found), None)
+            else:
+                self._objects[_name(found)] = found
+        self._told(kind, found)
+
+
+def _name(found: Object) -> str:
+    return str(found.get("metadata", {}).get("name", ""))
+
+
+def _uid(found: Object) -> str:
+    return str(found.get("metadata", {}).get("uid", ""))
+
+
+def _version(found: Object) -> str:
+    return str(found.get("metadata", {}).get("resourceVersion", ""))

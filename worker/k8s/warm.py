@@ -1,0 +1,113 @@
+"""Which pods are kept ready ahead of work: a plan from slots and what waits. Pure.
+
+A pod is made for a slot and keeps its machine image; an attempt on another image replaces it. So a warm pod saves an
+attempt the pod's scheduling and its machine's boot, and costs its node the memory it requests.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from backend.domain.slots import SlotRef
+
+
+@dataclass(frozen=True)
+class WarmSlot:
+    """A slot as it is now.
+
+    Attributes:
+        slot: which one.
+        image: of the pod that it has, ready or on its way; empty = no pod.
+        leased: an attempt holds it.
+        usable: new attempts may begin on its node.
+    """
+
+    slot: SlotRef
+    image: str = ""
+    leased: bool = False
+    usable: bool = True
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to do, in this order: pods to remove, then pods to make, each with its image."""
+
+    remove: tuple[SlotRef, ...] = ()
+    prepare: tuple[tuple[SlotRef, str], ...] = field(default=())
+
+
+def plan(slots: Iterable[WarmSlot], waiting: Mapping[str, int], ahead: int) -> Plan:
+    """What to prepare and what to remove.
+
+    - On a node where nothing new may begin, pods without an attempt are removed.
+    - Pods that fit waiting work are kept and counted first, whatever `ahead` says: they are about to be used.
+    - Then each node gets pods for what still waits, the image that most episodes wait for first, one after another
+      over the nodes, up to `ahead` idle ones on each.
+    - A node's idle pods beyond `ahead` that nothing waits for are removed, and those of an image that nothing waits
+      for where another image needs their slot.
+    - Without waiting work pods stay as they are: whoever comes next most likely wants what was wanted before.
+
+    Args:
+        slots: of all nodes.
+        waiting: episodes that could begin now, by image.
+        ahead: pods that each node keeps ready without an attempt, at most; 0 = only what is there already is used.
+    """
+    every = sorted(slots, key=lambda each: each.slot)
+    idle = [each for each in every if each.image and not each.leased]
+    remove = [each.slot for each in idle if not each.usable]
+    kept = [each for each in idle if each.usable]
+    demand = Counter({image: number for image, number in waiting.items() if number > 0})
+    fitting = [each for each in kept if _served(demand, each.image)]
+    spare = [each for each in kept if each not in fitting]
+    empty = [each for each in every if each.usable and not each.image and not each.leased]
+    return _filled(every, fitting, spare, empty, demand, ahead, remove)
+
+
+def _served(demand: Counter[str], image: str) -> bool:
+    """Whether one of those that wait for the image is served by this pod; it then waits no more."""
+    if demand[image] <= 0:
+        return False
+    demand[image] -= 1
+    return True
+
+
+def _filled(  # noqa: PLR0913, PLR0917 - what the slots were sorted into
+    every: Sequence[WarmSlot],
+    fitting: Sequence[WarmSlot],
+    spare: Sequence[WarmSlot],
+    empty: Sequence[WarmSlot],
+    demand: Counter[str],
+    ahead: int,
+    remove: list[SlotRef],
+) -> Plan:
+    nodes = sorted({each.slot.node for each in every if each.usable})
+    idle = Counter(each.slot.node for each in fitting)
+    spares = {name: [each.slot for each in spare if each.slot.node == name] for name in nodes}
+    places = {name: [each.slot for each in empty if each.slot.node == name] for name in nodes}
+    prepare: list[tuple[SlotRef, str]] = []
+    for name in _turns(nodes, ahead):
+        image = _most(demand)
+        if image is None or idle[name] >= ahead or not (places[name] or spares[name]):
+            continue
+        if not places[name]:
+            # The last is the one that would be leased last.
+            places[name].append(spares[name].pop())
+            remove.append(places[name][0])
+        prepare.append((places[name].pop(0), image))
+        demand[image] -= 1
+        idle[name] += 1
+    for name in nodes:
+        room = max(0, ahead - idle[name])
+        remove += spares[name][room:]
+    return Plan(tuple(sorted(remove)), tuple(prepare))
+
+
+def _turns(nodes: Sequence[str], ahead: int) -> list[str]:
+    """Each node once, then each once more, and so on: what is made ahead is spread."""
+    return [name for _ in range(ahead) for name in nodes]
+
+
+def _most(demand: Counter[str]) -> str | None:
+    """The image that most wait for, by name where several do."""
+    left = [(-number, image) for image, number in demand.items() if number > 0]
+    return min(left)[1] if left else None
