@@ -11,6 +11,7 @@ from backend.db.models.base import Base, Created, Id, Json, ref
 from backend.db.types import one_of
 from backend.domain.episode import EndedBy, EpisodeState, Outcome
 from backend.domain.errors import FailureClass
+from backend.domain.scheduling.expected import UNKNOWN
 
 
 class Episode(Base):
@@ -19,6 +20,7 @@ class Episode(Base):
     `retries_from` is the number of attempts at the last `run retry`: losses before it are forgiven. `token_sha256` is
     of the token by which a program from outside acts in it. `person` is what a person said of the task before it
     began; each attempt begins with a copy of it. `mixed`: a person helped the agent, so the score is not the agent's.
+    `needs` is the task's; `expected_seconds` is how long it should hold its slot (`domain.scheduling.expected`).
     """
 
     __tablename__ = "episode"
@@ -34,7 +36,17 @@ class Episode(Base):
             name="score_when_scored",
         ),
         CheckConstraint("(outcome IS NOT DISTINCT FROM 'lost') = (failure_class IS NOT NULL)", name="class_when_lost"),
-        Index("ix_episode_claim", "run_id", text("priority DESC"), "id", postgresql_where=text("state = 'waiting'")),
+        Index(
+            "ix_episode_claim",
+            "run_id",
+            "needs",
+            text("priority DESC"),
+            "repeat",
+            text("expected_seconds DESC"),
+            "id",
+            postgresql_where=text("state = 'waiting' AND available_at < '9000-01-01 00:00:00+00'"),
+        ),
+        Index("ix_episode_no_needs", "id", postgresql_where=text("state = 'waiting' AND needs IS NULL")),
         Index("ix_episode_running", "run_id", postgresql_where=text("state = 'running'")),
         Index("ix_episode_run_page", "run_id", "id"),
         Index("ix_episode_task", "task_id", "id"),
@@ -51,6 +63,8 @@ class Episode(Base):
     reason: Mapped[str] = mapped_column(default="")
     priority: Mapped[int] = mapped_column(default=0)
     available_at: Mapped[Created]
+    needs: Mapped[UUID | None]
+    expected_seconds: Mapped[float] = mapped_column(default=UNKNOWN, server_default=text("600"))
     ended_by: Mapped[str | None]
     outcome: Mapped[str | None]
     failure_class: Mapped[str | None]

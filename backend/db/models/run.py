@@ -3,7 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import Index, UniqueConstraint, text
+from sqlalchemy import CheckConstraint, Index, UniqueConstraint, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -11,6 +11,7 @@ from backend.db.models import words
 from backend.db.models.base import Base, Created, Id, Json, ref
 from backend.db.types import one_of
 from backend.domain.episode import RunState
+from backend.domain.scheduling.priorities import HIGHEST, LOWEST, NORMAL
 
 
 class Run(Base):
@@ -22,6 +23,11 @@ class Run(Base):
     without the selection, repeats and seed: runs that share it measure the same thing on perhaps different tasks.
     `pins` is what else defines the agent: versions, hashes of prompts, prices. A run of a study is one of its cells:
     `cell` has its levels by factor.
+
+    For the scheduler (docs/scheduling.md): `concurrency` bounds its simultaneous episodes (None: nothing of its own);
+    `in_use` = episodes under way, kept by `services.moves` and checked by upkeep; `used_seconds` = slot-seconds as of
+    `used_at`, older ones counting less; `turn_at` = when one of its episodes last began, or first could;
+    `expected_at` = when the expected seconds of its waiting episodes were last looked at.
     """
 
     __tablename__ = "run"
@@ -34,6 +40,10 @@ class Run(Base):
         Index("ix_run_rollup_began", "id", postgresql_where=text("rollup_began_at IS NOT NULL")),
         Index("ix_run_task_set", "task_set_id", "id"),
         Index("ix_run_study", "study_id"),
+        Index("ix_run_scheduled", "id", postgresql_where=text("state IN ('queued', 'running', 'paused')")),
+        Index("ix_run_cancelled", "ended_at", postgresql_where=text("state = 'cancelled'")),
+        CheckConstraint(f"priority BETWEEN {LOWEST} AND {HIGHEST}", name="priority"),
+        CheckConstraint("concurrency >= 1", name="concurrency"),
     )
 
     id: Mapped[Id]
@@ -52,6 +62,13 @@ class Run(Base):
     state: Mapped[str] = mapped_column(default=RunState.QUEUED)
     open: Mapped[bool] = mapped_column(default=False)
     purpose: Mapped[str] = mapped_column(default=words.Purpose.MEASURE)
+    priority: Mapped[int] = mapped_column(default=NORMAL, server_default=text("0"))
+    concurrency: Mapped[int | None]
+    in_use: Mapped[int] = mapped_column(default=0, server_default=text("0"))
+    used_seconds: Mapped[float] = mapped_column(default=0.0, server_default=text("0"))
+    used_at: Mapped[Created]
+    turn_at: Mapped[Created]
+    expected_at: Mapped[Created]
     next_event_seq: Mapped[int] = mapped_column(default=1)
     rollup_stale: Mapped[bool] = mapped_column(default=True)
     rollup_began_at: Mapped[datetime | None]

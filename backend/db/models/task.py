@@ -2,18 +2,21 @@
 
 from uuid import UUID
 
-from sqlalchemy import Index, UniqueConstraint, false, text
+from sqlalchemy import Computed, Index, UniqueConstraint, false, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from backend.db.models.base import Base, Id, Json, JsonList, ref
 from backend.db.types import one_of
 from backend.domain.task import Difficulty, DifficultySource
 
+_NEEDS = "CAST(md5(os || chr(10) || CAST(requires AS text) || chr(10) || CAST(licences AS text)) AS uuid)"
+
 
 class Task(Base):
     """One task. `spec` is the whole domain object; the other columns are what pages filter and count by.
 
-    `judged` says that a model decides something of it, so that a run needs a judge.
+    `judged` says that a model decides something of it, so that a run needs a judge. `needs` is equal for tasks that
+    need the same of a machine: system, programs, licences.
     """
 
     __tablename__ = "task"
@@ -45,6 +48,7 @@ class Task(Base):
     licences: Mapped[Json] = mapped_column(default=dict, server_default=text("'{}'"))
     human_seconds: Mapped[float | None]
     human_steps: Mapped[int | None]
+    needs: Mapped[UUID | None] = mapped_column(Computed(_NEEDS, persisted=True))
 
     @property
     def key(self) -> str:

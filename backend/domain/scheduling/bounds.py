@@ -1,0 +1,31 @@
+"""What bounds the simultaneous episodes of a run, whoever's turn it is."""
+
+from backend.domain.scheduling.reservations import Urgency
+from backend.domain.scheduling.snapshot import Now, RunNow
+
+
+def has_room(now: Now, run: RunNow) -> bool:
+    """Whether one more episode of the run may begin."""
+    return not hindrance(now, run)
+
+
+def hindrance(now: Now, run: RunNow) -> str:
+    """What keeps the run from one more slot, in words; empty if nothing does."""
+    if run.concurrency is not None and run.in_use >= run.concurrency:
+        return f"the run's own limit is reached: {run.in_use} of {run.concurrency} at once"
+    if run.model_waits:
+        return f"model rate limit: {run.model_waits} of its {run.in_use} episodes wait for the model"
+    project = now.projects[run.project_id]
+    full = project.rules.quota_full(now.provider, project.in_use)
+    if full is not None:
+        name, number = full
+        used = sum(project.in_use.values()) if not name else project.in_use.get(name, 0)
+        return f"the project's quota is reached: {used} of {number} {name + ' ' if name else ''}desktops"
+    return _reserved(now, run)
+
+
+def _reserved(now: Now, run: RunNow) -> str:
+    if now.free is None or now.free > now.reserve.kept(run.project_id, run.urgency):
+        return ""
+    whose = "another project's interactive" if run.urgency is not Urgency.NOBODY else "interactive"
+    return f"the free slots are reserved for {whose} episodes"

@@ -1,0 +1,58 @@
+"""How long an episode should hold its slot: from what was measured, else from what is known of its task."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from uuid import UUID
+
+UNKNOWN = 600.0
+"""Seconds where nothing at all is known."""
+OVERHEAD = 30.0
+"""Seconds of reset, set-up and evaluation beside the agent's steps, where only steps are known."""
+STEP_SECONDS = 10.0
+"""Of one step, where the agent has never played: WAA and OSWorld agents need 5 to 20 s (docs/scheduling.md)."""
+_HARDNESS = {"easy": 0.5, "medium": 0.75, "hard": 1.0}
+
+
+@dataclass(frozen=True)
+class TaskFacts:
+    """What is known of a task beforehand; `steps` = its step budget in this run."""
+
+    id: UUID
+    domain: str
+    difficulty: str | None
+    steps: int
+
+
+@dataclass(frozen=True)
+class History:
+    """Medians of the seconds that past attempts held their slots.
+
+    Attributes:
+        own: by task, of the same agent.
+        others: by task, of any agent.
+        alike: by (domain, difficulty), of the same agent.
+        step: seconds per step of the same agent; None = it has never played.
+    """
+
+    own: Mapping[UUID, float] = field(default_factory=dict)
+    others: Mapping[UUID, float] = field(default_factory=dict)
+    alike: Mapping[tuple[str, str | None], float] = field(default_factory=dict)
+    step: float | None = None
+
+
+def expected(task: TaskFacts, history: History) -> float:
+    """Seconds that an episode of the task should take: the nearest of what was measured.
+
+    The median of this task by this agent; else of this task by any agent; else of tasks of its domain and difficulty
+    by this agent; else its step budget times the seconds of a step, less where it is said to be easy.
+    """
+    measured = (
+        history.own.get(task.id),
+        history.others.get(task.id),
+        history.alike.get((task.domain, task.difficulty)),
+    )
+    found = next((seconds for seconds in measured if seconds is not None), None)
+    if found is not None:
+        return max(1.0, found)
+    used = task.steps * _HARDNESS.get(task.difficulty or "", _HARDNESS["medium"])
+    return OVERHEAD + used * (STEP_SECONDS if history.step is None else max(0.1, history.step))

@@ -1,0 +1,82 @@
+"""Whose turn it is: interactive first, then priority, then fair shares of projects, then of their runs."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from uuid import UUID
+
+from backend.domain.scheduling.bounds import has_room
+from backend.domain.scheduling.priorities import effective
+from backend.domain.scheduling.reservations import Urgency
+from backend.domain.scheduling.shares import Sharer, deficits
+from backend.domain.scheduling.snapshot import Now, ProjectNow, RunNow
+
+
+def turns(now: Now, number: int, without: Collection[UUID] = ()) -> list[UUID]:
+    """The runs that get the next slots, one entry per slot; fewer than `number` where no run may have more.
+
+    Args:
+        now: the queue.
+        number: of free slots to give.
+        without: runs that cannot take any for another reason.
+    """
+    found: list[UUID] = []
+    now = replace(now, runs=tuple(run for run in now.runs if run.id not in without))
+    while len(found) < number and (run := next_run(now)) is not None:
+        found.append(run.id)
+        now = given(now, run)
+    return found
+
+
+def next_run(now: Now) -> RunNow | None:
+    """The run whose turn it is; None if none may have a slot."""
+    able = [run for run in now.runs if has_room(now, run)]
+    if not able:
+        return None
+    first = max(_rank(now, run) for run in able)
+    equals = [run for run in able if _rank(now, run) == first]
+    project_id = _most_lacking(equals, now)
+    return _by_share(run for run in equals if run.project_id == project_id)
+
+
+def given(now: Now, run: RunNow) -> Now:
+    """The queue after the run was given one slot."""
+    project, provider = now.projects[run.project_id], now.provider
+    in_use = {**project.in_use, provider: project.in_use.get(provider, 0) + 1}
+    reserve = now.reserve
+    if run.urgency is not Urgency.NOBODY:
+        used = {**reserve.in_use, run.project_id: reserve.in_use.get(run.project_id, 0) + 1}
+        reserve = replace(reserve, in_use=used)
+    after = replace(run, in_use=run.in_use + 1, idle_seconds=0.0)
+    return replace(
+        now,
+        runs=tuple(after if each.id == run.id else each for each in now.runs),
+        projects={**now.projects, run.project_id: replace(project, in_use=in_use)},
+        free=None if now.free is None else now.free - 1,
+        reserve=reserve,
+    )
+
+
+def _rank(now: Now, run: RunNow) -> tuple[int, int]:
+    """What comes before fair shares: who waits, then the priority."""
+    urgency = run.urgency
+    if urgency is Urgency.PROGRAM and not now.reserve.open_to(run.project_id):
+        urgency = Urgency.NOBODY
+    return int(urgency), effective(run.priority, run.idle_seconds)
+
+
+def _most_lacking(runs: Iterable[RunNow], now: Now) -> UUID:
+    """The project whose turn it is, of those that these runs belong to; of equals, the one with the oldest run."""
+    ids = dict.fromkeys(run.project_id for run in runs)
+    lacking = deficits({each: _sharer(now.projects[each], now.provider) for each in ids})
+    return max(ids, key=lambda each: lacking[each])
+
+
+def _sharer(project: ProjectNow, provider: str) -> Sharer:
+    return Sharer(project.rules.weight, project.in_use.get(provider, 0), project.used)
+
+
+def _by_share(runs: Iterable[RunNow]) -> RunNow:
+    """The run of one project whose turn it is; of equals, the oldest."""
+    by_id = {run.id: run for run in runs}
+    lacking = deficits({run.id: Sharer(1.0, run.in_use, run.used) for run in by_id.values()})
+    return by_id[max(by_id, key=lambda each: lacking[each])]

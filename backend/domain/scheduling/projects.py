@@ -1,0 +1,46 @@
+"""What a project may have: its weight among projects, its quota of desktops, its reserved slots."""
+
+from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import Field
+
+from backend.domain.task import Frozen
+
+ALL = ""
+"""As a provider's name: all providers together."""
+_Number = Annotated[int, Field(ge=0, le=100_000)]
+_Provider = Annotated[str, Field(max_length=50, pattern=r"^[a-z0-9_-]*$")]
+
+
+class ProjectRules(Frozen):
+    """How a project shares in the slots.
+
+    Attributes:
+        weight: a project of weight 2 is due twice the slots of one of weight 1.
+        quota: desktops at once, by provider; "" = of all providers together; none named = no bound.
+        reserved: slots kept free for its interactive episodes, by provider.
+    """
+
+    weight: float = Field(default=1.0, ge=0.01, le=1000.0)
+    quota: Mapping[_Provider, _Number] = Field(default_factory=dict, max_length=50)
+    reserved: Mapping[Annotated[str, Field(min_length=1, max_length=50)], _Number] = Field(
+        default_factory=dict, max_length=50
+    )
+
+    def quota_full(self, provider: str, in_use: Mapping[str, int]) -> tuple[str, int] | None:
+        """Which quota leaves no room for one more desktop, as (provider or ALL, its number); None if none does.
+
+        Args:
+            provider: of the desktop.
+            in_use: the project's desktops by provider.
+        """
+        return next((found for found in self.quotas(provider) if _used(found[0], in_use) >= found[1]), None)
+
+    def quotas(self, provider: str) -> list[tuple[str, int]]:
+        """The quotas that bound a provider, as (provider or ALL, number)."""
+        return [(name, self.quota[name]) for name in (provider, ALL) if name in self.quota]
+
+
+def _used(name: str, in_use: Mapping[str, int]) -> int:
+    return sum(in_use.values()) if name == ALL else in_use.get(name, 0)

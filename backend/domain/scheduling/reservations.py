@@ -1,0 +1,71 @@
+"""Slots that are kept free for interactive episodes, so that no person waits for a machine to end its work."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+
+from backend.domain.errors import Invalid
+
+_AS_WRITTEN = re.compile(r"(\d{1,6})(%?)")
+
+
+class Urgency(IntEnum):
+    """Who waits for an episode to begin.
+
+    A person comes before everything else. A program from outside (`remote`, `container`) comes first in what is
+    reserved, and takes its turn like any other beyond it.
+    """
+
+    NOBODY = 0
+    PROGRAM = 1
+    PERSON = 2
+
+
+@dataclass(frozen=True)
+class Reserve:
+    """Reserved slots of one provider, and what interactive episodes use of it.
+
+    Attributes:
+        common: for everybody.
+        own: by project, for its own.
+        in_use: slots that interactive episodes have, by project.
+    """
+
+    common: int
+    own: Mapping[object, int]
+    in_use: Mapping[object, int]
+
+    def kept(self, project: object, urgency: Urgency) -> int:
+        """How many slots must stay free after an episode of that project and urgency has begun.
+
+        Interactive episodes fill their project's own reserve first, then the common one. Nobody may take what is left
+        of another project's; only interactive ones may take what is left of the common one and of their project's.
+        """
+        interactive = urgency is not Urgency.NOBODY
+        others = sum(self._left(each) for each in self.own if each != project or not interactive)
+        return others if interactive else others + self._common_left()
+
+    def open_to(self, project: object) -> bool:
+        """Whether an interactive episode of the project would take a reserved slot."""
+        return self._left(project) > 0 or self._common_left() > 0
+
+    def _left(self, project: object) -> int:
+        return max(0, self.own.get(project, 0) - self.in_use.get(project, 0))
+
+    def _common_left(self) -> int:
+        beyond = sum(max(0, number - self.own.get(each, 0)) for each, number in self.in_use.items())
+        return max(0, self.common - beyond)
+
+
+def common(written: str, slots: int) -> int:
+    """How many of a provider's slots a setting reserves: `2`, or `10%` (rounded down).
+
+    Raises:
+        Invalid: it is neither a number nor a share.
+    """
+    found = _AS_WRITTEN.fullmatch(written.strip())
+    if found is None or (found[2] and int(found[1]) > 100):  # noqa: PLR2004 - per cent
+        raise Invalid(f"expected a number of slots or a share as 10%, not {written[:20]!r}", path="reserved")
+    number = int(found[1])
+    return slots * number // 100 if found[2] else number

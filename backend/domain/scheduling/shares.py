@@ -1,0 +1,43 @@
+"""Fair shares: whose turn is it among several that want the next slot."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+LAG_SECONDS = 20.0
+"""So many slot-seconds too few or too many lately are worth one slot."""
+_K = TypeVar("_K")
+
+
+@dataclass(frozen=True)
+class Sharer:
+    """One of those who share.
+
+    Attributes:
+        weight: above 0; one of weight 2 is due twice as much as one of weight 1.
+        in_use: slots that it has.
+        used: slot-seconds lately (`usage.decayed`).
+    """
+
+    weight: float
+    in_use: int
+    used: float
+
+
+def deficits(sharers: Mapping[_K, Sharer]) -> dict[_K, float]:
+    """By how many slots each has less than it is due; who lacks most is next.
+
+    With n slots in use by all of them and one to give, i is due w_i / W of n + 1. Whole slots cannot be divided, so
+    what one has been given too little lately is added, one slot at the most: the fraction of a slot goes round in
+    turns, shares are right over time though episodes differ in length, and a newcomer never takes more than one slot
+    above its share. (Largest remainders, with the remainder kept in slot-seconds.)
+    """
+    weights = sum(each.weight for each in sharers.values())
+    slots = sum(each.in_use for each in sharers.values()) + 1
+    used = sum(each.used for each in sharers.values())
+    found = {}
+    for key, each in sharers.items():
+        share = each.weight / weights
+        lag = (share * used - each.used) / LAG_SECONDS
+        found[key] = share * slots - each.in_use + max(-1.0, min(1.0, lag))
+    return found

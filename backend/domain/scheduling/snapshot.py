@@ -1,0 +1,61 @@
+"""What the scheduler decides by: who wants slots, who has them, and what bounds whom, at one moment."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from backend.domain.scheduling.projects import ProjectRules
+from backend.domain.scheduling.reservations import Reserve, Urgency
+
+
+@dataclass(frozen=True)
+class RunNow:
+    """A run that has slots or wants some.
+
+    Attributes:
+        urgency: who waits for it.
+        idle_seconds: since one of its episodes last began, or first could.
+        concurrency: bound of its simultaneous episodes; None = nothing of its own.
+        in_use: its episodes under way.
+        used: slot-seconds lately.
+        model_waits: how many of its episodes wait at their model's limits.
+    """
+
+    id: UUID
+    project_id: UUID
+    provider: str
+    urgency: Urgency = Urgency.NOBODY
+    priority: int = 0
+    idle_seconds: float = 0.0
+    concurrency: int | None = None
+    in_use: int = 0
+    used: float = 0.0
+    model_waits: int = 0
+
+
+@dataclass(frozen=True)
+class ProjectNow:
+    """A project with its rules, the desktops it has by provider, and its slot-seconds lately of this provider."""
+
+    rules: ProjectRules = field(default_factory=ProjectRules)
+    in_use: Mapping[str, int] = field(default_factory=dict)
+    used: float = 0.0
+
+
+@dataclass(frozen=True)
+class Now:
+    """One provider's queue at one moment.
+
+    Attributes:
+        provider: whose slots are given.
+        runs: that have an episode which might begin now; in the order of their submission.
+        projects: of these runs.
+        free: slots that nobody holds; None where nothing is reserved, so that it does not matter.
+        reserve: what is kept free of them.
+    """
+
+    provider: str
+    runs: tuple[RunNow, ...]
+    projects: Mapping[UUID, ProjectNow]
+    free: int | None = None
+    reserve: Reserve = field(default_factory=lambda: Reserve(0, {}, {}))

@@ -1,0 +1,117 @@
+from collections import Counter
+from dataclasses import replace
+from uuid import UUID
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backend.domain.scheduling.bounds import hindrance
+from backend.domain.scheduling.order import turns
+from backend.domain.scheduling.priorities import AGING_SECONDS
+from backend.domain.scheduling.projects import ALL, ProjectRules
+from backend.domain.scheduling.reservations import Reserve, Urgency
+from backend.domain.scheduling.snapshot import Now, ProjectNow, RunNow
+
+P, Q = UUID(int=1), UUID(int=2)
+
+
+def run(number: int, project: UUID = P, **more: object) -> RunNow:
+    return replace(RunNow(UUID(int=number), project, "local"), **more)  # type: ignore[arg-type]
+
+
+def queue(*runs: RunNow, rules: dict[UUID, ProjectRules] | None = None, **more: object) -> Now:
+    """A queue in which projects have what their runs have."""
+    projects = {
+        each: ProjectNow(
+            (rules or {}).get(each, ProjectRules()),
+            {"local": sum(one.in_use for one in runs if one.project_id == each)},
+            sum(one.used for one in runs if one.project_id == each),
+        )
+        for each in {one.project_id for one in runs}
+    }
+    return replace(Now("local", runs, projects), **more)  # type: ignore[arg-type]
+
+
+def numbers(now: Now, number: int) -> list[int]:
+    return [each.int for each in turns(now, number)]
+
+
+class TestTurns:
+    def test_one_run_gets_all(self) -> None:
+        assert numbers(queue(run(7)), 3) == [7, 7, 7]
+
+    def test_equal_runs_share_equally_the_oldest_first(self) -> None:
+        assert numbers(queue(run(7), run(8)), 4) == [7, 8, 7, 8]
+
+    def test_a_person_comes_before_every_priority(self) -> None:
+        assert numbers(queue(run(7, priority=10), run(8, urgency=Urgency.PERSON)), 2) == [8, 8]
+
+    def test_a_higher_priority_comes_first(self) -> None:
+        assert numbers(queue(run(7), run(8, priority=1)), 2) == [8, 8]
+
+    def test_who_waited_long_enough_gets_one_turn(self) -> None:
+        now = queue(run(7, priority=-10, idle_seconds=20 * AGING_SECONDS), run(8, priority=9))
+        assert numbers(now, 3) == [7, 8, 8]
+
+    def test_projects_share_before_their_runs_do(self) -> None:
+        assert Counter(numbers(queue(run(7), run(8), run(9, Q)), 4)) == {7: 1, 8: 1, 9: 2}
+
+    def test_projects_share_by_weight(self) -> None:
+        now = queue(run(7), run(9, Q), rules={Q: ProjectRules(weight=3)})
+        assert Counter(numbers(now, 8)) == {7: 2, 9: 6}
+
+    def test_who_had_less_lately_gets_the_slot_that_cannot_be_divided(self) -> None:
+        assert numbers(queue(run(7, used=500.0), run(8, used=0.0)), 3) == [8, 8, 7]
+
+    def test_a_program_comes_first_in_what_is_reserved_only(self) -> None:
+        runs = run(7), run(8, urgency=Urgency.PROGRAM)
+        assert numbers(queue(*runs, free=5, reserve=Reserve(1, {}, {})), 4) == [8, 7, 7, 8]
+
+    def test_runs_left_out_get_none(self) -> None:
+        assert turns(queue(run(7)), 3, without={UUID(int=7)}) == []
+
+    @given(
+        st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5), st.integers(-10, 10), st.booleans()), max_size=8),
+        st.integers(0, 12),
+        st.integers(0, 12),
+        st.integers(0, 4),
+    )
+    def test_no_bound_is_ever_passed(
+        self, made: list[tuple[int, int, int, bool]], quota: int, free: int, reserved: int
+    ) -> None:
+        runs = [
+            run(10 + n, P if n % 2 else Q, in_use=busy, concurrency=busy + more or None, priority=priority)
+            for n, (busy, more, priority, _) in enumerate(made)
+        ]
+        rules = {P: ProjectRules(quota={ALL: quota})}
+        now = queue(*runs, rules=rules, free=free, reserve=Reserve(reserved, {}, {}))
+        got = Counter(turns(now, 20))
+        assert sum(got.values()) <= max(0, free - reserved)
+        assert all(
+            one.concurrency is None or one.in_use + got[one.id] <= max(one.concurrency, one.in_use) for one in runs
+        )
+        mine = sum(got[one.id] for one in runs if one.project_id == P)
+        assert not mine or mine + sum(one.in_use for one in runs if one.project_id == P) <= quota
+
+
+class TestHindrance:
+    def test_none(self) -> None:
+        assert hindrance(queue(run(7)), run(7)) == ""
+
+    def test_the_runs_own_limit(self) -> None:
+        one = run(7, concurrency=2, in_use=2)
+        assert hindrance(queue(one), one) == "the run's own limit is reached: 2 of 2 at once"
+
+    def test_the_models_limit(self) -> None:
+        one = run(7, in_use=3, model_waits=1)
+        assert hindrance(queue(one), one) == "model rate limit: 1 of its 3 episodes wait for the model"
+
+    def test_the_projects_quota(self) -> None:
+        one = run(7, in_use=2)
+        rules = ProjectRules(quota={"local": 2})
+        assert hindrance(queue(one, rules={P: rules}), one) == "the project's quota is reached: 2 of 2 local desktops"
+
+    def test_slots_reserved_for_people(self) -> None:
+        now = queue(run(7), free=1, reserve=Reserve(1, {}, {}))
+        assert hindrance(now, run(7)) == "the free slots are reserved for interactive episodes"
+        assert hindrance(now, run(7, urgency=Urgency.PERSON)) == ""

@@ -1,0 +1,29 @@
+import pytest
+from pydantic import ValidationError
+
+from backend.domain.scheduling.projects import ALL, ProjectRules
+
+
+class TestQuotaFull:
+    RULES = ProjectRules(quota={"k8s": 4, ALL: 6})
+
+    def test_room_is_left(self) -> None:
+        assert self.RULES.quota_full("k8s", {"k8s": 3, "local": 2}) is None
+
+    def test_the_providers_own_comes_first(self) -> None:
+        assert self.RULES.quota_full("k8s", {"k8s": 4, "local": 2}) == ("k8s", 4)
+
+    def test_all_providers_count_together(self) -> None:
+        assert self.RULES.quota_full("local", {"k8s": 4, "local": 2}) == (ALL, 6)
+
+    def test_without_quotas_there_is_always_room(self) -> None:
+        assert ProjectRules().quota_full("local", {"local": 10_000}) is None
+
+
+class TestProjectRules:
+    @pytest.mark.parametrize(
+        "wrong", [{"weight": 0}, {"quota": {"k8s": -1}}, {"reserved": {"": 1}}, {"quota": {"A b": 1}}]
+    )
+    def test_refuses_what_makes_no_sense(self, wrong: dict[str, object]) -> None:
+        with pytest.raises(ValidationError):
+            ProjectRules.model_validate(wrong)

@@ -1,0 +1,39 @@
+import pytest
+
+from backend.domain.errors import Invalid
+from backend.domain.scheduling.reservations import Reserve, Urgency, common
+
+ALONE, PERSON = Urgency.NOBODY, Urgency.PERSON
+
+
+class TestKept:
+    def test_an_ordinary_episode_leaves_all_that_is_reserved(self) -> None:
+        assert Reserve(2, {"p": 1}, {}).kept("p", ALONE) == 3
+
+    def test_what_interactive_episodes_use_is_not_kept_twice(self) -> None:
+        assert Reserve(2, {"p": 1}, {"p": 1}).kept("q", ALONE) == 2
+        assert Reserve(2, {"p": 1}, {"p": 2, "q": 5}).kept("q", ALONE) == 0
+
+    def test_an_interactive_one_leaves_only_what_is_another_projects(self) -> None:
+        reserve = Reserve(2, {"p": 1, "q": 3}, {})
+        assert (reserve.kept("p", PERSON), reserve.kept("r", PERSON)) == (3, 4)
+
+
+class TestOpenTo:
+    def test_until_the_own_and_the_common_reserve_are_used(self) -> None:
+        assert Reserve(1, {"p": 1}, {"p": 1}).open_to("p")
+        assert not Reserve(1, {"p": 1}, {"p": 2}).open_to("p")
+        assert Reserve(0, {"p": 1}, {"q": 9}).open_to("p")
+
+
+class TestCommon:
+    @pytest.mark.parametrize(
+        ("written", "slots", "number"), [("2", 40, 2), ("10%", 49, 4), (" 0 ", 5, 0), ("10%", 9, 0)]
+    )
+    def test_a_number_or_a_share(self, written: str, slots: int, number: int) -> None:
+        assert common(written, slots) == number
+
+    @pytest.mark.parametrize("wrong", ["", "-1", "101%", "some", "1.5"])
+    def test_refuses_anything_else(self, wrong: str) -> None:
+        with pytest.raises(Invalid, match="slots or a share"):
+            common(wrong, 10)
