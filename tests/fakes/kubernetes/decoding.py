@@ -1,0 +1,78 @@
+"""Bodies of requests: JSON or YAML to an object; unknown fields and wrong types as the real decoder takes them."""
+
+import json
+import re
+from typing import Any
+
+import yaml
+
+from scripts.kubernetes_schema import Problem, of_model, problems
+from tests.fakes.kubernetes.kinds import Json, Resource
+from tests.fakes.kubernetes.status import Refusal, bad_request
+
+_STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
+
+
+def parsed(body: bytes, media: str) -> Any:
+    """What a body says. Raises 400 for what is neither JSON nor YAML, 415 for what this fake does not read."""
+    if "protobuf" in media or "cbor" in media:
+        raise Refusal(415, "UnsupportedMediaType", f"the body of the request was in an unknown format - {media}")
+    try:
+        return yaml.safe_load(body) if "yaml" in media else json.loads(body)
+    except (ValueError, yaml.YAMLError) as wrong:
+        raise bad_request(f"the object provided is unrecognized (must be of type JSON): {wrong}") from wrong
+
+
+def _without(found: Any, path: str) -> None:
+    """Takes away the field at a path."""
+    steps = [int(match[2]) if match[2] else match[1] for match in _STEP.finditer(path)]
+    for step in steps[:-1]:
+        found = found[step]
+    found.pop(steps[-1], None)
+
+
+def _mistyped(resource: Resource, wrong: Problem) -> Refusal:
+    said = f"json: cannot unmarshal {wrong.message} into Go struct field {resource.kind}.{wrong.path}"
+    return bad_request(
+        f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: {said}'
+    )
+
+
+def checked(resource: Resource, found: Any, level: str, warnings: list[str]) -> Json:
+    """An object as the server takes it: `Strict` refuses unknown fields, `Warn` and `Ignore` drop them.
+
+    Raises:
+        Refusal: 400 for wrong types, and for unknown fields with `Strict`.
+    """
+    if not isinstance(found, dict):
+        raise bad_request("the body of the request is no object")
+    version, kind = found.get("apiVersion", resource.api_version), found.get("kind", resource.kind)
+    if (version, kind) != (resource.api_version, resource.kind):
+        said = (
+            f"the API version in the data ({version}) does not match the expected API version ({resource.api_version})"
+        )
+        raise bad_request(said if version != resource.api_version else f"no kind {kind!r} is served here")
+    return _settled(resource, found, problems({**found, "apiVersion": version, "kind": kind}), level, warnings)
+
+
+def checked_part(resource: Resource, found: Json, model: str, level: str, warnings: list[str]) -> Json:
+    """The same for an object of a subresource, which has a model of its own."""
+    return _settled(resource, found, of_model(found, model), level, warnings)
+
+
+def _settled(resource: Resource, found: Json, wrong: list[Problem], level: str, warnings: list[str]) -> Json:
+    mistyped = [one for one in wrong if one.kind == "type"]
+    if mistyped:
+        raise _mistyped(resource, mistyped[0])
+    unknown = [f'unknown field "{one.path}"' for one in wrong if one.kind == "unknown"]
+    if unknown and level == "Strict":
+        said = f"strict decoding error: {', '.join(unknown)}"
+        raise bad_request(
+            f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: {said}'
+        )
+    for one in wrong:
+        if one.kind == "unknown":
+            _without(found, one.path)
+    if level == "Warn":
+        warnings += unknown
+    return found

@@ -1,0 +1,75 @@
+"""What the server fills in where a client says nothing."""
+
+from tests.fakes.kubernetes.kinds import NAMESPACES, NODES, PODS, SECRETS, Json, Resource
+
+# How long a pod stays on a node that is lost, unless it says otherwise: what the admission plug-in adds.
+TOLERATED = 300
+_LOST = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+
+
+def completed(resource: Resource, found: Json) -> Json:
+    """The object with apiVersion, kind and the defaults of its kind; may change what it is given."""
+    found["apiVersion"], found["kind"] = resource.api_version, resource.kind
+    if resource is PODS and isinstance(found.get("spec"), dict):
+        _pod(found)
+    elif resource is SECRETS:
+        found.setdefault("type", "Opaque")
+    elif resource is NODES:
+        found.setdefault("spec", {})
+        found.setdefault("status", {})
+    elif resource is NAMESPACES:
+        found.setdefault("status", {"phase": "Active"})
+        found.setdefault("spec", {"finalizers": ["kubernetes"]})
+        found["metadata"].setdefault("labels", {})["kubernetes.io/metadata.name"] = found["metadata"].get("name", "")
+    if resource.status:
+        found["metadata"].setdefault("generation", 1)
+    return found
+
+
+def _pod(pod: Json) -> None:
+    spec = pod["spec"]
+    for name, value in (
+        ("restartPolicy", "Always"), ("dnsPolicy", "ClusterFirst"), ("schedulerName", "default-scheduler"),
+        ("terminationGracePeriodSeconds", 30), ("enableServiceLinks", True), ("serviceAccountName", "default"),
+        ("securityContext", {}), ("priority", 0), ("preemptionPolicy", "PreemptLowerPriority"),
+    ):  # fmt: skip
+        spec.setdefault(name, value)
+    spec.setdefault("serviceAccount", spec["serviceAccountName"])
+    for container in [*(spec.get("initContainers") or []), *(spec.get("containers") or [])]:
+        if isinstance(container, dict):
+            _container(container)
+    tolerations = spec.setdefault("tolerations", [])
+    known = {one.get("key") for one in tolerations if one.get("effect") in {None, "", "NoExecute"}}
+    if None not in known:
+        tolerations += [
+            {"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": TOLERATED}
+            for key in _LOST if key not in known
+        ]  # fmt: skip
+    pod.setdefault("status", {"phase": "Pending", "qosClass": _quality(spec)})
+
+
+def _container(container: Json) -> None:
+    image = str(container.get("image", ""))
+    latest = image.endswith(":latest") or ":" not in image.rpartition("/")[2]
+    container.setdefault("imagePullPolicy", "Always" if latest and "@" not in image else "IfNotPresent")
+    container.setdefault("terminationMessagePath", "/dev/termination-log")
+    container.setdefault("terminationMessagePolicy", "File")
+    resources = container.setdefault("resources", {})
+    if resources.get("limits"):
+        requests = resources.setdefault("requests", {})
+        for name, value in resources["limits"].items():
+            requests.setdefault(name, value)
+    for port in container.get("ports") or []:
+        port.setdefault("protocol", "TCP")
+
+
+def _quality(spec: Json) -> str:
+    named = [one.get("resources") or {} for one in spec.get("containers") or [] if isinstance(one, dict)]
+    plain = ("cpu", "memory")
+    if not any(name in (one.get(part) or {}) for one in named for part in ("requests", "limits") for name in plain):
+        return "BestEffort"
+    exact = all(
+        name in (one.get("limits") or {}) and one["limits"][name] == (one.get("requests") or {}).get(name)
+        for one in named for name in plain
+    )  # fmt: skip
+    return "Guaranteed" if exact else "Burstable"

@@ -1,0 +1,77 @@
+"""What there is to be asked: /version, /api, /apis, the resources of each group, and a table for people's eyes."""
+
+from collections.abc import Iterable
+
+from tests.fakes.kubernetes.kinds import RESOURCES, Json, Resource
+
+VERSION = {
+    "major": "1", "minor": "36", "gitVersion": "v1.36.0+fake", "gitCommit": "0" * 40, "gitTreeState": "clean",
+    "buildDate": "2026-01-01T00:00:00Z", "goVersion": "go1.25", "compiler": "gc", "platform": "linux/amd64",
+}  # fmt: skip
+_ALL = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
+
+
+def _listed(resource: Resource) -> list[Json]:
+    row: Json = {
+        "name": resource.plural, "singularName": resource.kind.lower(), "namespaced": resource.namespaced,
+        "kind": resource.kind, "verbs": _ALL, "shortNames": list(resource.short),
+    }  # fmt: skip
+    subs = (["status"] if resource.status else []) + list(resource.subresources)
+    kinds = {"eviction": ("Eviction", "policy"), "binding": ("Binding", "")}
+    rows = [row]
+    for sub in subs:
+        kind, group = kinds.get(sub, (resource.kind, resource.group))
+        verbs = ["get", "patch", "update"] if sub == "status" else ["get"] if sub == "log" else ["create"]
+        found: Json = {"name": f"{resource.plural}/{sub}", "singularName": "", "namespaced": resource.namespaced}
+        rows.append({**found, "kind": kind, "verbs": verbs, **({"group": group, "version": "v1"} if group else {})})
+    return rows
+
+
+def resource_list(group: str, version: str) -> Json | None:
+    """The resources of one group and version; None when it is not served."""
+    found = [resource for resource in RESOURCES if (resource.group, resource.version) == (group, version)]
+    if not found:
+        return None
+    named = f"{group}/{version}" if group else version
+    rows = [row for resource in found for row in _listed(resource)]
+    return {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": named, "resources": rows}
+
+
+def _groups() -> Iterable[tuple[str, str]]:
+    return dict.fromkeys((resource.group, resource.version) for resource in RESOURCES if resource.group)
+
+
+def group_list() -> Json:
+    """All groups."""
+    rows = []
+    for group, version in _groups():
+        named = {"groupVersion": f"{group}/{version}", "version": version}
+        rows.append({"name": group, "versions": [named], "preferredVersion": named})
+    return {"kind": "APIGroupList", "apiVersion": "v1", "groups": rows}
+
+
+def _group(name: str) -> Json | None:
+    found = next((row for row in group_list()["groups"] if row["name"] == name), None)
+    return {"kind": "APIGroup", "apiVersion": "v1", **found} if found else None
+
+
+def page(path: str) -> Json | str | None:
+    """What stands at an address that is none of an object; None: nothing."""
+    match [word for word in path.split("/") if word]:
+        case ["healthz" | "livez" | "readyz"]:
+            found: Json | str | None = "ok"
+        case ["version"]:
+            found = VERSION
+        case ["api"]:
+            found = {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": []}
+        case ["api", "v1"]:
+            found = resource_list("", "v1")
+        case ["apis"]:
+            found = group_list()
+        case ["apis", group]:
+            found = _group(group)
+        case ["apis", group, version]:
+            found = resource_list(group, version)
+        case _:
+            found = None
+    return found

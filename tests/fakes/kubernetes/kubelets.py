@@ -1,0 +1,115 @@
+"""All kubelets of the cluster: take pods that a node was given, run their scripts, end them."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import partial
+from itertools import count
+
+from tests.fakes.kubernetes.behaviours import running
+from tests.fakes.kubernetes.events import Recorder
+from tests.fakes.kubernetes.kinds import PODS, Json, Resource
+from tests.fakes.kubernetes.loop import Loop
+from tests.fakes.kubernetes.run import Behaviour, Run
+from tests.fakes.kubernetes.state import State
+from tests.fakes.kubernetes.store import Change, key_of
+
+
+@dataclass
+class Script:
+    """Which pods do what.
+
+    Attributes:
+        times: for how many pods still; below 0: all.
+    """
+
+    behaviour: Behaviour
+    fits: Callable[[Json], bool]
+    times: int = -1
+
+
+def named(name: str = "*", node: str = "*") -> Callable[[Json], bool]:
+    """Pods whose name and node fit patterns."""
+    return lambda pod: fnmatchcase(pod["metadata"]["name"], name) and fnmatchcase(pod["spec"].get("nodeName", ""), node)
+
+
+class Kubelets:
+    """Runs on the cluster's loop.
+
+    Attributes:
+        runs: by the pod's uid.
+        default: what pods do that no script is for.
+        scripts: the newest that fits is what a pod does.
+    """
+
+    def __init__(self, state: State, loop: Loop, recorder: Recorder, pace: float) -> None:
+        self._state, self._loop, self._recorder, self._pace = state, loop, recorder, pace
+        self.runs: dict[str, Run] = {}
+        self.default: Behaviour = running()
+        self.scripts: list[Script] = []
+        self.away: set[str] = set()
+        self._numbers = count(1)
+        # Addresses of other test processes on this machine lie elsewhere.
+        self._net = 16 + os.getpid() % 224
+        state.logs = self.log
+
+    def address(self) -> str:
+        """A loopback address that nobody else has."""
+        number = next(self._numbers)
+        return f"127.{self._net}.{number // 250 % 250}.{number % 250 + 1}"
+
+    def heard(self, resource: Resource, change: Change) -> None:
+        """Notes a change; works on it later."""
+        pod = change.version.data
+        if resource is not PODS or not pod["spec"].get("nodeName"):
+            return
+        uid = pod["metadata"]["uid"]
+        if change.kind == "DELETED":
+            if (gone := self.runs.pop(uid, None)) is not None:
+                self._loop.soon(gone.kill)
+        elif uid not in self.runs and (pod.get("status") or {}).get("phase") == "Pending":
+            self._take(pod)
+        if pod["metadata"].get("deletionTimestamp") and uid in self.runs:
+            run, seconds = self.runs[uid], float(pod["metadata"].get("deletionGracePeriodSeconds", 0))
+            self._loop.soon(lambda: run.end(seconds))
+
+    def _take(self, pod: Json) -> None:
+        node, about = pod["spec"]["nodeName"], pod["metadata"]
+        run = Run(
+            self._state, self._loop, self._recorder, key_of(pod), about["uid"], node, self.address(), "127.0.0.1",
+            self._pace, lost=node in self.away,
+        )  # fmt: skip
+        self.runs[about["uid"]] = run
+        self._loop.soon(lambda: run.follow(self._behaviour(pod)))
+
+    def _behaviour(self, pod: Json) -> Behaviour:
+        for script in reversed(self.scripts):
+            if script.times and script.fits(pod):
+                script.times -= 1
+                return script.behaviour
+        return self.default
+
+    def of_node(self, node: str) -> list[Run]:
+        """What runs on a node."""
+        return [run for run in list(self.runs.values()) if run.node == node]
+
+    def log(self, pod: Json, _container: str, previous: bool) -> str:  # noqa: FBT001 - one way to call it
+        """What a pod's containers have said."""
+        run = self.runs.get(pod["metadata"]["uid"])
+        return run.output(previous=previous) if run else ""
+
+    def come_back(self, node: str) -> None:
+        """The node is heard again: what was to end meanwhile ends."""
+        self.away.discard(node)
+        for run in self.of_node(node):
+            run.lost = False
+            pod = run.pod
+            if pod is not None and pod["metadata"].get("deletionTimestamp"):
+                seconds = float(pod["metadata"].get("deletionGracePeriodSeconds", 0))
+                self._loop.soon(partial(run.end, seconds))
+
+    def close(self) -> None:
+        """Ends all processes."""
+        for run in list(self.runs.values()):
+            run.kill()

@@ -1,0 +1,102 @@
+"""The end of objects: grace, finalizers, preconditions, and what dies with its owner."""
+
+from datetime import UTC, datetime, timedelta
+
+from tests.fakes.kubernetes import status
+from tests.fakes.kubernetes.kinds import NAMESPACES, PODS, Json, Resource, clone
+from tests.fakes.kubernetes.store import Key, Store, key_of
+
+GRACE = 30
+ORPHAN, FOREGROUND = "orphan", "foregroundDeletion"
+
+
+def is_done(resource: Resource, found: Json) -> bool:
+    """Whether an object that is being deleted has nothing left to wait for."""
+    about = found["metadata"]
+    waits = about.get("finalizers") or (resource is PODS and about.get("deletionGracePeriodSeconds"))
+    return bool(about.get("deletionTimestamp")) and not waits and resource is not NAMESPACES
+
+
+def _grace(resource: Resource, found: Json, asked: int | None) -> int:
+    """Seconds that its end may take: only pods that a node has are given any."""
+    if resource is not PODS or not found["spec"].get("nodeName"):
+        return 0
+    if found.get("status", {}).get("phase") in {"Succeeded", "Failed"}:
+        return 0
+    given = found["spec"].get("terminationGracePeriodSeconds", GRACE) if asked is None else asked
+    return max(0, int(given))
+
+
+def _check(resource: Resource, found: Json, conditions: Json) -> None:
+    about = found["metadata"]
+    for field, words in (("uid", "UID"), ("resourceVersion", "ResourceVersion")):
+        asked = conditions.get(field)
+        if asked is not None and asked != about[field]:
+            why = f"Precondition failed: {words} in precondition: {asked}, {words} in object meta: {about[field]}"
+            raise status.conflict(resource, about["name"], why)
+
+
+def _finalizers(found: Json, options: Json) -> list[str]:
+    named = list(found["metadata"].get("finalizers") or [])
+    policy = options.get("propagationPolicy")
+    extra = {"Orphan": ORPHAN, "Foreground": FOREGROUND}.get(policy or "")
+    return [*named, extra] if extra and extra not in named else named
+
+
+def delete(store: Store, resource: Resource, key: Key, options: Json | None = None) -> tuple[Json, bool]:
+    """Deletes an object, or has it wait for its node or its finalizers.
+
+    Returns:
+        The object, and whether it is gone now.
+
+    Raises:
+        Refusal: 404, or 409 when a precondition (uid, resourceVersion) does not hold.
+    """
+    options = options or {}
+    with store.lock:
+        found = store.get(resource, key)
+        if found is None:
+            raise status.not_found(resource, key[1])
+        _check(resource, found, options.get("preconditions") or {})
+        dying = _dying(resource, found, options)
+        if options.get("dryRun"):
+            return dying, False
+        if is_done(resource, dying):
+            if dying["metadata"] != found["metadata"] and resource is PODS:
+                store.put(resource, dying)
+            return store.remove(resource, key), True
+        return (found if dying == found else store.put(resource, dying)), False
+
+
+def _dying(resource: Resource, found: Json, options: Json) -> Json:
+    """The object as one that is to end: a later, shorter grace counts, a longer one does not."""
+    dying: Json = clone(found)
+    about = dying["metadata"]
+    grace = _grace(resource, found, options.get("gracePeriodSeconds"))
+    if about.get("deletionTimestamp") and grace >= about.get("deletionGracePeriodSeconds", 0):
+        return dying
+    if finalizers := _finalizers(found, options):
+        about["finalizers"] = finalizers
+    ends = datetime.now(UTC) + timedelta(seconds=grace)
+    about["deletionTimestamp"] = ends.strftime("%Y-%m-%dT%H:%M:%SZ")
+    about["deletionGracePeriodSeconds"] = grace
+    if resource is NAMESPACES:
+        dying["status"] = {**dying.get("status", {}), "phase": "Terminating"}
+    return dying
+
+
+def owners(found: Json) -> list[Json]:
+    """Whom an object belongs to."""
+    return list(found["metadata"].get("ownerReferences") or [])
+
+
+def without_owner(found: Json, uid: str) -> Json:
+    """The object without one of its owners."""
+    left = [owner for owner in owners(found) if owner["uid"] != uid]
+    about = {name: value for name, value in found["metadata"].items() if name != "ownerReferences"}
+    return {**found, "metadata": {**about, "ownerReferences": left} if left else about}
+
+
+def same(one: Json, other: Json) -> bool:
+    """Whether two forms are of the same object, not only of the same name."""
+    return key_of(one) == key_of(other) and one["metadata"]["uid"] == other["metadata"]["uid"]

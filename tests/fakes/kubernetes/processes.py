@@ -1,0 +1,69 @@
+"""Real processes in the place of containers."""
+
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Protocol
+
+from tests.fakes.kubernetes.kinds import Json
+
+
+class Process(Protocol):
+    """What a container runs."""
+
+    def poll(self) -> int | None:
+        """Its exit code, once it has ended."""
+
+    def ready(self) -> bool:
+        """What the readiness probe finds."""
+
+    def output(self) -> str:
+        """What it has printed so far."""
+
+    def stop(self, seconds: float) -> int:
+        """Asks it to end, ends it after that time; its exit code. May be called again."""
+
+
+# Starts a container's process, given the pod and its own loopback address.
+Start = Callable[[Json, str], Process]
+
+
+class Child:
+    """A program on this machine as a container. Its output is kept in a file without a name."""
+
+    def __init__(
+        self, command: Sequence[str], env: Mapping[str, str] | None = None, ready: Callable[[], bool] = lambda: True
+    ) -> None:
+        self._output = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
+        self._ready = ready
+        self.process = subprocess.Popen(
+            list(command), env=env, stdin=subprocess.DEVNULL, stdout=self._output, stderr=subprocess.STDOUT
+        )  # fmt: skip
+
+    def poll(self) -> int | None:
+        """See the protocol; ended by a signal counts as 128 and its number, as containers do."""
+        code = self.process.poll()
+        return 128 - code if code is not None and code < 0 else code
+
+    def ready(self) -> bool:
+        """See the protocol."""
+        return self.poll() is None and self._ready()
+
+    def output(self) -> str:
+        """See the protocol."""
+        if self._output.closed:
+            return ""
+        with open(f"/proc/self/fd/{self._output.fileno()}", "rb") as file:  # noqa: PTH123 - a reader of its own
+            return file.read().decode(errors="replace")
+
+    def stop(self, seconds: float) -> int:
+        """See the protocol."""
+        if self.process.poll() is None:
+            self.process.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(seconds)
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        return self.poll() or 0

@@ -1,0 +1,149 @@
+"""One pod on one node: what a behaviour says and does in its name."""
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from uuid import uuid4
+
+from tests.fakes.kubernetes import lifecycle, pod_status
+from tests.fakes.kubernetes.events import Recorder, Said
+from tests.fakes.kubernetes.kinds import PODS, Json
+from tests.fakes.kubernetes.loop import Loop
+from tests.fakes.kubernetes.processes import Process, Start
+from tests.fakes.kubernetes.state import State
+from tests.fakes.kubernetes.status import Refusal
+from tests.fakes.kubernetes.store import Key
+
+# Yields the seconds until it goes on.
+Behaviour = Callable[["Run"], Iterator[float]]
+
+
+@dataclass
+class Run:
+    """A pod that a kubelet has taken.
+
+    Attributes:
+        address: its own loopback address.
+        pace: real seconds for one of the cluster's.
+        lost: the node is away: nothing is written, nothing ends.
+        stuck: it never confirms its end.
+        lines: what its containers said, where no process runs.
+    """
+
+    state: State
+    loop: Loop
+    recorder: Recorder
+    key: Key
+    uid: str
+    node: str
+    address: str
+    host: str
+    pace: float
+    lost: bool = False
+    stuck: bool = False
+    ending: bool = False
+    over: bool = False
+    process: Process | None = None
+    lines: list[str] = field(default_factory=list)
+    before: str = ""
+    _script: Iterator[float] | None = None
+
+    @property
+    def pod(self) -> Json | None:
+        """The pod as it is now; None when it is gone."""
+        found = self.state.store.get(PODS, self.key)
+        return found if found is not None and found["metadata"]["uid"] == self.uid else None
+
+    def follow(self, behaviour: Behaviour) -> None:
+        """From now on it does this."""
+        script = behaviour(self)
+        self._script = script
+        self.loop.soon(lambda: self._step(script))
+
+    def _step(self, script: Iterator[float]) -> None:
+        if script is not self._script or self.over or self.ending:
+            return
+        if self.lost:
+            self.loop.later(0.05, lambda: self._step(script))
+            return
+        wait = next(script, None)
+        if wait is not None:
+            self.loop.later(wait, lambda: self._step(script))
+
+    def write(self, change: Callable[[Json], object]) -> None:
+        """Changes the pod's status."""
+        if not self.lost:
+            self.state.verbs.change(PODS, self.key, change, self.uid)
+
+    def say(self, reason: str, message: str, *, warning: bool = False) -> None:
+        """An event of the pod."""
+        if (pod := self.pod) is not None and not self.lost:
+            self.recorder.record(pod, Said(reason, message, warning=warning, host=self.node))
+
+    def names(self) -> list[str]:
+        """Its containers."""
+        return pod_status.names(self.pod) if self.pod else []
+
+    def image(self) -> str:
+        """The first container's."""
+        return str(self.pod["spec"]["containers"][0]["image"]) if self.pod else ""
+
+    def restarts(self) -> bool:
+        """Whether a container that has ended is started again, whatever its exit code."""
+        return bool(self.pod) and self.pod is not None and self.pod["spec"]["restartPolicy"] == "Always"
+
+    def launch(self, start: Start | None) -> None:
+        """Starts the process, if there is one; what the last one said is kept."""
+        if self.process is not None:
+            self.before = self.process.output()
+            self.process.stop(0.0)
+            self.process = None
+        if start is not None and (pod := self.pod) is not None:
+            self.process = start(pod, self.address)
+
+    def output(self, *, previous: bool = False) -> str:
+        """What its containers have said."""
+        if previous:
+            return self.before
+        return self.process.output() if self.process else "".join(f"{line}\n" for line in self.lines)
+
+    def container_id(self) -> str:
+        """A new one."""
+        return f"fake://{uuid4().hex}"
+
+    def end(self, seconds: float) -> None:
+        """Stops its containers in the time given and lets the pod go; once."""
+        if self.ending or self.stuck or self.lost:
+            return
+        self.ending = True
+        for name in self.names():
+            self.say("Killing", f"Stopping container {name}")
+        threading.Thread(target=self._end, args=(seconds,), daemon=True).start()
+
+    def _end(self, seconds: float) -> None:
+        code = self.process.stop(seconds) if self.process else 0
+        self.loop.soon(lambda: self._confirm(code))
+
+    def _confirm(self, code: int) -> None:
+        if self.lost:
+            self.ending = False
+            return
+        self.over = True
+        pod = self.pod
+        if pod is None:
+            return
+        if pod["status"].get("phase") not in {"Succeeded", "Failed"}:
+            self.write(lambda found: pod_status.stopped(found, code))
+        try:
+            lifecycle.delete(
+                self.state.store, PODS, self.key, {"gracePeriodSeconds": 0, "preconditions": {"uid": self.uid}}
+            )
+        except Refusal as refusal:
+            if refusal.code not in {404, 409}:
+                raise
+
+    def kill(self) -> None:
+        """Ends its containers at once: the pod is gone."""
+        self.over = True
+        if self.process is not None:
+            self.process.stop(0.0)

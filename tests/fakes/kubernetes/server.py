@@ -1,0 +1,205 @@
+"""The API over HTTP on a loopback port, with a bearer token: connections that stay, chunked watches, cuts on demand."""
+
+import select
+import socket
+import struct
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from tests.fakes.kubernetes import handlers, requests, status
+from tests.fakes.kubernetes.faults import Fault
+from tests.fakes.kubernetes.rbac import User
+from tests.fakes.kubernetes.state import Asked, State
+from tests.fakes.kubernetes.watching import Watch
+
+PATIENCE = 0.0
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    server: "_Server"
+
+    def _handle(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        fault: Fault | None = None
+        request: requests.Request | None = None
+        user = User("system:anonymous")
+        try:
+            request = requests.read(self.command, self.path, headers, body)
+            user = self._user(headers)
+            fault = self.server.state.faults.take(request)
+            self._suffer(fault)
+            answer = handlers.answer(self.server.state, request, user)
+        except status.Refusal as refusal:
+            answer = handlers.refused(refusal)
+        except ConnectionAbortedError:
+            self._reset()
+            return
+        if request is not None:
+            asked = Asked(self.command, request.verb, request.path, dict(request.query), user.name, answer.code)
+            self.server.state.asked.append(asked)
+        if fault is not None and fault.cut == "after":
+            self._reset()
+            return
+        with suppress(ConnectionError, BrokenPipeError):
+            self._send(answer)
+
+    def _user(self, headers: dict[str, str]) -> User:
+        word, _, token = headers.get("authorization", "").partition(" ")
+        user = self.server.state.users.get(token) if word.lower() == "bearer" else None
+        if user is None:
+            raise status.unauthorized()
+        return user
+
+    def _suffer(self, fault: Fault | None) -> None:
+        if fault is None:
+            return
+        if fault.seconds:
+            self.server.over.wait(fault.seconds)
+        if fault.cut == "before":
+            raise ConnectionAbortedError
+        if fault.refusal is not None:
+            raise fault.refusal()
+
+    def _reset(self) -> None:
+        """Ends the connection as a broken network does: with a reset, not with an end."""
+        self.close_connection = True
+        with suppress(OSError):
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self.connection.shutdown(socket.SHUT_RD)
+
+    def _send(self, answer: handlers.Answer) -> None:
+        head = [f"HTTP/1.1 {answer.code} {HTTPStatus(answer.code).phrase}", f"Content-Type: {answer.media}"]
+        head += [f"{name}: {value}" for name, value in answer.headers.items()]
+        if answer.stream is None:
+            head.append(f"Content-Length: {len(answer.body)}")
+            self.wfile.write("\r\n".join([*head, "", ""]).encode() + answer.body)
+            return
+        head.append("Transfer-Encoding: chunked")
+        self.wfile.write("\r\n".join([*head, "", ""]).encode())
+        self._stream(answer.stream, answer.watch)
+
+    def _stream(self, pieces: Iterator[bytes], watch: Watch | None) -> None:
+        with self.server.watching(watch, self.connection):
+            for piece in pieces:
+                if piece:
+                    self.wfile.write(f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
+                elif self._left():
+                    self.close_connection = True
+                    return
+            if watch is not None and watch.severed:
+                self._reset()
+                return
+            self.wfile.write(b"0\r\n\r\n")
+
+    def _left(self) -> bool:
+        """Whether the client has gone away: then the connection can be read, and says nothing."""
+        readable, _, _ = select.select([self.connection], [], [], 0)
+        return bool(readable)
+
+    do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = _handle  # noqa: N815 - the library's names
+
+    def log_message(self, *_: Any) -> None:
+        """Says nothing."""
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 256
+
+    def __init__(self, state: State, port: int) -> None:
+        super().__init__(("127.0.0.1", port), _Handler)
+        self.state = state
+        self.over = threading.Event()
+        self.watches: set[Watch] = set()
+        self.connections: set[socket.socket] = set()
+        self._lock = threading.Lock()
+
+    def watching(self, watch: Watch | None, _connection: socket.socket) -> "_Listed":
+        return _Listed(self, watch)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that goes away is no error of ours; anything else is told as usual."""
+        import sys
+
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
+    def finish_request(self, request: Any, client_address: Any) -> None:
+        with self._lock:
+            self.connections.add(request)
+        try:
+            super().finish_request(request, client_address)
+        finally:
+            with self._lock:
+                self.connections.discard(request)
+
+    def cut_connections(self) -> None:
+        with self._lock:
+            for one in list(self.connections):
+                with suppress(OSError):
+                    one.shutdown(socket.SHUT_RDWR)
+
+
+class _Listed:
+    """Keeps a watch among those that run, while it does."""
+
+    def __init__(self, server: _Server, watch: Watch | None) -> None:
+        self._server, self._watch = server, watch
+
+    def __enter__(self) -> None:
+        if self._watch is not None:
+            self._server.watches.add(self._watch)
+
+    def __exit__(self, *_: object) -> None:
+        if self._watch is not None:
+            self._server.watches.discard(self._watch)
+
+
+class ApiServer:
+    """The running server.
+
+    Attributes:
+        address: `http://127.0.0.1:PORT`.
+    """
+
+    def __init__(self, state: State, port: int = 0) -> None:
+        self._server = _Server(state, port)
+        state.ended = self._server.over.is_set
+        self.port = int(self._server.server_address[1])
+        self.address = f"http://127.0.0.1:{self.port}"
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+        self._thread.start()
+
+    @property
+    def watches(self) -> int:
+        """How many watches run now."""
+        return len(self._server.watches)
+
+    def cut_watches(self, *, reset: bool = True) -> int:
+        """Ends all watches, by a reset or in good order; returns how many there were."""
+        found = list(self._server.watches)
+        for watch in found:
+            watch.severed = reset
+            watch.cut()
+        return len(found)
+
+    def cut_connections(self) -> None:
+        """Ends every connection."""
+        self._server.cut_connections()
+
+    def close(self) -> None:
+        """Ends the server and all that is connected to it."""
+        self._server.over.set()
+        self.cut_watches(reset=False)
+        self._server.shutdown()
+        self._server.server_close()
+        self._server.cut_connections()
+        self._thread.join()

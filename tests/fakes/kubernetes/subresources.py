@@ -1,0 +1,162 @@
+"""What else can be asked of a pod: its log, its eviction, its binding to a node."""
+
+import time
+from collections.abc import Iterator
+
+from tests.fakes.kubernetes import decoding, lifecycle, status
+from tests.fakes.kubernetes.kinds import BUDGETS, PODS, Json
+from tests.fakes.kubernetes.requests import Request
+from tests.fakes.kubernetes.selectors import fits
+from tests.fakes.kubernetes.state import State
+
+SUCCESS: Json = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
+
+
+def _container(pod: Json, asked: str) -> str:
+    names = [one["name"] for one in pod["spec"]["containers"]]
+    names += [one["name"] for one in pod["spec"].get("initContainers") or []]
+    if asked and asked not in names:
+        raise status.bad_request(f"container {asked} is not valid for pod {pod['metadata']['name']}")
+    if not asked and len(names) > 1:
+        said = (
+            f"a container name must be specified for pod {pod['metadata']['name']}, choose one of: [{' '.join(names)}]"
+        )
+        raise status.bad_request(said)
+    return asked or names[0]
+
+
+def _waiting(pod: Json, container: str) -> str:
+    """Why a container has nothing to say yet; empty when it has run."""
+    for one in (pod.get("status") or {}).get("containerStatuses") or []:
+        if one["name"] == container and "waiting" in (one.get("state") or {}) and not one.get("lastState"):
+            return str(one["state"]["waiting"].get("reason", "ContainerCreating"))
+    return ""
+
+
+def _cut(text: str, query: dict[str, str]) -> bytes:
+    lines = text.splitlines(keepends=True)
+    if "tailLines" in query:
+        lines = lines[-int(query["tailLines"]) :] if int(query["tailLines"]) else []
+    data = "".join(lines).encode()
+    return data[: int(query["limitBytes"])] if "limitBytes" in query else data
+
+
+def log(state: State, request: Request) -> bytes | Iterator[bytes]:
+    """What a container has said; a stream where it is to be followed. Raises 400 while it has not run."""
+    key = (request.namespace, request.name)
+    pod = state.verbs.get(PODS, key).data
+    container = _container(pod, request.query.get("container", ""))
+    name, query = request.name, dict(request.query)
+    if not pod["spec"].get("nodeName"):
+        raise status.bad_request(f"pod {name} does not have a host assigned")
+    if reason := _waiting(pod, container):
+        said = f'container "{container}" in pod "{name}" is waiting to start: {reason}'
+        raise status.bad_request(said)
+    text = state.logs(pod, container, request.flag("previous"))
+    if request.flag("previous") and not text:
+        raise status.bad_request(f'previous terminated container "{container}" in pod "{name}" not found')
+    if request.flag("follow"):
+        return _follow(state, pod, container, _cut(text, query), len(text))
+    return _cut(text, query)
+
+
+def _follow(state: State, pod: Json, container: str, first: bytes, told: int) -> Iterator[bytes]:
+    yield first
+    key, uid = (pod["metadata"]["namespace"], pod["metadata"]["name"]), pod["metadata"]["uid"]
+    while not state.ended():
+        found = state.store.get(PODS, key)
+        text = state.logs(pod, container, False)
+        yield text[told:].encode()
+        told = len(text)
+        if found is None or found["metadata"]["uid"] != uid or found["status"].get("phase") in {"Succeeded", "Failed"}:
+            return
+        time.sleep(0.05)
+
+
+def evict(state: State, request: Request) -> Json:
+    """Deletes a pod as far as its disruption budgets allow it. Raises 429 where they do not."""
+    body = decoding.parsed(request.body, request.headers.get("content-type", "application/json"))
+    wanted = decoding.checked_part(PODS, body, "V1Eviction", "Strict", request.warnings)
+    key = (request.namespace, request.name)
+    with state.store.lock:
+        pod = state.verbs.get(PODS, key).data
+        if (pod.get("status") or {}).get("phase") not in {"Succeeded", "Failed", "Pending"}:
+            _spend(state, pod)
+        if not request.dry:
+            state.verbs.change(PODS, key, _evicted)
+        lifecycle.delete(state.store, PODS, key, wanted.get("deleteOptions") or {})
+    return SUCCESS
+
+
+def _evicted(pod: Json) -> None:
+    said = {
+        "type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI",
+        "message": "Eviction API: evicting",
+    }  # fmt: skip
+    kept = [one for one in pod["status"].get("conditions") or [] if one["type"] != said["type"]]
+    pod["status"]["conditions"] = [*kept, said]
+
+
+def _spend(state: State, pod: Json) -> None:
+    labels, namespace = pod["metadata"].get("labels") or {}, pod["metadata"]["namespace"]
+    for budget in state.store.all(BUDGETS, namespace):
+        if fits(budget["spec"].get("selector"), labels):
+            healthy, wanted = _healthy(state, namespace, budget), _wanted(state, namespace, budget)
+            if healthy - 1 < wanted:
+                name = budget["metadata"]["name"]
+                said = f"The disruption budget {name} needs {wanted} healthy pods and has {healthy} currently"
+                details = {"causes": [{"reason": "DisruptionBudget", "message": said}]}
+                why = "Cannot evict pod as it would violate the pod's disruption budget."
+                raise status.Refusal(429, "TooManyRequests", why, details)
+
+
+def _covered(state: State, namespace: str, budget: Json) -> list[Json]:
+    selector = budget["spec"].get("selector")
+    return [pod for pod in state.store.all(PODS, namespace) if fits(selector, pod["metadata"].get("labels") or {})]
+
+
+def _healthy(state: State, namespace: str, budget: Json) -> int:
+    def well(pod: Json) -> bool:
+        conditions = (pod.get("status") or {}).get("conditions") or []
+        ready = any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
+        return ready and not pod["metadata"].get("deletionTimestamp")
+
+    return sum(well(pod) for pod in _covered(state, namespace, budget))
+
+
+def _wanted(state: State, namespace: str, budget: Json) -> int:
+    """How many have to stay: a number, or a part of all in per cent, rounded up."""
+    spec, number = budget["spec"], len(_covered(state, namespace, budget))
+
+    def count(value: int | str) -> int:
+        return -(-number * int(str(value)[:-1]) // 100) if str(value).endswith("%") else int(value)
+
+    return count(spec["minAvailable"]) if "minAvailable" in spec else number - count(spec.get("maxUnavailable", 1))
+
+
+def bind(state: State, request: Request) -> Json:
+    """Gives a pod its node. Raises 409 when it has one."""
+    node = decoding.parsed(request.body, "application/json")["target"]["name"]
+    assign(state, (request.namespace, request.name), node)
+    return SUCCESS
+
+
+def assign(state: State, key: tuple[str, str], node: str, uid: str = "") -> bool:
+    """The same for a scheduler; whether the pod was still there."""
+
+    def change(pod: Json) -> None:
+        if pod["spec"].get("nodeName"):
+            said = f'pod {key[1]} is already assigned to node "{pod["spec"]["nodeName"]}"'
+            raise status.conflict(PODS, key[1], said)
+        pod["spec"]["nodeName"] = node
+        scheduled = {"type": "PodScheduled", "status": "True", "lastProbeTime": None, "lastTransitionTime": _now()}
+        kept = [one for one in pod["status"].get("conditions") or [] if one["type"] != "PodScheduled"]
+        pod["status"]["conditions"] = [*kept, scheduled]
+
+    return state.verbs.change(PODS, key, change, uid) is not None
+
+
+def _now() -> str:
+    from tests.fakes.kubernetes.store import now
+
+    return now()

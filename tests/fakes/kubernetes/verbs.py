@@ -1,0 +1,209 @@
+"""What the API does with objects, HTTP aside: create, list, update, patch. Controllers call it, too."""
+
+from base64 import b64decode, b64encode
+from binascii import Error as NotBase64
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import islice
+from uuid import uuid4
+
+from tests.fakes.kubernetes import lifecycle, status
+from tests.fakes.kubernetes.admission import Admission
+from tests.fakes.kubernetes.defaults import completed
+from tests.fakes.kubernetes.kinds import NAMESPACES, Json, Resource, clone
+from tests.fakes.kubernetes.selectors import Test
+from tests.fakes.kubernetes.store import Key, Store, Version, key_of
+from tests.fakes.kubernetes.validation import check_new, check_update
+
+# What only the server writes: a client's words about it are not heard.
+OWN = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "selfLink")
+
+
+@dataclass(frozen=True)
+class Page:
+    """A part of a list.
+
+    Attributes:
+        token: what to ask the rest with; empty at the end.
+    """
+
+    items: list[Version]
+    revision: int
+    token: str = ""
+    left: int = 0
+
+
+class Verbs:
+    """The API's verbs over a store."""
+
+    def __init__(self, store: Store, admission: Admission) -> None:
+        self.store = store
+        self.admission = admission
+
+    def get(self, resource: Resource, key: Key) -> Version:
+        """One object. Raises 404."""
+        found = self.store.shelf(resource).objects.get(key)
+        if found is None:
+            raise status.not_found(resource, key[1])
+        return found
+
+    def create(self, resource: Resource, found: Json, namespace: str = "", *, dry: bool = False) -> Json:
+        """A new object. Raises 404, 409, 422 or 403 with the server's words."""
+        found = clone(found)
+        about = found.setdefault("metadata", {})
+        _named(about)
+        if resource.namespaced:
+            about["namespace"] = namespace
+        for name in (*OWN, "resourceVersion"):
+            about.pop(name, None)
+        if resource.status and resource.plural not in {"nodes", "persistentvolumes"}:
+            found.pop("status", None)
+        with self.store.lock:
+            self._check_namespace(resource, namespace)
+            if self.store.get(resource, key_of(found)) is not None:
+                raise status.already_exists(resource, about["name"])
+            found = self.admission.admit(resource, completed(resource, found))
+            check_new(resource, found)
+            return _as_if_new(found) if dry else self.store.put(resource, found)
+
+    def _check_namespace(self, resource: Resource, namespace: str) -> None:
+        if not resource.namespaced:
+            return
+        space = self.store.get(NAMESPACES, ("", namespace))
+        if space is None:
+            raise status.not_found(NAMESPACES, namespace)
+        if space["metadata"].get("deletionTimestamp"):
+            why = f"unable to create new content in namespace {namespace} because it is being terminated"
+            raise status.forbidden(resource, "", why)
+
+    def update(self, resource: Resource, key: Key, found: Json, sub: str = "", *, dry: bool = False) -> Json:
+        """Replaces an object (or its status) in full. Raises 404, 409 (stale), 422."""
+        with self.store.lock:
+            if key not in self.store.shelf(resource).objects and resource.upsert and not sub:
+                return self.create(resource, found, key[0], dry=dry)
+            old = self.get(resource, key).data
+            _check_version(resource, old, found.get("metadata") or {}, blind=resource.blind)
+            return self._write(resource, old, found, sub, dry=dry)
+
+    def replace_patched(self, resource: Resource, key: Key, found: Json, sub: str = "", *, dry: bool = False) -> Json:
+        """Stores what a patch made of an object. A resourceVersion in it is a condition. Raises 404, 409, 422.
+
+        Hold the store's lock from reading the object to here: patches wait for each other, they don't collide.
+        """
+        with self.store.lock:
+            old = self.get(resource, key).data
+            _check_version(resource, old, found.get("metadata") or {}, blind=True)
+            return self._write(resource, old, found, sub, dry=dry)
+
+    def change(self, resource: Resource, key: Key, change: Callable[[Json], object], uid: str = "") -> Json | None:
+        """Has a controller change a copy of an object and stores it; None when it is gone (or has another uid)."""
+        with self.store.lock:
+            old = self.store.get(resource, key)
+            if old is None or (uid and old["metadata"]["uid"] != uid):
+                return None
+            found = clone(old)
+            change(found)
+            return self._store(resource, old, found)
+
+    def _write(self, resource: Resource, old: Json, found: Json, sub: str, *, dry: bool) -> Json:
+        found = _kept(resource, old, found, sub)
+        if not sub:
+            found = completed(resource, found)
+            check_update(resource, old, found)
+        return found if dry else self._store(resource, old, found)
+
+    def _store(self, resource: Resource, old: Json, found: Json) -> Json:
+        if found == old:
+            return old
+        if found.get("spec") != old.get("spec") and resource.status:
+            found["metadata"]["generation"] = old["metadata"].get("generation", 1) + 1
+        if lifecycle.is_done(resource, found):
+            self.store.put(resource, found)
+            return self.store.remove(resource, key_of(found))
+        return self.store.put(resource, found)
+
+    def page(self, resource: Resource, namespace: str, test: Test | None, limit: int = 0, token: str = "") -> Page:
+        """A list, in the order of names, in parts of `limit`. Raises 410 for a token older than the compaction."""
+        with self.store.lock:
+            shelf, revision, after = self.store.shelf(resource), self.store.revision, None
+            if token:
+                revision, after = _read_token(token)
+                if revision < shelf.compacted:
+                    raise _old_token()
+            keys = sorted(
+                key
+                for key in shelf.objects
+                if (not namespace or key[0] == namespace) and (after is None or key > after)
+            )
+            found = (shelf.objects[key] for key in keys)
+            fitting = [one for one in found if test is None or test(one.data)]
+        if not limit or len(fitting) <= limit:
+            return Page(fitting, revision)
+        part = list(islice(fitting, limit))
+        return Page(part, revision, _token(revision, key_of(part[-1].data)), len(fitting) - limit)
+
+
+def _named(about: Json) -> None:
+    """Names what is to be named by its beginning."""
+    if not about.get("name") and about.get("generateName"):
+        about["name"] = about["generateName"] + uuid4().hex[:5]
+
+
+def _as_if_new(found: Json) -> Json:
+    return {**found, "metadata": {**found["metadata"], "uid": str(uuid4())}}
+
+
+def _check_version(resource: Resource, old: Json, about: Json, *, blind: bool) -> None:
+    name = old["metadata"]["name"]
+    asked, uid = about.get("resourceVersion"), about.get("uid")
+    if not asked and not blind:
+        cause = status.Cause(
+            "FieldValueInvalid", "Invalid value: 0: must be specified for an update", "metadata.resourceVersion"
+        )
+        raise status.invalid(resource, name, [cause])
+    if uid and uid != old["metadata"]["uid"]:
+        raise status.conflict(
+            resource,
+            name,
+            f"Precondition failed: UID in precondition: {uid}, UID in object meta: {old['metadata']['uid']}",
+        )
+    if asked and asked != old["metadata"]["resourceVersion"]:
+        raise status.conflict(resource, name)
+
+
+def _kept(resource: Resource, old: Json, found: Json, sub: str) -> Json:
+    """The new form with everything that this request has no say in, as it was."""
+    found = clone(found)
+    about = found.setdefault("metadata", {})
+    for name in (*OWN, "resourceVersion", "name", "namespace"):
+        about.pop(name, None)
+        if name in old["metadata"]:
+            about[name] = old["metadata"][name]
+    found["apiVersion"], found["kind"] = resource.api_version, resource.kind
+    if sub == "status":
+        return {**clone(old), "metadata": about, "status": found.get("status") or {}}
+    if resource.status and "status" in old:
+        found["status"] = clone(old["status"])
+    elif resource.status:
+        found.pop("status", None)
+    return found
+
+
+def _token(revision: int, key: Key) -> str:
+    return b64encode("\n".join((str(revision), *key)).encode()).decode()
+
+
+def _read_token(token: str) -> tuple[int, Key]:
+    try:
+        revision, namespace, name = b64decode(token).decode().split("\n")
+        return int(revision), (namespace, name)
+    except (ValueError, NotBase64) as wrong:
+        raise status.bad_request(f"continue key is not valid: {wrong}") from wrong
+
+
+def _old_token() -> status.Refusal:
+    return status.expired(
+        "The provided continue parameter is too old to display a consistent list result. You can start a new "
+        "list without "
+        "the continue parameter."
+    )
