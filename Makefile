@@ -105,7 +105,7 @@ chaos: ## Break the running stack FAULTS times in seeded order and see that all 
 
 .PHONY: migrate
 migrate: setup ## Bring the database of DATABASE_URL to the newest schema
-	@$(BIN)/alembic upgrade head
+	@$(BIN)/python -m backend.db.migrate
 
 .PHONY: lock
 lock: setup ## Pin the dependencies of pyproject.toml and package.json (UPGRADE=1 takes newer ones)

@@ -48,6 +48,15 @@ class Settings(BaseSettings):
     poll_seconds: float = Field(default=2.0, gt=0, description="How often a worker looks for work on its own.")
     heartbeat_seconds: float = Field(default=2.0, gt=0, description="How often a worker renews its leases.")
     lease_seconds: float = Field(default=10.0, gt=0, description="Age of a heartbeat after which a lease is lost.")
+    grace_seconds: float = Field(
+        default=0.0, ge=0, description="Seconds that attempts under way may go on when a worker is told to end."
+    )
+    alive_file: Path | None = Field(
+        default=None, description="File that a worker touches each time it looks for work, for probes."
+    )
+    drain_seconds: float = Field(
+        default=0.0, ge=0, description="Seconds that the API sends requests elsewhere before it stops listening."
+    )
     live_fps: float = Field(default=5.0, gt=0, le=30, description="Frame rate of the live view while somebody watches.")
     web_private_hosts: tuple[str, ...] = Field(
         default=(), description="Hosts (JSON list) in private networks that may be asked for files: mirrors."

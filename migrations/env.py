@@ -1,18 +1,30 @@
 """Runs the migrations: against DATABASE_URL, a connection handed over by the caller, or offline as SQL."""
 
+import logging
+import random
+import time
 from typing import Any
 
 from alembic import context
 from alembic.ddl.postgresql import PostgresqlImpl
 from sqlalchemy import Connection, Table, Text, text
+from sqlalchemy.exc import OperationalError
 
 from backend.config import Settings
+from backend.db.compatibility import FLOOR, history
 from backend.db.models import Base
 from backend.db.session import make_engine, psycopg_url
 from backend.db.types import SafeText, Timestamp
 
 # Two processes that start at once must not migrate at once: the second waits here, then finds nothing to do.
 MIGRATION_LOCK = 0x6465736B
+WAIT_FOR_OTHERS = "10min"
+# Whoever waits for a table's lock keeps everybody behind it waiting, too: ask for a moment only, and often.
+WAIT_FOR_TABLES = "2s"
+TRIES = 30
+NO_FLOOR = "COMMENT ON TABLE alembic_version IS NULL"
+LOCK_NOT_AVAILABLE = "55P03"
+logger = logging.getLogger("alembic.deskarena")
 
 
 class TextVersion(PostgresqlImpl):
@@ -53,20 +65,42 @@ def configure(**options: Any) -> None:
     )
 
 
+def note_floor(ctx: Any, heads: set[Any], **_: Any) -> None:
+    """Writes down, in the migration's own transaction, which releases may run on what it leaves behind."""
+    floor = history().floor(next(iter(heads), ""))
+    ctx.connection.execute(text(f"COMMENT ON TABLE alembic_version IS '{FLOOR}{floor}'" if floor else NO_FLOOR))
+
+
 def run_on(connection: Connection) -> None:
     """Migrates over this connection, alone."""
-    connection.execute(text("SET lock_timeout = '30s'"))
     connection.execute(text("SET statement_timeout = 0"))
+    connection.execute(text(f"SET lock_timeout = '{WAIT_FOR_OTHERS}'"))
     connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": MIGRATION_LOCK})
+    connection.execute(text(f"SET lock_timeout = '{WAIT_FOR_TABLES}'"))
     connection.commit()
-    configure(connection=connection)
     try:
-        with context.begin_transaction():
-            context.run_migrations()
+        migrate(connection)
     finally:
         connection.rollback()
         connection.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": MIGRATION_LOCK})
         connection.commit()
+
+
+def migrate(connection: Connection) -> None:
+    """Runs what is to be run; a migration that gets no lock in time is rolled back and tried again."""
+    for left in reversed(range(TRIES)):
+        configure(connection=connection, on_version_apply=note_floor)
+        try:
+            with context.begin_transaction():
+                context.run_migrations()
+        except OperationalError as error:
+            if not left or getattr(error.orig, "sqlstate", "") != LOCK_NOT_AVAILABLE:
+                raise
+            connection.rollback()
+            logger.info("a table is in use; the migration is tried again (%d tries left)", left)
+            time.sleep(random.uniform(0.2, 1.0))  # noqa: S311 - no secret
+        else:
+            return
 
 
 def run() -> None:

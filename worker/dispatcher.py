@@ -11,6 +11,7 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.config import Settings
+from backend.db.compatibility import schema_problem
 from backend.db.models import Lease
 from backend.domain.errors import ClusterLost, DeskarenaError, Unavailable
 from backend.domain.ports_kept import ArtifactStore
@@ -48,6 +49,13 @@ class Works:
 
 class _NothingToDo(Exception):  # noqa: N818 - rolls back a lease that found no episode.
     pass
+
+
+def _fitting(session: Session) -> Session:
+    """The same, if this release can work on its schema: in an upgrade, the migration may come a little later."""
+    if problem := schema_problem(session):
+        raise Unavailable(problem, hint="It is asked again.")
+    return session
 
 
 class Dispatcher:
@@ -95,15 +103,20 @@ class Dispatcher:
         self._woken.set()
 
     def stop(self, seconds: float = 6.0) -> None:
-        """Ends in good order: attempts that are being evaluated may finish, all others are handed back as lost.
+        """Ends in good order: attempts may finish within the grace (`settings.grace_seconds`).
+
+        What is being evaluated then may finish, too; all others are handed back as lost.
 
         Args:
-            seconds: until then everything has ended; what has not is left to the reapers.
+            seconds: so long after the grace everything has ended; what has not is left to the reapers.
         """
-        deadline = time.monotonic() + seconds
         self.begin_drain()
-        self._thread.join(max(0.0, deadline - time.monotonic()))
+        self._thread.join(seconds)
         self._tell(claims.drain)
+        for hold in self._holds.all():
+            hold.last = True
+        self._join_slots(time.monotonic() + self._works.settings.grace_seconds)
+        deadline = time.monotonic() + seconds
         self._stop_holds(lambda hold: not hold.finishing)
         self._join_slots(deadline - seconds * 0.4)
         self._stop_holds(lambda _: True)
@@ -117,6 +130,7 @@ class Dispatcher:
     def _run(self) -> None:
         while not self._draining.is_set():
             try:
+                self._show_life()
                 self._round()
             except Unavailable as error:
                 if not self._away:
@@ -128,6 +142,10 @@ class Dispatcher:
                 self._away = False
             self._woken.wait(self._works.settings.poll_seconds)
             self._woken.clear()
+
+    def _show_life(self) -> None:
+        if self._works.settings.alive_file is not None:
+            self._works.settings.alive_file.touch()
 
     def _round(self) -> None:
         worker_id = self._heart.worker_id
@@ -162,7 +180,7 @@ class Dispatcher:
     def _register(self) -> None:
         info = self._info = self._works.describe()
         self._look_again_at = time.monotonic() + LONGEST_REST
-        worker = self._database.once(lambda session: claims.register_worker(session, info))
+        worker = self._database.once(lambda session: claims.register_worker(_fitting(session), info))
         self._heart.start(worker.id)
         logger.info("registered as %s (%s)", info.name, worker.id)
 

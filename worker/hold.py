@@ -31,6 +31,7 @@ class Hold:
     Attributes:
         fence: of the attempt that is under way, None between two.
         finishing: the attempt is being evaluated, so that it will soon have its score.
+        last: no further attempt begins under this lease: the worker ends.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class Hold:
         self.ticket = ticket
         self.fence: Fence | None = None
         self.finishing = False
+        self.last = False
         self._seconds = seconds
         self._now = now
         self._valid_until = (now() if since is None else since) + seconds

@@ -85,7 +85,7 @@ class SlotAtWork:
 
     def _next(self) -> Claim | None:
         """The next episode for the same lease; None if there is none, or the lease must be given back."""
-        if self.hold.error is not None or not self.could_open:
+        if self.hold.last or self.hold.error is not None or not self.could_open:
             return None
 
         def take(session: Session) -> Claim | None:

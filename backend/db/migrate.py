@@ -1,9 +1,22 @@
-"""Brings a database to a schema version, from code; `alembic` on the command line does the same."""
+"""Brings a database to a schema version: the one way of `make migrate`, `deskarena up`, containers and tests.
 
+`python -m backend.db.migrate` does all; with `expand` it stops before the first migration that takes away what an
+older release still uses (see `compatibility`), so that it may run while that release serves. Two at once: the second
+waits, then finds nothing to do.
+"""
+
+import argparse
+import sys
 from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
+from sqlalchemy import text
+
+from backend.config import get_settings
+from backend.db.compatibility import history
+from backend.db.session import make_engine, session_factory, unit_of_work
+from backend.domain.errors import DeskarenaError
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -23,3 +36,65 @@ def upgrade(url: str, revision: str = "head") -> None:
 def downgrade(url: str, revision: str) -> None:
     """Migrates down to `revision`, or to nothing with `base`."""
     command.downgrade(config(url), revision)
+
+
+def expand(url: str) -> str:
+    """Migrates up as far as the release that runs now can live with; on an empty database all the way.
+
+    Returns:
+        The first migration that is left for when the old release is gone; empty: none.
+    """
+    known, current = history(), version(url)
+    reached = known.expandable_to(current) if current else known.revisions[-1]
+    if current in known.revisions or not current:
+        upgrade(url, reached)
+    later = known.revisions[known.revisions.index(reached) + 1 :] if reached in known.revisions else []
+    return later[0] if later else ""
+
+
+def version(url: str) -> str:
+    """The schema's version; empty: none yet. Raises Unavailable."""
+    engine = make_engine(url, pool_size=1)
+    try:
+        with unit_of_work(session_factory(engine)) as session:
+            if session.scalar(text("SELECT to_regclass('alembic_version')::text")) is None:
+                return ""
+            return session.scalar(text("SELECT version_num FROM alembic_version")) or ""
+    finally:
+        engine.dispose()
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Migrates the database of DATABASE_URL. Exit code 1 with one sentence where that cannot be done."""
+    parser = argparse.ArgumentParser(prog="backend.db.migrate", description="Bring the database to the newest schema.")
+    parser.add_argument("how_far", nargs="?", choices=("all", "expand"), default="all")
+    options = parser.parse_args(arguments)
+    url = get_settings().database_url.get_secret_value()
+    try:
+        left = ""
+        if options.how_far == "expand":
+            left = expand(url)
+        else:
+            upgrade(url)
+        reached = version(url)
+    except DeskarenaError as error:
+        sys.stderr.write(f"the schema cannot be migrated: {error.message} {error.hint}\n")
+        return 1
+    return _told(reached, left)
+
+
+def _told(reached: str, left: str) -> int:
+    known = history()
+    say = sys.stdout.write
+    say(f"the schema is at {reached}\n")
+    if left:
+        say(f"{left} waits: it takes away what releases before migration {known.contracts[left]} use.\n")
+        say("When none of them runs any more: python -m backend.db.migrate all\n")
+    if reached in known.revisions and known.revisions.index(reached) < known.revisions.index(known.needed):
+        sys.stderr.write(f"this release needs {known.needed}: the last step of an earlier upgrade was left out\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -3,7 +3,6 @@
 The worker's end is `worker/line.py`; what lies between, and the form of a message, is described there.
 """
 
-import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing
@@ -63,7 +62,7 @@ async def next_observation(
     if seen is not None or seconds <= 0:
         return found, seen
     try:
-        async with asyncio.timeout(seconds):
+        async with events.patience(seconds):
             while seen is None and found.acting:
                 found, seen = await _until_change(look, found, after, attempt, **parts)
     except TimeoutError:
@@ -147,12 +146,11 @@ async def until_over(look: Look, seconds: float) -> Pass:
     """The episode once it has ended, or as it is after so many seconds."""
     found = await look()
     try:
-        async with asyncio.timeout(seconds):
-            async with aclosing(events.subscribe_run(found.run_id, 0)) as signs:
-                async for _ in signs:
-                    found = await look()
-                    if found.over:
-                        break
+        async with events.patience(seconds), aclosing(events.subscribe_run(found.run_id, 0)) as signs:
+            async for _ in signs:
+                found = await look()
+                if found.over:
+                    break
     except TimeoutError:
         pass
     return found

@@ -17,6 +17,7 @@ from backend.services.events import close_listeners
 from backend.web import errors
 from backend.web.addresses import KnownHosts, is_loopback
 from backend.web.api import routes as api
+from backend.web.draining import Draining
 from backend.web.edge import Edge
 from backend.web.guard import Guard
 from backend.web.pages import routes as pages
@@ -81,6 +82,7 @@ def create_app(
         app.include_router(router)
     errors.install(app)
     app.add_middleware(Guard, hosts=KnownHosts(settings.host, settings.allowed_hosts), token=token)
+    app.add_middleware(Draining, drain=app.state.edge.drain)
     return app
 
 

@@ -17,6 +17,7 @@ from backend.db.models import Actor, Project
 from backend.db.session import SessionFactory, make_engine, session_factory, unit_of_work
 from backend.domain.ports_kept import ArtifactStore
 from backend.domain.ports_web import Web
+from backend.web.draining import Drain
 
 
 class Edge:
@@ -27,6 +28,7 @@ class Edge:
     ) -> None:
         self.settings = settings
         self.version = version
+        self.drain = Drain()
         self._factory = factory
         self._store = store
         self._lock = Lock()

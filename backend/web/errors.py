@@ -93,7 +93,7 @@ def _lost_connection(error: Exception) -> bool:
 
 def wants_page(request: Request) -> bool:
     """True for a person's browser on a page; programs and the API get JSON."""
-    if request.url.path.startswith(("/api/", "/healthz", "/static/")):
+    if request.url.path.startswith(("/api/", "/healthz", "/livez", "/readyz", "/static/")):
         return False
     return "text/html" in request.headers.get("accept", "")
 

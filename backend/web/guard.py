@@ -20,7 +20,7 @@ from backend.web.headers import HEADERS
 
 COOKIE = "deskarena_session"
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-OPEN_PATHS = ("/healthz", "/login", "/static/", "/favicon.ico")
+OPEN_PATHS = ("/healthz", "/livez", "/readyz", "/login", "/static/", "/favicon.ico")
 AGENT_PATH = "/api/v1/agent"
 """Below it a program shows the token of its episode instead; the endpoints there check it."""
 BODY_LIMIT = 2**20

@@ -10,6 +10,7 @@ revision: str = "0018"
 down_revision: str | None = "0020"
 branch_labels: str | Sequence[str] | None = None
 depends_on: str | Sequence[str] | None = None
+expand = "the constraints are on columns that this adds, with defaults; older releases write none of them"
 
 JSON = postgresql.JSONB(astext_type=sa.Text())
 NOW, NONE, EMPTY = sa.text("now()"), sa.text("0"), sa.text("'{}'")

@@ -10,6 +10,10 @@ revision: str = "0019"
 down_revision: str | None = "0017"
 branch_labels: str | Sequence[str] | None = None
 depends_on: str | Sequence[str] | None = None
+expand = (
+    "what older releases write is as unique and as allowed as before: the new constraints are wider, and their "
+    "ON CONFLICT names no columns"
+)
 
 
 def upgrade() -> None:

@@ -20,7 +20,7 @@ class Api:
         with socket.create_server(("127.0.0.1", 0)) as listener:
             self.port = listener.getsockname()[1]
             self.process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "backend.cli.embedded.api_server", str(listener.fileno())],
+                [sys.executable, "-P", "-m", "backend.web.serve", "--fd", str(listener.fileno())],
                 env={**environment, "DESKARENA_PORT": str(self.port), "DESKARENA_LOG_LEVEL": "warning"},
                 pass_fds=[listener.fileno()],
             )

@@ -93,10 +93,14 @@ def _short(settings: Settings, env: Mapping[str, str], name: str) -> ChildSpec:
 
 
 def api(settings: Settings, env: Mapping[str, str], listener: int) -> ChildSpec:
-    """Serve API and pages on the listening socket with descriptor `listener`."""
+    """Serve API and pages on the listening socket with descriptor `listener`.
+
+    The supervisor keeps the socket, so a port that is taken is known before anything starts, and while a crashed API
+    starts again its visitors wait instead of being refused.
+    """
     return ChildSpec(
         name="api",
-        argv=_python("-m", "backend.cli.embedded.api_server", str(listener)),
+        argv=_python("-m", "backend.web.serve", "--fd", str(listener)),
         env=dict(env),
         cwd=settings.data,
         log=settings.data / "logs" / "api.log",

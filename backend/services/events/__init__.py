@@ -31,6 +31,7 @@ from backend.services.events.line import (
 )
 from backend.services.events.live import LiveFrame, put_frame, watchers
 from backend.services.events.log import Kind, append, list_after
+from backend.services.events.patience import end_patience, patience
 from backend.services.events.watch import (
     close_listeners,
     latest_frame,
@@ -48,6 +49,7 @@ __all__ = [
     "broker_state",
     "close_listeners",
     "configure",
+    "end_patience",
     "forget_seen",
     "give_hand",
     "hand_line",
@@ -65,6 +67,7 @@ __all__ = [
     "mark_hurry",
     "mark_watching",
     "next_said",
+    "patience",
     "put_frame",
     "put_seen",
     "say",

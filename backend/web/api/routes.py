@@ -10,6 +10,7 @@ from backend.web.api import (
     drafts,
     episodes,
     failures,
+    health,
     judges,
     licences,
     operations,
@@ -38,5 +39,5 @@ ROUTERS = (
     licences.router,
     comparisons.router,
     operations.router,
-    workers.health_router,
+    health.router,
 )

@@ -15,7 +15,7 @@ from backend.domain.episode import EpisodeState, RunState
 from backend.domain.task import Difficulty
 from backend.services import episodes as episode_service
 from backend.services import runs as service
-from backend.services.events import list_after, subscribe_run
+from backend.services.events import list_after, patience, subscribe_run
 from backend.services.pages_common import summaries
 from backend.services.pages_forecast import forecast
 from backend.services.requests import RunRequest
@@ -128,7 +128,7 @@ async def wait_for_end(edge: Edge, run_id: UUID, seconds: float) -> None:
                 return
 
     try:
-        async with asyncio.timeout(seconds):
+        async with patience(seconds):
             await until_ended()
     except TimeoutError:
         return

@@ -265,13 +265,3 @@ class WorkerView(View):
     slots: list[SlotView] = Field(default=[])
     started_at: datetime
     heartbeat_at: datetime
-
-
-class Health(View):
-    """Whether the service can do its work."""
-
-    status: Literal["ok", "degraded", "down"]
-    version: str
-    database: str = Field(examples=["ok"])
-    broker: str = Field(examples=["ok"])
-    workers: int = Field(default=0, description="Workers online.")

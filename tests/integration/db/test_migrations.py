@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,16 +14,18 @@ from alembic.script import ScriptDirectory
 from pytest_alembic import Config, MigrationContext, runner
 from sqlalchemy import create_engine, func, inspect, select, text
 
+from backend.db import compatibility, migrate
 from backend.db.migrate import config, downgrade, upgrade
 from backend.db.models import Base, Episode, Event, Run, Step
 from backend.db.repositories import rollups as repository
-from backend.db.session import make_engine, psycopg_url
+from backend.db.session import make_engine, psycopg_url, session_factory
 from backend.domain.errors import FailureClass
 from backend.services import rollups
 from tests.factories.creative import creative_benchmark
 from tests.factories.handed_in import hand_in
 from tests.factories.records import World, world
 from tests.integration.services.test_repeats import WHY, claimed, unjudged
+from tests.waiting import until
 
 ROOT = Path(__file__).resolve().parents[3]
 HEAD = ScriptDirectory.from_config(config("postgresql://nowhere/none")).get_current_head()
@@ -45,6 +48,21 @@ def version(url: str) -> str | None:
     engine = make_engine(url)
     with engine.connect() as connection:
         found: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))
+    engine.dispose()
+    return found
+
+
+def change(url: str, statement: str) -> None:
+    engine = make_engine(url)
+    with engine.begin() as connection:
+        connection.execute(text(statement))
+    engine.dispose()
+
+
+def note(url: str) -> str | None:
+    engine = make_engine(url)
+    with engine.connect() as connection:
+        found: str | None = connection.scalar(text("SELECT obj_description('alembic_version'::regclass)"))
     engine.dispose()
     return found
 
@@ -170,6 +188,76 @@ class TestUpAndDown:
             upgrade(empty_database)
             assert other.result().returncode == 0, other.result().stderr
         assert version(empty_database) == HEAD
+
+
+class TestOldAndNew:
+    def test_a_table_in_use_holds_the_migration_up_and_the_migration_holds_nobody_up(self, fresh_database: str) -> None:
+        downgrade(fresh_database, BEFORE_REPEATS)
+        engine = make_engine(fresh_database)
+        with ThreadPoolExecutor(1) as pool, engine.connect() as user, engine.connect() as other:
+            user.execute(text("SELECT count(*) FROM evaluation"))  # Its lock stays until the transaction ends.
+            migrating = pool.submit(upgrade, fresh_database)
+            waits = text("SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype = 'relation'")
+            until(lambda: other.scalar(waits), 20.0, what="the migration asks for the table")
+            # Behind a migration that waits for long, this would wait until it fails.
+            other.execute(text("SET statement_timeout = '10s'"))
+            assert other.scalar(text("SELECT count(*) FROM evaluation")) == 0
+            assert not migrating.done()
+            other.rollback()
+            user.rollback()
+            migrating.result(60)
+        engine.dispose()
+        assert version(fresh_database) == HEAD
+
+    def test_expanding_stops_before_what_takes_away(self, fresh_database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        known = compatibility.history()
+        downgrade(fresh_database, BEFORE_REPEATS)
+        monkeypatch.setattr(migrate, "history", lambda: replace(known, contracts={"0017": "0016"}))
+        assert migrate.expand(fresh_database) == "0017"
+        assert version(fresh_database) == "0016"
+
+    def test_expanding_does_all_on_an_empty_database(self, empty_database: str) -> None:
+        assert not migrate.expand(empty_database)
+        assert version(empty_database) == HEAD
+
+    def test_a_newer_schema_stays_as_it_is(self, fresh_database: str) -> None:
+        change(fresh_database, "UPDATE alembic_version SET version_num = '9999'")
+        assert not migrate.expand(fresh_database)
+        assert version(fresh_database) == "9999"
+
+
+class TestSchemaProblem:
+    def found(self, url: str) -> str:
+        engine = make_engine(url)
+        with session_factory(engine)() as session:
+            problem = compatibility.schema_problem(session)
+        engine.dispose()
+        return problem
+
+    def test_this_releases_schema_is_good(self, fresh_database: str) -> None:
+        assert not self.found(fresh_database)
+
+    def test_an_older_one_and_none_are_not(self, fresh_database: str, empty_database: str) -> None:
+        downgrade(fresh_database, BEFORE_REPEATS)
+        assert f"at {BEFORE_REPEATS}" in self.found(fresh_database)
+        assert "no schema yet" in self.found(empty_database)
+
+    def test_a_newer_one_is_good_until_it_demands_a_newer_release(self, fresh_database: str) -> None:
+        change(fresh_database, "UPDATE alembic_version SET version_num = '9999'")
+        assert not self.found(fresh_database)
+        change(fresh_database, f"COMMENT ON TABLE alembic_version IS '{compatibility.FLOOR}9998'")
+        assert "too old" in self.found(fresh_database)
+
+    def test_a_migration_that_takes_away_leaves_the_note_and_going_down_removes_it(
+        self, fresh_database: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        known = compatibility.history()
+        downgrade(fresh_database, BEFORE_REPEATS)
+        monkeypatch.setattr(compatibility, "history", lambda: replace(known, contracts={"0017": "0016"}))
+        upgrade(fresh_database, "0017")
+        assert note(fresh_database) == f"{compatibility.FLOOR}0016"
+        downgrade(fresh_database, BEFORE_REPEATS)
+        assert note(fresh_database) is None
 
 
 class TestSchema:

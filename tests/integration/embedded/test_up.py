@@ -124,11 +124,11 @@ class TestRunning:
         assert "SECRET_OF_MINE" not in names
 
     def test_a_killed_api_is_started_again_on_the_same_address(self, shared: Up) -> None:
-        child = shared.child("api_server")
+        child = shared.child("backend.web.serve")
         child.kill()
         until(lambda: "api ended: killed by SIGKILL" in shared.said, "it is said")
         until(shared.healthy, "it answers again", 60)
-        assert shared.child("api_server").pid != child.pid
+        assert shared.child("backend.web.serve").pid != child.pid
 
     def test_a_killed_database_is_started_again(self, shared: Up) -> None:
         shared.child("bin/postgres").kill()

@@ -46,7 +46,8 @@ class TestDocument:
         assert schemas["Problem"]["properties"]["hint"]["examples"]
 
     def test_pages_and_static_files_are_not_in_it(self, client: TestClient) -> None:
-        assert {path for path, _, _ in operations(client) if not path.startswith("/api/")} == {"/healthz"}
+        found = {path for path, _, _ in operations(client) if not path.startswith("/api/")}
+        assert found == {"/healthz", "/livez", "/readyz"}
 
 
 def probed(operation: APIOperation[Any, Any, Any, Any]) -> None:

@@ -46,6 +46,9 @@ class TestOutage:
             assert page.status_code == 503
             assert "Try again" in page.text
             assert client.get("/healthz").json()["status"] == "down"
+            assert client.get("/readyz").status_code == 503
+            assert client.get("/readyz").json()["status"] == "database"
+            assert client.get("/livez").status_code == 200
 
             again = start_postgres(folder, durable=False)
             try:

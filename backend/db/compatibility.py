@@ -1,0 +1,104 @@
+"""Which schema this release works with: its own, or a newer one that has taken nothing away from it.
+
+Migrations expand: they add what the next release needs and leave alone what the running one uses. One that takes
+something away says so (`contract = "0023"`: no release may run any more whose history ends before 0023), and runs when
+the old release is gone. What the newest such migration demands is written beside the schema's version, as a comment on
+its table, where a release that knows nothing of the migration can read it. docs/decisions/0014 has the reasons.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from alembic.config import Config
+from alembic.script import Script, ScriptDirectory
+from sqlalchemy import text
+from sqlalchemy.orm import Session
+
+ROOT = Path(__file__).resolve().parents[2]
+FLOOR = "oldest release that may run has migration "
+
+
+@dataclass(frozen=True)
+class History:
+    """The migrations that this release knows.
+
+    Attributes:
+        revisions: all of them, oldest first.
+        contracts: of those that take something away: the migration that a release must know to live with it.
+    """
+
+    revisions: Sequence[str]
+    contracts: Mapping[str, str]
+
+    @property
+    def needed(self) -> str:
+        """The oldest schema that this release works on: its newest, before the takings away at its end."""
+        kept = [*self.revisions]
+        while len(kept) > 1 and kept[-1] in self.contracts:
+            kept.pop()
+        return kept[-1]
+
+    def expandable_to(self, current: str) -> str:
+        """How far a schema may go while the release that made `current` still runs: up to the next taking away."""
+        reached = current
+        for revision in self.revisions[self._next(current) :]:
+            if revision in self.contracts:
+                break
+            reached = revision
+        return reached
+
+    def floor(self, current: str) -> str:
+        """The migration that a release must know to run on a schema at `current`; empty: none in particular."""
+        past = self.revisions[: self._next(current)]
+        wanted = [self.contracts[revision] for revision in past if revision in self.contracts]
+        return max(wanted, key=self.revisions.index) if wanted else ""
+
+    def _next(self, current: str) -> int:
+        return self.revisions.index(current) + 1 if current in self.revisions else 0
+
+
+@cache
+def history(folder: Path = ROOT / "migrations") -> History:
+    """The migrations of a folder, by default this release's."""
+    settings = Config()
+    settings.set_main_option("script_location", str(folder))
+    scripts = list(ScriptDirectory.from_config(settings).walk_revisions())[::-1]
+    found = {script.revision: contract_of(script) for script in scripts}
+    return History(list(found), {name: wanted for name, wanted in found.items() if wanted})
+
+
+def contract_of(script: Script) -> str:
+    """What a migration demands of the releases that run after it; empty: nothing, it only adds."""
+    return str(getattr(script.module, "contract", ""))
+
+
+def why_not(known: History, revision: str, note: str) -> str:
+    """Why this release cannot work on a schema; empty if it can.
+
+    Args:
+        known: what this release knows.
+        revision: the schema's version; empty: there is none.
+        note: the comment beside it.
+    """
+    if not revision:
+        return "the database has no schema yet: run the migrations"
+    if revision in known.revisions:
+        if known.revisions.index(revision) < known.revisions.index(known.needed):
+            return f"the schema is at {revision}, this release needs {known.needed}: run the migrations"
+        return ""
+    floor = note.removeprefix(FLOOR) if note.startswith(FLOOR) else ""
+    if floor and floor not in known.revisions:
+        return f"the schema is at {revision} and serves no release older than migration {floor}: this one is too old"
+    return ""
+
+
+def schema_problem(session: Session) -> str:
+    """Why this release cannot work on the database's schema; empty if it can."""
+    table = session.scalar(text("SELECT to_regclass('alembic_version')::text"))
+    if table is None:
+        return why_not(history(), "", "")
+    revision = session.scalar(text("SELECT version_num FROM alembic_version"))
+    note = session.scalar(text("SELECT obj_description('alembic_version'::regclass)"))
+    return why_not(history(), revision or "", note or "")

@@ -1,0 +1,59 @@
+"""Whether the service lives, whether it is to be sent requests, and how it is. No token is asked for here."""
+
+from fastapi import APIRouter, Response
+from sqlalchemy import text
+
+from backend.db.compatibility import schema_problem
+from backend.db.session import unit_of_work
+from backend.domain.errors import Unavailable
+from backend.services.events import broker_state
+from backend.web.api.schemas_health import Health, Liveness, Readiness
+from backend.web.edge import EdgeDep
+
+router = APIRouter(tags=["health"])
+
+
+@router.get("/healthz", responses={503: {"model": Health, "description": "The database is away."}})
+def health(edge: EdgeDep, response: Response) -> Health:
+    """Whether the service can do its work.
+
+    `degraded` without the broker: slower, nothing is lost. `down` (503) without the database.
+    """
+    broker = broker_state()
+    version = edge.version
+    try:
+        with unit_of_work(edge.factory) as session:
+            online = session.scalar(text("SELECT count(*) FROM worker WHERE state = 'online'")) or 0
+    except Unavailable:
+        response.status_code = 503
+        return Health(status="down", version=version, database="away", broker=broker)
+    status = "ok" if broker == "ok" else "degraded"
+    return Health(status=status, version=version, database="ok", broker=broker, workers=online)
+
+
+@router.get("/livez")
+async def live() -> Liveness:
+    """Whether the process answers. It asks nobody: a service whose database is away is not mended by a restart."""
+    return Liveness(status="alive")
+
+
+@router.get("/readyz", responses={503: {"model": Readiness, "description": "Send requests elsewhere."}})
+def ready(edge: EdgeDep, response: Response) -> Readiness:
+    """Whether requests are to be sent here.
+
+    503 while this process ends, while the database is away, and while its schema is older than this release needs or
+    so new that it no longer serves it.
+    """
+    status, reason = "ready", ""
+    if edge.drain.begun:
+        status, reason = "draining", "this process ends"
+    else:
+        try:
+            with unit_of_work(edge.factory) as session:
+                reason = schema_problem(session)
+            status = "schema" if reason else "ready"
+        except Unavailable as error:
+            status, reason = "database", error.message
+    if status != "ready":
+        response.status_code = 503
+    return Readiness.model_validate({"status": status, "reason": reason, "version": edge.version})

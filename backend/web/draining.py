@@ -1,0 +1,61 @@
+"""How this process ends without failing a request: it finishes what it began, and sends the rest elsewhere."""
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+ELSEWHERE = b"deskarena-elsewhere"
+"""A header by which a proxy says: answered 429, I ask another server, whatever the method."""
+ALWAYS_ANSWERED = frozenset({"/healthz", "/livez", "/readyz"})
+REFUSED = b"This process ends; ask another.\n"
+
+
+class Drain:
+    """Whether this process has been told to end. Read by probes and by `Draining`."""
+
+    def __init__(self) -> None:
+        self.begun = False
+
+
+class Draining:
+    """Before the end, answers no new request that a proxy may take elsewhere, and keeps no connection open.
+
+    What it refuses it has not begun, so nothing is done twice. Without such a proxy requests are served to the last.
+    Plain ASGI, in front of everything.
+    """
+
+    def __init__(self, app: ASGIApp, drain: Drain) -> None:
+        self._app = app
+        self._drain = drain
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request or one websocket's opening."""
+        if scope["type"] not in {"http", "websocket"} or not self._drain.begun:
+            await self._app(scope, receive, send)
+        elif scope["path"] in ALWAYS_ANSWERED or not _has_elsewhere(scope):
+            await self._app(scope, receive, _closing(send))
+        elif scope["type"] == "websocket":
+            await _refuse(scope, send, "websocket.http.response")
+        else:
+            await _refuse(scope, _closing(send), "http.response")
+
+
+def _has_elsewhere(scope: Scope) -> bool:
+    return any(name == ELSEWHERE for name, _ in scope["headers"])
+
+
+async def _refuse(scope: Scope, send: Send, kind: str) -> None:
+    """429 by the means of that protocol; where a websocket's server knows none, it refuses with 403 itself."""
+    if kind.startswith("websocket") and "websocket.http.response" not in scope.get("extensions", {}):
+        await send({"type": "websocket.close", "code": 1012})
+        return
+    headers = [(b"content-type", b"text/plain"), (b"content-length", str(len(REFUSED)).encode())]
+    await send({"type": f"{kind}.start", "status": 429, "headers": [*headers, (b"retry-after", b"1")]})
+    await send({"type": f"{kind}.body", "body": REFUSED})
+
+
+def _closing(send: Send) -> Send:
+    async def answer(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message.get("headers", []), (b"connection", b"close")]}
+        await send(message)
+
+    return answer

@@ -1,0 +1,109 @@
+"""Serves API and pages: `python -m backend.web.serve`, for containers and for `deskarena up` (on its socket: `--fd`).
+
+SIGTERM ends it in order. First it drains for DESKARENA_DRAIN_SECONDS: `/readyz` says 503, websockets are closed with
+1012 so that pages come back through another process, whoever waits for news is answered, and a proxy that can is sent
+elsewhere (see `draining`). Then it stops listening, finishes what is under way, and ends in bounded time. A second
+signal shortens the first part.
+"""
+
+import argparse
+import contextlib
+import socket
+import time
+from types import FrameType
+from typing import Any
+
+import uvicorn
+
+from backend.config import Settings, get_settings
+from backend.services.events import end_patience
+from backend.web.app import create_app
+from backend.web.draining import Drain
+
+FINISH_SECONDS = 20
+"""What is under way when nothing new is taken any more may take so long."""
+FINISH_SECONDS_ALONE = 3
+"""The same under `deskarena up`, whose person waits at a terminal."""
+IDLE_SECONDS = 75
+"""A kept connection lives longer here than in the proxy (deploy/proxy: 4 s): no request meets one that just closes."""
+
+
+class Server(uvicorn.Server):
+    """Uvicorn's server, which drains before it shuts down."""
+
+    def __init__(self, config: uvicorn.Config, drain: Drain, seconds: float) -> None:
+        super().__init__(config)
+        self._drain = drain
+        self._seconds = seconds
+        self._asked = False
+        self._ends_at = 0.0
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """The first signal begins the drain, a second one ends it. Runs between two instructions: does nothing else."""
+        if self._asked or not self.started:
+            super().handle_exit(sig, frame)
+            return
+        self._asked = True
+        # Uvicorn raises it again at its end, so that the exit code tells of the signal.
+        self._captured_signals.append(sig)
+
+    async def on_tick(self, counter: int) -> bool:
+        """Ten times a second: goes on with the drain."""
+        if self._asked and self._drained():
+            return True
+        return await super().on_tick(counter)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """As uvicorn does, after a word to all who wait."""
+        end_patience()
+        await super().shutdown(sockets)
+
+    def _drained(self) -> bool:
+        now = time.monotonic()
+        if not self._drain.begun:
+            self._drain.begun = True
+            self._ends_at = now + self._seconds
+        end_patience()
+        for connection in list(self.server_state.connections):
+            # A page that is just opening its websocket is told at the next tick.
+            if getattr(connection, "handshake_complete", False):
+                _say_goodbye(connection)
+        return now >= self._ends_at
+
+
+def _say_goodbye(websocket: Any) -> None:
+    """Closes with 1012, 'the service restarts'."""
+    with contextlib.suppress(OSError):
+        websocket.shutdown()
+
+
+def make_server(settings: Settings, *, finish_seconds: int = FINISH_SECONDS) -> Server:
+    """The server for these settings, not yet listening."""
+    app = create_app(settings)
+    config = uvicorn.Config(
+        app,
+        host=settings.host,
+        port=settings.port,
+        log_level=settings.log_level.lower(),
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=IDLE_SECONDS,
+        timeout_graceful_shutdown=finish_seconds,
+    )
+    return Server(config, app.state.edge.drain, settings.drain_seconds)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Serves until SIGTERM."""
+    parser = argparse.ArgumentParser(prog="backend.web.serve", description="Serve the API and the pages.")
+    parser.add_argument("--fd", type=int, help="number of a listening socket that was handed over")
+    given = parser.parse_args(arguments).fd
+    if given is None:
+        make_server(get_settings()).run()
+    else:
+        server = make_server(get_settings(), finish_seconds=FINISH_SECONDS_ALONE)
+        server.run(sockets=[socket.socket(fileno=given)])
+
+
+if __name__ == "__main__":
+    main()
