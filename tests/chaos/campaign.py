@@ -43,6 +43,8 @@ END_SECONDS = 420.0
 REST_SECONDS = 60.0
 UNDER_WAY = 3
 """Episodes at a time on four slots: so that a slot is free when a worker is lost."""
+BUSY = 2
+"""Episodes that run before the next fault comes."""
 WORN = 3
 """Losses of one episode after which nothing is broken until it has ended: the policy gives it up at the sixth."""
 
@@ -159,13 +161,13 @@ class Campaign:
     # ---- waiting
 
     def _wait_for_work(self, seconds: float) -> None:
-        """Until something runs; and worn episodes have ended."""
+        """Until enough runs, and worn episodes have ended."""
         Event().wait(seconds)
         deadline = time.monotonic() + 60.0
         while time.monotonic() < deadline:
             with contextlib.suppress(Unavailable):
                 running, worn = self._under_way()
-                if running and not worn:
+                if running >= BUSY and not worn:
                     return
             Event().wait(0.2)
 
