@@ -71,7 +71,7 @@ class LeaseFact:
 
 @dataclass(frozen=True)
 class RunFact:
-    """A run. `events`: how many there are, from the first to the last number."""
+    """A run. `events`: how many, from the first to the last number; `stale`: its roll-up is of an earlier moment."""
 
     id: UUID
     state: str
@@ -137,7 +137,8 @@ SELECT l.id, l.slot_id, s.node_id, l.worker_id, l.fencing_token, l.acquired_at, 
 FROM lease l JOIN slot s ON s.id = l.slot_id ORDER BY l.fencing_token
 """
 _RUNS = """
-SELECT r.id, r.state, r.idempotency_key, r.next_event_seq, r.rollup_stale AS stale, count(v.id) AS events,
+SELECT r.id, r.state, r.idempotency_key, r.next_event_seq,
+    r.rollup_stale OR r.rollup_began_at IS NOT NULL AS stale, count(v.id) AS events,
     coalesce(min(v.seq), 0) AS first_event, coalesce(max(v.seq), 0) AS last_event
 FROM run r LEFT JOIN event v ON v.run_id = r.id GROUP BY r.id ORDER BY r.id
 """
