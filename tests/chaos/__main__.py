@@ -5,6 +5,7 @@ The exit code says whether everything held. With `--write` the page docs/perform
 
 import argparse
 import json
+import signal
 import sys
 
 from tests.chaos.campaign import Settings, conduct, kinds
@@ -35,6 +36,9 @@ def main() -> int:
         ]
         sys.stdout.write("\n".join([*lines, "", about(), ""]))
         return 0
+    # Also in the background, where a shell has interrupts ignored: what was broken is mended and ended before we end.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)
     outcome = conduct(Settings(options.seed, options.stop), Outcome(options.seed, options.faults, wanted), volleys)
     written = table(outcome)
     sys.stdout.write(written)
