@@ -1,19 +1,43 @@
 """Every setting of the service, read once from the environment. Documented in docs/settings.md (a test holds it)."""
 
+import os
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import AliasChoices, Field, SecretStr
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 
 def default_data_dir() -> Path:
     """The data folder where none is named: under XDG_DATA_HOME, as other programs do."""
-    import os
-
     base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
     return Path(base) / "deskarena"
+
+
+class SecretFiles(PydanticBaseSettingsSource):
+    """Secrets from files: `<VARIABLE>_FILE` names the file, as containers are given them."""
+
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
+        """The text of the file that is named for a field, if it is a secret.
+
+        Raises:
+            OSError: the file cannot be read; its name is told.
+        """
+        alias = field.validation_alias
+        names = [str(name) for name in alias.choices] if isinstance(alias, AliasChoices) else []
+        if "SecretStr" not in str(field.annotation):
+            return None, field_name, False
+        for name in names or [f"{self.config.get('env_prefix', '')}{field_name}".upper()]:
+            if path := os.environ.get(f"{name}_FILE"):
+                return Path(path).read_text(encoding="utf-8").strip(), names[0] if names else field_name, False
+        return None, field_name, False
+
+    def __call__(self) -> dict[str, Any]:
+        """What all files say."""
+        found = (self.get_field_value(field, name) for name, field in self.settings_cls.model_fields.items())
+        return {key: value for value, key, _ in found if value is not None}
 
 
 class Settings(BaseSettings):
@@ -89,7 +113,28 @@ class Settings(BaseSettings):
     health_licence_days: float = Field(
         default=1.0, ge=0, description="Days for which a desktop's Windows licence must still be good."
     )
+    s3_bucket: str = Field(default="", description="Bucket that artifacts are kept in; unset: a folder of DATA.")
+    s3_endpoint: str = Field(default="", description="Address of the S3-compatible store; unset: Amazon's.")
+    s3_region: str = Field(default="us-east-1", description="Region of the bucket; stores of one's own ignore it.")
+    s3_access_key: SecretStr | None = Field(default=None, description="Access key of the store.")
+    s3_secret_key: SecretStr | None = Field(default=None, description="Secret that belongs to the access key.")
+    s3_prefix: str = Field(default="", description="What the names of all our objects begin with.")
+    s3_path_style: bool | None = Field(
+        default=None, description="Whether the bucket is part of the path; unset: where an endpoint is named."
+    )
     log_level: str = Field(default="INFO", description="Log level of API and workers.")
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the base's signature
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - same
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """A variable goes before the file that is named beside it."""
+        return init_settings, env_settings, SecretFiles(settings_cls)
 
 
 @lru_cache(maxsize=1)

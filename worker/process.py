@@ -4,8 +4,9 @@ from functools import cache
 
 from backend.config import get_settings
 from backend.db.session import make_engine, session_factory
+from backend.domain.ports_kept import ArtifactStore
 from backend.domain.slots import MOST
-from backend.services.artifacts import LocalStore
+from backend.services.stores import open_store
 from worker.database import Database
 from worker.dispatcher import Dispatcher
 from worker.drafter import Drafter
@@ -32,9 +33,9 @@ def database() -> Database:
 
 
 @cache
-def store() -> LocalStore:
+def store() -> ArtifactStore:
     """Where this process keeps bytes."""
-    return LocalStore(get_settings().data / "artifacts")
+    return open_store(get_settings())
 
 
 def start() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import typer
 
 from backend.cli.commands import (
+    artifacts,
     benchmark,
     benchmark_assets,
     demo,
@@ -50,6 +51,7 @@ app.add_typer(image.app, name="image")
 app.add_typer(judge.app, name="judge")
 app.add_typer(licence.app, name="licence")
 app.add_typer(omnibench.app, name="omnibench")
+app.add_typer(artifacts.app, name="artifacts")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

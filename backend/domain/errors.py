@@ -44,6 +44,12 @@ class NotFound(DeskarenaError):
     code = "not_found"
 
 
+class Damaged(NotFound):
+    """Stored bytes are no longer what was stored (404): to whoever asks for them they are as good as gone."""
+
+    code = "damaged"
+
+
 class Invalid(DeskarenaError):
     """The request or file is wrong (422). `path` says where: a file, a key, a field."""
 

@@ -1,23 +1,51 @@
 """Ports to where things are kept, and to time. See `ports.py` for what holds for all of them."""
 
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from backend.domain.trajectory import StepRecord
 
 
 class ArtifactStore(Protocol):
-    """Content-addressed bytes."""
+    """Content-addressed bytes. Safe to use from several threads and processes at once.
+
+    Whoever reads sees the whole of what somebody put, or nothing. Every call ends in bounded time.
+    """
 
     def put(self, data: bytes, media_type: str) -> str:
-        """Stores and returns the sha256 (hex). Safe to call twice. Raises Unavailable when there is no room."""
+        """Stores and returns the sha256 (hex). Safe to call twice: the second makes the bytes young again.
+
+        Raises:
+            Unavailable: there is no room, or the store cannot be reached or written; the hint says what to do.
+        """
         ...
 
     def get(self, sha256: str) -> bytes:
-        """The bytes. Raises NotFound."""
+        """The bytes, checked against their hash.
+
+        Raises:
+            NotFound: they are not there, or what is there has another hash (`Damaged`).
+            Unavailable: the store cannot be reached or read.
+        """
         ...
 
     def delete(self, sha256: str) -> None:
-        """Removes; absent is fine."""
+        """Removes; absent is fine. Raises NotFound for what is no hash, Unavailable as `get` does."""
+        ...
+
+    def age(self, sha256: str, now: float) -> float | None:
+        """Seconds at `now` (since 1970) since somebody stored these bytes; None if they are not there.
+
+        May be up to an hour more than that: a store need not note every repeated `put`. Raises as `delete` does.
+        """
+        ...
+
+    def old(self, before: float) -> Iterator[Sequence[str]]:
+        """The hashes of what was stored before then (seconds since 1970), in batches. Raises Unavailable."""
+        ...
+
+    def tidy(self, before: float) -> int:
+        """Removes what writes that never ended have left before then (seconds since 1970). Returns how many."""
         ...
 
 

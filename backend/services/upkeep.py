@@ -11,7 +11,6 @@ from sqlalchemy.orm import Session
 from backend.db.session import SessionFactory, unit_of_work
 from backend.domain.ports_kept import ArtifactStore
 from backend.services import artifacts, recovery
-from backend.services.artifacts import LocalStore
 
 T = TypeVar("T")
 
@@ -26,15 +25,13 @@ def tend(factory: SessionFactory, *, lease_seconds: float | None = None) -> list
 
 
 def sweep(factory: SessionFactory, store: ArtifactStore, grace: timedelta = timedelta(days=1)) -> int:
-    """Removes artifacts that nothing refers to, and files that nobody knows; for beat, now and then.
+    """Removes artifacts that nothing refers to, and bytes that nobody knows; for beat, now and then.
 
     Returns:
         How many.
     """
     removed = _in_one(factory, lambda session: artifacts.collect_garbage(session, store, grace))
-    if isinstance(store, LocalStore):
-        removed += _in_one(factory, lambda session: artifacts.collect_orphans(session, store, time.time(), grace))
-    return removed
+    return removed + _in_one(factory, lambda session: artifacts.collect_orphans(session, store, time.time(), grace))
 
 
 def _in_one(factory: SessionFactory, work: Callable[[Session], T]) -> T:

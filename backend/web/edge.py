@@ -46,9 +46,9 @@ class Edge:
         """Where artifacts lie."""
         with self._lock:
             if self._store is None:
-                from backend.services.artifacts import LocalStore
+                from backend.services.stores import open_store
 
-                self._store = LocalStore(self.settings.data / "artifacts")
+                self._store = open_store(self.settings)
             return self._store
 
     @cached_property

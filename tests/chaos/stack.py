@@ -25,7 +25,7 @@ from backend.cli.embedded.server import RunningServer
 from backend.cli.embedded.spawn import ChildSpec, GuardedProcess, run_to_end, spawn
 from backend.cli.embedded.supervisor import Service, Supervisor
 from backend.db.session import make_engine, session_factory
-from backend.services.artifacts import LocalStore
+from backend.services.stores.folder import FolderStore
 from tests.chaos.proxy import Lines
 from tests.factories.records import World
 from tests.waiting import until
@@ -73,7 +73,7 @@ class ChaosStack:
         self._closing.callback(self.lines.close)
         self._engine = make_engine(self.database_url)
         self._closing.callback(self._engine.dispose)
-        self.store = LocalStore(self.data / "artifacts")
+        self.store = FolderStore(self.data / "artifacts")
         self.world = World(session_factory(self._engine), self.store)  # type: ignore[arg-type]
         self._start_users(held)
         self._stop_read, self._stop_write = os.pipe()

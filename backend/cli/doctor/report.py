@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from backend.cli.doctor import desktops, machine, servers
+from backend.cli.doctor import desktops, machine, servers, store
 from backend.cli.doctor.check import Check
 
 
@@ -15,6 +15,7 @@ def all_checks(data: Path) -> list[Check]:
     return [
         servers.database(),
         servers.broker(),
+        store.store(),
         desktops.xvfb(),
         desktops.sandbox(),
         desktops.overlay(),

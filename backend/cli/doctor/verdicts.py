@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from backend.cli.doctor.check import Check, State
 from backend.domain.slots import Count, Need, Room, counted
 
-NEEDED_FOR_STACK = ("database", "broker")
+NEEDED_FOR_STACK = ("database", "broker", "store")
 NEEDED_FOR_LOCAL = ("xvfb", "sandbox", "guest server", "window manager")
 NEEDED: Mapping[str, Sequence[str]] = {
     "stack": NEEDED_FOR_STACK,

@@ -12,8 +12,8 @@ from backend.db.session import make_engine, session_factory, unit_of_work
 from backend.domain import registry
 from backend.domain.errors import DeskarenaError
 from backend.domain.registry import Kind
-from backend.services.artifacts import LocalStore
 from backend.services.benchmarks import import_benchmark
+from backend.services.stores import open_store
 from backend.starter import starters
 
 
@@ -23,7 +23,7 @@ def main() -> None:
     url = settings.database_url.get_secret_value()
     upgrade(url)
     registry.load()
-    sessions, store = session_factory(make_engine(url)), LocalStore(settings.data / "artifacts")
+    sessions, store = session_factory(make_engine(url)), open_store(settings)
     for starter in starters():
         try:
             loaded = registry.lookup(Kind.BENCHMARK, starter.kind)().load(starter.folder)

@@ -9,8 +9,9 @@ import pytest
 
 from backend.db.models import Actor, Artifact
 from backend.domain.errors import NotFound
-from backend.services.artifacts import LocalStore, collect_garbage, collect_orphans, open_for, register
+from backend.services.artifacts import collect_garbage, collect_orphans, open_for, register
 from backend.services.projects import actor_for, default_project
+from backend.services.stores.folder import FolderStore
 from tests.factories.records import World, stored
 from tests.factories.tasks import make_benchmark, make_task
 
@@ -87,7 +88,7 @@ class TestCollectGarbage:
         assert ready.store.get(sha256) == b"loose"
 
     def test_bytes_that_were_stored_again_meanwhile_stay(self, ready: World, tmp_path: Path) -> None:
-        store = LocalStore(tmp_path)
+        store = FolderStore(tmp_path)
         sha256 = store.put(b"x", "a/b")
 
         def old(session: object) -> None:
@@ -101,7 +102,7 @@ class TestCollectGarbage:
 
 class TestCollectOrphans:
     def test_files_that_no_row_knows_and_are_old(self, ready: World, tmp_path: Path) -> None:
-        store = LocalStore(tmp_path)
+        store = FolderStore(tmp_path)
         known, orphan, young = (store.put(data, "a/b") for data in (b"known", b"orphan", b"young"))
         half = store.path(orphan).parent / ".new-half"
         half.write_bytes(b"ha")

@@ -18,7 +18,7 @@ from backend.db.session import make_engine, session_factory
 from backend.domain import registry
 from backend.domain.registry import Kind
 from backend.domain.task import LoadedBenchmark
-from backend.services.artifacts import LocalStore
+from backend.services.stores.folder import FolderStore
 from tests.factories.records import World
 from tests.waiting import until
 
@@ -97,7 +97,7 @@ class Stack:
         }
         (folder / "data").mkdir()
         self._engine = make_engine(self.postgres.url)
-        store: Any = LocalStore(folder / "data" / "artifacts")
+        store: Any = FolderStore(folder / "data" / "artifacts")
         self.world = World(session_factory(self._engine), store)
         self.workers: list[WorkerProcess] = []
         self._numbers = itertools.count(1)

@@ -125,9 +125,9 @@ class TestCancelled:
 
 class TestStore:
     def test_the_local_store_is_one(self, world: World, claim: Claim, hold: Hold, tmp_path: Path) -> None:
-        from backend.services.artifacts import LocalStore
+        from backend.services.stores.folder import FolderStore
 
-        store = LocalStore(tmp_path)
+        store = FolderStore(tmp_path)
         recorder = AttemptRecorder(Database(world.factory), store, hold, claim.fence)
         recorder.running({}, None)
         recorder.step(record(0))

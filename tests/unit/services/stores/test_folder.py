@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from backend.domain.errors import NotFound, Unavailable
-from backend.services.artifacts import LocalStore
+from backend.services.stores.folder import FolderStore
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> LocalStore:
-    return LocalStore(tmp_path / "artifacts")
+def store(tmp_path: Path) -> FolderStore:
+    return FolderStore(tmp_path / "artifacts")
 
 
 @pytest.fixture
@@ -34,29 +34,29 @@ def files(root: Path) -> list[Path]:
 
 
 class TestPut:
-    def test_what_was_put_can_be_got(self, store: LocalStore) -> None:
+    def test_what_was_put_can_be_got(self, store: FolderStore) -> None:
         sha256 = store.put(b"hello", "text/plain")
         assert sha256 == hashlib.sha256(b"hello").hexdigest()
         assert store.get(sha256) == b"hello"
 
-    def test_twice_is_once(self, store: LocalStore) -> None:
+    def test_twice_is_once(self, store: FolderStore) -> None:
         assert store.put(b"x", "a/b") == store.put(b"x", "c/d")
         assert len(files(store.root)) == 1
 
-    def test_a_second_time_makes_it_young_again(self, store: LocalStore) -> None:
+    def test_a_second_time_makes_it_young_again(self, store: FolderStore) -> None:
         sha256 = store.put(b"x", "a/b")
         os.utime(store.path(sha256), (1000, 1000))
         store.put(b"x", "a/b")
         assert store.path(sha256).stat().st_mtime > 1000
 
-    def test_a_file_cut_short_by_a_crash_is_written_again(self, store: LocalStore) -> None:
+    def test_a_file_cut_short_by_a_crash_is_written_again(self, store: FolderStore) -> None:
         sha256 = store.put(b"hello", "a/b")
         store.path(sha256).write_bytes(b"he")
         store.put(b"hello", "a/b")
         assert store.get(sha256) == b"hello"
 
     @pytest.mark.usefixtures("_little_room")
-    def test_no_room_is_said_and_leaves_nothing(self, store: LocalStore) -> None:
+    def test_no_room_is_said_and_leaves_nothing(self, store: FolderStore) -> None:
         with pytest.raises(Unavailable, match="disk full") as caught:
             store.put(b"x" * 4096, "image/png")
         assert "Free some space" in caught.value.hint
@@ -64,11 +64,11 @@ class TestPut:
         assert store.get(store.put(b"small", "a/b")) == b"small"
 
     @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
-    def test_a_full_disk_is_said(self, store: LocalStore, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    def test_a_full_disk_is_said(self, store: FolderStore, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
         def full(_: int) -> None:
             raise OSError(number, "full")
 
-        monkeypatch.setattr("backend.services.artifacts.os.fsync", full)
+        monkeypatch.setattr("backend.services.stores.folder.os.fsync", full)
         with pytest.raises(Unavailable, match="disk full"):
             store.put(b"x", "a/b")
         assert files(store.root) == []
@@ -76,23 +76,23 @@ class TestPut:
     def test_a_folder_that_cannot_be_written_is_said(self, tmp_path: Path) -> None:
         (tmp_path / "file").write_text("")
         with pytest.raises(Unavailable, match="could not be stored") as caught:
-            LocalStore(tmp_path / "file" / "below").put(b"x", "a/b")
+            FolderStore(tmp_path / "file" / "below").put(b"x", "a/b")
         assert "writable" in caught.value.hint
 
 
 class TestGet:
-    def test_an_unknown_one(self, store: LocalStore) -> None:
+    def test_an_unknown_one(self, store: FolderStore) -> None:
         with pytest.raises(NotFound):
             store.get("0" * 64)
 
     @pytest.mark.parametrize("name", ["", "..", "../../etc/passwd", "A" * 64, "0" * 63, f"{'0' * 64}\n"])
-    def test_what_is_no_hash_reads_no_file(self, store: LocalStore, name: str) -> None:
+    def test_what_is_no_hash_reads_no_file(self, store: FolderStore, name: str) -> None:
         with pytest.raises(NotFound):
             store.get(name)
 
 
 class TestDelete:
-    def test_is_safe_twice(self, store: LocalStore) -> None:
+    def test_is_safe_twice(self, store: FolderStore) -> None:
         sha256 = store.put(b"x", "a/b")
         store.delete(sha256)
         store.delete(sha256)

@@ -1,0 +1,58 @@
+"""`deskarena artifacts`: moving what is kept from one store to another, on this machine."""
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from backend.cli.errors import CliError, ExitCode
+from backend.cli.options import Data, OutputForm, default_data
+from backend.cli.output import Output, print_object, progress
+from backend.domain.errors import DeskarenaError
+
+app = typer.Typer(help="Move artifacts between the folder and the bucket.", no_args_is_help=True)
+
+
+class Store(StrEnum):
+    """The two places."""
+
+    BUCKET = "bucket"
+    FOLDER = "folder"
+
+
+@app.callback()
+def group() -> None:
+    """Move artifacts between the folder and the bucket."""
+
+
+@app.command("copy")
+def copy_artifacts(
+    to: Annotated[Store, typer.Option("--to", help="Where to.")] = Store.BUCKET,
+    data: Data = None,
+    output: OutputForm = Output.TABLE,
+) -> None:
+    """Copy all artifacts of the data folder into the bucket of DESKARENA_S3_BUCKET, or back; nothing is removed.
+
+    Works on this machine, with this process's settings. May be run again: what is there already is skipped.
+    Exits with 3 if something is damaged, or a store is away.
+    """
+    from backend.config import get_settings
+    from backend.services.stores import folder_of, open_store
+    from backend.services.stores.copying import copy
+
+    settings = get_settings().model_copy(update={"data": (data or default_data()).expanduser().absolute()})
+    if not settings.s3_bucket:
+        raise CliError("no bucket is set; set DESKARENA_S3_BUCKET (docs/artifacts.md)", exit_code=ExitCode.USAGE)
+    try:
+        stores = (folder_of(settings), open_store(settings))
+        source, target = stores if to is Store.BUCKET else stores[::-1]
+        done = copy(source, target, lambda so_far: progress(f"{so_far.seen} artifacts looked at"))
+    except DeskarenaError as error:
+        words = f"{error.message}. {error.hint}".strip()
+        raise CliError(words, exit_code=ExitCode.INFRASTRUCTURE) from error
+    for sha256, why in sorted(done.bad.items()):
+        progress(f"not copied: {sha256}: {why}")
+    result = {"copied": done.copied, "there": done.there, "not_copied": len(done.bad)}
+    print_object(result, output, lambda row: print("{copied} copied, {there} there, {not_copied} not".format(**row)))
+    if done.bad:
+        raise typer.Exit(ExitCode.INFRASTRUCTURE)

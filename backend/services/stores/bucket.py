@@ -1,0 +1,159 @@
+"""Artifacts in a bucket of an S3-compatible store: Amazon's own, SeaweedFS, Ceph and others."""
+
+import base64
+import hashlib
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+from botocore.response import StreamingBody
+
+from backend.domain.errors import Damaged, Unavailable
+from backend.services.stores.keys import absent, checked, hash_in, key_of
+from backend.services.stores.s3 import Place, code_of, connect, is_absent, lacks_bucket, no_bucket, told
+
+FRESH_SECONDS = 3600.0
+"""An object younger than this is not written again when somebody stores its bytes again."""
+MOST_BYTES = 2 * 2**30
+"""No artifact is that large: an object that is, is none of ours and is not read into memory."""
+READ_SECONDS = 120.0
+"""In which an object's bytes must have come, from the first try's beginning to the last one's end."""
+LISTED = 1000
+"""Objects that one request lists; no store lists more."""
+_PIECE = 2**20
+
+
+class BrokeOff(Unavailable):
+    """The bytes of an object did not come to their end."""
+
+
+class BucketStore:
+    """An ArtifactStore in a bucket: `PREFIXab/cd/abcd...`, each object written by one request, so never half there.
+
+    The bucket is made with the first write if there is none and the key may make it.
+    """
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self._client = connect(place)
+
+    def put(self, data: bytes, media_type: str) -> str:  # noqa: ARG002 - the port's signature; the row keeps the type
+        """See ArtifactStore. What is there already but old is written again, which saves it from collection."""
+        sha256 = hashlib.sha256(data).hexdigest()
+        found = self._head(sha256)
+        if found is None or found["ContentLength"] != len(data) or _age(found, time.time()) > FRESH_SECONDS:
+            self._write(sha256, data)
+        return sha256
+
+    def get(self, sha256: str) -> bytes:
+        """See ArtifactStore. Bytes that come damaged or break off are asked for once more."""
+        deadline = time.monotonic() + READ_SECONDS
+        try:
+            return self._read(sha256, deadline)
+        except (Damaged, BrokeOff):
+            return self._read(sha256, deadline)
+
+    def delete(self, sha256: str) -> None:
+        """See ArtifactStore."""
+        where = self._object(sha256)
+        try:
+            self._client.delete_object(**where)
+        except (BotoCoreError, ClientError) as error:
+            raise told(error, self.place) from error
+
+    def age(self, sha256: str, now: float) -> float | None:
+        """See ArtifactStore. By the store's clock."""
+        found = self._head(sha256)
+        return None if found is None else _age(found, now)
+
+    def old(self, before: float) -> Iterator[Sequence[str]]:
+        """See ArtifactStore. A batch is what one request lists."""
+        pages = self._client.get_paginator("list_objects_v2")
+        try:
+            for page in pages.paginate(Bucket=self.place.bucket, Prefix=self.place.prefix, MaxKeys=LISTED):
+                found = [each for each in page.get("Contents", ()) if each["LastModified"].timestamp() < before]
+                yield [sha256 for each in found if (sha256 := hash_in(each["Key"].removeprefix(self.place.prefix)))]
+        except (BotoCoreError, ClientError) as error:
+            raise told(error, self.place) from error
+
+    def tidy(self, before: float) -> int:  # noqa: ARG002 - the port's signature
+        """See ArtifactStore. There is nothing: an object is there as a whole or not at all."""
+        return 0
+
+    def _object(self, sha256: str) -> dict[str, str]:
+        return {"Bucket": self.place.bucket, "Key": self.place.prefix + key_of(sha256)}
+
+    def _head(self, sha256: str) -> Mapping[str, Any] | None:
+        where = self._object(sha256)
+        try:
+            found: Mapping[str, Any] = self._client.head_object(**where)
+        except ClientError as error:
+            # Whether the bucket is missing, too, is not told here; a write will find out.
+            if is_absent(error):
+                return None
+            raise told(error, self.place) from error
+        except BotoCoreError as error:
+            raise told(error, self.place) from error
+        return found
+
+    def _write(self, sha256: str, data: bytes) -> None:
+        # The store compares: what is changed on its way is refused and sent again.
+        digest = base64.b64encode(hashlib.md5(data, usedforsecurity=False).digest()).decode()
+        request = {**self._object(sha256), "Body": data, "ContentMD5": digest}
+        try:
+            try:
+                self._client.put_object(**request)
+            except ClientError as error:
+                if not lacks_bucket(error):
+                    raise
+                self._make_bucket()
+                self._client.put_object(**request)
+        except (BotoCoreError, ClientError) as error:
+            raise told(error, self.place) from error
+
+    def _make_bucket(self) -> None:
+        try:
+            self._client.create_bucket(Bucket=self.place.bucket, **self.place.location())
+        except ClientError as error:
+            # Two processes that begin at once both try.
+            if code_of(error) != "BucketAlreadyOwnedByYou":
+                raise no_bucket(self.place, f"could not be made: {error}") from error
+
+    def _read(self, sha256: str, deadline: float) -> bytes:
+        try:
+            reply = self._client.get_object(**self._object(sha256))
+            return checked(sha256, _whole(reply["Body"], reply["ContentLength"], deadline), self.place.name)
+        except ClientError as error:
+            if is_absent(error):
+                raise absent(sha256) from error
+            raise told(error, self.place) from error
+        except BotoCoreError as error:
+            raise told(error, self.place) from error
+
+
+def _age(found: Mapping[str, Any], now: float) -> float:
+    return float(now - found["LastModified"].timestamp())
+
+
+def _whole(body: StreamingBody, size: int, deadline: float) -> bytes:
+    """All bytes of an object.
+
+    Raises:
+        BrokeOff: they ended early, or took longer than the deadline.
+        Damaged: there are more than any artifact of ours has.
+    """
+    if size > MOST_BYTES:
+        body.close()
+        raise Damaged(f"the object has {size} bytes, more than any artifact")
+    pieces = bytearray()
+    try:
+        while piece := body.read(_PIECE):
+            pieces += piece
+            if time.monotonic() > deadline:
+                raise BrokeOff(f"{size} bytes took longer than {READ_SECONDS:g} s", hint="Is the store overloaded?")
+    except BotoCoreError as error:
+        raise BrokeOff(f"the bytes of an artifact broke off: {error}", hint="Is the network well?") from error
+    finally:
+        body.close()
+    return bytes(pieces)

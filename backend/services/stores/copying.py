@@ -1,0 +1,71 @@
+"""All artifacts of one store into another one."""
+
+import math
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from backend.domain.errors import NotFound
+from backend.domain.ports_kept import ArtifactStore
+
+AT_ONCE = 8
+
+
+@dataclass
+class Copied:
+    """What a copy did.
+
+    Attributes:
+        copied: artifacts that were brought.
+        there: artifacts that were there already.
+        bad: what could not be copied because it is damaged, or gone meanwhile: hash, and why.
+    """
+
+    copied: int = 0
+    there: int = 0
+    bad: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def seen(self) -> int:
+        """Artifacts that were looked at."""
+        return self.copied + self.there + len(self.bad)
+
+
+def copy(source: ArtifactStore, target: ArtifactStore, tell: Callable[[Copied], None]) -> Copied:
+    """Brings every artifact that the target lacks. Safe to call again, and while both are in use.
+
+    Args:
+        source: is only read.
+        target: gets what it lacks.
+        tell: called now and then with what was done so far.
+
+    Raises:
+        Unavailable: one of the stores is away or full; what was copied stays.
+    """
+    done = Copied()
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        for batch in source.old(math.inf):
+            for sha256, result in zip(batch, pool.map(lambda name: _one(source, target, name), batch), strict=True):
+                _count(done, sha256, result)
+            tell(done)
+    return done
+
+
+def _one(source: ArtifactStore, target: ArtifactStore, sha256: str) -> bool | str:
+    """True: brought; False: there already; a sentence: why not."""
+    if target.age(sha256, 0.0) is not None:
+        return False
+    try:
+        target.put(source.get(sha256), "application/octet-stream")
+    except NotFound as error:
+        return error.message
+    return True
+
+
+def _count(done: Copied, sha256: str, result: bool | str) -> None:  # noqa: FBT001 - what `_one` gives
+    if isinstance(result, str):
+        done.bad[sha256] = result
+    elif result:
+        done.copied += 1
+    else:
+        done.there += 1

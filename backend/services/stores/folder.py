@@ -1,0 +1,127 @@
+"""Artifacts in a folder of this machine."""
+
+import errno
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from backend.domain.errors import Unavailable
+from backend.services.stores.keys import absent, checked, hash_in, key_of
+
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_NEW = ".new-"
+
+
+class FolderStore:
+    """An ArtifactStore in a folder: `ab/cd/abcd...`, written beside and renamed, so that no file is ever half there."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def path(self, sha256: str) -> Path:
+        """Where the bytes lie, if they are there. Raises NotFound for what is no hash."""
+        return self.root / key_of(sha256)
+
+    def put(self, data: bytes, media_type: str) -> str:  # noqa: ARG002 - the port's signature; the row keeps the type
+        """See ArtifactStore. What is there already is touched, which saves it from collection."""
+        sha256 = hashlib.sha256(data).hexdigest()
+        target = self.path(sha256)
+        try:
+            if _touch(target, len(data)):
+                return sha256
+            target.parent.mkdir(parents=True, exist_ok=True)
+            _write(target, data)
+        except OSError as error:
+            raise _told(error, self.root) from error
+        return sha256
+
+    def get(self, sha256: str) -> bytes:
+        """See ArtifactStore."""
+        try:
+            data = self.path(sha256).read_bytes()
+        except FileNotFoundError as error:
+            raise absent(sha256) from error
+        except OSError as error:
+            raise _unreadable(error, self.root) from error
+        return checked(sha256, data, str(self.root))
+
+    def delete(self, sha256: str) -> None:
+        """See ArtifactStore."""
+        self.path(sha256).unlink(missing_ok=True)
+
+    def age(self, sha256: str, now: float) -> float | None:
+        """See ArtifactStore."""
+        try:
+            return now - self.path(sha256).stat().st_mtime
+        except FileNotFoundError:
+            return None
+
+    def old(self, before: float) -> Iterator[Sequence[str]]:
+        """See ArtifactStore. A batch is a folder."""
+        for files in self._folders():
+            found = [file.name for file in files if hash_in(file.as_posix()) and _before(file, before)]
+            if found:
+                yield found
+
+    def tidy(self, before: float) -> int:
+        """See ArtifactStore."""
+        left = [file for files in self._folders() for file in files if file.name.startswith(_NEW)]
+        gone = [file for file in left if _before(file, before)]
+        for file in gone:
+            file.unlink(missing_ok=True)
+        return len(gone)
+
+    def _folders(self) -> Iterator[list[Path]]:
+        for folder in sorted(self.root.glob("??/??")):
+            yield list(folder.iterdir())
+
+
+def _before(file: Path, moment: float) -> bool:
+    """Whether it was written before then; what is gone meanwhile was not."""
+    try:
+        return file.stat().st_mtime < moment
+    except FileNotFoundError:
+        return False
+
+
+def _touch(path: Path, size: int) -> bool:
+    """True if the whole file is there; its time is now."""
+    try:
+        if path.stat().st_size != size:
+            return False
+        os.utime(path)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _write(target: Path, data: bytes) -> None:
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=_NEW)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _told(error: OSError, root: Path) -> Unavailable:
+    if error.errno in _NO_ROOM:
+        return Unavailable(
+            f"disk full: no room for an artifact in {root}", hint="Free some space there; waiting work goes on then."
+        )
+    return Unavailable(
+        f"an artifact could not be stored in {root}: {error.strerror or error}", hint="Is the data folder writable?"
+    )
+
+
+def _unreadable(error: OSError, root: Path) -> Unavailable:
+    return Unavailable(
+        f"an artifact could not be read from {root}: {error.strerror or error}",
+        hint="May the service read the data folder?",
+    )

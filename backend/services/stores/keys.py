@@ -1,0 +1,36 @@
+"""Where the bytes of a hash lie, in folders and in buckets alike, and whether they are still what they were."""
+
+import hashlib
+import re
+
+from backend.domain.errors import Damaged, NotFound
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+def key_of(sha256: str) -> str:
+    """`ab/cd/abcd...`: no folder gets too many entries. Raises NotFound for what is no hash."""
+    if not _SHA256.fullmatch(sha256):
+        raise NotFound(f"{sha256[:80]!r} is no artifact")
+    return f"{sha256[:2]}/{sha256[2:4]}/{sha256}"
+
+
+def hash_in(key: str) -> str | None:
+    """The hash that a key ends in, None if it is none of ours."""
+    name = key.rsplit("/", 1)[-1]
+    return name if _SHA256.fullmatch(name) and key.endswith(key_of(name)) else None
+
+
+def absent(sha256: str) -> NotFound:
+    """The bytes are not there."""
+    return NotFound(f"the artifact {sha256} is not in the store")
+
+
+def checked(sha256: str, data: bytes, where: str) -> bytes:
+    """The bytes, if they have their hash. Raises Damaged."""
+    if hashlib.sha256(data).hexdigest() == sha256:
+        return data
+    raise Damaged(
+        f"the artifact {sha256} in {where} is damaged: its {len(data)} bytes have another hash",
+        hint="Restore it from a copy of the store; storing the same bytes again mends it, too.",
+    )

@@ -1,0 +1,156 @@
+"""Where a bucket is, the client that asks it, and what its errors mean. The only importer of botocore's session."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+import botocore.session
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, PartialCredentialsError
+
+from backend.config import Settings
+from backend.domain.errors import Invalid, Unavailable
+
+CONNECT_SECONDS = 5.0
+SILENT_SECONDS = 15.0
+ATTEMPTS = 4
+"""A request is tried so often, with growing pauses: a store that is away is given up after 80 s at the latest."""
+_ABSENT = frozenset({"NoSuchKey", "404", "NotFound"})
+_NO_BUCKET = "NoSuchBucket"
+_REFUSED = frozenset({"AccessDenied", "403", "Forbidden", "InvalidAccessKeyId", "SignatureDoesNotMatch"})
+_NO_ROOM = frozenset({"QuotaExceeded", "InsufficientStorage", "XMinioStorageFull", "507", "EntityTooLarge"})
+_DEFAULT_REGION = "us-east-1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where a bucket is and how it is asked.
+
+    Attributes:
+        endpoint: address of the store; empty = Amazon's.
+        prefix: what every key begins with; empty or with a slash at its end.
+        access_key: empty = the machine's own role, as Amazon's libraries find it.
+        path_style: whether the bucket is the path's first part, not the host's.
+    """
+
+    bucket: str
+    endpoint: str = ""
+    region: str = _DEFAULT_REGION
+    prefix: str = ""
+    access_key: str = ""
+    secret_key: str = ""
+    path_style: bool = True
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """What the settings say.
+
+        Raises:
+            Invalid: the endpoint is no address, or one of the two keys is missing.
+        """
+        access, secret = (
+            key.get_secret_value() if key else "" for key in (settings.s3_access_key, settings.s3_secret_key)
+        )
+        if bool(access) != bool(secret):
+            raise Invalid("only one of the two keys is set", path="DESKARENA_S3_ACCESS_KEY, DESKARENA_S3_SECRET_KEY")
+        endpoint = settings.s3_endpoint
+        if endpoint and (urlsplit(endpoint).scheme not in {"http", "https"} or not urlsplit(endpoint).hostname):
+            raise Invalid(
+                f"{endpoint!r} is no address", path="DESKARENA_S3_ENDPOINT", hint="For example http://store:8333."
+            )
+        prefix = settings.s3_prefix.strip("/")
+        return cls(
+            bucket=settings.s3_bucket,
+            endpoint=endpoint,
+            region=settings.s3_region,
+            prefix=f"{prefix}/" if prefix else "",
+            access_key=access,
+            secret_key=secret,
+            path_style=bool(endpoint) if settings.s3_path_style is None else settings.s3_path_style,
+        )
+
+    @property
+    def name(self) -> str:
+        """The bucket for people."""
+        return f"{self.endpoint or 'Amazon S3'}/{self.bucket}"
+
+    def location(self) -> dict[str, Any]:
+        """What the making of a bucket must say of its region: nothing in the first one."""
+        if self.region == _DEFAULT_REGION:
+            return {}
+        return {"CreateBucketConfiguration": {"LocationConstraint": self.region}}
+
+
+def connect(place: Place) -> Any:
+    """A client of the store; may be used by several threads. Connects at the first request."""
+    keys = {"aws_access_key_id": place.access_key, "aws_secret_access_key": place.secret_key}
+    return botocore.session.Session().create_client(
+        "s3",
+        region_name=place.region,
+        endpoint_url=place.endpoint or None,
+        config=_config(path_style=place.path_style),
+        **(keys if place.access_key else {}),
+    )
+
+
+def _config(*, path_style: bool) -> Config:
+    return Config(
+        connect_timeout=CONNECT_SECONDS,
+        read_timeout=SILENT_SECONDS,
+        retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
+        max_pool_connections=32,
+        s3={"addressing_style": "path" if path_style else "virtual"},
+        # Not every store knows the newer checksums; ours is the hash that names the object.
+        request_checksum_calculation="when_required",
+        response_checksum_validation="when_required",
+    )
+
+
+def code_of(error: ClientError) -> str:
+    """The store's own code, as `NoSuchKey`; the HTTP status where an answer has no body."""
+    return str(error.response.get("Error", {}).get("Code", ""))
+
+
+def is_absent(error: ClientError) -> bool:
+    """Whether the store says that there is no such object."""
+    return code_of(error) in _ABSENT
+
+
+def lacks_bucket(error: ClientError) -> bool:
+    """Whether the store says that there is no such bucket."""
+    return code_of(error) == _NO_BUCKET
+
+
+def told(error: BotoCoreError | ClientError, place: Place) -> Unavailable:
+    """The error in our words, with what to do."""
+    if isinstance(error, ClientError):
+        return _answered(error, place)
+    if isinstance(error, NoCredentialsError | PartialCredentialsError):
+        return Unavailable(
+            f"no key for the artifact store {place.name}",
+            hint="Set DESKARENA_S3_ACCESS_KEY and DESKARENA_S3_SECRET_KEY, or give this machine a role.",
+        )
+    return Unavailable(
+        f"the artifact store {place.name} does not answer: {error}",
+        hint="Is it running, and is DESKARENA_S3_ENDPOINT right?",
+    )
+
+
+def _answered(error: ClientError, place: Place) -> Unavailable:
+    code = code_of(error)
+    if code == _NO_BUCKET:
+        return no_bucket(place, "does not exist")
+    if code in _REFUSED:
+        hint = "May the keys of DESKARENA_S3_ACCESS_KEY and DESKARENA_S3_SECRET_KEY read, write, delete and list there?"
+        return Unavailable(f"the artifact store {place.name} refuses us: {error}", hint=hint)
+    if code in _NO_ROOM:
+        return Unavailable(f"no room in the artifact store {place.name}: {error}", hint="Free some space there.")
+    return Unavailable(f"the artifact store {place.name} failed: {error}", hint="Look into the store's own log.")
+
+
+def no_bucket(place: Place, what: str) -> Unavailable:
+    """There is no bucket, and what is the matter with it."""
+    return Unavailable(
+        f"the bucket {place.bucket!r} of the artifact store {place.name} {what}",
+        hint="Make the bucket, or name another one in DESKARENA_S3_BUCKET.",
+    )

@@ -1,0 +1,231 @@
+import http.server
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+
+import pytest
+from botocore.exceptions import ClientError
+
+from backend.config import Settings
+from backend.domain.errors import Damaged, Invalid, NotFound, Unavailable
+from backend.services.stores import bucket, open_store, s3
+from backend.services.stores.bucket import BucketStore
+from backend.services.stores.folder import FolderStore
+from backend.services.stores.s3 import Place, told
+from tests.fakes.s3 import place_at, s3_server
+
+HELLO = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[str]:
+    with s3_server() as address:
+        yield address
+
+
+@pytest.fixture
+def store(endpoint: str) -> BucketStore:
+    return BucketStore(place_at(endpoint))
+
+
+@contextmanager
+def answering(*answers: bytes) -> Iterator[str]:
+    """A server that gives these answers as they are, one per request, and closes each time."""
+    left = list(answers)
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def handle_one_request(self) -> None:
+            while self.rfile.readline() not in {b"\r\n", b""}:
+                pass
+            self.wfile.write(left.pop(0))
+            self.close_connection = True
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+        thread.join()
+
+
+def answer(body: bytes, *, size: int | None = None, status: str = "200 OK") -> bytes:
+    return (
+        b"HTTP/1.1 %s\r\nContent-Length: %d\r\n\r\n"
+        % (
+            status.encode(),
+            len(body) if size is None else size,
+        )
+        + body
+    )
+
+
+def refusal(code: str) -> ClientError:
+    return ClientError({"Error": {"Code": code, "Message": "words of the store"}}, "PutObject")
+
+
+def writes(store: BucketStore) -> list[str]:
+    """A list that grows with every object that is written."""
+    seen: list[str] = []
+    store._client.meta.events.register("before-call.s3.PutObject", lambda **_: seen.append("put"))
+    return seen
+
+
+class TestPut:
+    def test_makes_the_bucket_once(self, store: BucketStore) -> None:
+        store.put(b"x", "a/b")
+        BucketStore(store.place).put(b"y", "a/b")
+        found = store._client.list_objects_v2(Bucket=store.place.bucket)
+        assert found["KeyCount"] == 2
+
+    def test_what_is_young_is_not_sent_again(self, store: BucketStore) -> None:
+        store.put(b"x", "a/b")
+        seen = writes(store)
+        store.put(b"x", "a/b")
+        assert seen == []
+
+    def test_what_is_old_is_written_again(self, store: BucketStore, monkeypatch: pytest.MonkeyPatch) -> None:
+        store.put(b"x", "a/b")
+        seen = writes(store)
+        monkeypatch.setattr(bucket, "FRESH_SECONDS", -60.0)
+        store.put(b"x", "a/b")
+        assert seen == ["put"]
+
+    def test_a_bucket_that_may_not_be_made_is_said(self) -> None:
+        def no(code: str, status: str) -> bytes:
+            return answer(b"<Error><Code>%s</Code><Message>no</Message></Error>" % code.encode(), status=status)
+
+        answers = (answer(b"", status="404 Not Found"), no("NoSuchBucket", "404 x"), no("AccessDenied", "403 x"))
+        with answering(*answers) as address, pytest.raises(Unavailable, match="could not be made") as caught:
+            BucketStore(Place(bucket="b", endpoint=address, access_key="k", secret_key="s")).put(b"", "a/b")
+        assert "DESKARENA_S3_BUCKET" in caught.value.hint
+
+    def test_a_store_that_is_away_is_said(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(s3, "ATTEMPTS", 2)
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            place = place_at(f"http://127.0.0.1:{taken.getsockname()[1]}")
+            with pytest.raises(Unavailable, match="does not answer") as caught:
+                BucketStore(place).put(b"x", "a/b")
+        assert "DESKARENA_S3_ENDPOINT" in caught.value.hint
+
+    def test_a_store_that_is_silent_is_given_up(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(s3, "ATTEMPTS", 1)
+        monkeypatch.setattr(s3, "SILENT_SECONDS", 0.2)
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            place = place_at(f"http://127.0.0.1:{silent.getsockname()[1]}")
+            with pytest.raises(Unavailable, match="does not answer"):
+                BucketStore(place).put(b"x", "a/b")
+
+
+class TestGet:
+    def place(self, address: str) -> Place:
+        return Place(bucket="b", endpoint=address, access_key="k", secret_key="s")
+
+    def test_what_broke_off_is_asked_for_again(self) -> None:
+        with answering(answer(b"he", size=5), answer(b"hello")) as address:
+            assert BucketStore(self.place(address)).get(HELLO) == b"hello"
+
+    def test_what_came_damaged_is_asked_for_again(self) -> None:
+        with answering(answer(b"hellO"), answer(b"hello")) as address:
+            assert BucketStore(self.place(address)).get(HELLO) == b"hello"
+
+    def test_what_breaks_off_twice_is_said(self) -> None:
+        with (
+            answering(answer(b"he", size=5), answer(b"hel", size=5)) as address,
+            pytest.raises(Unavailable, match="broke off"),
+        ):
+            BucketStore(self.place(address)).get(HELLO)
+
+    def test_what_is_too_large_is_not_read(self) -> None:
+        with (
+            answering(*[answer(b"x", size=3 * 2**30)] * 2) as address,
+            pytest.raises(Damaged, match="more than any artifact"),
+        ):
+            BucketStore(self.place(address)).get(HELLO)
+
+    def test_what_comes_too_slowly_is_given_up(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(bucket, "READ_SECONDS", -1.0)
+        with answering(*[answer(b"hello")] * 2) as address, pytest.raises(Unavailable, match="longer than"):
+            BucketStore(self.place(address)).get(HELLO)
+
+    def test_without_a_bucket(self, store: BucketStore) -> None:
+        with pytest.raises(Unavailable, match="does not exist") as caught:
+            store.get(HELLO)
+        assert "DESKARENA_S3_BUCKET" in caught.value.hint
+
+
+class TestOld:
+    def test_tells_more_than_one_answer_holds(self, store: BucketStore, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(bucket, "LISTED", 3)
+        names = {store.put(b"%d" % number, "a/b") for number in range(8)}
+        batches = list(store.old(time.time() + 60))
+        assert set(chain.from_iterable(batches)) == names
+        assert [len(batch) for batch in batches] == [3, 3, 2]
+
+    def test_leaves_others_objects_alone(self, store: BucketStore) -> None:
+        sha256 = store.put(b"x", "a/b")
+        for key in ("readme.txt", f"zz/zz/{sha256}", sha256):
+            store._client.put_object(Bucket=store.place.bucket, Key=key, Body=b"x")
+        assert [list(batch) for batch in store.old(time.time() + 60)] == [[sha256]]
+
+    def test_without_a_bucket(self, store: BucketStore) -> None:
+        with pytest.raises(Unavailable, match="does not exist"):
+            list(store.old(time.time()))
+
+
+class TestTold:
+    PLACE = Place(bucket="b", endpoint="http://store:8333")
+
+    @pytest.mark.parametrize(
+        ("code", "hint"),
+        [
+            ("NoSuchBucket", "Make the bucket"),
+            ("AccessDenied", "DESKARENA_S3_ACCESS_KEY"),
+            ("SignatureDoesNotMatch", "DESKARENA_S3_SECRET_KEY"),
+            ("QuotaExceeded", "Free some space"),
+            ("InternalError", "log"),
+        ],
+    )
+    def test_says_what_to_do(self, code: str, hint: str) -> None:
+        found = told(refusal(code), self.PLACE)
+        assert hint in found.hint
+        assert "http://store:8333/b" in found.message
+
+
+class TestOpenStore:
+    def test_is_the_folder_where_no_bucket_is_named(self, tmp_path: Path) -> None:
+        store = open_store(Settings(data=tmp_path))
+        assert isinstance(store, FolderStore)
+        assert store.root == tmp_path / "artifacts"
+
+    def test_is_the_bucket_that_is_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        for name, value in (("BUCKET", "b"), ("ENDPOINT", "http://s:1"), ("PREFIX", "/a/b/"), ("REGION", "eu-x")):
+            monkeypatch.setenv(f"DESKARENA_S3_{name}", value)
+        monkeypatch.setenv("DESKARENA_S3_ACCESS_KEY", "k")
+        monkeypatch.setenv("DESKARENA_S3_SECRET_KEY", "s")
+        store = open_store(Settings())
+        assert isinstance(store, BucketStore)
+        assert store.place == Place(
+            bucket="b", endpoint="http://s:1", prefix="a/b/", region="eu-x", access_key="k", secret_key="s"
+        )
+
+    @pytest.mark.parametrize(("endpoint", "style"), [("", False), ("http://s:1", True)])
+    def test_the_path_style_follows_the_endpoint(self, endpoint: str, style: bool) -> None:  # noqa: FBT001
+        assert Place.of(Settings(s3_bucket="b", s3_endpoint=endpoint)).path_style is style
+
+    def test_one_key_alone_is_refused(self) -> None:
+        with pytest.raises(Invalid, match="one of the two keys"):
+            open_store(Settings(s3_bucket="b", s3_access_key="k"))
+
+    @pytest.mark.parametrize("endpoint", ["store:8333", "http://", "ftp://store"])
+    def test_an_endpoint_that_is_no_address_is_refused(self, endpoint: str) -> None:
+        with pytest.raises(Invalid, match="no address"):
+            open_store(Settings(s3_bucket="b", s3_endpoint=endpoint))
+
+    def test_nothing_is_not_found_in_words(self) -> None:
+        with pytest.raises(NotFound):
+            FolderStore(Path("/nowhere")).get(HELLO)
