@@ -62,6 +62,9 @@ class Settings(BaseSettings):
         default="", description="Address of the API as workers reach it, for `container` agents; else here."
     )
     token: SecretStr | None = Field(default=None, description="Bearer token that every request must carry, if set.")
+    metrics_token: SecretStr | None = Field(
+        default=None, description="Further bearer token that opens /metrics and /api/v1/signals and nothing else."
+    )
     allowed_hosts: tuple[str, ...] = Field(
         default=(), description="Further Host names (JSON list) that requests may name, for a reverse proxy."
     )

@@ -1,6 +1,6 @@
 """The page about workers: can this installation run what I want?"""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -31,12 +31,25 @@ class SlotView:
 
 @dataclass(frozen=True)
 class NodeView:
-    """A machine with its slots."""
+    """A machine with its slots; `cluster` is empty for a worker's own, `age` is seconds since it was seen there."""
 
+    cluster: str
     name: str
     state: str
+    reason: str
     labels: Mapping[str, Any]
+    capacity: Mapping[str, Any]
+    age: float
     slots: list[SlotView]
+
+    @property
+    def title(self) -> str:
+        """Its name, or whose scheduler chooses it."""
+        return self.name or f"any node of {self.cluster}"
+
+    def count(self, state: str) -> int:
+        """Slots in a state."""
+        return sum(slot.state == state for slot in self.slots)
 
 
 @dataclass(frozen=True)
@@ -67,7 +80,21 @@ class WorkersPage:
 
     def slots(self, state: str) -> int:
         """Slots in a state, over all nodes."""
-        return sum(slot.state == state for node in self.nodes for slot in node.slots)
+        return sum(node.count(state) for node in self.nodes)
+
+    @property
+    def machines(self) -> list[NodeView]:
+        """Workers' own machines."""
+        return [node for node in self.nodes if not node.cluster]
+
+    @property
+    def clusters(self) -> dict[str, list[NodeView]]:
+        """Nodes by cluster."""
+        found: dict[str, list[NodeView]] = {}
+        for node in self.nodes:
+            if node.cluster:
+                found.setdefault(node.cluster, []).append(node)
+        return found
 
 
 def workers_page(session: Session) -> WorkersPage:
@@ -88,15 +115,30 @@ def workers_page(session: Session) -> WorkersPage:
         )
         for row in repository.workers(session)
     ]
-    return WorkersPage(_nodes(repository.slots(session)), workers, abilities(session), list_licences(session))
+    return WorkersPage(list_nodes(session), workers, abilities(session), list_licences(session))
 
 
-def _nodes(rows: Sequence[AnyRow]) -> list[NodeView]:
-    found: dict[str, NodeView] = {}
-    for row in rows:
-        node = found.setdefault(row.Node.name, NodeView(row.Node.name, row.Node.state, row.Node.labels, []))
-        node.slots.append(_slot(row))
+def list_nodes(session: Session) -> list[NodeView]:
+    """Machines and nodes of clusters, each with its slots and who holds them."""
+    found = {row.Node.id: _node(row) for row in repository.nodes(session)}
+    for row in repository.slots(session):
+        if row.Node.id in found:
+            found[row.Node.id].slots.append(_slot(row))
     return list(found.values())
+
+
+def _node(row: AnyRow) -> NodeView:
+    node = row.Node
+    return NodeView(
+        cluster=node.cluster,
+        name=node.name,
+        state=node.state,
+        reason=node.reason,
+        labels=node.labels,
+        capacity=node.capacity,
+        age=max(0.0, float(row.age)),
+        slots=[],
+    )
 
 
 def _slot(row: AnyRow) -> SlotView:

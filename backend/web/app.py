@@ -60,6 +60,7 @@ def create_app(
     """
     settings = settings or get_settings()
     token = settings.token.get_secret_value() if settings.token else None
+    counter = settings.metrics_token.get_secret_value() if settings.metrics_token else ""
     if not is_loopback(settings.host) and not token:
         raise Invalid(
             f"listening on {settings.host} without a token would let anybody in",
@@ -81,7 +82,9 @@ def create_app(
     for router in (*api.ROUTERS, *pages.ROUTERS, *ws.ROUTERS):
         app.include_router(router)
     errors.install(app)
-    app.add_middleware(Guard, hosts=KnownHosts(settings.host, settings.allowed_hosts), token=token)
+    app.add_middleware(
+        Guard, hosts=KnownHosts(settings.host, settings.allowed_hosts), token=token, metrics_token=counter
+    )
     app.add_middleware(Draining, drain=app.state.edge.drain)
     return app
 

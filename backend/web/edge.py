@@ -17,6 +17,7 @@ from backend.db.models import Actor, Project
 from backend.db.session import SessionFactory, make_engine, session_factory, unit_of_work
 from backend.domain.ports_kept import ArtifactStore
 from backend.domain.ports_web import Web
+from backend.services.signals import Recent
 from backend.web.draining import Drain
 
 
@@ -50,6 +51,11 @@ class Edge:
 
                 self._store = open_store(self.settings)
             return self._store
+
+    @cached_property
+    def signals(self) -> Recent:
+        """Signals for autoscalers, remembered for a few seconds."""
+        return Recent(self.factory)
 
     @cached_property
     def web(self) -> Web:

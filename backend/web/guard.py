@@ -23,6 +23,8 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 OPEN_PATHS = ("/healthz", "/livez", "/readyz", "/login", "/static/", "/favicon.ico")
 AGENT_PATH = "/api/v1/agent"
 """Below it a program shows the token of its episode instead; the endpoints there check it."""
+SIGNAL_PATHS = ("/metrics", "/api/v1/signals")
+"""A token of its own opens these and nothing else: who counts need not be able to act."""
 BODY_LIMIT = 2**20
 UPLOAD_LIMIT = 512 * 2**20
 
@@ -42,10 +44,11 @@ def session_value(token: str) -> str:
 class Guard:
     """Lets through what may pass; see the module's text."""
 
-    def __init__(self, app: ASGIApp, *, hosts: KnownHosts, token: str | None) -> None:
+    def __init__(self, app: ASGIApp, *, hosts: KnownHosts, token: str | None, metrics_token: str = "") -> None:
         self._app = app
         self._hosts = hosts
         self._token = token
+        self._metrics_token = metrics_token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Checks one request or one websocket's opening."""
@@ -71,7 +74,7 @@ class Guard:
             )
         if self._foreign(scope, headers, host):
             raise NotAllowed("a page of another site may not do this", hint="Open Deskarena itself and do it there.")
-        if self._token and not _is_open(scope["path"]) and not self._has_token(headers):
+        if self._token and not _is_open(scope["path"]) and not self._has_token(headers, scope["path"]):
             raise TokenNeeded("this service needs its token", hint="Send it as 'Authorization: Bearer TOKEN'.")
 
     def _foreign(self, scope: Scope, headers: Headers, host: str) -> bool:
@@ -86,11 +89,14 @@ class Guard:
             return not self._hosts.same_origin(origin, host)
         return headers.get("sec-fetch-site", "none") not in {"none", "same-origin"}
 
-    def _has_token(self, headers: Headers) -> bool:
+    def _has_token(self, headers: Headers, path: str) -> bool:
         token = self._token or ""
         scheme, _, given = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer":
-            return hmac.compare_digest(given.strip().encode(), token.encode())
+            shown, looks = given.strip().encode(), path in SIGNAL_PATHS and self._metrics_token
+            if looks and hmac.compare_digest(shown, self._metrics_token.encode()):
+                return True
+            return hmac.compare_digest(shown, token.encode())
         return hmac.compare_digest(_cookie(headers).encode(), session_value(token).encode())
 
     async def _refuse(self, error: DeskarenaError, scope: Scope, receive: Receive, send: Send) -> None:

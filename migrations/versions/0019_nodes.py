@@ -28,6 +28,9 @@ def upgrade() -> None:
     )
     op.drop_constraint(op.f("uq_node_name"), "node")
     op.create_unique_constraint(op.f("uq_node_cluster_name"), "node", ["cluster", "name"])
+    op.create_index(
+        "ix_attempt_lost", "attempt", ["ended_at"], unique=False, postgresql_where=sa.text("state = 'lost'")
+    )
     _states("'ready', 'draining', 'unready', 'lost', 'gone'")
 
 
@@ -35,6 +38,7 @@ def downgrade() -> None:
     """The nodes of clusters stay, as machines that nobody works on: attempts were made there."""
     op.execute("UPDATE node SET state = 'draining' WHERE cluster <> '' OR state NOT IN ('ready', 'draining')")
     op.execute("UPDATE node SET name = cluster || '/' || name WHERE cluster <> ''")
+    op.drop_index("ix_attempt_lost", "attempt")
     _states("'ready', 'draining'")
     op.drop_constraint(op.f("uq_node_cluster_name"), "node")
     op.create_unique_constraint(op.f("uq_node_name"), "node", ["name"])

@@ -1,5 +1,8 @@
 """`deskarena worker`: who runs attempts, and what they can do."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import typer
 
 from backend.cli.client import Api
@@ -13,8 +16,18 @@ WORKERS: Columns = {
     "state": lambda worker: worker["state"],
     "node": lambda worker: worker["node"],
     "pid": lambda worker: worker["pid"],
-    "slots": lambda worker: slots(worker["slots"]),
+    "slots": lambda worker: slots(worker["slots"]) or served(worker["capabilities"]),
     "heartbeat": lambda worker: moment(worker["heartbeat_at"]),
+}
+
+
+NODES: Columns = {
+    "cluster": lambda node: node["cluster"] or "(own machine)",
+    "node": lambda node: node["name"] or "(any)",
+    "state": lambda node: node["state"],
+    "slots": lambda node: slots(node["slots"]),
+    "held by": lambda node: ", ".join(sorted({slot["worker"] for slot in node["slots"] if slot["worker"]})),
+    "why": lambda node: node["reason"],
 }
 
 
@@ -28,6 +41,19 @@ def list_workers(output: OutputForm = Output.TABLE, server: Server = None) -> No
     """List workers with their slots."""
     with Api(server) as api:
         print_rows(api.items("/workers"), output, WORKERS, empty="no worker has announced itself: `deskarena up`")
+
+
+@app.command("nodes")
+def list_nodes(output: OutputForm = Output.TABLE, server: Server = None) -> None:
+    """List machines and nodes of clusters: their slots, who holds them, and why one cannot be used."""
+    with Api(server) as api:
+        print_rows(api.items("/nodes"), output, NODES, empty="no node is known: `deskarena up`")
+
+
+def served(capabilities: Mapping[str, Any]) -> str:
+    """The clusters that a worker serves, such as `k8s: those of prod`."""
+    offers = capabilities.get("providers", {})
+    return "; ".join(f"{name}: those of {offer['cluster']}" for name, offer in offers.items() if offer.get("cluster"))
 
 
 def slots(found: list[dict[str, str]]) -> str:

@@ -31,6 +31,7 @@ class Attempt(Base):
         CheckConstraint("live = (state IN ('preparing', 'running', 'evaluating'))", name="live_until_ended"),
         CheckConstraint("(state = 'lost') = (failure_class IS NOT NULL)", name="class_when_lost"),
         Index("ix_attempt_lease", "lease_id"),
+        Index("ix_attempt_lost", "ended_at", postgresql_where=text("state = 'lost'")),
         Index("uq_attempt_live_episode", "episode_id", unique=True, postgresql_where=text("live")),
         Index("uq_attempt_live_lease", "lease_id", unique=True, postgresql_where=text("live")),
     )

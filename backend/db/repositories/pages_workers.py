@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 
 from backend.db.models import Attempt, Episode, Lease, Node, Slot, Task, Worker
 from backend.db.repositories.pages_common import AnyRow
+from backend.domain.nodes import NodeState
 
 
 def workers(session: Session) -> Sequence[AnyRow]:
@@ -24,7 +25,7 @@ def workers(session: Session) -> Sequence[AnyRow]:
 
 
 def slots(session: Session) -> Sequence[AnyRow]:
-    """Every slot with its node and, where it is leased, what runs there."""
+    """Every slot with its node and, where it is leased, what runs there; none that were left on a node that is gone."""
     query = (
         select(Slot, Node, Lease, Worker.name.label("worker"), Attempt, Episode.id.label("episode_id"), Task)
         .join(Node, Node.id == Slot.node_id)
@@ -33,10 +34,19 @@ def slots(session: Session) -> Sequence[AnyRow]:
         .outerjoin(Attempt, and_(Attempt.lease_id == Lease.id, Attempt.live))
         .outerjoin(Episode, Episode.id == Attempt.episode_id)
         .outerjoin(Task, Task.id == Episode.task_id)
-        .order_by(Node.name, Slot.provider, Slot.index)
+        .where(or_(Node.state != NodeState.GONE.value, Lease.id.is_not(None)))
+        .order_by(Node.cluster, Node.name, Slot.provider, Slot.index)
         .limit(2000)
     )
     return session.execute(query).all()
+
+
+def nodes(session: Session) -> Sequence[AnyRow]:
+    """(Node, age in seconds) of all nodes but those that have been gone for a day."""
+    age = func.extract("epoch", func.now() - Node.seen_at).label("age")
+    recent = func.now() - func.make_interval(0, 0, 0, 1)
+    query = select(Node, age).where(or_(Node.state != NodeState.GONE.value, Node.seen_at > recent))
+    return session.execute(query.order_by(Node.cluster, Node.name).limit(2000)).all()
 
 
 def capabilities(session: Session) -> Sequence[AnyRow]:

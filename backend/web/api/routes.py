@@ -16,6 +16,7 @@ from backend.web.api import (
     operations,
     rescore,
     runs,
+    signals,
     studies,
     training,
     workers,
@@ -40,4 +41,6 @@ ROUTERS = (
     comparisons.router,
     operations.router,
     health.router,
+    signals.router,
+    signals.metrics_router,
 )

@@ -251,6 +251,30 @@ class SlotView(View):
     episode_id: UUID | None = None
 
 
+class HeldSlot(SlotView):
+    """A slot with who holds it, and why it cannot be used."""
+
+    reason: str = ""
+    worker: str = Field(default="", description="Who holds its lease.")
+    task: str = Field(default="", description="What runs there.")
+    since: datetime | None = Field(default=None, description="When the lease was taken.")
+
+
+class NodeView(View):
+    """A machine with slots: a worker's own, or one of a cluster."""
+
+    cluster: str = Field(description="Empty: a worker's own machine.")
+    name: str = Field(description="Empty: wherever the cluster's scheduler places a desktop.")
+    state: str = Field(description="ready, draining, unready, lost or gone", examples=["draining"])
+    reason: str = Field(default="", examples=["cordoned: somebody keeps new pods away from it"])
+    seen_seconds: float = Field(description="Since a worker last saw it in its cluster, or it was first known.")
+    labels: dict[str, str] = Field(default={})
+    capacity: dict[str, int] = Field(
+        default={}, description="Bytes of `memory` and `disk`, `cpu` in thousandths, `devices`."
+    )
+    slots: list[HeldSlot] = Field(default=[])
+
+
 class WorkerView(View):
     """A process that runs attempts, and what it can do."""
 

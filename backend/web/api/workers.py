@@ -3,7 +3,7 @@
 from backend.services import pages_workers
 from backend.web.api import schemas
 from backend.web.api.common import api_router
-from backend.web.api.schemas_catalog import SlotView, WorkerView
+from backend.web.api.schemas_catalog import HeldSlot, NodeView, SlotView, WorkerView
 from backend.web.edge import SessionDep
 
 router = api_router("workers")
@@ -25,7 +25,7 @@ def workers(session: SessionDep) -> schemas.Page[WorkerView]:
             )
             for slot in node.slots
         ]
-        for node in page.nodes
+        for node in page.machines
     }
     items = [
         WorkerView(
@@ -44,3 +44,36 @@ def workers(session: SessionDep) -> schemas.Page[WorkerView]:
         for row in page.workers
     ]
     return schemas.Page[WorkerView](items=items)
+
+
+@router.get("/nodes")
+def nodes(session: SessionDep) -> schemas.Page[NodeView]:
+    """List machines and nodes of clusters with their slots, and who holds what; those that went within a day, too."""
+    items = [
+        NodeView(
+            cluster=node.cluster,
+            name=node.name,
+            state=node.state,
+            reason=node.reason,
+            seen_seconds=node.age,
+            labels={name: str(value) for name, value in node.labels.items()},
+            capacity=dict(node.capacity),
+            slots=[
+                HeldSlot(
+                    node=node.name,
+                    provider=slot.provider,
+                    index=slot.index,
+                    state=slot.state,
+                    reason=slot.reason,
+                    worker=slot.worker,
+                    task=slot.task,
+                    since=slot.since,
+                    attempt_id=slot.attempt_id,
+                    episode_id=slot.episode_id,
+                )
+                for slot in node.slots
+            ],
+        )
+        for node in pages_workers.list_nodes(session)
+    ]
+    return schemas.Page[NodeView](items=items)

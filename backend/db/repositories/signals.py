@@ -1,0 +1,101 @@
+"""Figures by which people and autoscalers judge whether there is enough of everything. Each reads an index's part."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, and_, case, func, or_, select
+from sqlalchemy.orm import Session
+
+from backend.db.models import Attempt, Episode, Lease, Node, Run, Slot, Worker
+from backend.db.models.words import SlotState, WorkerState
+from backend.db.repositories.pages_common import AnyRow
+from backend.domain.episode import AttemptState, EpisodeState, RunState
+from backend.domain.nodes import NodeState
+
+_FAR = timedelta(days=365)
+"""What may begin only later than this waits for somebody or something, not for a time."""
+_SKEW = timedelta(seconds=30)
+
+
+def queue(session: Session, now: datetime) -> Sequence[AnyRow]:
+    """Waiting episodes of runs that have not ended: (provider, reason, episodes, since when the oldest could begin)."""
+    reason = case(
+        (Run.state == RunState.PAUSED.value, "paused"),
+        (Episode.available_at > now + _FAR, "held"),
+        (Episode.available_at > now, "later"),
+        else_="ready",
+    ).label("reason")
+    oldest = func.min(func.greatest(Episode.available_at, Run.created_at)).label("oldest")
+    open_states = [state.value for state in (RunState.QUEUED, RunState.RUNNING, RunState.PAUSED)]
+    query = (
+        select(Run.provider, reason, func.count().label("episodes"), oldest)
+        .join(Episode, Episode.run_id == Run.id)
+        .where(Run.state.in_(open_states), Episode.state == EpisodeState.WAITING.value)
+        .group_by(Run.provider, reason)
+    )
+    return session.execute(query).all()
+
+
+def attempts(session: Session) -> Sequence[AnyRow]:
+    """Attempts under way: (provider, state, number)."""
+    query = select(Slot.provider, Attempt.state, func.count().label("number")).select_from(Attempt)
+    query = query.join(Slot, Slot.id == Attempt.slot_id).where(Attempt.live)
+    return session.execute(query.group_by(Slot.provider, Attempt.state)).all()
+
+
+def slots(session: Session) -> Sequence[AnyRow]:
+    """Slots: (provider, state of their node, `free`, `leased` or `closed`, number); none of nodes that are gone.
+
+    Closed ones are broken, emptied, on a node where nothing may begin, or without a worker that could use them.
+    """
+    live = and_(Lease.slot_id == Slot.id, Lease.released_at.is_(None))
+    open_ = and_(Slot.state == SlotState.FREE.value, Node.state == NodeState.READY.value, _served())
+    state = case((Lease.id.is_not(None), "leased"), (open_, "free"), else_="closed").label("state")
+    query = (
+        select(Slot.provider, Node.state.label("node"), state, func.count().label("number"))
+        .join(Node, Node.id == Slot.node_id)
+        .outerjoin(Lease, live)
+        .where(or_(Node.state != NodeState.GONE.value, Lease.id.is_not(None)))
+        .group_by(Slot.provider, Node.state, state)
+    )
+    return session.execute(query).all()
+
+
+def _served() -> ColumnElement[bool]:
+    online = Worker.state == WorkerState.ONLINE.value
+    mine = select(Worker.id).where(online, Worker.node_id == Node.id).exists()
+    cluster = Worker.capabilities["providers"][Slot.provider]["cluster"].astext
+    of_cluster = select(Worker.id).where(online, cluster == Node.cluster).exists()
+    return case((Node.cluster == "", mine), else_=of_cluster)  # noqa: PLC1901 - SQL
+
+
+def lost_since(session: Session, since: datetime) -> Sequence[AnyRow]:
+    """Attempts that were lost since then: (failure class, number)."""
+    lost = (Attempt.state == AttemptState.LOST.value, Attempt.ended_at > since)
+    query = select(Attempt.failure_class, func.count().label("number")).where(*lost)
+    return session.execute(query.group_by(Attempt.failure_class)).all()
+
+
+def leases_since(session: Session, since: datetime) -> Sequence[AnyRow]:
+    """Leases that were taken since then: (provider, number). Their keys are in the order of time."""
+    query = (
+        select(Slot.provider, func.count().label("number"))
+        .select_from(Lease)
+        .join(Slot, Slot.id == Lease.slot_id)
+        .where(Lease.id > first_key(since - _SKEW), Lease.acquired_at > since)
+        .group_by(Slot.provider)
+    )
+    return session.execute(query).all()
+
+
+def workers(session: Session) -> Sequence[AnyRow]:
+    """Workers that were not given up: (name, state, seconds since the last heartbeat)."""
+    age = func.extract("epoch", func.now() - Worker.heartbeat_at).label("age")
+    query = select(Worker.name, Worker.state, age).where(Worker.state != WorkerState.OFFLINE.value)
+    return session.execute(query.order_by(Worker.name).limit(1000)).all()
+
+
+def first_key(at: datetime) -> UUID:
+    """The smallest UUIDv7 of that moment."""
+    return UUID(int=int(at.timestamp() * 1000) << 80)

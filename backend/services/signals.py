@@ -1,0 +1,155 @@
+"""Signals for autoscalers and alarms: how much waits, runs and is free. Asked for often, so found at most every 5 s."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from threading import Lock
+
+from sqlalchemy.orm import Session
+
+from backend.db.repositories import signals as repository
+from backend.db.repositories import workers
+from backend.db.session import SessionFactory, unit_of_work
+from backend.domain.exposition import Family, gauge
+from backend.domain.nodes import NodeState
+
+FRESH_SECONDS = 5.0
+LOST_SECONDS, LEASES_SECONDS = 3600.0, 60.0
+REASONS = ("ready", "later", "held", "paused")
+"""Why episodes wait: for a slot, for a pause to end, for a person or a repeated evaluation, as their run is paused."""
+
+
+@dataclass(frozen=True)
+class Signals:
+    """How things are.
+
+    Attributes:
+        queue: waiting episodes by (provider, reason).
+        oldest: seconds for which the oldest episode has been waiting for a slot, by provider.
+        attempts: attempts under way by (provider, state).
+        slots: slots by (provider, state of their node, `free`, `leased` or `closed`).
+        lost: attempts lost within the last hour, by failure class.
+        leases: leases taken per second over the last minute, by provider.
+        workers: (state, seconds since the last heartbeat) by name.
+    """
+
+    queue: Mapping[tuple[str, str], int]
+    oldest: Mapping[str, float]
+    attempts: Mapping[tuple[str, str], int]
+    slots: Mapping[tuple[str, str, str], int]
+    lost: Mapping[str, int]
+    leases: Mapping[str, float]
+    workers: Mapping[str, tuple[str, float]]
+
+    @property
+    def providers(self) -> list[str]:
+        """All that are named anywhere."""
+        found = {provider for provider, _ in (*self.queue, *self.attempts)} | {
+            provider for provider, _, _ in self.slots
+        }
+        return sorted(found)
+
+    def waiting(self, provider: str, reason: str = "ready") -> int:
+        """Episodes of a provider that wait for that reason."""
+        return self.queue.get((provider, reason), 0)
+
+    def running(self, provider: str) -> int:
+        """Attempts of a provider that are under way."""
+        return sum(number for (name, _), number in self.attempts.items() if name == provider)
+
+    def wanted(self, provider: str) -> int:
+        """Desktops that would be used if there were slots enough: by this an autoscaler counts workers or nodes."""
+        return self.waiting(provider) + self.running(provider)
+
+    def in_state(self, provider: str, state: str) -> int:
+        """Slots of a provider that are `free`, `leased` or `closed`."""
+        return sum(number for (name, _, its), number in self.slots.items() if (name, its) == (provider, state))
+
+
+def gather(session: Session) -> Signals:
+    """All of them, as they are now."""
+    now = workers.now(session)
+    queue = repository.queue(session, now)
+    taken = repository.leases_since(session, now - timedelta(seconds=LEASES_SECONDS))
+    lost = repository.lost_since(session, now - timedelta(seconds=LOST_SECONDS))
+    return Signals(
+        queue={(row.provider, row.reason): row.episodes for row in queue},
+        oldest={row.provider: max(0.0, (now - row.oldest).total_seconds()) for row in queue if row.reason == "ready"},
+        attempts={(row.provider, row.state): row.number for row in repository.attempts(session)},
+        slots={(row.provider, row.node, row.state): row.number for row in repository.slots(session)},
+        lost={row.failure_class: row.number for row in lost},
+        leases={row.provider: row.number / LEASES_SECONDS for row in taken},
+        workers={row.name: (row.state, max(0.0, float(row.age))) for row in repository.workers(session)},
+    )
+
+
+class Recent:
+    """Signals that are a few seconds old at most, however many ask: one of them looks, the others wait for it."""
+
+    def __init__(
+        self, factory: SessionFactory, *, seconds: float = FRESH_SECONDS, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """Args: factory of sessions; seconds: how old they may be; clock: monotonic."""
+        self._factory, self._seconds, self._clock = factory, seconds, clock
+        self._lock = Lock()
+        self._found: Signals | None = None
+        self._until = 0.0
+
+    def signals(self) -> Signals:
+        """As they were a few seconds ago at most. Raises Unavailable when the database is away."""
+        with self._lock:
+            if self._found is None or self._clock() >= self._until:
+                with unit_of_work(self._factory) as session:
+                    self._found = gather(session)
+                self._until = self._clock() + self._seconds
+            return self._found
+
+
+def families(found: Signals) -> list[Family]:
+    """As figures for Prometheus. What could be 0 is said to be 0, so that an alarm sees it."""
+    of = found.providers
+    slots = [
+        ({"provider": name, "node_state": node.value, "state": state}, found.slots.get((name, node.value, state), 0))
+        for name in of
+        for node in NodeState
+        for state in ("free", "leased", "closed")
+    ]
+    return [
+        gauge(
+            "deskarena_queue_episodes",
+            "Episodes that wait, by provider and reason.",
+            [({"provider": name, "reason": why}, found.waiting(name, why)) for name in of for why in REASONS],
+        ),
+        gauge(
+            "deskarena_queue_oldest_seconds",
+            "How long the oldest episode has been waiting for a slot.",
+            [({"provider": name}, found.oldest.get(name, 0.0)) for name in of],
+        ),
+        gauge(
+            "deskarena_desktops_wanted",
+            "Desktops that would be used if there were slots enough: episodes ready to begin, and attempts under way.",
+            [({"provider": name}, found.wanted(name)) for name in of],
+        ),
+        gauge(
+            "deskarena_attempts_live",
+            "Attempts under way, by provider and state.",
+            [({"provider": name, "state": state}, number) for (name, state), number in sorted(found.attempts.items())],
+        ),
+        gauge("deskarena_slots", "Slots by provider, state of their node, and whether they are leased.", slots),
+        gauge(
+            "deskarena_attempts_lost_last_hour",
+            "Attempts that were lost within the last hour, by failure class.",
+            [({"failure_class": name}, number) for name, number in sorted(found.lost.items())],
+        ),
+        gauge(
+            "deskarena_leases_per_second",
+            "Leases taken per second, over the last minute.",
+            [({"provider": name}, found.leases.get(name, 0.0)) for name in of],
+        ),
+        gauge(
+            "deskarena_worker_heartbeat_age_seconds",
+            "Seconds since a worker was last heard of.",
+            [({"worker": name, "state": state}, age) for name, (state, age) in sorted(found.workers.items())],
+        ),
+    ]

@@ -1,0 +1,25 @@
+"""Signals, as the API says them."""
+
+from pydantic import Field
+
+from backend.web.api.schemas import View
+
+
+class ProviderSignals(View):
+    """How things are with one provider."""
+
+    waiting: dict[str, int] = Field(
+        description="Episodes by why they wait: `ready` (for a slot), `later`, `held`, `paused`."
+    )
+    oldest_wait_seconds: float = Field(description="For how long the oldest ready episode has been waiting.")
+    running: int = Field(description="Attempts under way.")
+    desktops_wanted: int = Field(description="Ready episodes and attempts under way together.")
+    slots: dict[str, int] = Field(description="Slots that are `free`, `leased` or `closed`.")
+    leases_per_second: float = Field(description="Over the last minute.")
+
+
+class SignalsView(View):
+    """How things are."""
+
+    providers: dict[str, ProviderSignals] = Field(default={})
+    lost_last_hour: dict[str, int] = Field(default={}, description="Lost attempts by failure class.")

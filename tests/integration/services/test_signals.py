@@ -1,0 +1,107 @@
+"""Signals for autoscalers: they count what is there, and looking is cheap."""
+
+from datetime import timedelta
+
+from sqlalchemy import text, update
+
+from backend.db.models import Episode, Run, Worker
+from backend.db.repositories import workers
+from backend.domain.errors import FailureClass
+from backend.domain.nodes import NodeState
+from backend.services import nodes, signals
+from backend.services.signals import Recent, Signals
+from tests.factories.records import World
+from tests.integration.services.test_nodes import ZONE, claimed, observe, seen, serving
+
+
+def gathered(world: World) -> Signals:
+    found: Signals = world.do(signals.gather)
+    return found
+
+
+class TestGather:
+    def test_an_empty_installation_has_none(self, installation: World) -> None:
+        found = gathered(installation)
+        assert (found.providers, dict(found.lost), dict(found.workers)) == ([], {}, {})
+
+    def test_counts_what_waits_by_reason(self, ready: World) -> None:
+        serving(ready)
+        ready.submit(provider="k8s", repeats=2)
+        paused = ready.submit(provider="k8s")
+        local = ready.submit()
+        with ready.work() as session:
+            session.execute(update(Run).where(Run.id == paused.id).values(state="paused"))
+            now = workers.now(session)
+            session.execute(
+                update(Episode).where(Episode.run_id == local.id).values(available_at=now + timedelta(seconds=60))
+            )
+        found = gathered(ready)
+        assert dict(found.queue) == {("k8s", "ready"): 6, ("k8s", "paused"): 3, ("local", "later"): 3}
+        assert set(found.oldest) == {"k8s"}
+        assert (found.wanted("k8s"), found.wanted("local")) == (6, 0)
+
+    def test_counts_what_runs_what_is_free_and_what_was_lost(self, ready: World) -> None:
+        worker = serving(ready)
+        observe(ready, seen("n1", 2), seen("n2", 3, NodeState.DRAINING, "cordoned"), seen("n3", 1, NodeState.GONE))
+        ready.submit(provider="k8s")
+        ready.lose(claimed(ready, worker), FailureClass.CLUSTER)
+        ready.run_to_evaluation(claimed(ready, worker))
+        found = gathered(ready)
+        assert dict(found.attempts) == {("k8s", "evaluating"): 1}
+        assert dict(found.slots) == {
+            ("k8s", "ready", "leased"): 1,
+            ("k8s", "ready", "free"): 1,
+            ("k8s", "draining", "closed"): 3,
+        }
+        assert dict(found.lost) == {"cluster": 1}
+        assert found.leases["k8s"] == 2 / 60
+        assert found.wanted("k8s") == 3
+        state, age = found.workers["w1"]
+        assert state == "online"
+        assert 0.0 <= age < 60.0
+
+    def test_slots_that_no_worker_can_use_are_closed(self, installation: World) -> None:
+        observe(installation, seen("n1", 2))
+        worker = installation.worker()
+        assert dict(gathered(installation).slots) == {
+            ("k8s", "ready", "closed"): 2,
+            ("local", "ready", "free"): 2,
+        }
+        with installation.work() as session:
+            session.get_one(Worker, worker.id).state = "offline"
+        assert gathered(installation).in_state("local", "closed") == 2
+
+    def test_what_held_a_gone_node_is_seen_until_it_is_moved_off(self, ready: World) -> None:
+        worker = serving(ready)
+        observe(ready, seen("n1", 2))
+        ready.submit(provider="k8s")
+        claimed(ready, worker)
+        observe(ready)
+        assert dict(gathered(ready).slots) == {("k8s", "gone", "leased"): 1}
+        ready.do(nodes.move_off, ZONE)
+        assert dict(gathered(ready).slots) == {}
+
+
+class TestRecent:
+    def test_looks_once_in_a_while(self, ready: World) -> None:
+        clock = [0.0]
+        ready.worker()
+        recent = Recent(ready.factory, seconds=5.0, clock=lambda: clock[0])
+        assert recent.signals().waiting("local") == 0
+        ready.submit()
+        clock[0] = 4.9
+        assert recent.signals().waiting("local") == 0
+        clock[0] = 5.0
+        assert recent.signals().waiting("local") == 3
+
+
+class TestCheap:
+    def test_lost_attempts_and_leases_are_found_by_an_index(self, ready: World) -> None:
+        """Both tables grow without end; a scrape must not read them whole."""
+        lost = "SELECT 1 FROM attempt WHERE state = 'lost' AND ended_at > now() - interval '1 hour'"
+        leases = "SELECT 1 FROM lease WHERE id > '018f0000-0000-7000-8000-000000000000'"
+        with ready.work() as session:
+            session.execute(text("SET LOCAL enable_seqscan = off"))
+            plans = ["\n".join(session.scalars(text(f"EXPLAIN {query}"))) for query in (lost, leases)]
+        assert "ix_attempt_lost" in plans[0]
+        assert "pk_lease" in plans[1]

@@ -1,0 +1,48 @@
+"""Nodes of clusters, over the API and on the workers page."""
+
+from fastapi.testclient import TestClient
+
+from backend.domain.nodes import NodeState
+from tests.factories.records import World
+from tests.integration.services.test_nodes import claimed, observe, seen, serving
+
+CORDONED = "cordoned: somebody keeps new pods away from it"
+
+
+def cluster_at_work(world: World) -> None:
+    """A node with an attempt, a cordoned one, and one that is gone."""
+    worker = serving(world, "w7")
+    observe(world, seen("node-1", 2))
+    world.submit(provider="k8s")
+    claimed(world, worker)
+    observe(world, seen("node-1", 2), seen("node-2", 1, NodeState.DRAINING, CORDONED), seen("node-3", 1))
+    observe(world, seen("node-1", 2), seen("node-2", 1, NodeState.DRAINING, CORDONED))
+
+
+class TestApi:
+    def test_lists_nodes_with_slots_and_who_holds_them(self, fresh: TestClient, installation: World) -> None:
+        cluster_at_work(installation)
+        found = {(node["cluster"], node["name"]): node for node in fresh.get("/api/v1/nodes").json()["items"]}
+        assert set(found) == {("", "n1"), ("", "w7"), *(("zone-a", f"node-{number}") for number in (1, 2, 3))}
+        first, second, third = (found["zone-a", f"node-{number}"] for number in (1, 2, 3))
+        held = [(slot["state"], slot["worker"], bool(slot["task"])) for slot in first["slots"]]
+        assert held == [("leased", "w7", True), ("free", "", False)]
+        assert (second["state"], second["reason"]) == ("draining", CORDONED)
+        assert (third["state"], third["slots"]) == ("gone", [])
+
+    def test_a_worker_lists_its_own_slots_only(self, fresh: TestClient, installation: World) -> None:
+        cluster_at_work(installation)
+        slots = {worker["name"]: worker["slots"] for worker in fresh.get("/api/v1/workers").json()["items"]}
+        assert [len(slots[name]) for name in ("w1", "w7")] == [2, 0]
+
+
+class TestPage:
+    def test_says_why_nothing_begins_on_a_node(self, fresh: TestClient, installation: World) -> None:
+        cluster_at_work(installation)
+        page = fresh.get("/workers").text
+        assert all(words in page for words in ("zone-a", "node-2", CORDONED, "node-3", "the cluster has no such node"))
+
+    def test_slots_that_the_scheduler_places_are_named_so(self, fresh: TestClient, installation: World) -> None:
+        serving(installation)
+        observe(installation, seen("", 5))
+        assert "any node of zone-a" in fresh.get("/workers").text

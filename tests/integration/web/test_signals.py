@@ -1,0 +1,47 @@
+"""Signals over HTTP: for Prometheus, for others, and who may ask."""
+
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+from pydantic import SecretStr
+
+from backend.config import Settings
+from backend.web.app import create_app
+from tests.factories.records import World
+from tests.integration.web.conftest import OWN
+
+
+class TestMetrics:
+    def test_are_prometheus_text(self, client: TestClient) -> None:
+        answer = client.get("/metrics")
+        assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
+        lines = answer.text.splitlines()
+        names = {line.split()[2] for line in lines if line.startswith("# TYPE")}
+        assert {"deskarena_queue_episodes", "deskarena_slots", "deskarena_desktops_wanted"} <= names
+        assert all(line.startswith("#") or float(line.rpartition(" ")[2]) >= 0 for line in lines)
+        assert any(line.startswith('deskarena_queue_episodes{provider="local",reason="ready"} ') for line in lines)
+
+    def test_say_the_same_as_the_api(self, client: TestClient) -> None:
+        wanted = client.get("/api/v1/signals").json()["providers"]["local"]["desktops_wanted"]
+        assert f'deskarena_desktops_wanted{{provider="local"}} {wanted}\n' in client.get("/metrics").text
+
+
+class TestToken:
+    @pytest.fixture
+    def guarded(self, installation: World, tmp_path: Path) -> TestClient:
+        settings = Settings(data=tmp_path, token=SecretStr("all"), metrics_token=SecretStr("figures"))
+        return TestClient(create_app(settings, installation.factory, installation.store), base_url=OWN)
+
+    @pytest.mark.parametrize("path", ["/metrics", "/api/v1/signals"])
+    @pytest.mark.parametrize(("token", "status"), [("", 401), ("wrong", 401), ("figures", 200), ("all", 200)])
+    def test_figures_need_one_of_both(self, guarded: TestClient, path: str, token: str, status: int) -> None:
+        assert guarded.get(path, headers={"authorization": f"Bearer {token}"}).status_code == status
+
+    @pytest.mark.parametrize("path", ["/api/v1/workers", "/metrics/x", "/api/v1/runs"])
+    def test_the_one_for_figures_opens_nothing_else(self, guarded: TestClient, path: str) -> None:
+        assert guarded.get(path, headers={"authorization": "Bearer figures"}).status_code == 401
+
+    def test_without_one_an_empty_token_opens_nothing(self, installation: World, tmp_path: Path) -> None:
+        app = create_app(Settings(data=tmp_path, token=SecretStr("all")), installation.factory, installation.store)
+        assert TestClient(app, base_url=OWN).get("/metrics", headers={"authorization": "Bearer "}).status_code == 401

@@ -1,0 +1,49 @@
+"""The recipes of docs/autoscaling.md name what there is: figures, places in the API's answer, deployments."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from backend.services.signals import Signals, families
+from backend.web.api.schemas_signals import ProviderSignals
+
+ROOT = Path(__file__).resolve().parents[3]
+PAGE = (ROOT / "docs/autoscaling.md").read_text()
+NOTHING = Signals({("k8s", "ready"): 1}, {}, {}, {}, {}, {}, {})
+FIGURES = {family.name for family in families(NOTHING)}
+
+
+def documents() -> list[dict[str, Any]]:
+    blocks = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
+    return [found for block in blocks for found in yaml.safe_load_all(block)]
+
+
+def triggers() -> dict[str, dict[str, Any]]:
+    found = [each for each in documents() if "triggers" in each or each.get("kind") == "ScaledObject"]
+    listed = [trigger for each in found for trigger in each.get("triggers") or each["spec"]["triggers"]]
+    return {trigger["type"]: trigger for trigger in listed}
+
+
+def test_every_figure_is_on_the_page_and_no_other() -> None:
+    assert set(re.findall(r"deskarena_[a-z_]+", PAGE)) == FIGURES
+
+
+def test_the_trigger_reads_a_place_that_the_api_answers() -> None:
+    first, provider, name = triggers()["metrics-api"]["metadata"]["valueLocation"].split(".")
+    assert (first, provider) == ("providers", "k8s")
+    assert name in ProviderSignals.model_fields
+
+
+def test_its_token_is_there_and_numbers_are_texts_as_keda_wants_them() -> None:
+    authentication = next(each for each in documents() if each.get("kind") == "TriggerAuthentication")
+    assert triggers()["metrics-api"]["authenticationRef"]["name"] == authentication["metadata"]["name"]
+    assert all(isinstance(value, str) for each in triggers().values() for value in each["metadata"].values())
+
+
+def test_what_is_scaled_is_deployed() -> None:
+    scaled = next(each for each in documents() if each.get("kind") == "ScaledObject")
+    made = [each for path in (ROOT / "deploy/k8s").rglob("*.yaml") for each in yaml.safe_load_all(path.read_text())]
+    deployments = {each["metadata"]["name"] for each in made if each and each.get("kind") == "Deployment"}
+    assert scaled["spec"]["scaleTargetRef"]["name"] in deployments
