@@ -1,0 +1,70 @@
+"""A clock that the simulator sets, in the place of the database's: an hour of a cluster passes in seconds.
+
+Everything that the scheduler measures time by is the database's clock (`now()`, `clock_timestamp()`, defaults of
+columns). In a simulated database these names mean functions of the schema `simulator`, which stands before PostgreSQL's
+own in the search path; they give the simulator's time, which every transaction is told when it begins. No line of the
+product knows of it. What Python's own clock stamps (ids) stays in the order in which it happened.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
+
+START = datetime(2040, 1, 1, tzinfo=UTC)
+"""After any start of a database's server, which the reaper looks at."""
+_FUNCTION = """
+    CREATE FUNCTION simulator.{name}() RETURNS timestamptz LANGUAGE sql STABLE AS
+    $$ SELECT coalesce(nullif(current_setting('simulator.now', true), '')::timestamptz, pg_catalog.{name}()) $$
+"""
+_DEFAULTS = """
+    SELECT table_name, column_name FROM information_schema.columns
+    WHERE table_schema = 'public' AND column_default = 'now()'
+"""
+
+
+class Clock:
+    """Seconds since the simulation began; only the simulator moves it."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self.jumped = 0.0
+        """By how much the database's clock is wrong since somebody set it."""
+
+    @property
+    def at(self) -> datetime:
+        """The moment as the database has it."""
+        return START + timedelta(seconds=self.seconds + self.jumped)
+
+
+def replace_clock(url: str) -> None:
+    """Makes the database at `url` ask the simulator for the time, in every later connection."""
+    engine = create_engine(url)
+    try:
+        with engine.begin() as connection:
+            defaults = connection.execute(text(_DEFAULTS)).all()
+            connection.execute(text("CREATE SCHEMA simulator"))
+            for name in ("now", "clock_timestamp"):
+                connection.execute(text(_FUNCTION.format(name=name)))
+            database = make_url(url).database
+            connection.execute(text(f'ALTER DATABASE "{database}" SET search_path = simulator, pg_catalog, public'))
+            connection.execute(text("SET LOCAL search_path = simulator, pg_catalog, public"))
+            for table, column in defaults:
+                connection.execute(text(f'ALTER TABLE "{table}" ALTER COLUMN "{column}" SET DEFAULT now()'))
+    finally:
+        engine.dispose()
+
+
+@contextmanager
+def told(engine: Engine, clock: Clock) -> Iterator[None]:
+    """Tells every transaction of this engine the simulator's time as it begins."""
+
+    def begin(connection: Connection) -> None:
+        connection.exec_driver_sql("SELECT set_config('simulator.now', %s, true)", (clock.at.isoformat(),))
+
+    event.listen(engine, "begin", begin)
+    try:
+        yield
+    finally:
+        event.remove(engine, "begin", begin)

@@ -1,0 +1,80 @@
+"""Installations to simulate in: projects with weights, a benchmark of many tasks, runs with many episodes."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import text
+
+from backend.db.models import Run
+from backend.db.repositories import projects
+from backend.domain.task import Task
+from backend.services.projects import actor_for
+from backend.services.requests import RunRequest
+from backend.services.runs import submit_run
+from tests import databases
+from tests.factories.records import World, world
+from tests.factories.tasks import make_benchmark, make_task
+from tests.simulator.clock import Clock, replace_clock, told
+from tests.simulator.durations import waa_tasks
+
+BENCHMARK = "simulated"
+
+
+@contextmanager
+def real_time(server: str) -> Iterator[World]:
+    """An empty installation on that server, by the database's own clock."""
+    with databases.copied(server) as url, world(url) as made:
+        yield made
+
+
+@contextmanager
+def virtual_time(server: str, clock: Clock) -> Iterator[World]:
+    """An empty installation on that server whose database asks `clock` for the time."""
+    with databases.copied(server) as url:
+        replace_clock(url)
+        with world(url) as made, told(made.factory.kw["bind"], clock):
+            yield made
+
+
+@dataclass(frozen=True)
+class Share:
+    """A project with its weight and what it submits: for each run its patterns of tasks, repeats and priority."""
+
+    name: str
+    weight: float = 1.0
+    runs: Sequence[Mapping[str, Any]] = field(default_factory=lambda: [{}])
+
+
+def import_tasks(made: World, number: int) -> UUID:
+    """A benchmark of so many tasks in domains of a hundred; returns its task set."""
+    tasks = [make_task(f"d{at // 100:03}", f"t{at:05}") for at in range(number)]
+    return made.benchmark(make_benchmark(*tasks), BENCHMARK)
+
+
+def import_waa(made: World) -> UUID:
+    """WAA's tasks by name, in its order; the tasks themselves are of no matter here."""
+    tasks: list[Task] = [make_task(task.domain, task.name) for task in waa_tasks()]
+    return made.benchmark(make_benchmark(*tasks), BENCHMARK)
+
+
+def submit_all(made: World, shares: Sequence[Share]) -> dict[UUID, str]:
+    """Submits what the projects want; returns each run's project. A worker must have registered."""
+    return {submit(made, share, **run).id: share.name for share in shares for run in share.runs}
+
+
+def submit(made: World, share: Share, agent: str = "noop", **request: Any) -> Run:
+    """Submits one run of a project."""
+    with made.work() as session:
+        project = projects.get_or_make(session, share.name)
+        project.weight = share.weight
+        asked = RunRequest(benchmark=BENCHMARK, agent=agent, **request)
+        return submit_run(session, asked, project=project, actor=actor_for(session, project))
+
+
+def vacuumed(made: World) -> None:
+    """Statistics as they are after a while of use: autovacuum would come in the middle of a measurement."""
+    with made.factory.kw["bind"].connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(text("VACUUM ANALYZE"))

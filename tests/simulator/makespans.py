@@ -1,0 +1,72 @@
+"""Makespans of WAA's tasks in virtual time: the real scheduler beside what others do with the same seconds."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from backend.services.claims import Claim
+from tests.simulator.clock import Clock
+from tests.simulator.durations import Length, played, typical_lengths, waa_tasks
+from tests.simulator.installations import Share, import_waa, submit, virtual_time
+from tests.simulator.journal import Journal
+from tests.simulator.policies import first_come, longest_first, lower_bound, static_slices
+from tests.simulator.timelines import VirtualTime
+from tests.simulator.workers import Fate, Setting, SimulatedWorker
+
+NODES, SLOTS = 5, 8
+PLAYS = 3
+"""Runs of the same agent, one after the other: the first knows nothing, the others know those before."""
+
+
+@dataclass(frozen=True)
+class Play:
+    """One run of all tasks; all but `bound` in units of the lower bound.
+
+    Attributes:
+        bound: seconds of the lower bound: the longest task, or the whole work on all slots.
+        ours: the real scheduler.
+        slices: each slot has its slice beforehand (WAA).
+        queue: one queue in the file's order (OSWorld).
+        foresight: the longest task first, as if all lengths were known.
+    """
+
+    bound: float
+    ours: float
+    slices: float
+    queue: float
+    foresight: float
+
+
+def plays(server: str, seed: int, noise: float, number: int = PLAYS) -> list[Play]:
+    """Several runs of one agent on an installation of their own, one after the other."""
+    typical = typical_lengths(seed)
+    lengths = [played(typical, seed * 1000 + at, noise) for at in range(number)]
+    clock = Clock()
+    with virtual_time(server, clock) as world:
+        import_waa(world)
+        timeline, journal = VirtualTime(clock), Journal()
+        now: dict[str, Length] = {}
+        setting = Setting(world, timeline, journal, lambda claim: _fate(claim, now))
+        workers = [SimulatedWorker(setting, f"n{at}", SLOTS) for at in range(NODES)]
+        for worker in workers:
+            worker.start()
+        ends = []
+        for at, each in enumerate(lengths):
+            now |= {f"{task.domain}/{task.name}": length for task, length in zip(waa_tasks(), each, strict=True)}
+            began, wanted = clock.seconds, len(journal.ended) + len(each)
+            submit(world, Share("waa"), seed=at)
+            for worker in workers:
+                worker.wake()
+            timeline.run(lambda wanted=wanted: len(journal.ended) >= wanted)  # type: ignore[misc]
+            ends.append(clock.seconds - began)
+    return [_play(each, end) for each, end in zip(lengths, ends, strict=True)]
+
+
+def _fate(claim: Claim, lengths: dict[str, Length]) -> Fate:
+    return Fate(lengths[str(claim.task.key)], steps=0)
+
+
+def _play(lengths: Sequence[Length], end: float) -> Play:
+    seconds, slots = [each.total for each in lengths], NODES * SLOTS
+    bound = lower_bound(seconds, slots)
+    others = (policy(seconds, slots) / bound for policy in (static_slices, first_come, longest_first))
+    return Play(bound, end / bound, *others)

@@ -1,0 +1,224 @@
+"""A worker without desktops: it leases, claims, beats and writes as `worker/dispatcher.py` and its runner do.
+
+Every write is the real service's, in a transaction of its own; only what lies between two writes is simulated: time
+passes instead of a desktop being reset, an agent acting and an evaluator looking.
+"""
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+from uuid import UUID
+
+from backend.db.models import Lease
+from backend.domain.episode import EndedBy
+from backend.domain.errors import DeskarenaError, FailureClass, LeaseLost, Unavailable
+from backend.services import attempts, claims
+from backend.services.claims import Claim
+from tests.factories.records import World, evaluation
+from tests.simulator.durations import Length
+from tests.simulator.journal import Hold, Journal
+from tests.simulator.timelines import Timeline
+
+TRIES = 5
+_PIDS = itertools.count(1)
+
+
+@dataclass(frozen=True)
+class Fate:
+    """What becomes of an attempt.
+
+    Attributes:
+        length: seconds by phase.
+        score: of its verdict.
+        loss: it is lost with this class while the agent acts, instead of being scored.
+        steps: that are recorded, each with its own write.
+    """
+
+    length: Length
+    score: float = 1.0
+    loss: FailureClass | None = None
+    steps: int = 1
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the simulated workers of one simulation share; `beat` and `poll` are seconds, by default the product's."""
+
+    world: World
+    timeline: Timeline
+    journal: Journal
+    fate: Callable[[Claim], Fate]
+    provider: str = "local"
+    beat: float = 5.0
+    poll: float = 2.0
+
+
+class SimulatedWorker:
+    """One node with its slots. Its methods are acts of the timeline."""
+
+    def __init__(self, setting: Setting, node: str, slots: int) -> None:
+        """Registers it. Call `start` to have it take work."""
+        self._with = setting
+        self.node = node
+        self.dead = False
+        self.errors: list[DeskarenaError] = []
+        self._slots = slots
+        self._held: dict[int, UUID] = {}
+        self._free_at = dict.fromkeys(range(slots), setting.timeline.now())
+        self._lock = Lock()
+        self._taking = Lock()
+        slots_by_provider, pid = {setting.provider: slots}, next(_PIDS)
+        self.id = setting.world.worker(node, slots_by_provider=slots_by_provider, node=node, pid=pid).id
+
+    def start(self, after: float = 0.0) -> None:
+        """Looks for work from then on, and beats."""
+        self._free_at = dict.fromkeys(self._free_at, self._with.timeline.now() + after)
+        self._with.timeline.later(after, self._poll)
+        self._with.timeline.later(after + self._with.beat, self._beat)
+
+    def wake(self) -> None:
+        """There may be work, as a message of the broker says."""
+        self._with.timeline.later(0.0, self._take)
+
+    def kill(self) -> None:
+        """Ends as a process that is killed: it writes nothing more, gives nothing back, and forgets what it had."""
+        self.dead = True
+
+    def _poll(self) -> None:
+        if self.dead:
+            return
+        self._take()
+        self._with.timeline.later(self._with.poll, self._poll)
+
+    def _take(self) -> None:
+        """Takes work for all free slots, one round at a time, as a dispatcher's thread does."""
+        with self._taking:
+            while len(self._held) < self._slots and not self.dead:
+                taken = self._taken(self._slots - len(self._held))
+                for claim in taken:
+                    with self._lock:
+                        # Its end may have been told to the database, and not yet to us.
+                        self._held[claim.slot.index] = claim.lease_id
+                    self._began(claim, self._free_at[claim.slot.index])
+                if not taken:
+                    return
+
+    def _taken(self, number: int) -> list[Claim]:
+        try:
+            return take(self._with.world, self.id, self._with.provider, number)
+        except Unavailable as error:  # The next poll asks again.
+            self.errors.append(error)
+            return []
+
+    def _beat(self) -> None:
+        if self.dead:
+            return
+        with self._lock:
+            held = set(self._held.values())
+        self._write(claims.worker_heartbeat, self.id, held)
+        self._with.timeline.later(self._with.beat, self._beat)
+
+    def _began(self, claim: Claim, free_at: float) -> None:
+        """An attempt begins: its desktop is being made."""
+        now, fate = self._with.timeline.now(), self._with.fate(claim)
+        hold = Hold(claim.run_id, claim.episode_id, (self.node, claim.slot.index), free_at, now)
+        self._with.journal.leased(claim.attempt_id, hold)
+        self._after(fate.length.prepare, claim, lambda: self._running(claim, fate))
+
+    def _write(self, call: Callable[..., Any], *args: Any, **named: Any) -> None:
+        """Asks again while the database is away or too busy, as `worker/database.py` does."""
+        for left in reversed(range(TRIES)):
+            try:
+                self._with.world.do(call, *args, **named)
+            except Unavailable as error:
+                self.errors.append(error)
+                if not left:
+                    raise
+            else:
+                return
+
+    def _after(self, seconds: float, claim: Claim, act: Callable[[], None]) -> None:
+        """Has the attempt go on later, unless the worker is dead by then or its lease was taken away."""
+
+        def go_on() -> None:
+            if self.dead:
+                return
+            try:
+                act()
+            except LeaseLost as error:
+                self.errors.append(error)
+                self._ended(claim)
+
+        self._with.timeline.later(seconds, go_on)
+
+    def _running(self, claim: Claim, fate: Fate) -> None:
+        self._write(attempts.enter_running, claim.fence, {"reset": fate.length.prepare})
+        for index in range(fate.steps):
+            self._with.world.step(claim, index)
+        end = self._lost if fate.loss is not None else self._evaluating
+        self._after(fate.length.play, claim, lambda: end(claim, fate))
+
+    def _lost(self, claim: Claim, fate: Fate) -> None:
+        failure = fate.loss or FailureClass.GUEST
+        self._write(attempts.finish_lost, claim.fence, failure, "simulated", {"agent": fate.length.play})
+        self._next(claim)
+
+    def _evaluating(self, claim: Claim, fate: Fate) -> None:
+        spent = {"agent": fate.length.play}
+        self._write(attempts.enter_evaluating, claim.fence, EndedBy.DONE, spent)
+        self._after(fate.length.evaluate, claim, lambda: self._scored(claim, fate))
+
+    def _scored(self, claim: Claim, fate: Fate) -> None:
+        verdict, spent = evaluation(fate.score), {"evaluation": fate.length.evaluate}
+        self._write(attempts.finish_scored, claim.fence, verdict, [], spent)
+        self._next(claim)
+
+    def _next(self, claim: Claim) -> None:
+        """The slot goes on under its lease, as long as there is work for it."""
+        free_at = self._with.timeline.now()
+        self._with.journal.finished(claim.attempt_id, free_at)
+        following = None if self.dead else again(self._with.world, claim)
+        if following is not None:
+            self._began(following, free_at)
+            return
+        self._write(claims.release_lease, claim.lease_id, "no more work")
+        self._give_back(claim, free_at)
+
+    def _ended(self, claim: Claim) -> None:
+        """The lease was taken away: the slot is ours no more, and free."""
+        now = self._with.timeline.now()
+        self._with.journal.finished(claim.attempt_id, now, taken=True)
+        self._give_back(claim, now)
+
+    def _give_back(self, claim: Claim, free_at: float) -> None:
+        with self._lock:
+            if self._held.get(claim.slot.index) == claim.lease_id:
+                del self._held[claim.slot.index]
+                self._free_at[claim.slot.index] = free_at
+
+
+def take(world: World, worker_id: UUID, provider: str, number: int) -> list[Claim]:
+    """Leases and claims up to so many, as a dispatcher's round does."""
+    taken: list[Claim] = []
+    while len(taken) < number:
+        with world.work() as session:
+            lease = claims.acquire_lease(session, worker_id, provider)
+            if lease is None:
+                return taken
+            claim = claims.claim_episode(session, lease)
+            if claim is None:
+                claims.release_lease(session, lease.id, "nothing waits")
+                return taken
+            taken.append(claim)
+    return taken
+
+
+def again(world: World, claim: Claim) -> Claim | None:
+    """The next episode under the same lease; None if nothing waits, or the lease is not ours any more."""
+    try:
+        with world.work() as session:
+            return claims.claim_episode(session, session.get_one(Lease, claim.lease_id))
+    except (LeaseLost, Unavailable):
+        return None
