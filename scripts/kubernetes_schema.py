@@ -29,6 +29,11 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "scheduling.k8s.io/v1": ("PriorityClass",),
     "storage.k8s.io/v1": ("StorageClass",),
 }  # fmt: skip
+# Kinds of others, of which no more is known here than that they have a name and a spec.
+FOREIGN: Mapping[str, tuple[str, ...]] = {
+    "keda.sh/v1alpha1": ("ScaledJob", "ScaledObject", "TriggerAuthentication"),
+    "monitoring.coreos.com/v1": ("PodMonitor", "PrometheusRule", "ServiceMonitor"),
+}
 # Two groups have an Event; the client tells them apart by a prefix.
 PREFIXED = {("v1", "Event"): "CoreV1Event", ("events.k8s.io/v1", "Event"): "EventsV1Event"}
 _PROTOCOLS = ("TCP", "UDP", "SCTP")
@@ -72,6 +77,7 @@ WORDS: Mapping[tuple[str, str], tuple[str, ...]] = {
 NUMBER_OR_TEXT = {"port", "targetPort", "maxSurge", "maxUnavailable", "minAvailable"}
 QUANTITIES = {"limits", "requests", "hard", "capacity", "allocatable", "overhead"}
 ONE_QUANTITY = {"sizeLimit", "averageValue", "divisor"}
+_JSON_WORDS = {dict: "object", list: "array", str: "string", bool: "bool", int: "number", float: "number"}
 _QUANTITY = re.compile(r"^[+-]?(\d+|\d+\.\d*|\.\d+)([numkMGTPE]|[KMGTPE]i|[eE][+-]?\d+)?$")
 _TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$")
 
@@ -84,11 +90,13 @@ class Problem:
         path: where, as `spec.containers[0].image`.
         kind: unknown, type, missing or word.
         message: a whole sentence's worth.
+        found: JSON's word for what is there, of a wrong type (`string`, `number`, ...).
     """
 
     path: str
     kind: str
     message: str
+    found: str = ""
 
     def __str__(self) -> str:
         return f"{self.path}: {self.message}"
@@ -130,6 +138,8 @@ def problems(document: Any) -> list[Problem]:
         return [Problem("", "type", "is not an object")]
     named = (str(document.get("apiVersion", "")), str(document.get("kind", "")))
     model = model_of(*named)
+    if named[1] in FOREIGN.get(named[0], ()):
+        return [one for one in (_named(document), _specified(document)) if one is not None]
     if not model:
         return [Problem("", "word", f"no kind {named[1] or '(none)'} in version {named[0] or '(none)'} is known here")]
     return list(_object(document, model, ""))
@@ -138,6 +148,16 @@ def problems(document: Any) -> list[Problem]:
 def of_model(value: Any, model: str, path: str = "") -> list[Problem]:
     """The same for a part of a manifest, given the client's class for it (as `V1PodSpec`)."""
     return list(_object(value, model, path))
+
+
+def _named(document: Json) -> Problem | None:
+    about = document.get("metadata")
+    named = isinstance(about, dict) and (about.get("name") or about.get("generateName"))
+    return None if named else Problem("metadata.name", "missing", "is required")
+
+
+def _specified(document: Json) -> Problem | None:
+    return None if isinstance(document.get("spec"), dict) else Problem("spec", "missing", "is required")
 
 
 def _object(value: Any, model: str, path: str) -> Iterator[Problem]:
@@ -229,5 +249,5 @@ def _words(value: Any, model: str, name: str, path: str) -> Iterator[Problem]:
 
 
 def _wrong(path: str, wanted: str, value: Any) -> Problem:
-    is_a = {dict: "an object", list: "a list", str: "a text", bool: "true or false", int: "a number", float: "a number"}
-    return Problem(path, "type", f"should be {wanted}, is {is_a.get(type(value), 'nothing')}: {value!r:.60}")
+    word = _JSON_WORDS.get(type(value), "null")
+    return Problem(path, "type", f"should be {wanted}, is {value!r:.60} ({word})", word)

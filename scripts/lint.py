@@ -89,6 +89,11 @@ def yaml() -> tuple[bool, str]:
     return call(BIN / "yamllint", "--strict", "deploy", "docker-compose.yml")
 
 
+def manifests() -> tuple[bool, str]:
+    """Kubernetes manifests: fields, types and words, as an API server checks them."""
+    return call(BIN / "python", "-m", "scripts.kubernetes_manifests")
+
+
 def migrations() -> tuple[bool, str]:
     """The SQL that the migrations would run, checked for statements that hurt a live database."""
     made, sql = call(BIN / "alembic", "upgrade", "head", "--sql", DATABASE_URL="postgresql+psycopg://offline/offline")
@@ -115,6 +120,7 @@ CHECKS: tuple[Callable[[], tuple[bool, str]], ...] = (
     browser_code,
     spelling,
     yaml,
+    manifests,
     migrations,
     tracked,
 )

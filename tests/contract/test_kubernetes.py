@@ -1,44 +1,219 @@
-"""What our code relies on in a Kubernetes API: on the fake cluster, and on a real one where KUBECONFIG names it."""
+"""What our code relies on in a Kubernetes API, through the product's port: on the fake cluster, and on a real one.
 
-from collections.abc import Iterator
-from pathlib import Path
+KUBECONFIG (or DESKARENA_TEST_KUBECONFIG, which counts first; empty: none) names the real one. It gets a namespace that
+is deleted afterwards.
+"""
+
 from typing import Any
 
 import pytest
-from kubernetes import client, config
 
-from tests.fakes.kubernetes.cluster import FakeCluster, fake_cluster
+from tests.contract.clusters import (
+    MERGE,
+    REAL,
+    SECONDS,
+    STEPS,
+    STRATEGIC,
+    Place,
+    lease,
+    place,
+    pod,
+    secret,
+)
 from tests.waiting import until
+from worker.k8s.cluster import LEASES, NODES, PODS, SECRETS, Conflict, Missing, Refused
+from worker.k8s.official import connect
 
-KVM = "devices.kubevirt.io/kvm"
-
-
-@pytest.fixture
-def cluster() -> Iterator[FakeCluster]:
-    with fake_cluster() as found:
-        found.add_namespace("desks")
-        found.add_node("node-1", kvm=2)
-        yield found
+__all__ = ["place"]
 
 
-@pytest.fixture
-def core(cluster: FakeCluster, tmp_path: Path) -> Iterator[client.CoreV1Api]:
-    found: Any = config
-    with found.new_client_from_config(str(cluster.kubeconfig(tmp_path / "kubeconfig"))) as api:
-        yield client.CoreV1Api(api)
+class TestRealCluster:
+    @pytest.mark.skipif(not REAL, reason="needs a Kubernetes cluster of one's own, which KUBECONFIG names")
+    def test_answers(self) -> None:
+        """Where there is one, every test of this suite runs on it, too."""
+        port = connect(REAL, "default")
+        assert port.list(NODES).items
+        port.close()
 
 
-def pod(name: str) -> dict[str, Any]:
-    container = {"name": "vm", "image": "vm:1", "resources": {"limits": {KVM: "1"}}}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": {"containers": [container]}}
+class TestNames:
+    def test_a_name_is_given_once(self, place: Place) -> None:
+        place.port.create(SECRETS, secret("one"))
+        with pytest.raises(Conflict, match='secrets "one" already exists') as caught:
+            place.port.create(SECRETS, secret("one"))
+        assert caught.value.reason == "AlreadyExists"
+
+    def test_what_is_not_there_is_missing(self, place: Place) -> None:
+        with pytest.raises(Missing, match=r'leases.coordination.k8s.io "none" not found'):
+            place.port.get(LEASES, "none")
+        assert place.port.delete(SECRETS, "none") is False
+        with pytest.raises(Missing):
+            place.port.patch(SECRETS, "none", {"metadata": {"labels": {"a": "b"}}})
+
+    def test_a_name_has_to_be_one(self, place: Place) -> None:
+        with pytest.raises(Refused, match=r"a lowercase RFC 1123 subdomain must consist of") as caught:
+            place.port.create(SECRETS, secret("Not_A_Name"))
+        assert caught.value.code == 422
+
+    def test_a_namespace_has_to_be_there(self, place: Place) -> None:
+        said = place.ask("POST", "/api/v1/namespaces/deskarena-none/secrets", secret("one"))
+        assert (said.status, said.body["message"]) == (404, 'namespaces "deskarena-none" not found')
+
+    def test_another_object_of_the_same_name_has_another_uid(self, place: Place) -> None:
+        first = place.port.create(SECRETS, secret("one"))
+        place.port.delete(SECRETS, "one")
+        until(lambda: place.gone(SECRETS, "one"), SECONDS)
+        second = place.port.create(SECRETS, secret("one"))
+        assert first["metadata"]["uid"] != second["metadata"]["uid"]
+        assert int(second["metadata"]["resourceVersion"]) > int(first["metadata"]["resourceVersion"])
 
 
-class TestPods:
-    def test_as_many_run_as_there_are_devices(self, cluster: FakeCluster, core: Any) -> None:
-        for number in range(3):
-            core.create_namespaced_pod("desks", pod(f"vm-{number}"))
-        until(lambda: core.read_namespaced_pod("vm-1", "desks").status.phase == "Running")
-        said = until(lambda: cluster.events("vm-2", "FailedScheduling"))[0]["message"]
-        assert said.startswith(f"0/1 nodes are available: 1 Insufficient {KVM}.")
-        core.delete_namespaced_pod("vm-0", "desks")
-        until(lambda: core.read_namespaced_pod("vm-2", "desks").status.phase == "Running")
+class TestVersions:
+    def test_a_stale_put_is_refused(self, place: Place) -> None:
+        first = place.port.create(LEASES, lease("hold", "a"))
+        place.port.replace(LEASES, {**first, "spec": {**first["spec"], "holderIdentity": "b"}})
+        with pytest.raises(Conflict, match="the object has been modified; please apply your changes to the latest"):
+            place.port.replace(LEASES, {**first, "spec": {**first["spec"], "holderIdentity": "c"}})
+        assert place.port.get(LEASES, "hold")["spec"]["holderIdentity"] == "b"
+
+    @pytest.mark.parametrize("media", [MERGE, STRATEGIC, STEPS])
+    def test_a_stale_patch_is_refused_where_it_names_a_version(self, place: Place, media: str) -> None:
+        old = place.port.create(LEASES, lease("hold", "a"))["metadata"]["resourceVersion"]
+        place.port.patch(LEASES, "hold", {"spec": {"holderIdentity": "b"}})
+        changes: Any = {"metadata": {"resourceVersion": old}, "spec": {"holderIdentity": "c"}}
+        if media == STEPS:
+            changes = [{"op": "replace", "path": "/metadata/resourceVersion", "value": old}]
+            changes.append({"op": "replace", "path": "/spec/holderIdentity", "value": "c"})
+        said = place.ask("PATCH", place.path(LEASES, "hold"), changes, media=media)
+        assert (said.status, said.body["reason"]) == (409, "Conflict")
+        assert place.port.get(LEASES, "hold")["spec"]["holderIdentity"] == "b"
+
+    def test_a_patch_without_a_version_is_made_on_what_is_there(self, place: Place) -> None:
+        place.port.create(SECRETS, secret("one", labels={"a": "1"}))
+        place.port.patch(SECRETS, "one", {"metadata": {"annotations": {"x": "1"}}})
+        found = place.port.patch(SECRETS, "one", {"metadata": {"annotations": {"y": "2"}, "labels": {"a": None}}})
+        assert found["metadata"]["annotations"] == {"x": "1", "y": "2"}
+        assert not found["metadata"].get("labels")
+
+    def test_a_patch_of_another_uid_is_refused(self, place: Place) -> None:
+        place.port.create(SECRETS, secret("one"))
+        other = "00000000-0000-0000-0000-000000000000"
+        with pytest.raises(Conflict, match="Precondition failed: UID in precondition"):
+            place.port.patch(SECRETS, "one", {"metadata": {"uid": other, "labels": {"a": "b"}}})
+
+    def test_a_lease_is_not_replaced_blindly(self, place: Place) -> None:
+        place.port.create(LEASES, lease("hold", "a"))
+        with pytest.raises(Refused, match=r"metadata.resourceVersion: Invalid value: .*must be specified for an"):
+            place.port.replace(LEASES, lease("hold", "b"))
+
+    def test_nothing_changed_is_no_new_version(self, place: Place) -> None:
+        first = place.port.create(SECRETS, secret("one"))
+        again = place.port.replace(SECRETS, first)
+        assert again["metadata"]["resourceVersion"] == first["metadata"]["resourceVersion"]
+
+    def test_of_two_holders_one_renews(self, place: Place) -> None:
+        """Both read the same lease, both want it: the second one's write says so."""
+        place.port.create(LEASES, lease("hold", ""))
+        seen = place.port.get(LEASES, "hold")
+        place.port.replace(LEASES, {**seen, "spec": {**seen["spec"], "holderIdentity": "first"}})
+        with pytest.raises(Conflict):
+            place.port.replace(LEASES, {**seen, "spec": {**seen["spec"], "holderIdentity": "second"}})
+        held = place.port.get(LEASES, "hold")
+        renewed = place.port.replace(
+            LEASES, {**held, "spec": {**held["spec"], "renewTime": "2026-01-01T00:00:05.000000Z"}}
+        )
+        assert renewed["spec"]["holderIdentity"] == "first"
+        assert int(renewed["metadata"]["resourceVersion"]) > int(held["metadata"]["resourceVersion"])
+
+
+class TestFields:
+    def test_unknown_ones_are_refused_by_name(self, place: Place) -> None:
+        wrong = pod("one")
+        wrong["spec"]["containers"][0]["imagee"] = "x"
+        wrong["spec"]["nodeSelektor"] = {}
+        with pytest.raises(Refused, match="strict decoding error: ") as caught:
+            place.port.create(PODS, wrong)
+        assert caught.value.code == 400
+        assert 'unknown field "spec.containers[0].imagee"' in caught.value.message
+        assert 'unknown field "spec.nodeSelektor"' in caught.value.message
+        assert place.gone(PODS, "one")
+
+    def test_unknown_ones_of_a_patch_are_refused(self, place: Place) -> None:
+        place.port.create(LEASES, lease("hold", "a"))
+        with pytest.raises(Refused, match=r'unknown field "spec.holder"'):
+            place.port.patch(LEASES, "hold", {"spec": {"holder": "b"}})
+
+    def test_unknown_ones_are_dropped_with_a_warning_where_nobody_asks(self, place: Place) -> None:
+        said = place.ask("POST", place.path(SECRETS), {**secret("one"), "dataa": {}})
+        assert said.status == 201
+        assert "dataa" not in said.body
+        assert 'unknown field \\"dataa\\"' in said.headers["Warning"]
+
+    def test_a_wrong_type_is_refused(self, place: Place) -> None:
+        wrong = lease("hold", "a")
+        wrong["spec"]["leaseDurationSeconds"] = "15"
+        with pytest.raises(Refused, match="cannot be handled as a Lease") as caught:
+            place.port.create(LEASES, wrong)
+        assert caught.value.code == 400
+
+    def test_a_missing_one_is_refused(self, place: Place) -> None:
+        with pytest.raises(Refused, match=r"spec.containers: Required value") as caught:
+            place.port.create(PODS, pod("one", containers=[]))
+        assert caught.value.code == 422
+
+    def test_a_label_has_to_be_one(self, place: Place) -> None:
+        with pytest.raises(Refused, match=r"metadata.labels: Invalid value"):
+            place.port.create(SECRETS, secret("one", labels={"a": "not a label!"}))
+
+    def test_a_pod_is_not_rebuilt(self, place: Place) -> None:
+        place.port.create(PODS, pod("one", nodeSelector={"deskarena.dev/none": "here"}))
+        with pytest.raises(Refused, match="Forbidden: pod updates may not change fields other than"):
+            place.port.patch(PODS, "one", {"spec": {"hostname": "other"}})
+
+    def test_a_dry_run_asks_the_same_and_keeps_nothing(self, place: Place) -> None:
+        assert place.port.create(PODS, pod("one"), dry_run=True)["spec"]["containers"]
+        assert place.gone(PODS, "one")
+        with pytest.raises(Refused):
+            place.port.create(PODS, pod("one", containers=[]), dry_run=True)
+
+
+class TestLists:
+    def test_selectors_choose(self, place: Place) -> None:
+        for number in range(4):
+            place.port.create(SECRETS, secret(f"s-{number}", labels={"half": str(number % 2), "number": str(number)}))
+        assert names(place, "half=1") == {"s-1", "s-3"}
+        assert names(place, "half=1,number!=3") == {"s-1"}
+        assert names(place, "number in (0,2)") == {"s-0", "s-2"}
+        assert names(place, "half,number notin (0,1)") == {"s-2", "s-3"}
+        listed = place.port.list(SECRETS, fields="metadata.name=s-2")
+        assert [one["metadata"]["name"] for one in listed.items] == ["s-2"]
+
+    def test_a_long_list_comes_in_parts_of_one_version(self, place: Place) -> None:
+        for number in range(5):
+            place.port.create(SECRETS, secret(f"s-{number}", labels={"mine": "yes"}))
+        query = "limit=2&labelSelector=mine%3Dyes"
+        first = place.ask("GET", place.path(SECRETS), query=query).body
+        more = place.ask("GET", place.path(SECRETS), query=f"{query}&continue={first['metadata']['continue']}").body
+        seen = [one["metadata"]["name"] for part in (first, more) for one in part["items"]]
+        assert seen == ["s-0", "s-1", "s-2", "s-3"]
+        assert first["metadata"]["resourceVersion"] == more["metadata"]["resourceVersion"]
+        assert len(place.port.list(SECRETS, labels="mine=yes").items) == 5
+
+    def test_pods_are_found_by_node_and_phase(self, place: Place) -> None:
+        node = place.running("one")["spec"]["nodeName"]
+        place.port.create(PODS, pod("two", nodeSelector={"deskarena.dev/none": "here"}))
+        for fields, expected in (
+            (f"spec.nodeName={node}", ["one"]),
+            ("status.phase=Pending", ["two"]),
+            ("status.phase!=Pending,metadata.name!=x", ["one"]),
+        ):
+            found = place.port.list(PODS, fields=fields)
+            assert [one["metadata"]["name"] for one in found.items] == expected
+
+    def test_a_field_that_is_none_is_refused(self, place: Place) -> None:
+        with pytest.raises(Refused, match="field label not supported"):
+            place.port.list(PODS, fields="spec.colour=red")
+
+
+def names(place: Place, labels: str) -> set[str]:
+    return {str(one["metadata"]["name"]) for one in place.port.list(SECRETS, labels=labels).items}

@@ -4,7 +4,7 @@ cluster.script(image_pull_back_off(), name="vm-*")     # every pod that is calle
 cluster.run("deskarena", "vm-1").follow(oom_killed())    # one that runs already
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from tests.fakes.kubernetes import pod_status
 from tests.fakes.kubernetes.processes import Start
@@ -13,11 +13,14 @@ from tests.fakes.kubernetes.run import Behaviour, Run
 POLL = 0.05
 
 
-def running(start: Start | None = None, *, pull: float = 0.02, ready: float = 0.02) -> Behaviour:
-    """Pulls the image, starts, and is ready: after `ready` seconds, or when the process says so; then as it goes."""
+def running(
+    start: Start | None = None, *, pull: float = 0.02, ready: float = 0.02, lines: Sequence[str] = ()
+) -> Behaviour:
+    """Pulls the image, starts, says its lines, and is ready after `ready` seconds, or when the process says so."""
 
     def script(run: Run) -> Iterator[float]:
         yield from _pulled(run, pull)
+        run.lines = list(lines)
         yield from _alive(run, start, ready)
 
     return script

@@ -11,6 +11,7 @@ with fake_cluster() as cluster:
 """
 
 import json
+from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -38,6 +39,7 @@ from tests.fakes.kubernetes.server import ApiServer
 from tests.fakes.kubernetes.state import Asked, new_state
 from tests.fakes.kubernetes.store import Change
 from tests.fakes.kubernetes.subresources import assign
+from tests.fakes.kubernetes.tls import certificate
 
 ADMIN_TOKEN = "fake-admin-token"
 
@@ -51,14 +53,16 @@ class FakeCluster:
         api: the HTTP server.
     """
 
-    def __init__(self, *, pace: float = 0.01, port: int = 0, bookmarks: float = 5.0) -> None:
+    def __init__(self, *, pace: float = 0.01, port: int = 0, bookmarks: float = 5.0, tls: bool = False) -> None:
         """Starts it.
 
         Args:
             pace: real seconds for one second of the cluster's own timers (back-off, tolerations, collection).
             port: where to listen; 0 for any.
             bookmarks: seconds between two bookmarks of a watch.
+            tls: serve over TLS: kubectl shows its token nowhere else.
         """
+        self._tls = tls
         self.state = new_state()
         self.state.bookmarks = bookmarks
         self.store, self.verbs = self.state.store, self.state.verbs
@@ -76,7 +80,7 @@ class FakeCluster:
         for name in ("default", "kube-system"):
             self.add_namespace(name)
         self.loop.start()
-        self.api = ApiServer(self.state, port)
+        self.api = ApiServer(self.state, port, tls=tls)
 
     @property
     def address(self) -> str:
@@ -202,9 +206,11 @@ class FakeCluster:
 
     def kubeconfig(self, path: Path, *, token: str = ADMIN_TOKEN, namespace: str = "default") -> Path:
         """Writes a kubeconfig that leads here."""
+        data = b64encode(certificate()[0]).decode()
+        authority = {"certificate-authority-data": data} if self._tls else {}
         document = {
             "apiVersion": "v1", "kind": "Config", "current-context": "fake", "preferences": {},
-            "clusters": [{"name": "fake", "cluster": {"server": self.address}}],
+            "clusters": [{"name": "fake", "cluster": {"server": self.address, **authority}}],
             "users": [{"name": "fake", "user": {"token": token}}],
             "contexts": [{"name": "fake", "context": {"cluster": "fake", "user": "fake", "namespace": namespace}}],
         }  # fmt: skip
@@ -213,9 +219,9 @@ class FakeCluster:
 
 
 @contextmanager
-def fake_cluster(*, pace: float = 0.01, bookmarks: float = 5.0) -> Iterator[FakeCluster]:
+def fake_cluster(*, pace: float = 0.01, bookmarks: float = 5.0, tls: bool = False) -> Iterator[FakeCluster]:
     """A cluster that is gone at the end, with everything that ran in it."""
-    cluster = FakeCluster(pace=pace, bookmarks=bookmarks)
+    cluster = FakeCluster(pace=pace, bookmarks=bookmarks, tls=tls)
     try:
         yield cluster
     finally:

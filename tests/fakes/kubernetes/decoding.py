@@ -32,7 +32,7 @@ def _without(found: Any, path: str) -> None:
 
 
 def _mistyped(resource: Resource, wrong: Problem) -> Refusal:
-    said = f"json: cannot unmarshal {wrong.message} into Go struct field {resource.kind}.{wrong.path}"
+    said = f"json: cannot unmarshal {wrong.found} into Go struct field {resource.kind}.{wrong.path}"
     return bad_request(
         f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: {said}'
     )
@@ -53,6 +53,20 @@ def checked(resource: Resource, found: Any, level: str, warnings: list[str]) -> 
         )
         raise bad_request(said if version != resource.api_version else f"no kind {kind!r} is served here")
     return _settled(resource, found, problems({**found, "apiVersion": version, "kind": kind}), level, warnings)
+
+
+def checked_patch(resource: Resource, found: Json, patch: bytes, level: str, warnings: list[str]) -> Json:
+    """The same for what a patch made of an object: the refusal is 422 and shows the patch."""
+    try:
+        return checked(resource, found, level, warnings)
+    except Refusal as refusal:
+        _, sign, rest = refusal.message.partition("strict decoding error: ")
+        if not sign:
+            raise
+        shown = json.dumps(patch.decode(errors="replace"))
+        said = f"Invalid value: {shown}: {sign}{rest}"
+        details = {"causes": [{"reason": "FieldValueInvalid", "message": said, "field": "patch"}]}
+        raise Refusal(422, "Invalid", f' "" is invalid: patch: {said}', details) from refusal
 
 
 def checked_part(resource: Resource, found: Json, model: str, level: str, warnings: list[str]) -> Json:

@@ -1,5 +1,7 @@
 """What the server fills in where a client says nothing."""
 
+from base64 import b64encode
+
 from tests.fakes.kubernetes.kinds import NAMESPACES, NODES, PODS, SECRETS, Json, Resource
 
 # How long a pod stays on a node that is lost, unless it says otherwise: what the admission plug-in adds.
@@ -14,6 +16,8 @@ def completed(resource: Resource, found: Json) -> Json:
         _pod(found)
     elif resource is SECRETS:
         found.setdefault("type", "Opaque")
+        for name, value in (found.pop("stringData", None) or {}).items():
+            found.setdefault("data", {})[name] = b64encode(str(value).encode()).decode()
     elif resource is NODES:
         found.setdefault("spec", {})
         found.setdefault("status", {})

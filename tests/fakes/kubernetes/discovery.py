@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from tests.fakes.kubernetes import openapi
 from tests.fakes.kubernetes.kinds import RESOURCES, Json, Resource
 
 VERSION = {
@@ -72,6 +73,10 @@ def page(path: str) -> Json | str | None:
             found = _group(group)
         case ["apis", group, version]:
             found = resource_list(group, version)
+        case ["openapi", "v3"]:
+            found = openapi.index()
+        case ["openapi", "v3", *rest]:
+            found = openapi.group("/".join(rest))
         case _:
             found = None
     return found

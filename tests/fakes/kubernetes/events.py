@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from tests.fakes.kubernetes.kinds import EVENTS, NAMESPACES, Json
+from tests.fakes.kubernetes.kinds import EVENTS, Json
+from tests.fakes.kubernetes.status import Refusal
 from tests.fakes.kubernetes.store import now
 from tests.fakes.kubernetes.verbs import Verbs
 
@@ -45,9 +46,10 @@ class Recorder:
         if seen in self._seen and self._verbs.change(EVENTS, self._seen[seen], _again) is not None:
             return
         namespace = named.get("namespace") or "default"
-        if self._verbs.store.get(NAMESPACES, ("", namespace)) is None:
+        try:
+            made = self._verbs.create(EVENTS, _event(found, said), namespace)
+        except Refusal:  # nobody listens any more: the namespace ends
             return
-        made = self._verbs.create(EVENTS, _event(found, said), namespace)
         self._seen[seen] = (namespace, made["metadata"]["name"])
 
 

@@ -171,7 +171,8 @@ def _patch(state: State, request: Request, resource: Resource) -> Answer:
             found.setdefault("metadata", {})["name"] = request.name
             return _json(state.verbs.create(resource, found, request.namespace, dry=request.dry), 201)
         old = state.verbs.get(resource, key).data
-        found = decoding.checked(resource, patches.applied(old, patch, media), _level(request), request.warnings)
+        found = patches.applied(old, patch, media)
+        found = decoding.checked_patch(resource, found, request.body, _level(request), request.warnings)
         return _json(state.verbs.replace_patched(resource, key, found, request.sub, dry=request.dry))
 
 

@@ -2,10 +2,12 @@
 
 import select
 import socket
+import ssl
 import struct
+import sys
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -14,9 +16,8 @@ from tests.fakes.kubernetes import handlers, requests, status
 from tests.fakes.kubernetes.faults import Fault
 from tests.fakes.kubernetes.rbac import User
 from tests.fakes.kubernetes.state import Asked, State
+from tests.fakes.kubernetes.tls import server_context
 from tests.fakes.kubernetes.watching import Watch
-
-PATIENCE = 0.0
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -86,7 +87,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._stream(answer.stream, answer.watch)
 
     def _stream(self, pieces: Iterator[bytes], watch: Watch | None) -> None:
-        with self.server.watching(watch, self.connection):
+        with self.server.watching(watch):
             for piece in pieces:
                 if piece:
                     self.wfile.write(f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
@@ -114,22 +115,37 @@ class _Server(ThreadingHTTPServer):
     block_on_close = False
     request_queue_size = 256
 
-    def __init__(self, state: State, port: int) -> None:
+    def __init__(self, state: State, port: int, tls: ssl.SSLContext | None) -> None:
         super().__init__(("127.0.0.1", port), _Handler)
+        self._tls = tls
         self.state = state
         self.over = threading.Event()
         self.watches: set[Watch] = set()
         self.connections: set[socket.socket] = set()
         self._lock = threading.Lock()
 
-    def watching(self, watch: Watch | None, _connection: socket.socket) -> "_Listed":
-        return _Listed(self, watch)
+    def get_request(self) -> tuple[socket.socket, Any]:
+        """A connection; its handshake is made by the thread that serves it."""
+        connection, address = super().get_request()
+        if self._tls is not None:
+            connection = self._tls.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
+        return connection, address
+
+    @contextmanager
+    def watching(self, watch: Watch | None) -> Iterator[None]:
+        """Keeps a watch among those that run, while it does."""
+        if watch is None:
+            yield
+            return
+        self.watches.add(watch)
+        try:
+            yield
+        finally:
+            self.watches.discard(watch)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that goes away is no error of ours; anything else is told as usual."""
-        import sys
-
-        if not isinstance(sys.exc_info()[1], ConnectionError):
+        if not isinstance(sys.exc_info()[1], (ConnectionError, ssl.SSLError)):
             super().handle_error(request, client_address)
 
     def finish_request(self, request: Any, client_address: Any) -> None:
@@ -142,39 +158,25 @@ class _Server(ThreadingHTTPServer):
                 self.connections.discard(request)
 
     def cut_connections(self) -> None:
+        """Ends every connection."""
         with self._lock:
             for one in list(self.connections):
                 with suppress(OSError):
                     one.shutdown(socket.SHUT_RDWR)
 
 
-class _Listed:
-    """Keeps a watch among those that run, while it does."""
-
-    def __init__(self, server: _Server, watch: Watch | None) -> None:
-        self._server, self._watch = server, watch
-
-    def __enter__(self) -> None:
-        if self._watch is not None:
-            self._server.watches.add(self._watch)
-
-    def __exit__(self, *_: object) -> None:
-        if self._watch is not None:
-            self._server.watches.discard(self._watch)
-
-
 class ApiServer:
     """The running server.
 
     Attributes:
-        address: `http://127.0.0.1:PORT`.
+        address: `http://127.0.0.1:PORT`, or https.
     """
 
-    def __init__(self, state: State, port: int = 0) -> None:
-        self._server = _Server(state, port)
+    def __init__(self, state: State, port: int = 0, *, tls: bool = False) -> None:
+        self._server = _Server(state, port, server_context() if tls else None)
         state.ended = self._server.over.is_set
         self.port = int(self._server.server_address[1])
-        self.address = f"http://127.0.0.1:{self.port}"
+        self.address = f"{'https' if tls else 'http'}://127.0.0.1:{self.port}"
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
         self._thread.start()
 

@@ -101,6 +101,7 @@ class Store:
         self.lock = threading.RLock()
         self.changed = threading.Condition(self.lock)
         self.revision = 1
+        self._floor = 0
         self._shelves: dict[Resource, Shelf] = {}
         self._listeners: list[Listener] = []
 
@@ -111,7 +112,7 @@ class Store:
     def shelf(self, resource: Resource) -> Shelf:
         """Objects and log of one resource; read under the lock."""
         with self.lock:
-            return self._shelves.setdefault(resource, Shelf())
+            return self._shelves.setdefault(resource, Shelf(compacted=self._floor))
 
     def get(self, resource: Resource, key: Key) -> Json | None:
         """One object; not to be changed."""
@@ -154,6 +155,7 @@ class Store:
     def compact(self) -> None:
         """Forgets all changes so far: who watches from an older version is told so."""
         with self.lock:
+            self._floor = self.revision
             for shelf in self._shelves.values():
                 shelf.dropped = shelf.log[-1].revision if shelf.log else shelf.dropped
                 shelf.log.clear()

@@ -1,0 +1,104 @@
+"""Checks the manifests of deploy/k8s as an API server would, without one. Called by `make lint`.
+
+    python -m scripts.kubernetes_manifests [FOLDER ...]
+
+A file that a kustomization names as a patch is a part of an object: nothing is missing there. Everything else is whole.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from scripts.kubernetes_schema import Problem, problems
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "deploy" / "k8s"
+KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml")
+# What kustomize reads; a word that it does not know is refused by it, too.
+KNOWN = {
+    "apiVersion", "kind", "metadata", "namespace", "namePrefix", "nameSuffix", "resources", "components",
+    "patches", "images", "labels", "commonAnnotations", "configMapGenerator", "secretGenerator",
+    "generatorOptions", "replicas", "replacements",
+    "transformers", "generators", "configurations", "crds", "openapi", "buildMetadata", "sortOptions",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One problem and where it stands."""
+
+    file: Path
+    number: int
+    problem: Problem
+
+    def __str__(self) -> str:
+        return f"{self.file} (document {self.number}): {self.problem}"
+
+
+def documents(file: Path) -> list[Any]:
+    """What a file holds, without empty documents."""
+    return [one for one in yaml.safe_load_all(file.read_text()) if one is not None]
+
+
+def patches_of(kustomization: Path) -> set[Path]:
+    """Files that a kustomization changes objects by."""
+    found = documents(kustomization)
+    listed = (found[0].get("patches") or []) if found and isinstance(found[0], dict) else []
+    return {(kustomization.parent / one["path"]).resolve() for one in listed if isinstance(one, dict) and "path" in one}
+
+
+def of_kustomization(file: Path) -> Iterator[Finding]:
+    """Unknown words of a kustomization, and files that it names and that are not there."""
+    for number, found in enumerate(documents(file), 1):
+        for word in sorted(set(found) - KNOWN):
+            yield Finding(file, number, Problem(word, "unknown", "is no field of a kustomization"))
+        for name in [*(found.get("resources") or []), *(found.get("components") or [])]:
+            if "://" not in name and not (file.parent / name).exists():
+                yield Finding(file, number, Problem(name, "missing", "there is no such file"))
+        for place, patch in enumerate(found.get("patches") or []):
+            if "path" in patch and not (file.parent / patch["path"]).is_file():
+                yield Finding(file, number, Problem(f"patches[{place}].path", "missing", "there is no such file"))
+
+
+def of_manifest(file: Path, *, whole: bool) -> Iterator[Finding]:
+    """Problems of the objects in a file; a list of steps (JSON patch) is none."""
+    for number, found in enumerate(documents(file), 1):
+        if isinstance(found, list) and not whole:
+            continue
+        for problem in problems(found):
+            if whole or problem.kind != "missing":
+                yield Finding(file, number, problem)
+        if whole and isinstance(found, dict) and not (found.get("metadata") or {}).get("name"):
+            yield Finding(file, number, Problem("metadata.name", "missing", "is required"))
+
+
+def findings(folder: Path) -> list[Finding]:
+    """Everything that is wrong below a folder."""
+    files = sorted(folder.rglob("*.yaml"))
+    kustomizations = [file for file in files if file.name in KUSTOMIZATIONS]
+    patches = {patch for file in kustomizations for patch in patches_of(file)}
+    found: list[Finding] = []
+    for file in files:
+        if file in kustomizations:
+            found += of_kustomization(file)
+        else:
+            found += of_manifest(file, whole=file.resolve() not in patches)
+    return found
+
+
+def main() -> int:
+    """Prints what is wrong, and returns whether anything is."""
+    found = [one for folder in map(Path, sys.argv[1:] or [str(FOLDER)]) for one in findings(folder)]
+    for one in found:
+        print(one)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,188 @@
+"""The clusters that the Kubernetes contract is checked on: the fake one, and a real one that the environment names."""
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+import urllib3
+from kubernetes.client import ApiClient, Configuration
+from kubernetes.config import load_kube_config
+
+from tests.fakes.kubernetes.behaviours import running
+from tests.fakes.kubernetes.cluster import FakeCluster, fake_cluster
+from tests.waiting import until
+from worker.k8s.cluster import EVENTS, PODS, Missing, Object, Resource
+from worker.k8s.official import Kubernetes, connect
+
+REAL = os.environ.get("DESKARENA_TEST_KUBECONFIG", os.environ.get("KUBECONFIG", ""))
+# Something small that a real cluster can pull and that has a shell.
+IMAGE = os.environ.get("DESKARENA_TEST_POD_IMAGE", "busybox:1.36")
+NAMESPACES = Resource("namespaces", namespaced=False)
+# A real cluster pulls images and ends pods in its own time.
+SECONDS = 60.0
+MERGE, STRATEGIC, STEPS = (
+    f"application/{kind}+json" for kind in ("merge-patch", "strategic-merge-patch", "json-patch")
+)
+
+
+@dataclass
+class Place:
+    """A cluster with a namespace of the test's own.
+
+    Attributes:
+        port: what the product speaks to it through.
+        fake: None for a real one.
+        file: its kubeconfig.
+    """
+
+    port: Kubernetes
+    fake: FakeCluster | None
+    file: Path
+    client: ApiClient
+
+    def path(self, resource: Resource, *rest: str) -> str:
+        """Address of a resource of the namespace, or of one object, or of what it has."""
+        return "/".join([f"{resource.root}/namespaces/{self.port.namespace}/{resource.plural}", *rest])
+
+    def ask(  # noqa: PLR0913 - what makes a request
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        query: str = "",
+        media: str = "application/json",
+        read: float = 20.0,
+    ) -> "Said":
+        """A request as it is, for what the port has no word for."""
+        address = f"{self.client.configuration.host}{path}{'?' if query else ''}{query}"
+        headers = {"Accept": "application/json", **({"Content-Type": media} if body is not None else {})}
+        made = self.client.param_serialize(
+            method, path, header_params=headers, body=body, auth_settings=["BearerToken"]
+        )  # fmt: skip
+        answer = self.client.call_api(made[0], address, *made[2:], _request_timeout=(5.0, read))
+        response: urllib3.BaseHTTPResponse = answer.response
+        with response:
+            return Said(response.status, bytes(response.data).decode(), dict(response.headers))
+
+    def only_fake(self) -> FakeCluster:
+        """The fake, or the test is skipped: a real cluster does not do such things on demand."""
+        if self.fake is None:
+            pytest.skip("needs the fake cluster: a real one does not do this on demand")
+        return self.fake
+
+    def running(self, name: str, **spec: Any) -> Object:
+        """A pod that runs and is ready; its shell says `hello`."""
+        self.port.create(PODS, pod(name, **spec))
+        return until(lambda: self.ready(name), SECONDS, what=f"{name} is not ready")
+
+    def ready(self, name: str) -> Object:
+        """The pod, once it is ready; empty before."""
+        found = self.port.get(PODS, name)
+        conditions = (found.get("status") or {}).get("conditions") or []
+        return found if any(one["type"] == "Ready" and one["status"] == "True" for one in conditions) else {}
+
+    def gone(self, resource: Resource, name: str) -> bool:
+        """Whether there is no such object any more."""
+        try:
+            self.port.get(resource, name)
+        except Missing:
+            return True
+        return False
+
+    def events(self, name: str, reason: str) -> list[Object]:
+        """What was said of an object, by its short word."""
+        listed = self.port.list(EVENTS, fields=f"involvedObject.name={name},reason={reason}")
+        return list(listed.items)
+
+
+@dataclass(frozen=True)
+class Said:
+    """An answer."""
+
+    status: int
+    text: str
+    headers: dict[str, str]
+
+    @property
+    def body(self) -> Any:
+        """Its JSON."""
+        return json.loads(self.text)
+
+
+def pod(name: str, **spec: Any) -> Object:
+    """A pod that does nothing for a long time."""
+    command = ["sh", "-c", "trap 'exit 0' TERM; echo hello; while :; do sleep 0.1; done"]
+    container = {"name": "main", "image": IMAGE, "command": command}
+    whole = {"containers": [container], "terminationGracePeriodSeconds": 5, "restartPolicy": "Never", **spec}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": whole}
+
+
+def secret(name: str, **metadata: Any) -> Object:
+    """A small object that nobody acts on."""
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name, **metadata}, "stringData": {"a": "b"}}
+
+
+def lease(name: str, holder: str, **metadata: Any) -> Object:
+    """A hold."""
+    spec = {"holderIdentity": holder, "leaseDurationSeconds": 15, "renewTime": "2026-01-01T00:00:00.000000Z"}
+    about = {"name": name, **metadata}
+    return {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": about, "spec": spec}
+
+
+@contextmanager
+def on_the_fake(folder: Path) -> Iterator[Place]:
+    """The fake with one node."""
+    with fake_cluster(bookmarks=0.2) as fake:
+        namespace = f"deskarena-test-{uuid4().hex[:8]}"
+        fake.add_namespace(namespace)
+        fake.add_node("node-1")
+        fake.kubelets.default = running(lines=("hello",))
+        file = fake.kubeconfig(folder / "kubeconfig", namespace=namespace)
+        with _place(file, namespace, fake) as place:
+            yield place
+
+
+@contextmanager
+def on_a_real_one(file: Path) -> Iterator[Place]:
+    """The cluster that a kubeconfig leads to, with a namespace that is taken away at the end."""
+    namespace = f"deskarena-test-{uuid4().hex[:8]}"
+    with _place(file, namespace, None) as place:
+        made = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
+        place.port.create(NAMESPACES, made)
+        try:
+            # Pods are refused until the namespace has its account.
+            until(lambda: not place.gone(Resource("serviceaccounts"), "default"), SECONDS)
+            yield place
+        finally:
+            place.port.delete(NAMESPACES, namespace)
+
+
+@contextmanager
+def _place(file: Path, namespace: str, fake: FakeCluster | None) -> Iterator[Place]:
+    configuration = Configuration()
+    load_kube_config(str(file), client_configuration=configuration)  # type: ignore[no-untyped-call]
+    configuration.retries = False
+    port, client = connect(str(file), namespace), ApiClient(configuration)
+    try:
+        yield Place(port, fake, file, client)
+    finally:
+        port.close()
+        client.rest_client.close()
+
+
+@pytest.fixture(params=["fake", *(["real"] if REAL else [])])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
+    """A namespace of each cluster."""
+    if request.param == "fake":
+        with on_the_fake(tmp_path) as found:
+            yield found
+        return
+    with on_a_real_one(Path(REAL)) as found:
+        yield found

@@ -1,0 +1,156 @@
+"""Ends of objects, and pods: grace, finalizers, owners, preconditions, eviction, events, logs."""
+
+from typing import Any
+
+import pytest
+
+from tests.contract.clusters import SECONDS, Place, place, pod, secret
+from tests.waiting import until
+from worker.k8s.cluster import PODS, SECRETS, Conflict, Object, Refused, Resource
+
+__all__ = ["place"]
+BUDGETS = Resource("poddisruptionbudgets", "policy")
+NOWHERE: Any = {"deskarena.dev/none": "here"}
+
+
+class TestDelete:
+    def test_means_the_one_of_that_uid(self, place: Place) -> None:
+        uid = place.port.create(SECRETS, secret("one"))["metadata"]["uid"]
+        with pytest.raises(Conflict, match="Precondition failed: UID in precondition: 0000"):
+            place.port.delete(SECRETS, "one", uid="00000000-0000-0000-0000-000000000000")
+        assert place.port.delete(SECRETS, "one", uid=uid) is True
+        assert place.port.delete(SECRETS, "one", uid=uid) is False
+
+    def test_means_the_one_of_that_version(self, place: Place) -> None:
+        version = place.port.create(SECRETS, secret("one"))["metadata"]["resourceVersion"]
+        place.port.patch(SECRETS, "one", {"metadata": {"labels": {"a": "b"}}})
+        said = place.ask("DELETE", place.path(SECRETS, "one"), {"preconditions": {"resourceVersion": version}})
+        assert (said.status, said.body["reason"]) == (409, "Conflict")
+        assert not place.gone(SECRETS, "one")
+
+    def test_waits_for_finalizers(self, place: Place) -> None:
+        place.port.create(SECRETS, secret("one", finalizers=["deskarena.dev/test"]))
+        place.port.delete(SECRETS, "one")
+        found = place.port.get(SECRETS, "one")
+        assert found["metadata"]["deletionTimestamp"]
+        with pytest.raises(Refused, match="no new finalizers can be added if the object is being deleted"):
+            place.port.patch(SECRETS, "one", {"metadata": {"finalizers": ["deskarena.dev/test", "deskarena.dev/more"]}})
+        with pytest.raises(Conflict, match="already exists"):
+            place.port.create(SECRETS, secret("one"))
+        place.port.patch(SECRETS, "one", {"metadata": {"finalizers": None}})
+        assert place.gone(SECRETS, "one")
+
+    def test_takes_along_what_it_owns(self, place: Place) -> None:
+        owner = place.port.create(PODS, pod("one", nodeSelector=NOWHERE))
+        place.port.create(SECRETS, secret("its", ownerReferences=[reference(owner)]))
+        place.port.create(SECRETS, secret("other"))
+        place.port.delete(PODS, "one")
+        until(lambda: place.gone(SECRETS, "its"), SECONDS)
+        assert not place.gone(SECRETS, "other")
+
+    def test_what_belongs_to_an_earlier_one_of_the_name_goes(self, place: Place) -> None:
+        owner = place.port.create(PODS, pod("one", nodeSelector=NOWHERE))
+        place.port.delete(PODS, "one", grace=0)
+        until(lambda: place.gone(PODS, "one"), SECONDS)
+        place.port.create(PODS, pod("one", nodeSelector=NOWHERE))
+        place.port.create(SECRETS, secret("its", ownerReferences=[reference(owner)]))
+        until(lambda: place.gone(SECRETS, "its"), SECONDS)
+
+    def test_of_a_namespace_leaves_nothing(self, place: Place) -> None:
+        place.only_fake()
+        place.port.create(SECRETS, secret("one"))
+        place.running("two")
+        said = place.ask("DELETE", f"/api/v1/namespaces/{place.port.namespace}")
+        assert said.body["status"]["phase"] == "Terminating"
+        until(lambda: place.ask("GET", f"/api/v1/namespaces/{place.port.namespace}").status == 404, SECONDS)
+
+
+def reference(owner: Object) -> Object:
+    """Says whose something is."""
+    about = owner["metadata"]
+    return {"apiVersion": owner["apiVersion"], "kind": owner["kind"], "name": about["name"], "uid": about["uid"]}
+
+
+class TestPods:
+    def test_one_that_runs_says_where(self, place: Place) -> None:
+        found = place.running("one")
+        assert found["spec"]["nodeName"]
+        assert found["status"]["phase"] == "Running"
+        assert found["status"]["podIP"]
+        status = found["status"]["containerStatuses"][0]
+        assert (status["ready"], status["restartCount"]) == (True, 0)
+        assert "running" in status["state"]
+
+    def test_its_node_confirms_its_end(self, place: Place) -> None:
+        uid = place.running("one")["metadata"]["uid"]
+        assert place.port.delete(PODS, "one", uid=uid)
+        until(lambda: place.gone(PODS, "one"), SECONDS)
+
+    def test_a_later_shorter_grace_counts(self, place: Place) -> None:
+        place.running("one", terminationGracePeriodSeconds=30)
+        place.port.delete(PODS, "one", grace=0)
+        assert place.gone(PODS, "one")
+
+    def test_one_without_a_node_is_gone_at_once(self, place: Place) -> None:
+        place.port.create(PODS, pod("one", nodeSelector=NOWHERE))
+        place.port.delete(PODS, "one")
+        assert place.gone(PODS, "one")
+
+    def test_one_that_fits_nowhere_is_told_of_in_an_event(self, place: Place) -> None:
+        place.port.create(PODS, pod("one", nodeSelector=NOWHERE))
+        said = until(lambda: place.events("one", "FailedScheduling"), SECONDS)[0]
+        assert said["type"] == "Warning"
+        assert "node(s) didn't match Pod's node affinity/selector" in said["message"]
+        assert "nodes are available" in said["message"]
+        waiting = place.port.get(PODS, "one")["status"]
+        assert waiting["phase"] == "Pending"
+        scheduled = next(one for one in waiting["conditions"] if one["type"] == "PodScheduled")
+        assert (scheduled["status"], scheduled["reason"]) == ("False", "Unschedulable")
+
+    def test_events_name_their_object_by_uid(self, place: Place) -> None:
+        uid = place.running("one")["metadata"]["uid"]
+        listed = place.ask("GET", place.path(Resource("events")), query=f"fieldSelector=involvedObject.uid%3D{uid}")
+        assert {"Scheduled", "Created", "Started"} <= {one["reason"] for one in listed.body["items"]}
+
+    def test_its_log_is_what_it_said(self, place: Place) -> None:
+        place.running("one")
+        until(lambda: place.port.logs("one") == "hello\n", SECONDS)
+        assert place.port.logs("one", lines=0) == ""
+
+    def test_there_is_no_log_before_it_runs(self, place: Place) -> None:
+        place.port.create(PODS, pod("one", nodeSelector=NOWHERE))
+        with pytest.raises(Refused, match="does not have a host assigned"):
+            place.port.logs("one")
+
+
+class TestEviction:
+    def test_deletes_with_a_reason(self, place: Place) -> None:
+        place.running("one")
+        assert evict(place, "one").status == 201
+        until(lambda: place.gone(PODS, "one"), SECONDS)
+
+    def test_is_refused_while_a_budget_forbids_it(self, place: Place) -> None:
+        found = pod("one")
+        found["metadata"]["labels"] = {"app": "vm"}
+        place.port.create(PODS, found)
+        until(lambda: place.ready("one"), SECONDS)
+        spec = {"minAvailable": 1, "selector": {"matchLabels": {"app": "vm"}}}
+        budget = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "b"}, "spec": spec}
+        place.port.create(BUDGETS, budget)
+        said = until(lambda: refusal(place), SECONDS)
+        assert "violate the pod's disruption budget" in said["message"]
+        place.port.delete(BUDGETS, "b")
+        until(lambda: evict(place, "one").status == 201, SECONDS)
+
+
+def evict(place: Place, name: str) -> Any:
+    """What `kubectl drain` asks for."""
+    body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name}}
+    return place.ask("POST", place.path(PODS, name, "eviction"), body)
+
+
+def refusal(place: Place) -> Any:
+    """The server's no, once the budget is known to it; a dry run, so that a yes does no harm."""
+    body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "one"}}
+    said = place.ask("POST", place.path(PODS, "one", "eviction"), body, query="dryRun=All")
+    return said.body if said.status == 429 else None

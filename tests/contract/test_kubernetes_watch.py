@@ -1,0 +1,221 @@
+"""List, then watch: nothing is missed, nothing is told twice, and a forgotten version is said to be one."""
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.contract.clusters import Place, place, secret
+from tests.waiting import until
+from worker.k8s.cluster import LEASES, SECRETS, Change, Conflict, Gone, Unavailable
+
+__all__ = ["place"]
+
+
+def told(place: Place, version: str, *, seconds: float = 1.0, **rest: str) -> list[Change]:
+    """What a watch of that time tells, without bookmarks."""
+    with place.port.watch(SECRETS, version, seconds=seconds, **rest) as watch:
+        return [change for change in watch if change.type != "BOOKMARK"]
+
+
+def until_told(watch: Iterator[Change], kind: str) -> Change:
+    """The next change of a kind."""
+    return next(change for change in watch if change.type == kind)
+
+
+class TestWatch:
+    def test_tells_what_comes_after_a_version_in_order(self, place: Place) -> None:
+        place.port.create(SECRETS, secret("old"))
+        since = place.port.list(SECRETS).version
+        place.port.create(SECRETS, secret("new"))
+        place.port.patch(SECRETS, "new", {"metadata": {"labels": {"a": "b"}}})
+        place.port.delete(SECRETS, "new")
+        found = told(place, since)
+        assert [(one.type, one.object["metadata"]["name"]) for one in found] == [
+            ("ADDED", "new"), ("MODIFIED", "new"), ("DELETED", "new"),
+        ]  # fmt: skip
+        versions = [int(one.version) for one in found]
+        assert versions == sorted(versions)
+        assert versions[0] > int(since)
+
+    def test_goes_on_from_the_last_version(self, place: Place) -> None:
+        since = place.port.list(SECRETS).version
+        place.port.create(SECRETS, secret("one"))
+        place.port.create(SECRETS, secret("two"))
+        first = told(place, since)[0]
+        assert [one.object["metadata"]["name"] for one in told(place, first.version)] == ["two"]
+
+    def test_ends_by_itself(self, place: Place) -> None:
+        assert told(place, place.port.list(SECRETS).version) == []
+
+    def test_a_selector_turns_coming_and_going_into_added_and_deleted(self, place: Place) -> None:
+        since = place.port.list(SECRETS).version
+        place.port.create(SECRETS, secret("one"))
+        place.port.patch(SECRETS, "one", {"metadata": {"labels": {"mine": "yes"}}})
+        place.port.patch(SECRETS, "one", {"metadata": {"labels": {"more": "yes"}}})
+        place.port.patch(SECRETS, "one", {"metadata": {"labels": {"mine": None}}})
+        assert [one.type for one in told(place, since, labels="mine=yes")] == ["ADDED", "MODIFIED", "DELETED"]
+
+    def test_bookmarks_carry_a_version_where_nothing_changes(self, place: Place) -> None:
+        """A real server sends them about once a minute, and one before a watch's end."""
+        since = place.port.list(SECRETS).version
+        place.port.create(LEASES, {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "x"}})
+        with place.port.watch(SECRETS, since, seconds=3 if place.fake else 90) as watch:
+            mark = until_told(iter(watch), "BOOKMARK")
+        assert int(mark.version) >= int(since)
+        assert set(mark.object) <= {"kind", "apiVersion", "metadata", "type", "data", "spec", "status"}
+        assert told(place, mark.version) == []
+
+    def test_list_then_watch_misses_nothing_while_others_write(self, place: Place) -> None:
+        """Four writers make, change and delete; whoever lists and watches, again and again, ends with what is there."""
+        writers = [threading.Thread(target=write, args=(place, number)) for number in range(4)]
+        for writer in writers:
+            writer.start()
+        known: dict[str, Any] = {}
+        listed = place.port.list(SECRETS, labels="mine=yes")
+        known.update({one["metadata"]["name"]: one for one in listed.items})
+        version = listed.version
+        while any(writer.is_alive() for writer in writers) or version != "":
+            last = not any(writer.is_alive() for writer in writers)
+            with place.port.watch(SECRETS, version, labels="mine=yes", seconds=1) as watch:
+                for change in watch:
+                    version = change.version
+                    follow(known, change)
+            if last:
+                break
+        there = {one["metadata"]["name"]: one for one in place.port.list(SECRETS, labels="mine=yes").items}
+        assert known == there
+        assert len(there) == 4 * 5
+
+    def test_closing_wakes_who_reads(self, place: Place) -> None:
+        watch = place.port.watch(SECRETS, place.port.list(SECRETS).version, seconds=60)
+        reader = threading.Thread(target=lambda: list(watch))
+        reader.start()
+        watch.close()
+        reader.join(10)
+        assert not reader.is_alive()
+
+
+def write(place: Place, number: int) -> None:
+    """Ten objects, each changed, every second one deleted."""
+    for turn in range(10):
+        name = f"w-{number}-{turn}"
+        place.port.create(SECRETS, secret(name, labels={"mine": "yes"}))
+        place.port.patch(SECRETS, name, {"metadata": {"annotations": {"turn": str(turn)}}})
+        if turn % 2:
+            place.port.delete(SECRETS, name)
+
+
+def follow(known: dict[str, Any], change: Change) -> None:
+    """Keeps what is known in step; what a watch tells has to fit what it told before."""
+    if change.type == "BOOKMARK":
+        return
+    name = change.object["metadata"]["name"]
+    assert (name in known) == (change.type != "ADDED"), (change.type, name)
+    if change.type == "DELETED":
+        del known[name]
+    else:
+        known[name] = change.object
+
+
+class TestForgotten:
+    def test_a_watch_from_a_forgotten_version_says_so(self, place: Place) -> None:
+        fake = place.only_fake()
+        place.port.create(SECRETS, secret("one"))
+        fake.compact()
+        with pytest.raises(Gone, match=r"too old resource version: 1 \(\d+\)") as caught:
+            list(place.port.watch(SECRETS, "1", seconds=5))
+        assert (caught.value.code, caught.value.reason) == (410, "Expired")
+
+    def test_the_first_version_of_all_is_forgotten_on_a_cluster_that_has_lived(self, place: Place) -> None:
+        if place.fake:
+            place.fake.compact()
+        with pytest.raises(Gone):
+            list(place.port.watch(SECRETS, "1", seconds=5))
+
+    def test_a_list_goes_on_from_it(self, place: Place) -> None:
+        fake = place.only_fake()
+        place.port.create(SECRETS, secret("one"))
+        fake.compact()
+        since = place.port.list(SECRETS).version
+        place.port.create(SECRETS, secret("two"))
+        assert [one.object["metadata"]["name"] for one in told(place, since)] == ["two"]
+
+    def test_a_watch_that_has_told_everything_goes_on_through_it(self, place: Place) -> None:
+        fake = place.only_fake()
+        with place.port.watch(SECRETS, place.port.list(SECRETS).version, seconds=20) as watch:
+            changes = iter(watch)
+            place.port.create(SECRETS, secret("one"))
+            assert until_told(changes, "ADDED").object["metadata"]["name"] == "one"
+            fake.compact()
+            place.port.create(SECRETS, secret("two"))
+            assert until_told(changes, "ADDED").object["metadata"]["name"] == "two"
+
+    def test_a_part_of_a_list_from_it_is_refused(self, place: Place) -> None:
+        fake = place.only_fake()
+        for number in range(3):
+            place.port.create(SECRETS, secret(f"s-{number}"))
+        token = place.ask("GET", place.path(SECRETS), query="limit=1").body["metadata"]["continue"]
+        fake.compact()
+        place.port.create(SECRETS, secret("more"))
+        fake.compact()
+        said = place.ask("GET", place.path(SECRETS), query=f"limit=1&continue={token}")
+        assert (said.status, said.body["reason"]) == (410, "Expired")
+
+    def test_a_version_that_is_to_come_is_too_large(self, place: Place) -> None:
+        query = "resourceVersion=9999999999999&resourceVersionMatch=NotOlderThan"
+        said = place.ask("GET", place.path(SECRETS), query=query)
+        assert (said.status, said.body["reason"]) == (504, "Timeout")
+        assert "Too large resource version" in said.body["message"]
+
+
+class TestBrokenLines:
+    def test_a_cut_watch_is_said_to_be_cut(self, place: Place) -> None:
+        fake = place.only_fake()
+        watch = place.port.watch(SECRETS, place.port.list(SECRETS).version, seconds=60)
+        until(lambda: fake.api.watches == 1)
+        assert fake.api.cut_watches() == 1
+        with pytest.raises(Unavailable):
+            list(watch)
+        until(lambda: fake.api.watches == 0)
+
+    def test_a_watch_that_the_server_ends_just_ends(self, place: Place) -> None:
+        fake = place.only_fake()
+        watch = place.port.watch(SECRETS, place.port.list(SECRETS).version, seconds=60)
+        until(lambda: fake.api.watches == 1)
+        fake.api.cut_watches(reset=False)
+        assert list(watch) == []
+
+    def test_a_client_that_goes_away_is_noticed(self, place: Place) -> None:
+        fake = place.only_fake()
+        with place.port.watch(SECRETS, place.port.list(SECRETS).version, seconds=600):
+            until(lambda: fake.api.watches == 1)
+        until(lambda: fake.api.watches == 0)
+
+    def test_an_answer_that_is_lost_may_have_been_done(self, place: Place) -> None:
+        """Whoever makes something and hears nothing has to look: the second try tells that it is there."""
+        fake = place.only_fake()
+        fake.faults.cut("create", after=True)
+        with pytest.raises(Unavailable):
+            place.port.create(SECRETS, secret("one"))
+        with pytest.raises(Conflict):
+            place.port.create(SECRETS, secret("one"))
+
+    def test_a_request_that_is_cut_before_is_not_done(self, place: Place) -> None:
+        fake = place.only_fake()
+        fake.faults.cut("create")
+        with pytest.raises(Unavailable):
+            place.port.create(SECRETS, secret("one"))
+        assert place.port.create(SECRETS, secret("one"))
+
+    def test_throttling_and_failing_servers_are_unavailable(self, place: Place) -> None:
+        fake = place.only_fake()
+        fake.faults.throttle("list", retry_after=7)
+        said = place.ask("GET", place.path(SECRETS))
+        assert (said.status, said.headers["Retry-After"]) == (429, "7")
+        for fault in (fake.faults.throttle, fake.faults.fail):
+            fault("list", times=1)
+            with pytest.raises(Unavailable):
+                place.port.list(SECRETS)
+        assert place.port.list(SECRETS).items == ()
