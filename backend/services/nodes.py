@@ -1,12 +1,15 @@
 """The nodes of a cluster, as its workers see them: entered, and given up with what ran there."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy.orm import Session
 
 from backend.db.models import Node
+from backend.db.repositories import leases
 from backend.db.repositories import nodes as repository
 from backend.domain.nodes import NodeSeen, NodeState
 from backend.services import queue
@@ -38,7 +41,7 @@ def observe(session: Session, cluster: str, found: Iterable[NodeSeen], *, whole:
         known[name] = Node(cluster=cluster, name=name, state=NodeState.READY.value)
         session.add(known[name])
     session.flush()  # The slots below need their nodes' ids.
-    changed = {name for name, each in now.items() if _differs(known[name], each)}
+    changed = {name for name, each in now.items() if _differs(known[name], _kept(known[name], each))}
     numbers = repository.slot_numbers(session, cluster, PROVIDER)
     other = {name: each for name, each in now.items() if numbers.get(known[name].id, 0) != each.slots}
     # A node that is gone keeps its slots as they are: leases still point to them until they are taken away.
@@ -62,8 +65,40 @@ def move_off(session: Session, cluster: str) -> list[UUID]:
     return end_on_nodes(session, cluster)
 
 
+@dataclass(frozen=True)
+class HeldSlot:
+    """A slot of a cluster that a worker holds, and what runs under its lease; None between two attempts."""
+
+    lease_id: UUID
+    slot_id: UUID
+    node: str
+    index: int
+    fence: int
+    acquired_at: datetime
+    run_id: UUID | None
+    episode_id: UUID | None
+    attempt_id: UUID | None
+
+
+def held_by(session: Session, worker_id: UUID) -> list[HeldSlot]:
+    """What a worker holds in clusters."""
+    return [HeldSlot(*row) for row in leases.in_clusters(session, worker_id)]
+
+
+def live_fences(session: Session, fences: Iterable[int]) -> set[int]:
+    """Which of these fencing tokens are of leases that somebody holds."""
+    return leases.live_fences(session, fences)
+
+
 def _gone(node: Node) -> NodeSeen:
     return NodeSeen(name=node.name, state=NodeState.GONE, reason=DELETED, labels=node.labels, capacity=node.capacity)
+
+
+def _kept(node: Node, found: NodeSeen) -> NodeSeen:
+    """What was given up stays so until it answers: another worker may not have waited as long yet."""
+    if node.state == NodeState.LOST and found.state == NodeState.UNREADY:
+        return found.model_copy(update={"state": NodeState.LOST})
+    return found
 
 
 def _differs(node: Node, found: NodeSeen) -> bool:

@@ -111,7 +111,7 @@ class NodeWatch:
         self,
         cluster: Cluster,
         selector: str,
-        wants: Callable[[], Wants],
+        wants: Callable[[], Wants | None],
         *,
         woken: Event | None = None,
         grace: float = UNREADY_GRACE,
@@ -122,7 +122,7 @@ class NodeWatch:
         Args:
             cluster: whose nodes. The service account needs to get, list and watch `nodes`.
             selector: of labels; `*` = every node that offers the device.
-            wants: what they are asked for; called at each look, as the images that there are change.
+            wants: what they are asked for, None while that is not known; called at each look, as images change.
             woken: set at each change.
             grace: seconds for which a node that is not ready is waited for.
             clock: monotonic seconds.
@@ -143,10 +143,10 @@ class NodeWatch:
         self.woken.set()
 
     def seen(self) -> list[NodeSeen] | None:
-        """The nodes by our rules; None while the API server does not answer, so that nobody knows."""
-        if self.reflector.trouble:
-            return None
+        """The nodes by our rules; None while nobody knows, as the API server does not answer."""
         now, wants = self._clock(), self._wants()
+        if self.reflector.trouble or wants is None:
+            return None
         objects = self.reflector.objects()
         self._silent = {name: self._silent.get(name, now) for name, each in objects.items() if not _ready(each)}
         found = [

@@ -1,14 +1,15 @@
 """Leases: a worker's fenced hold on a slot."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import Select, func, select, update
+from sqlalchemy import Select, and_, func, select, update
 from sqlalchemy.orm import Session, aliased
 
-from backend.db.models import Attempt, Lease, Node, Slot, Worker
+from backend.db.models import Attempt, Episode, Lease, Node, Slot, Worker
 from backend.db.models.words import SlotState
+from backend.db.repositories.pages_common import AnyRow
 from backend.domain.nodes import NodeState, cluster_of
 
 
@@ -72,6 +73,35 @@ def on_nodes(session: Session, cluster: str, states: Iterable[NodeState]) -> lis
         .order_by(Lease.id)
     )
     return [(row[0], row[1]) for row in session.execute(query)]
+
+
+def in_clusters(session: Session, worker_id: UUID) -> Sequence[AnyRow]:
+    """A worker's live leases on slots of clusters, with what runs under each; in the order of `HeldSlot`."""
+    query = (
+        select(
+            Lease.id,
+            Slot.id,
+            Node.name,
+            Slot.index,
+            Lease.fencing_token,
+            Lease.acquired_at,
+            Episode.run_id,
+            Attempt.episode_id,
+            Attempt.id,
+        )
+        .join(Slot, Slot.id == Lease.slot_id)
+        .join(Node, Node.id == Slot.node_id)
+        .outerjoin(Attempt, and_(Attempt.lease_id == Lease.id, Attempt.live))
+        .outerjoin(Episode, Episode.id == Attempt.episode_id)
+        .where(Lease.worker_id == worker_id, Lease.released_at.is_(None), Node.cluster != "")  # noqa: PLC1901 - SQL
+    )
+    return session.execute(query.order_by(Lease.id)).all()
+
+
+def live_fences(session: Session, fences: Iterable[int]) -> set[int]:
+    """Which of these tokens are of live leases."""
+    query = select(Lease.fencing_token).where(Lease.fencing_token.in_(list(fences)), Lease.released_at.is_(None))
+    return set(session.scalars(query))
 
 
 def live(session: Session, slot_id: UUID) -> bool:

@@ -1,0 +1,65 @@
+"""A fake cluster, our port to it, and an installation on real Postgres."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import delete
+
+from backend.db.models import Base
+from backend.services import events
+from tests import databases
+from tests.factories.records import World, world
+from tests.fakes.kubernetes.cluster import FakeCluster, fake_cluster
+from worker.database import Database
+from worker.k8s.official import Kubernetes, connect
+
+NAMESPACE = "desks"
+
+
+@pytest.fixture(autouse=True)
+def _no_broker() -> Iterator[None]:
+    """Without a broker: nothing here may need it."""
+    events.configure("")
+    yield
+    events.configure("")
+
+
+@pytest.fixture(scope="module")
+def shared_database(postgres_server: str) -> Iterator[str]:
+    """One database per file."""
+    with databases.copied(postgres_server) as url:
+        yield url
+
+
+@pytest.fixture
+def ready(shared_database: str) -> Iterator[World]:
+    """An installation with a benchmark of three tasks."""
+    with world(shared_database) as made:
+        made.benchmark()
+        yield made
+        with made.work() as session:
+            for table in reversed(Base.metadata.sorted_tables):
+                session.execute(delete(table))
+
+
+@pytest.fixture
+def database(ready: World) -> Database:
+    """The worker's door to it."""
+    return Database(ready.factory)
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeCluster]:
+    """A cluster of our own, with a namespace for our pods."""
+    with fake_cluster(bookmarks=0.5) as found:
+        found.add_namespace(NAMESPACE)
+        yield found
+
+
+@pytest.fixture
+def cluster(fake: FakeCluster, tmp_path: Path) -> Iterator[Kubernetes]:
+    """Our port to it, by the official client."""
+    found = connect(str(fake.kubeconfig(tmp_path / "kubeconfig")), NAMESPACE)
+    yield found
+    found.close()

@@ -1,0 +1,97 @@
+"""A copy of the cluster's objects that stays right whatever happens to the watch."""
+
+from collections.abc import Iterator
+from threading import Lock
+
+import pytest
+
+from tests.fakes.kubernetes.cluster import FakeCluster
+from tests.waiting import until
+from worker.k8s.cluster import NODES, Object
+from worker.k8s.official import Kubernetes
+from worker.k8s.reflector import Reflector
+
+
+class Heard:
+    """What was told, in order."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[str, str]] = []
+        self._lock = Lock()
+
+    def __call__(self, kind: str, found: Object) -> None:
+        with self._lock:
+            self.told.append((kind, found["metadata"]["name"]))
+
+
+@pytest.fixture
+def heard() -> Heard:
+    return Heard()
+
+
+@pytest.fixture
+def reflector(fake: FakeCluster, cluster: Kubernetes, heard: Heard) -> Iterator[Reflector]:
+    """Of nodes; n1 is there from the first."""
+    fake.add_node("n1")
+    made = Reflector(cluster, NODES, told=heard, seconds=5.0, first_pause=0.02)
+    made.start()
+    assert made.wait(10.0)
+    yield made
+    made.stop()
+
+
+def names(reflector: Reflector) -> set[str]:
+    return set(reflector.objects())
+
+
+class TestReflector:
+    def test_lists_then_hears_of_every_change(self, fake: FakeCluster, reflector: Reflector, heard: Heard) -> None:
+        assert names(reflector) == {"n1"}
+        fake.add_node("n2")
+        until(lambda: names(reflector) == {"n1", "n2"})
+        fake.cordon("n1")
+        until(lambda: reflector.objects()["n1"]["spec"].get("unschedulable"))
+        fake.delete_node("n2")
+        until(lambda: names(reflector) == {"n1"})
+        assert heard.told == [("ADDED", "n1"), ("ADDED", "n2"), ("MODIFIED", "n1"), ("DELETED", "n2")]
+
+    def test_what_a_cut_watch_missed_is_told_all_the_same(
+        self, fake: FakeCluster, reflector: Reflector, heard: Heard
+    ) -> None:
+        fake.faults.away = True
+        fake.api.cut_watches()
+        until(lambda: reflector.trouble)
+        fake.delete_node("n1")
+        fake.add_node("n3")
+        assert names(reflector) == {"n1"}
+        fake.faults.clear()
+        until(lambda: names(reflector) == {"n3"} and not reflector.trouble)
+        assert {("DELETED", "n1"), ("ADDED", "n3")} <= set(heard.told)
+
+    def test_a_version_that_is_too_old_is_listed_again(
+        self, fake: FakeCluster, reflector: Reflector, heard: Heard
+    ) -> None:
+        fake.faults.away = True
+        fake.api.cut_watches()
+        until(lambda: reflector.trouble)
+        fake.add_node("n4")
+        fake.cordon("n4")
+        fake.compact()
+        fake.faults.clear()
+        until(lambda: names(reflector) == {"n1", "n4"})
+        assert heard.told.count(("ADDED", "n4")) == 1
+
+    def test_one_of_the_same_name_is_another(self, fake: FakeCluster, reflector: Reflector, heard: Heard) -> None:
+        first = reflector.objects()["n1"]["metadata"]["uid"]
+        fake.faults.away = True
+        fake.api.cut_watches()
+        until(lambda: reflector.trouble)
+        fake.delete_node("n1")
+        fake.add_node("n1")
+        fake.faults.clear()
+        until(lambda: reflector.objects()["n1"]["metadata"]["uid"] != first)
+        assert heard.told == [("ADDED", "n1"), ("DELETED", "n1"), ("ADDED", "n1")]
+
+    def test_stops_at_once(self, reflector: Reflector) -> None:
+        reflector.stop(2.0)
+        assert not reflector._thread.is_alive()  # noqa: SLF001 - that is what stopping means
