@@ -1,7 +1,6 @@
 """The worker's side of the keeper. Safe for threads."""
 
 import contextlib
-import itertools
 import json
 import os
 import socket
@@ -15,12 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from worker.keeper import wire
+from worker.local.conversation import Conversation, Message
 from worker.local.limits import Limits
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 _START_SECONDS = 150.0
 """The first start on a machine compiles the guest server."""
 _STOP_SECONDS = 15.0
+_NOBODY = 0
+"""Instead of a request's number, which begin at 1."""
 
 
 class KeeperError(Exception):
@@ -117,19 +119,18 @@ class KeeperOptions:
 class KeeperClient:
     """One keeper process and the conversation with it."""
 
+    gone = "the keeper died, and its desktops with it"
+
     def __init__(self, options: KeeperOptions) -> None:
         """Starts the keeper and waits until it serves.
 
         Raises:
             KeeperError: it could not start; the message says why.
         """
-        self._ids = itertools.count(1)
-        self._lock = threading.Lock()
-        self._pending: dict[int, Future[dict[str, Any]]] = {}
         self._desktops: dict[str, Kept] = {}
-        self._lost = ""
-        self._started: Future[dict[str, Any]] = Future()
-        self._connection, theirs = socket.socketpair()
+        self._noting = threading.Lock()
+        self._started: Future[Message] = Future()
+        ours, theirs = socket.socketpair()
         with theirs:
             # A cleared environment: nothing of the worker's, above all no secret, is handed on.
             environment = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "PYTHONPATH": str(options.checkout)}
@@ -143,8 +144,8 @@ class KeeperClient:
                 cwd="/",
                 start_new_session=True,
             )
-        self._reader = threading.Thread(target=self._read, name="keeper", daemon=True)
-        self._reader.start()
+        self._conversation = Conversation(ours, self, name="keeper")
+        self._conversation.begin()
         self.about = self._wait_started()
 
     def _wait_started(self) -> dict[str, Any]:
@@ -161,7 +162,7 @@ class KeeperClient:
 
     def alive(self) -> bool:
         """False once it is known to be gone."""
-        return not self._lost
+        return not self._conversation.over
 
     # ---- what a worker can ask
 
@@ -198,7 +199,7 @@ class KeeperClient:
             "os": os,
             "command": list(command),
         }
-        kept: Kept = self._ask(request, timeout + 15.0)["kept"]
+        kept: Kept = self._conversation.ask(request, timeout + 15.0)["kept"]
         return kept
 
     def destroy(self, desktop: Kept) -> dict[str, Any]:
@@ -211,100 +212,81 @@ class KeeperClient:
             return desktop.usage
         with contextlib.suppress(KeeperLost):
             desktop.usage = (
-                self._ask({"op": "destroy", "desktop": desktop.name}, _STOP_SECONDS)["usage"] or desktop.usage
+                self._conversation.ask({"op": "destroy", "desktop": desktop.name}, _STOP_SECONDS)["usage"]
+                or desktop.usage
             )
         return desktop.usage
 
     def status(self) -> dict[str, Any]:
         """Name to `{ready, pid, memory, hits}` of every desktop. Raises KeeperError."""
-        found: dict[str, Any] = self._ask({"op": "status"}, 5.0)["desktops"]
+        found: dict[str, Any] = self._conversation.ask({"op": "status"}, 5.0)["desktops"]
         return found
 
     def close(self) -> None:
         """Stops the keeper; returns when it and all its desktops are gone. Safe to call twice."""
-        with contextlib.suppress(OSError):
-            wire.send(self._connection, {"op": "stop"})
+        self._conversation.say({"op": "stop"})
         try:
             self._process.wait(_STOP_SECONDS)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        self._reader.join(_STOP_SECONDS)
-        self._connection.close()
+        self._conversation.close(_STOP_SECONDS)
 
-    # ---- the conversation
+    # ---- manners: see `worker.local.conversation`
 
-    def _ask(self, request: dict[str, Any], timeout: float) -> dict[str, Any]:
-        answer: Future[dict[str, Any]] = Future()
-        number = next(self._ids)
-        with self._lock:
-            if self._lost:
-                raise KeeperLost(self._lost)
-            self._pending[number] = answer
-            try:
-                wire.send(self._connection, request | {"id": number})
-            except OSError as error:
-                self._pending.pop(number)
-                raise KeeperLost(f"the keeper is gone: {error}") from error
-        try:
-            return answer.result(timeout)
-        except TimeoutError as error:
-            raise KeeperError(f"the keeper did not answer {request['op']!r} in {timeout:.0f} s") from error
-        finally:
-            with self._lock:
-                self._pending.pop(number, None)
+    def encode(self, message: Message) -> bytes:
+        """After its length."""
+        return wire.encode(message)
 
-    def _read(self) -> None:
-        """The reader thread: hands answers to whoever waits and notes which desktops have died."""
-        decoder = wire.Decoder()
-        try:
-            while data := self._connection.recv(65536):
-                for message in decoder.feed(data):
-                    self._take(message)
-        except (OSError, ValueError, wire.ProtocolError):
-            pass
-        self._lose("the keeper died, and its desktops with it")
+    def decoder(self) -> wire.Decoder:
+        """Of such messages."""
+        return wire.Decoder()
 
-    def _take(self, message: dict[str, Any]) -> None:
-        event = message.get("event")
+    def refused(self, answer: Message) -> KeeperError:
+        """In its own words."""
+        return KeeperError(answer["error"], answer["kind"])
+
+    def late(self, what: str) -> KeeperError:
+        """It may still be doing it."""
+        return KeeperError(f"the keeper did not answer {what}")
+
+    def lost(self, why: str) -> KeeperLost:
+        """Nothing can be asked any more."""
+        return KeeperLost(why)
+
+    def news(self, message: Message) -> None:
+        """That it has started, could not start, or that a desktop is gone."""
+        event = message["event"]
         if event == "started":
             self._started.set_result(message)
         elif event == "failed":
             self._started.set_exception(KeeperError(message["error"]))
         elif event == "gone":
-            self._note_gone(message)
-        elif event is None:
-            self._resolve(message)
+            with self._noting:
+                desktop = self._desktops.pop(message["desktop"], None)
+            if desktop is not None:
+                desktop.end(message["why"], message["usage"])
 
-    def _note_gone(self, message: dict[str, Any]) -> None:
-        with self._lock:
-            desktop = self._desktops.pop(message["desktop"], None)
-        if desktop is not None:
-            desktop.end(message["why"], message["usage"])
-
-    def _resolve(self, message: dict[str, Any]) -> None:
-        with self._lock:
-            waiting = self._pending.get(message["id"])
-            if message["ok"] and "desktop" in message:
-                # Noted here, in the reader's order: news of its end may be the very next message.
-                message["kept"] = self._desktops[message["desktop"]] = _kept(message)
-        if waiting is None:
+    def answered(self, answer: Message, *, wanted: bool) -> None:
+        """Notes a desktop. One for which nobody waits any more is destroyed, and nobody hears of it."""
+        if "desktop" not in answer:
             return
-        if message["ok"]:
-            waiting.set_result(message)
-        else:
-            waiting.set_exception(KeeperError(message["error"], message["kind"]))
+        if not wanted:
+            self._conversation.say({"op": "destroy", "desktop": answer["desktop"], "id": _NOBODY})
+            return
+        # Noted in the reader's order: news of its end may be the very next message.
+        with self._noting:
+            answer["kept"] = self._desktops[answer["desktop"]] = _kept(answer)
 
-    def _lose(self, why: str) -> None:
-        with self._lock:
-            self._lost = why
-            pending, desktops = list(self._pending.values()), list(self._desktops.values())
+    def died(self) -> None:
+        """Its desktops went with it."""
+        with self._noting:
+            desktops = list(self._desktops.values())
             self._desktops.clear()
         for desktop in desktops:
-            desktop.end(why)
-        for waiting in (self._started, *pending):
-            if not waiting.done():
-                waiting.set_exception(KeeperLost(why))
+            desktop.end(self.gone)
+        if not self._started.done():
+            self._started.set_exception(KeeperLost(self.gone))
 
 
 def _kept(message: dict[str, Any]) -> Kept:

@@ -9,7 +9,7 @@ _HEADER = struct.Struct("!I")
 MAX_MESSAGE = 2**20
 
 
-class ProtocolError(Exception):
+class ProtocolError(ValueError):
     """The other side sent something that is no message."""
 
 

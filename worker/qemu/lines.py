@@ -7,7 +7,7 @@ MAX_LINE = 64 * 2**20
 """Bytes. The longest honest line is a picture of a large screen."""
 
 
-class LineError(Exception):
+class LineError(ValueError):
     """The other side sent something that is no message."""
 
 
