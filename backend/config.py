@@ -125,6 +125,54 @@ class Settings(BaseSettings):
     s3_path_style: bool | None = Field(
         default=None, description="Whether the bucket is part of the path; unset: where an endpoint is named."
     )
+    kubeconfig: str = Field(
+        default="",
+        validation_alias=AliasChoices("KUBECONFIG", "DESKARENA_KUBECONFIG"),
+        description="File that leads to a Kubernetes cluster; empty: the one that the worker runs in, if any.",
+    )
+    k8s_image: str = Field(
+        default="", description="Container image of the pods of virtual machines (vm_images/pod); empty: none are made."
+    )
+    k8s_images: str = Field(
+        default="claim:deskarena-images",
+        description="Volume of machine images: claim:NAME, or image:REFERENCE for an image volume.",
+    )
+    k8s_templates: str = Field(
+        default="empty:16Gi",
+        description="Volume of templates: empty:SIZE, memory:SIZE, ephemeral:SIZE[:CLASS] or claim:NAME.",
+    )
+    k8s_overlays: str = Field(default="8Gi", description="What a pod's machines may write, at most.")
+    k8s_kvm_resource: str = Field(
+        default="devices.kubevirt.io/kvm",
+        description="Resource by which a device plugin gives /dev/kvm; empty: machines are emulated.",
+    )
+    k8s_namespace: str = Field(default="", description="Namespace of the pods; empty: the worker's own, or `default`.")
+    k8s_owner: str = Field(
+        default="deskarena",
+        pattern=r"^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$",
+        description="Name of this installation, a label of its pods: another one for each in a namespace.",
+    )
+    k8s_nodes: str = Field(
+        default="", description="Label selector of nodes whose slots are used; needs the right to read nodes."
+    )
+    k8s_slots: int = Field(
+        default=0, ge=0, le=1000, description="Slots without a node of their own, where nodes are not read."
+    )
+    k8s_desktops: int = Field(default=20, ge=1, le=500, description="Desktops in pods that one worker runs at once.")
+    k8s_attempts: int = Field(default=50, ge=1, description="Attempts after which a slot's pod is replaced.")
+    k8s_start_seconds: float = Field(
+        default=300.0, gt=0, description="How long a pod may take to be ready before its slot is given back."
+    )
+    k8s_idle_seconds: float = Field(
+        default=900.0, ge=30, description="How long a pod outlives its last use and its worker, ready for the next."
+    )
+    k8s_tolerations: tuple[dict[str, Any], ...] = Field(
+        default=(), description="Tolerations (JSON list) of the pods, as in their spec."
+    )
+    k8s_labels: dict[str, str] = Field(default={}, description="Further labels (JSON) of the pods.")
+    k8s_pull_secrets: tuple[str, ...] = Field(
+        default=(), description="Secrets (JSON list of names) for the registry of the pods' image."
+    )
     log_level: str = Field(default="INFO", description="Log level of API and workers.")
 
     @classmethod

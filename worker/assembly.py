@@ -16,6 +16,7 @@ from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.ports import Availability, OpenDesktop, Provider
 from backend.domain.ports_agent import Line
+from backend.domain.ports_cluster import InCluster
 from backend.domain.ports_kept import ArtifactStore
 from backend.domain.registry import Kind
 from backend.domain.slots import Count, Need, Room, counted
@@ -164,7 +165,7 @@ def describe(
     """What this worker can do, as it stands in its row. May take a while: it tries the machine out."""
     counter = counter or SlotCounter(settings)
     offers = {name: provider.availability() for name, provider in providers.items()}
-    slots = {name: counter(name, offer.need) for name, offer in offers.items() if offer.ok}
+    slots = {name: _slots(providers[name], counter, name, offer) for name, offer in offers.items() if offer.ok}
     engine = Engine()
     engine.sweep()  # A worker that died may have left containers behind.
     unable = {CONTAINER: engine.why_not()}
@@ -176,6 +177,7 @@ def describe(
                 "programs": sorted(offer.programs),
                 "os": _systems(providers[name], offer),
                 "images": [image.model_dump(mode="json") for image in offer.images],
+                **_cluster(providers[name], offer),
                 "slots": {"number": slots[name].number, "reason": slots[name].reason} if offer.ok else None,
             }
             for name, offer in offers.items()
@@ -198,6 +200,20 @@ def describe(
         slots={name: count.number for name, count in slots.items()},
         capabilities=capabilities,
     )
+
+
+def _slots(provider: Provider, counter: SlotCounter, name: str, offer: Availability) -> Count:
+    """Desktops that this worker runs at once."""
+    if isinstance(provider, InCluster):
+        return Count(
+            provider.desktops, f"at once by this worker; the slots are those of the cluster {provider.cluster}"
+        )
+    return counter(name, offer.need)
+
+
+def _cluster(provider: Provider, offer: Availability) -> dict[str, str]:
+    """Whose slots they are; nothing where they are this machine's."""
+    return {"cluster": provider.cluster} if offer.ok and isinstance(provider, InCluster) else {}
 
 
 def _reason(offer: Availability, count: Count | None) -> str:

@@ -14,6 +14,7 @@ from backend.config import Settings
 from backend.db.compatibility import schema_problem
 from backend.db.models import Lease
 from backend.domain.errors import ClusterLost, DeskarenaError, Unavailable
+from backend.domain.ports_cluster import InCluster
 from backend.domain.ports_kept import ArtifactStore
 from backend.domain.slots import fits
 from backend.services import claims, recovery
@@ -25,9 +26,12 @@ from worker.heartbeat import Heart
 from worker.hold import Hold, Holds, Ticket
 from worker.slots import SlotAtWork
 from worker.tools import Tools
+from worker.troubles import Troubles
 
 SHUTDOWN = "the worker was stopped"
 LONGEST_REST = 60.0
+CLUSTER_REST = 4.0
+"""In a cluster it is the slot that rests, until its pod starts; it is known as such by then, and others are taken."""
 logger = logging.getLogger(__name__)
 
 
@@ -72,6 +76,7 @@ class Dispatcher:
         self._chores = Chores(
             works.database, every=works.settings.poll_seconds, lease_seconds=works.settings.lease_seconds
         )
+        self._troubles = Troubles(works.database, [tools.provider for tools in works.tools.values()])
         self._slots: list[SlotAtWork] = []
         self._lock = Lock()
         self._woken = Event()
@@ -87,6 +92,7 @@ class Dispatcher:
         """Begins, in threads of its own."""
         self._thread.start()
         self._chores.start()
+        self._troubles.start()
 
     @property
     def registered(self) -> bool:
@@ -123,6 +129,7 @@ class Dispatcher:
         self._join_slots(deadline - seconds * 0.1)
         self._heart.stop()
         self._chores.stop()
+        self._troubles.stop()
         self._tell(recovery.sign_off)
         for tools in self._works.tools.values():
             tools.provider.close()
@@ -239,7 +246,8 @@ class Dispatcher:
             self._failures[provider] = 0 if slot.could_open else self._failures.get(provider, 0) + 1
             if self._failures[provider]:
                 # A machine that cannot make desktops must not use up every episode's attempts within seconds.
-                self._rest_until[provider] = time.monotonic() + min(LONGEST_REST, 2.0 ** self._failures[provider])
+                longest = CLUSTER_REST if isinstance(self._works.tools[provider].provider, InCluster) else LONGEST_REST
+                self._rest_until[provider] = time.monotonic() + min(longest, 2.0 ** self._failures[provider])
         self._woken.set()
 
     def _stop_holds(self, which: Callable[[Hold], bool]) -> None:

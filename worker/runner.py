@@ -27,6 +27,7 @@ from backend.domain.observations._image import Pictured, changes
 from backend.domain.observations._with_tree import WithTree
 from backend.domain.ports import DesktopSpec, OpenDesktop
 from backend.domain.ports_agent import Agent, AgentContext, Line, ObservationSpace
+from backend.domain.ports_cluster import Distrusts, TakenAway
 from backend.domain.registry import Kind
 from backend.domain.score import Evaluation, score_by_rule
 from backend.domain.setup import run_steps
@@ -160,6 +161,8 @@ class _Attempt:
         except GuestLost:
             # A machine that makes sick desktops must not use up every episode's attempts within seconds.
             self.could_open = False
+            if isinstance(self._tools.provider, Distrusts):
+                self._tools.provider.distrust(self._claim.slot)
             raise
 
     def _pause(self, seconds: float) -> None:
@@ -318,6 +321,8 @@ class _Attempt:
         self._book.lost(lost, self._in_words(lost), self._phases.seconds(), after_action=after_action)
 
     def _as_lost(self, cause: Exception) -> Lost:
+        if isinstance(cause, GuestLost) and isinstance(self._opened, TakenAway) and (why := self._opened.taken_away()):
+            return ClusterLost(why)
         if isinstance(cause, Lost):
             return cause
         if isinstance(cause, GuestRefused):

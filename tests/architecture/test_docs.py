@@ -18,7 +18,7 @@ PAGES = sorted([ROOT / "README.md", *DOCS.rglob("*.md")])
 
 def variables() -> list[str]:
     """The environment variable of every setting."""
-    named = {"database_url": "DATABASE_URL", "redis_url": "REDIS_URL"}
+    named = {"database_url": "DATABASE_URL", "redis_url": "REDIS_URL", "kubeconfig": "KUBECONFIG"}
     return [named.get(field, f"DESKARENA_{field.upper()}") for field in Settings.model_fields]
 
 

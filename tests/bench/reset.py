@@ -38,7 +38,7 @@ from worker.providers.qemu import QemuProvider
 from worker.qemu.client import SlotSupervisor
 from worker.qemu.plan import Host, this_host
 from worker.qemu.slot import CLONE
-from worker.qemu.templates import Template, Templates
+from worker.qemu.templates import Template
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "performance-reset.md"
 SLOTS = tuple(SlotRef(index) for index in range(4))
@@ -194,7 +194,7 @@ def _cold(place: Place) -> float:
     supervisor = SlotSupervisor(place.data / "machines")
     try:
         begun = time.monotonic()
-        made = Makings(Templates(place.data / "none"), DEFAULT_LIMITS).boot(supervisor, place.order, "measured")
+        made = Makings(DEFAULT_LIMITS).boot(supervisor, place.order, "measured")
         made.desktop.frame()
         made.desktop.close()
         return time.monotonic() - begun

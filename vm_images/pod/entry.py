@@ -8,6 +8,7 @@ library only. Variables:
 | `DESKARENA_SUPERVISOR_TOKEN` | what a worker must show; or `..._TOKEN_FILE`, the path of a file that holds it |
 | `DESKARENA_POD_LISTEN` | where workers connect, default `0.0.0.0:7070` |
 | `DESKARENA_POD_FORWARD` | address on which guest APIs are reached, default `0.0.0.0` |
+| `DESKARENA_POD_FENCE` | lowest number of a lease under which the slot may be used, default 0 |
 | `DESKARENA_POD_IMAGES`, `_TEMPLATES`, `_OVERLAYS` | the volumes, default `/images`, `/templates`, `/overlays` |
 """
 
@@ -86,7 +87,16 @@ def supervisor() -> list[str]:
     forward = os.environ.get("DESKARENA_POD_FORWARD", "0.0.0.0")  # noqa: S104 - the pod's own network; secrets guard it.
     overlays = str(volume("OVERLAYS", writable=True))
     words = [sys.executable, "-S", "-m", "worker.qemu.supervisor"]
-    return [*words, "--listen", listen, "--forward", forward, "--overlays", overlays]
+    volumes = [
+        "--images",
+        str(volume("IMAGES", writable=False)),
+        "--templates",
+        str(volume("TEMPLATES", writable=True)),
+    ]
+    fence = os.environ.get("DESKARENA_POD_FENCE", "0")
+    if not fence.isdecimal():
+        raise NotReadyError(f"DESKARENA_POD_FENCE is a number, not {fence!r}")
+    return [*words, "--listen", listen, "--forward", forward, "--overlays", overlays, *volumes, "--fence", fence]
 
 
 def main() -> None:

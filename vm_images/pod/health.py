@@ -1,6 +1,6 @@
 """Says whether the supervisor of this pod is there: exit code 0 if it is, 1 with the reason if not.
 
-It does not connect: the supervisor talks to one worker at a time, and each further connection would wait in its queue.
+It does not connect: each connection is a visitor who must show the token, and would be shown out.
 Whether the machines are well is the worker's question, asked before each attempt.
 """
 

@@ -188,17 +188,20 @@ class Cluster(Protocol):
         """
         ...
 
-    def delete(self, resource: Resource, name: str, *, uid: str = "", grace: int | None = None) -> bool:
+    def delete(
+        self, resource: Resource, name: str, *, uid: str = "", version: str = "", grace: int | None = None
+    ) -> bool:
         """Asks for an object's end; it may take a while. False if there was none.
 
         Args:
             resource: what it is.
             name: its name.
             uid: of the one that is meant; empty = whichever has the name.
+            version: that it must still have; empty = any.
             grace: seconds that a pod's processes get; 0 removes the object at once; None = as the pod says.
 
         Raises:
-            Conflict: another one has that name now.
+            Conflict: another one has that name now, or it has another version.
         """
         ...
 

@@ -140,11 +140,14 @@ class Kubernetes:
         kind, query = "application/merge-patch+json", {"fieldValidation": "Strict"}
         return self._ask("PATCH", self._path(resource, name), query, body=dict(changes), content_type=kind)
 
-    def delete(self, resource: Resource, name: str, *, uid: str = "", grace: int | None = None) -> bool:
+    def delete(
+        self, resource: Resource, name: str, *, uid: str = "", version: str = "", grace: int | None = None
+    ) -> bool:
         """See the port."""
         options: Object = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"}
-        if uid:
-            options["preconditions"] = {"uid": uid}
+        wanted = {key: value for key, value in (("uid", uid), ("resourceVersion", version)) if value}
+        if wanted:
+            options["preconditions"] = wanted
         if grace is not None:
             options["gracePeriodSeconds"] = grace
         try:

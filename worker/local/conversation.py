@@ -117,10 +117,14 @@ class Conversation:
         with contextlib.suppress(OSError):
             self._connection.sendall(self._manners.encode(message))
 
-    def close(self, seconds: float) -> None:
-        """Ends the connection and waits for the reader, so long at most. Safe to call twice."""
+    def hang_up(self) -> None:
+        """Ends the connection at once, from any thread; whoever waits hears so. Safe to call twice."""
         with contextlib.suppress(OSError):
             self._connection.shutdown(socket.SHUT_RDWR)
+
+    def close(self, seconds: float) -> None:
+        """Ends the connection and waits for the reader, so long at most. Safe to call twice."""
+        self.hang_up()
         if self._reader.is_alive() and self._reader is not threading.current_thread():
             self._reader.join(seconds)
         self._connection.close()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from backend.domain.errors import DeskarenaError
 from backend.domain.image_offers import ImageOffer
-from backend.domain.machine_image import image_names, read_image
+from backend.domain.machine_image import MachineImage, image_names, read_image
 from backend.services.machine_images import about
 from worker.qemu.plan import Host, machine_of
 from worker.qemu.templates import Templates
@@ -34,6 +34,11 @@ def _offer(folder: Path, host: Host, *, default: bool, prepared: bool) -> ImageO
         reason = ""
     except DeskarenaError as error:
         reason = f"{error.message} {error.hint}".strip()
+    return offer_of(image, default=default, prepared=prepared, reason=reason)
+
+
+def offer_of(image: MachineImage, *, default: bool, prepared: bool = False, reason: str = "") -> ImageOffer:
+    """What an image offers. Args: reason: why no machine of it can be made."""
     return ImageOffer(
         name=image.name,
         os=image.os,

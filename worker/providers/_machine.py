@@ -27,8 +27,25 @@ logger = logging.getLogger(__name__)
 class QemuDesktop:
     """A virtual machine whose guest answers."""
 
-    def __init__(self, made: Made, order: Order, host: Host, gateway: Gateway, lines: Callable[[], Lines]) -> None:
-        """Takes over a machine, its gateway, and what opens the lines that lead there."""
+    def __init__(  # noqa: PLR0913, PLR0917 - what makes a desktop of a machine
+        self,
+        made: Made,
+        order: Order,
+        host: Host,
+        gateway: Gateway,
+        lines: Callable[[], Lines],
+        about: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Takes over a machine, its gateway, and what opens the lines that lead there.
+
+        Args:
+            made: the machine.
+            order: for which it was made.
+            host: that holds it.
+            gateway: its way out.
+            lines: opens them.
+            about: further details for the record, the provider's name among them.
+        """
         self._made, self._gateway, self._open_lines = made, gateway, lines
         self._lines: Lines | None = None
         self._trusts = b""
@@ -36,7 +53,7 @@ class QemuDesktop:
         self._client = made.desktop
         self.desktop: Desktop = made.desktop
         self.details: Mapping[str, Any] = {
-            "provider": "qemu",
+            **(about or {"provider": "qemu"}),
             "image": order.image.name,
             "image_version": order.image.version,
             "path": made.path,

@@ -8,20 +8,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Lock
 
-from backend.domain.errors import ClusterLost, DeskarenaError, GuestLost, GuestRefused
+from backend.domain.errors import ClusterLost, GuestLost, GuestRefused, Lost
 from backend.domain.health import HealthLimits
-from backend.domain.machine_image import MachineImage, verify
+from backend.domain.machine_image import MachineImage
 from backend.domain.ports import DesktopSpec
 from backend.domain.run import Screen
 from backend.domain.slots import need_of
 from worker.desktops import GuestDesktop
 from worker.health import check_health
 from worker.providers._restored import restore, settle, wait_answer
-from worker.qemu.client import Held, SlotSupervisor, SupervisorError
+from worker.providers._stock import AlteredError, Bench
+from worker.qemu.client import Held, SupervisorClient, SupervisorError
 from worker.qemu.machine import Machine
 from worker.qemu.plan import Host, machine_of, template_key
 from worker.qemu.slot import CLONE, COLD, MASTER
-from worker.qemu.templates import Template, Templates
+from worker.qemu.templates import Template
+from worker.qemu.volumes import SECRET
 
 BOOT_SECONDS = 600.0
 """Emulated on a busy host a desktop boots for minutes; with KVM for ten seconds."""
@@ -31,8 +33,6 @@ _SETTLE_SECONDS = 60.0
 _FORGET_FAILURE_SECONDS = 600.0
 _PATIENCE_SECONDS = 60.0
 """For what may pass in a machine that has just booted."""
-FIRST_SECRET = "secret"  # noqa: S105 - a file's name.
-"""File of an image whose guest server has a secret built in; all others take the one of the machine's SMBIOS tables."""
 logger = logging.getLogger(__name__)
 
 
@@ -48,7 +48,7 @@ class Made:
         seconds: by phase.
     """
 
-    supervisor: SlotSupervisor
+    supervisor: SupervisorClient
     held: Held
     desktop: GuestDesktop
     secret: str
@@ -64,12 +64,19 @@ class Made:
 
 def address_of(held: Held) -> str:
     """Of a machine's guest API."""
-    return f"http://127.0.0.1:{held.port}"
+    return f"http://{held.host}:{held.port}"
 
 
 @dataclass(frozen=True)
 class Order:
-    """What is to be made: an image's machine with a screen, on this host."""
+    """What is to be made: an image's machine with a screen, on a host.
+
+    Attributes:
+        folder: of the image, where machines are made.
+        key: of its template.
+        patience: how many times as long as usual its programs may take.
+        built_in: secret that the image's guest server has built in; empty = it takes the one it is started with.
+    """
 
     folder: Path
     image: MachineImage
@@ -77,12 +84,19 @@ class Order:
     key: str
     screen: Screen
     patience: float
+    built_in: str = ""
 
     @classmethod
-    def of(cls, folder: Path, image: MachineImage, spec: DesktopSpec, host: Host) -> "Order":
-        """Raises ClusterLost: it cannot be had here."""
+    def of(
+        cls, folder: Path, image: MachineImage, spec: DesktopSpec, host: Host, *, built_in: str | None = None
+    ) -> "Order":
+        """Args: built_in: None = as the folder on this host says. Raises ClusterLost: it cannot be had there."""
         machine = machine_of(folder, image, spec.screen, host)
-        return cls(folder, image, machine, template_key(image, machine, host), spec.screen, host.patience)
+        if built_in is None:
+            file = folder / SECRET
+            built_in = file.read_text().strip() if file.is_file() else ""
+        key = template_key(image, machine, host)
+        return cls(folder, image, machine, key, spec.screen, host.patience, built_in)
 
     @property
     def size(self) -> int:
@@ -91,41 +105,40 @@ class Order:
 
     def first_secret(self) -> str:
         """What the guest's server begins with: built into the image, else drawn."""
-        built_in = self.folder / FIRST_SECRET
-        return built_in.read_text().strip() if built_in.is_file() else secrets.token_urlsafe(24)
+        return self.built_in or secrets.token_urlsafe(24)
 
 
 class Makings:
     """Makes machines. Safe for threads."""
 
-    def __init__(self, templates: Templates, limits: HealthLimits) -> None:
+    def __init__(self, limits: HealthLimits) -> None:
         """Starts nothing yet. Args: limits: what a machine must be to become a template."""
-        self._templates = templates
         self._limits = limits.model_copy(update={"patience": _PATIENCE_SECONDS})
         self._lock = Lock()
-        self._failed: dict[str, tuple[float, str]] = {}
+        self._failed: dict[str, tuple[float, Lost]] = {}
 
-    def make(self, supervisor: SlotSupervisor, order: Order) -> Made:
+    def make(self, bench: Bench, order: Order) -> Made:
         """A machine whose guest answers and has been told that it begins.
 
         Raises:
             ClusterLost: it could not be started here; nothing of it is left.
-            GuestLost: it started, and its guest API never became ready.
+            GuestLost: it started, and its guest API never became ready; or no machine of its image does.
         """
-        template, why_cold = self._template(supervisor, order)
+        template, why_cold = self._template(bench, order)
+        supervisor = bench.supervisor
         if template is None:
             return self.boot(supervisor, order, why_cold)
         begun = time.monotonic()
         held = _started(lambda: supervisor.start(CLONE, order.machine, place=template.place))
         return _told(_Begun(supervisor, held, template.secret, begun), order)
 
-    def boot(self, supervisor: SlotSupervisor, order: Order, why_cold: str) -> Made:
+    def boot(self, supervisor: SupervisorClient, order: Order, why_cold: str) -> Made:
         """The same without a template, and why there is none. Raises like `make`."""
         begun, secret = time.monotonic(), order.first_secret()
         held = _started(lambda: supervisor.start(COLD, order.machine, secret=secret))
         return _told(_Begun(supervisor, held, secret, begun), order, why_cold)
 
-    def prepare(self, supervisor: SlotSupervisor, order: Order) -> Template:
+    def prepare(self, bench: Bench, order: Order) -> Template:
         """The order's template, made if it is not there.
 
         Raises:
@@ -133,37 +146,46 @@ class Makings:
             AlteredError: the image's files are not those that were made.
             GuestLost: the image's guest never became ready.
         """
-        found = self._templates.find(order.key)
-        if found is not None:
-            return found
+        stock = bench.stock
         try:
-            with self._templates.making(order.key) as place:
+            found = stock.find(order.key)
+            if found is not None:
+                return found
+            with stock.making(order.key) as place:
                 # Somebody else may have made it while we waited.
-                return self._templates.find(order.key) or self._make_template(supervisor, order, place)
+                return stock.find(order.key) or self._make_template(bench, order, place)
         except GuestRefused as error:
             raise GuestLost(f"no template can be made of the image {order.image.name}: {error.message}") from error
         except (SupervisorError, OSError) as error:
             raise ClusterLost(f"no template can be made of the image {order.image.name}: {error}") from error
 
-    def _template(self, supervisor: SlotSupervisor, order: Order) -> tuple[Template | None, str]:
-        """The template, or why there is none. A failure is not tried again for a while."""
+    def _template(self, bench: Bench, order: Order) -> tuple[Template | None, str]:
+        """The template, or why there is none. A failure is not tried again for a while.
+
+        Raises:
+            GuestLost: no machine of the image becomes ready: none is booted for each attempt to find that again.
+        """
         with self._lock:
-            at, why = self._failed.get(order.key, (0.0, ""))
-        if why and time.monotonic() - at < _FORGET_FAILURE_SECONDS:
-            return None, why
+            at, known = self._failed.get(order.key, (0.0, None))
+        if known is not None and time.monotonic() - at < _FORGET_FAILURE_SECONDS:
+            if isinstance(known, GuestLost):
+                raise GuestLost(known.message)
+            return None, known.message
         try:
-            return self.prepare(supervisor, order), ""
-        except ClusterLost as error:
-            if isinstance(error, AlteredError) or not supervisor.alive():
+            return self.prepare(bench, order), ""
+        except Lost as error:
+            if isinstance(error, AlteredError) or not bench.supervisor.alive():
+                raise
+            with self._lock:
+                self._failed[order.key] = time.monotonic(), error
+            if isinstance(error, GuestLost):
                 raise
             logger.warning("%s; machines boot cold", error.message)
-            with self._lock:
-                self._failed[order.key] = time.monotonic(), error.message
             return None, error.message
 
-    def _make_template(self, supervisor: SlotSupervisor, order: Order, place: Path) -> Template:
-        begun, secret = time.monotonic(), order.first_secret()
-        _check_files(order.folder)
+    def _make_template(self, bench: Bench, order: Order, place: Path) -> Template:
+        begun, secret, supervisor = time.monotonic(), order.first_secret(), bench.supervisor
+        bench.stock.check(order.folder, order.image)
         logger.warning("making a template of the image %s (%s)", order.image.name, order.machine.accelerator)
         held = supervisor.start(MASTER, order.machine, secret=secret, place=place)
         client = GuestDesktop(address_of(held), secret, screen=order.screen)
@@ -180,22 +202,9 @@ class Makings:
             supervisor.end(held)
         seconds = {**held.seconds, "boot": booted, "rest": rested, **frozen, "all": time.monotonic() - begun}
         size = (order.screen.width, order.screen.height)
-        made = self._templates.keep(
+        return bench.stock.keep(
             place, key=order.key, image=order.image.name, screen=size, secret=secret, seconds=seconds
         )
-        self._templates.replace(made)
-        return made
-
-
-class AlteredError(ClusterLost):
-    """The image is not what it was when it was made: no machine of it begins where the others did."""
-
-
-def _check_files(folder: Path) -> None:
-    try:
-        verify(folder)
-    except DeskarenaError as error:
-        raise AlteredError(f"the image {folder.name} was altered: {error}") from error
 
 
 def _pause(seconds: float) -> None:
@@ -209,7 +218,7 @@ def _started(start: Callable[[], Held]) -> Held:
         raise ClusterLost(f"a virtual machine could not be started: {error}") from error
 
 
-def remove(supervisor: SlotSupervisor, held: Held) -> None:
+def remove(supervisor: SupervisorClient, held: Held) -> None:
     """Ends a machine that came to nothing: why it did is what is told, not that it would not go either."""
     try:
         supervisor.end(held)
@@ -221,7 +230,7 @@ def remove(supervisor: SlotSupervisor, held: Held) -> None:
 class _Begun:
     """A machine that was started at a moment of the monotonic clock, with the secret that its guest has."""
 
-    supervisor: SlotSupervisor
+    supervisor: SupervisorClient
     held: Held
     secret: str
     at: float

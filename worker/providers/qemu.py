@@ -22,6 +22,7 @@ from worker.providers._images import offers
 from worker.providers._machine import QemuDesktop
 from worker.providers._makings import BOOT_SECONDS, Makings, Order, remove
 from worker.providers._spares import Spare, closed_on_failure, deliver
+from worker.providers._stock import Bench, LocalStock
 from worker.qemu.budget import MIB, Budget
 from worker.qemu.client import SlotSupervisor, SupervisorError
 from worker.qemu.plan import SLOW, Host, this_host
@@ -60,7 +61,8 @@ class QemuProvider:
         self._images = settings.data / "images"
         self._overlays = settings.data / "machines"
         self._templates = Templates(settings.data / "templates")
-        self._makings = Makings(self._templates, health_limits(settings))
+        self._stock = LocalStock(self._templates)
+        self._makings = Makings(health_limits(settings))
         self._budget = Budget(settings.machine_memory_mib * MIB, free_memory)
         self._gateways = Gateways()
         self._lock, self._admitting = threading.Lock(), threading.Lock()
@@ -155,7 +157,7 @@ class QemuProvider:
         Raises:
             ClusterLost, GuestLost: it cannot be made; says why.
         """
-        return self._makings.prepare(self._supervisor(_TEMPLATES), self._order(spec))
+        return self._makings.prepare(Bench(self._supervisor(_TEMPLATES), self._stock), self._order(spec))
 
     def close(self) -> None:
         """Destroys everything. Safe to call twice."""
@@ -240,7 +242,7 @@ class QemuProvider:
 
     def _new(self, slot: SlotRef, order: Order) -> QemuDesktop:
         supervisor = self._supervisor(slot)
-        made = self._makings.make(supervisor, order)
+        made = self._makings.make(Bench(supervisor, self._stock), order)
         way_out = supervisor.folder / f"{made.held.name}.gateway"
         try:
             gateway = self._gateways.open(way_out)

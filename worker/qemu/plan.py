@@ -2,8 +2,6 @@
 
 import hashlib
 import json
-import re
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,13 +9,11 @@ from backend.domain.errors import ClusterLost
 from backend.domain.machine_image import DirectBoot, MachineImage
 from backend.domain.run import Screen
 from backend.services.kvm import why_not_cached
-from worker.qemu.arguments import PROGRAM, arguments
-from worker.qemu.machine import KVM, TCG, Files, Machine
+from worker.qemu.arguments import arguments
+from worker.qemu.facts import UEFI, UEFI_CODE, UEFI_VARS, NoQemu, facts
+from worker.qemu.machine import KVM, Files, Machine
 
 SLOW = "emulated without KVM, 10 to 30 times slower"
-_ALIAS = re.compile(r"^q35\s.*\(alias of (pc-q35-[\w.]+)\)", re.MULTILINE)
-_UEFI = Path("/usr/share/OVMF")
-_UEFI_CODE, _UEFI_VARS = "OVMF_CODE_4M.fd", "OVMF_VARS_4M.fd"
 _EMULATED = "Nehalem-v1,+rdtscp"
 """What is emulated: SSE4.2, but no AVX, whose instructions cost the emulation twice the time (docs/qemu.md)."""
 _PATIENCE = 4.0
@@ -26,7 +22,6 @@ _READS_LONGER = "systemd.setenv=DESKARENA_LIMIT_A11Y_SECONDS={seconds:.0f}"
 """Tells an emulated guest that boots directly for how long it may read the accessibility tree before it cuts it."""
 _TREE_SECONDS = 20.0
 """The guest server's own limit (vm_images/guest_server/limits.py)."""
-_ASK_SECONDS = 20.0
 
 
 @dataclass(frozen=True)
@@ -39,6 +34,7 @@ class Host:
         accelerator: `kvm` where a machine really boots with it, else `tcg`.
         why_slow: why not KVM; empty with it.
         processor: hash of what a machine can see of the processor: a template does not go on with another one.
+        uefi: has the program and settings that machines with UEFI begin with.
     """
 
     qemu: str
@@ -46,6 +42,7 @@ class Host:
     accelerator: str
     why_slow: str
     processor: str
+    uefi: bool = True
 
     @property
     def cpu(self) -> str:
@@ -67,37 +64,13 @@ def this_host(cache: Path) -> Host:
     Raises:
         ClusterLost: there is no QEMU that could be used.
     """
-    why = why_not_cached(cache)
-    found = _ALIAS.search(_said("-machine", "help"))
-    if found is None:
-        raise ClusterLost(f"this {PROGRAM} knows no machine q35", hint=_INSTALL)
-    version = _said("--version").partition("\n")[0].strip()
-    processor = _processor() if not why else ""
-    return Host(version, found[1], TCG if why else KVM, why, processor)
+    try:
+        return Host(**facts(why_not_cached(cache)))
+    except NoQemu as error:
+        raise ClusterLost(str(error), hint=_INSTALL) from error
 
 
 _INSTALL = "Install qemu-system-x86 and qemu-utils; `deskarena doctor` says what works."
-
-
-def _said(*words: str) -> str:
-    try:
-        done = subprocess.run(
-            [PROGRAM, *words],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=_ASK_SECONDS,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError) as error:
-        raise ClusterLost(f"{PROGRAM} cannot be used: {error}", hint=_INSTALL) from error
-    return done.stdout
-
-
-def _processor() -> str:
-    names = ("vendor_id", "cpu family", "model", "model name", "stepping", "flags")
-    first = Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines()
-    return hashlib.sha256("\n".join(line for line in first if line.startswith(names)).encode()).hexdigest()
 
 
 def machine_of(folder: Path, image: MachineImage, screen: Screen, host: Host) -> Machine:
@@ -112,7 +85,7 @@ def machine_of(folder: Path, image: MachineImage, screen: Screen, host: Host) ->
             f"the image {image.name} cannot show {screen.width}x{screen.height}", hint=f"It can show: {can}."
         )
     boot, uefi, devices = image.boot, image.firmware == "uefi", image.devices
-    if uefi and not (_UEFI / _UEFI_CODE).is_file():
+    if uefi and not host.uefi:
         raise ClusterLost(f"the image {image.name} needs UEFI, which is not installed", hint="Install ovmf.")
     return Machine(
         system=image.os,
@@ -128,8 +101,8 @@ def machine_of(folder: Path, image: MachineImage, screen: Screen, host: Host) ->
         initrd=str(folder / boot.initrd.file) if boot else "",
         command_line=_command_line(boot, screen, host) if boot else "",
         firmware=image.firmware,
-        firmware_code=str(_UEFI / _UEFI_CODE) if uefi else "",
-        firmware_vars=str(_UEFI / _UEFI_VARS) if uefi else "",
+        firmware_code=str(UEFI / UEFI_CODE) if uefi else "",
+        firmware_vars=str(UEFI / UEFI_VARS) if uefi else "",
         disk_device=devices.disk,
         network_device=devices.network,
         display_device=devices.display,

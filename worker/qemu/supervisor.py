@@ -11,46 +11,75 @@ it says `{"event": "started", ...}` once, and `{"event": "gone", "machine", "why
 | `picture` | `machine` | `png` in base64 |
 | `memory` | `machine` | `bytes` that are its own |
 | `end` | `machine` | nothing is left of it then |
-| `stop` | | the supervisor ends |
+| `stop` | | the conversation ends; a supervisor that listens waits for the next worker |
+| `host` | | fields of `plan.Host` |
+| `images` | | `images`: of each its `folder`, `about`, `secret`, `sizes` |
+| `hashes` | `folder`, `names` | `hashes` of files of an image |
+| `find` | `key` | `template`, or null |
+| `templates` | | `templates` that are there |
+| `make` | `key` | `place` to make it in; empty while another pod makes it |
+| `made` | `key` | the place is gone, unless it was kept |
+| `keep` | `key`, `place`, `image`, `screen`, `secret`, `seconds` | `template` |
+
+All from `images` on are about the volumes of a pod; a supervisor without them refuses.
 """
 
 import argparse
 import contextlib
-import hmac
-import json
 import os
 import selectors
 import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from backend.services.kvm import why_not
 from worker.local import kernel
 from worker.qemu.arguments import PROGRAM
+from worker.qemu.door import Door
+from worker.qemu.facts import NoQemu, facts
 from worker.qemu.lines import LineDecoder, LineError, encode
 from worker.qemu.machine import Machine
 from worker.qemu.place import Place
 from worker.qemu.process import QemuFailed
 from worker.qemu.slot import Slot, Wanted
+from worker.qemu.volumes import Volumes
 
 _MOST_REQUEST = 2**20
 _LOOK_SECONDS = 1.0
-_HANDSHAKE_SECONDS = 10.0
 _SEND_SECONDS = 30.0
-_LONGEST_TOKEN = 1000
+TAKEN_OVER = "another worker took the slot over"
 TOKEN = "DESKARENA_SUPERVISOR_TOKEN"  # noqa: S105 - the variable's name.
 
 
 class Supervisor:
     """One worker's conversation about one slot."""
 
-    def __init__(self, connection: socket.socket, slot: Slot, place: Place) -> None:
-        """Takes over a connected socket."""
+    def __init__(
+        self,
+        connection: socket.socket,
+        slot: Slot,
+        place: Place,
+        *,
+        volumes: Volumes | None = None,
+        door: Door | None = None,
+    ) -> None:
+        """Takes over a connected socket.
+
+        Args:
+            connection: to the worker.
+            slot: holds the machines.
+            place: the supervisor's own folder.
+            volumes: of a pod.
+            door: through which another worker may come, who then has the slot.
+        """
         self._connection, self._slot, self._place = connection, slot, place
+        self._volumes, self._door = volumes, door
+        self.successor: socket.socket | None = None
+        self._host: dict[str, Any] | None = None
         self._decoder = LineDecoder(_MOST_REQUEST)
         self._stopping = False
         self._operations: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
@@ -60,6 +89,8 @@ class Supervisor:
             "memory": lambda asked: {"bytes": self._slot.private_bytes(str(asked["machine"]))},
             "end": self._end,
             "stop": self._stop,
+            "host": lambda _: {"host": self._facts()},
+            **(_about(volumes) if volumes is not None else {}),
         }
 
     def run(self) -> None:
@@ -70,18 +101,24 @@ class Supervisor:
             self._turn()
         with contextlib.suppress(QemuFailed):
             self._slot.close()
+        if self._volumes is not None:
+            self._volumes.close()
 
     def _turn(self) -> None:
         """Waits until the worker says something or something becomes of a machine."""
         with selectors.DefaultSelector() as selector:
-            selector.register(self._connection, selectors.EVENT_READ)
+            for each in (self._connection, *(self._door.sockets() if self._door is not None else ())):
+                selector.register(each, selectors.EVENT_READ)
             for running in self._slot.machines.values():
                 if not running.told:
                     for source in (running.qemu.pid_fd, running.qemu.qmp, running.qemu.words_fd):
                         selector.register(source, selectors.EVENT_READ)
             ready = [key.fileobj for key, _ in selector.select(_LOOK_SECONDS)]
         self._look()
-        if self._connection in ready:
+        if self._door is not None and (entered := self._door.turn(ready)) is not None:
+            self._tell({"event": "refused", "why": TAKEN_OVER})
+            self.successor, self._stopping = entered, True
+        elif self._connection in ready:
             self._hear()
 
     def _look(self) -> None:
@@ -107,7 +144,9 @@ class Supervisor:
             reply = {"ok": True, **self._operations[message["op"]](message)}
         except QemuFailed as error:
             reply = {"ok": False, "error": str(error)}
-        except (KeyError, TypeError, ValueError, OSError, RuntimeError) as error:
+        except KeyError as error:
+            reply = {"ok": False, "error": f"not understood: {error}"}
+        except (TypeError, ValueError, OSError, RuntimeError, NoQemu) as error:
             reply = {"ok": False, "error": f"{type(error).__name__}: {error}"}
         self._tell({"id": message.get("id"), **reply})
 
@@ -133,6 +172,12 @@ class Supervisor:
     def _freeze(self, asked: dict[str, Any]) -> dict[str, Any]:
         return {"seconds": self._slot.freeze(str(asked["machine"]), Path(asked["place"]))}
 
+    def _facts(self) -> dict[str, Any]:
+        """Tried out once for each worker."""
+        if self._host is None:
+            self._host = facts(why_not())
+        return self._host
+
     def _end(self, asked: dict[str, Any]) -> dict[str, Any]:
         self._slot.end(str(asked["machine"]))
         return {}
@@ -152,40 +197,51 @@ def qemu_version() -> str:
     return said.stdout.partition("\n")[0].strip()
 
 
-def _supervise(connection: socket.socket, options: argparse.Namespace) -> None:
+def _about(volumes: Volumes) -> dict[str, Callable[[dict[str, Any]], dict[str, Any]]]:
+    """What can be asked of a pod's volumes."""
+
+    def made(asked: dict[str, Any]) -> dict[str, Any]:
+        volumes.made(str(asked["key"]))
+        return {}
+
+    names = ("key", "place", "image", "screen", "secret", "seconds")
+    return {
+        "images": lambda _: {"images": volumes.images()},
+        "hashes": lambda asked: {
+            "hashes": volumes.hashes(str(asked["folder"]), [str(each) for each in asked["names"]])
+        },
+        "find": lambda asked: {"template": volumes.find(str(asked["key"]))},
+        "templates": lambda _: {"templates": volumes.all()},
+        "make": lambda asked: {"place": volumes.make(str(asked["key"]))},
+        "made": made,
+        "keep": lambda asked: {"template": volumes.keep({name: asked[name] for name in names})},
+    }
+
+
+def _supervise(
+    connection: socket.socket, options: argparse.Namespace, door: Door | None = None
+) -> socket.socket | None:
+    """Serves one worker; the connection of the next one, if it is there already."""
+    volumes = Volumes(Path(options.images), Path(options.templates)) if options.images else None
     place = Place()
     try:
-        Supervisor(connection, Slot(place.path, Path(options.overlays), forward=options.forward), place).run()
+        slot = Slot(place.path, Path(options.overlays), forward=options.forward)
+        supervisor = Supervisor(connection, slot, place, volumes=volumes, door=door)
+        supervisor.run()
     finally:
         place.remove()
+    return supervisor.successor
 
 
 def _listen(address: str, options: argparse.Namespace) -> None:
-    """One worker after another, over TCP; each must show the token first."""
+    """One worker after another, over TCP; see `door`."""
     host, _, port = address.rpartition(":")
-    token = os.environ.pop(TOKEN)
+    token, waiting = os.environ.pop(TOKEN), None
     with socket.create_server((host, int(port))) as server:
+        door = Door(server, token, options.fence)
         while True:
-            connection, _ = server.accept()
-            with connection:
-                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                if _shows(connection, token):
-                    _supervise(connection, options)
-
-
-def _shows(connection: socket.socket, token: str) -> bool:
-    """Whether the first line is the right token; no byte after it is read."""
-    connection.settimeout(_HANDSHAKE_SECONDS)
-    deadline, line = time.monotonic() + _HANDSHAKE_SECONDS, b""
-    try:
-        while not line.endswith(b"\n") and len(line) < _LONGEST_TOKEN and time.monotonic() < deadline:
-            byte = connection.recv(1)
-            if not byte:
-                return False
-            line += byte
-        return hmac.compare_digest(str(json.loads(line)["token"]).encode(), token.encode())
-    except (OSError, ValueError, KeyError, TypeError):
-        return False
+            with waiting or door.wait() as connection:
+                waiting = _supervise(connection, options, door)
 
 
 def main() -> None:
@@ -195,6 +251,9 @@ def main() -> None:
     parser.add_argument("--listen", help=f"HOST:PORT instead, with the token in {TOKEN}")
     parser.add_argument("--forward", default="127.0.0.1", help="host address on which guest APIs are reached")
     parser.add_argument("--overlays", required=True, help="folder with room for what machines write")
+    parser.add_argument("--images", default="", help="a pod's volume of images")
+    parser.add_argument("--templates", default="", help="its volume of templates")
+    parser.add_argument("--fence", type=int, default=0, help="lowest number of a lease under which it may be used")
     options = parser.parse_args()
     kernel.adopt_orphans()
     # As a container's first process it would otherwise not be ended by these.

@@ -12,7 +12,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from worker.qemu.template import ABOUT, DISK, MEMORY, STATE
 
@@ -40,6 +40,16 @@ class Template:
     seconds: Mapping[str, float]
     sizes: Mapping[str, int]
 
+    def to_json(self) -> dict[str, Any]:
+        """For the wire."""
+        return {**asdict(self), "place": str(self.place)}
+
+    @classmethod
+    def from_json(cls, told: Mapping[str, Any]) -> Self:
+        """From the wire. Raises TypeError, ValueError or KeyError if it is none."""
+        width, height = told["screen"]
+        return cls(**{**told, "place": Path(told["place"]), "screen": (int(width), int(height))})
+
 
 class Templates:
     """All templates of a data folder. Safe for threads and processes."""
@@ -53,7 +63,7 @@ class Templates:
         place = self._folder / key
         try:
             told = json.loads((place / ABOUT).read_text())
-            found = _template(place, told)
+            found = Template.from_json({**told, "place": place})
         except (OSError, ValueError, KeyError, TypeError):
             return None
         return found if found.key == key and _sizes(place) == dict(found.sizes) else None
@@ -66,14 +76,18 @@ class Templates:
         return [each for each in found if each is not None]
 
     @contextlib.contextmanager
-    def making(self, key: str) -> Iterator[Path]:
+    def making(self, key: str, *, wait: bool = True) -> Iterator[Path]:
         """Waits until nobody else makes it, and gives an empty folder to make it in; removed at the end.
 
-        Somebody else may have made it meanwhile: look again first. Raises OSError.
+        Somebody else may have made it meanwhile: look again first.
+
+        Raises:
+            BlockingIOError: somebody else makes it, and we do not wait.
+            OSError: there is no room.
         """
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with (self._folder / f"{key}.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
             place = self._folder / f"{_UNDONE}{key}"
             shutil.rmtree(place, ignore_errors=True)
             place.mkdir(mode=0o700)
@@ -98,7 +112,7 @@ class Templates:
         made = Template(place=place, key=key, image=image, screen=screen, sizes=_sizes(place), **told)
         about = place / ABOUT
         about.touch(mode=0o600)
-        about.write_text(json.dumps({**asdict(made), "place": ""}, indent=2) + "\n")
+        about.write_text(json.dumps({**made.to_json(), "place": ""}, indent=2) + "\n")
         with about.open("rb") as written:
             os.fsync(written.fileno())
         final = self._folder / key
@@ -120,8 +134,3 @@ class Templates:
 
 def _sizes(place: Path) -> dict[str, int]:
     return {name: (place / name).stat().st_size for name in (MEMORY, STATE, DISK)}
-
-
-def _template(place: Path, told: Mapping[str, Any]) -> Template:
-    width, height = told["screen"]
-    return Template(**{**told, "place": place, "screen": (int(width), int(height))})

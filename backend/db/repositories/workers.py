@@ -43,6 +43,12 @@ def slots(session: Session, node_id: UUID) -> list[Slot]:
     return list(session.scalars(select(Slot).where(Slot.node_id == node_id).order_by(Slot.provider, Slot.index)))
 
 
+def cluster_slots(session: Session, cluster: str, provider: str) -> list[Slot]:
+    """A cluster's slots of a provider, in order, locked for the transaction."""
+    query = select(Slot).join(Node, Node.id == Slot.node_id).where(Node.cluster == cluster, Slot.provider == provider)
+    return list(session.scalars(query.order_by(Slot.id).with_for_update(key_share=True, of=Slot)))
+
+
 def make_slot(session: Session, node_id: UUID, provider: str, index: int) -> None:
     """Makes a slot; one that exists is offered again if it was being emptied."""
     row = {"id": uuid7(), "node_id": node_id, "provider": provider, "index": index, "state": SlotState.FREE.value}

@@ -12,6 +12,7 @@ from backend.domain.slots import SlotRef
 from tests.factories.own_machines import own_folder
 from tests.factories.tiny_machine import SCREEN, needs_qemu, tiny_image
 from worker.providers.qemu import QemuProvider
+from worker.qemu.machine import Machine
 
 SPEC = DesktopSpec(screen=SCREEN)
 
@@ -22,6 +23,10 @@ class Tiny:
 
     data: Path
     provider: QemuProvider
+
+    def machine(self) -> Machine:
+        """What the image becomes here."""
+        return self.provider._order(SPEC).machine
 
     def left(self) -> list[Path]:
         """Files that machines might have left."""

@@ -16,8 +16,11 @@ from tests.factories.tiny_machine import needs_qemu
 from tests.integration.qemu.conftest import SPEC, Tiny
 from tests.waiting import until
 from worker.qemu.client import CHECKOUT, SlotSupervisor, SupervisorError
+from worker.qemu.door import STALE
 from worker.qemu.machine import Machine
+from worker.qemu.remote import NotOurs, RemoteSupervisor
 from worker.qemu.slot import COLD
+from worker.qemu.supervisor import TAKEN_OVER
 
 pytestmark = pytest.mark.desktop
 TOKEN = "a-token-of-this-pod"
@@ -43,27 +46,79 @@ def _listens(port: int) -> bool:
         return line.connect_ex(("127.0.0.1", port)) == 0
 
 
-def talk(address: tuple[str, int], *messages: dict[str, object]) -> Iterator[dict[str, object]]:
-    """What it says after these messages, until it ends the connection."""
-    with socket.create_connection(address, 10) as line, line.makefile("rb") as answers:
-        line.sendall(b"".join(json.dumps(each).encode() + b"\n" for each in messages))
-        yield from map(json.loads, answers)
+def ended(connection: socket.socket) -> bool:
+    """Whether the other side has closed the line, whatever it said before."""
+    connection.settimeout(10)
+    try:
+        while connection.recv(4096):
+            pass
+    except ConnectionResetError:
+        pass
+    return True
 
 
 class TestListen:
-    def test_serves_one_who_shows_the_token_and_ends_when_told(self, address: tuple[str, int]) -> None:
-        said = list(talk(address, {"token": TOKEN}, {"id": 1, "op": "dance"}, {"id": 2, "op": "stop"}))
-        assert said[0]["event"] == "started"
-        assert (said[1]["id"], said[1]["ok"]) == (1, False)
-        assert said[2] == {"id": 2, "ok": True}
+    def test_serves_one_who_knows_the_token_and_lets_go_when_told(self, address: tuple[str, int]) -> None:
+        supervisor = RemoteSupervisor(address, TOKEN, 0)
+        with pytest.raises(SupervisorError, match="not understood: 'dance'"):
+            supervisor.ask({"op": "dance"})
+        supervisor.close()
+        assert not supervisor.alive()
 
     def test_serves_the_next_worker_after_the_last(self, address: tuple[str, int]) -> None:
         for _ in range(2):
-            assert next(talk(address, {"token": TOKEN}))["event"] == "started"
+            supervisor = RemoteSupervisor(address, TOKEN, 3)
+            assert supervisor.qemu.startswith("QEMU")
+            supervisor.close()
 
-    @pytest.mark.parametrize("shown", [{"token": "another"}, {"id": 1, "op": "stop"}, {"token": 1}])
-    def test_says_nothing_to_others(self, address: tuple[str, int], shown: dict[str, object]) -> None:
-        assert list(talk(address, shown)) == []
+    def test_a_later_lease_takes_the_slot_over_and_an_earlier_one_is_shown_out(self, address: tuple[str, int]) -> None:
+        first = RemoteSupervisor(address, TOKEN, 3)
+        second = RemoteSupervisor(address, TOKEN, 4)
+        until(lambda: not first.alive(), 10)
+        with pytest.raises(SupervisorError, match=TAKEN_OVER):
+            first.ask({"op": "host"})
+        with pytest.raises(SupervisorError, match=STALE):
+            RemoteSupervisor(address, TOKEN, 3)
+        assert second.host()["qemu"] == second.qemu
+        first.close()
+        second.close()
+
+    def test_the_machines_of_the_former_holder_are_gone(self, address: tuple[str, int], tiny: Tiny) -> None:
+        first = RemoteSupervisor(address, TOKEN, 1)
+        held = first.start(COLD, tiny.machine())
+        assert psutil.pid_exists(held.pid)
+        second = RemoteSupervisor(address, TOKEN, 2)
+        assert not psutil.pid_exists(held.pid)
+        assert held.ended.wait(10)
+        assert held.dead == TAKEN_OVER
+        first.close()
+        second.close()
+
+    @pytest.mark.parametrize(
+        "said",
+        [{"token": TOKEN}, {"nonce": "n", "fence": -1}, {"nonce": "", "fence": 1}, {"nonce": "n", "fence": "1"}, {}],
+    )
+    def test_says_nothing_to_others(self, address: tuple[str, int], said: dict[str, object]) -> None:
+        with socket.create_connection(address, 10) as line:
+            line.sendall(json.dumps(said).encode() + b"\n")
+            assert line.recv(100) == b""
+
+    def test_a_wrong_proof_is_shown_out(self, address: tuple[str, int]) -> None:
+        with socket.create_connection(address, 10) as line:
+            line.sendall(b'{"nonce": "n", "fence": 0}\n{"proof": "guess"}\n')
+            assert ended(line)
+
+    def test_whoever_only_holds_a_line_open_keeps_nobody_waiting(self, address: tuple[str, int]) -> None:
+        with socket.create_connection(address, 10), socket.create_connection(address, 10):
+            RemoteSupervisor(address, TOKEN, 0).close()
+
+    def test_a_supervisor_that_does_not_know_the_token_is_not_ours(self, address: tuple[str, int]) -> None:
+        with pytest.raises(NotOurs, match="does not know the pod's token"):
+            RemoteSupervisor(address, "the token of another pod", 0)
+
+    def test_nobody_there(self) -> None:
+        with pytest.raises(SupervisorError, match="nobody answers at"):
+            RemoteSupervisor(("127.0.0.1", 1), TOKEN, 0)
 
 
 class TestStart:

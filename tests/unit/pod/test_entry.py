@@ -17,29 +17,13 @@ from typing import Any
 import pytest
 
 from tests.architecture.tree import ROOT, imported
+from tests.factories.pod_image import OURS, RECIPE, copied, lay_out, steps
 from tests.waiting import until
+from worker.qemu.client import SupervisorError
+from worker.qemu.remote import NotOurs, RemoteSupervisor
 
-POD = ROOT / "vm_images" / "pod"
-RECIPE = (POD / "Containerfile").read_text()
 SECRET = "a token of the test"
 NOBODY = 65534
-
-
-def steps(recipe: str) -> list[tuple[str, str]]:
-    """Instructions and what follows each, lines joined, comments left out."""
-    lines = "\n".join(line for line in recipe.splitlines() if line and not line.startswith("#")).replace("\\\n", " ")
-    return [(line.split(" ", 1)[0], line.split(" ", 1)[1].strip()) for line in lines.splitlines()]
-
-
-def copied(recipe: str) -> set[Path]:
-    """Python files of the checkout that the image holds."""
-    sources = [word for name, rest in steps(recipe) if name == "COPY" for word in rest.split()[:-1]]
-    found = [
-        path
-        for source in sources
-        for path in ((ROOT / source).rglob("*.py") if (ROOT / source).is_dir() else [ROOT / source])
-    ]
-    return {path.relative_to(ROOT) for path in found}
 
 
 def needed(start: str) -> tuple[set[Path], set[str]]:
@@ -56,8 +40,8 @@ def needed(start: str) -> tuple[set[Path], set[str]]:
                 continue
             ours.add(path)
             names = [name for _, name in imported(ast.parse((ROOT / path).read_text()))]
-            open_ends += [name for name in names if name.split(".")[0] == "worker"]
-            foreign |= {name.split(".")[0] for name in names} - {"worker"}
+            open_ends += [name for name in names if name.split(".")[0] in OURS]
+            foreign |= {name.split(".")[0] for name in names} - OURS
     return ours, foreign
 
 
@@ -156,10 +140,7 @@ def pod() -> Iterator[Pod]:
 
     with tempfile.TemporaryDirectory(dir="/tmp") as made, socket.socket() as free:
         root = Path(made)
-        for path in copied(RECIPE):
-            target = root / "code" / (path if path.parts[0] == "worker" else path.name)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(ROOT / path, target)
+        lay_out(root / "code")
         (root / "images" / "small").mkdir(parents=True)
         (root / "images" / "small" / "image.json").write_text("{}")
         for name in ("templates", "overlays", "run"):
@@ -178,27 +159,20 @@ def pod() -> Iterator[Pod]:
 
 class TestMain:
     def test_becomes_a_supervisor_that_a_worker_can_use_and_ends_when_told(self, pod: Pod) -> None:
-        with pod.start() as process:
+        with pod.start(DESKARENA_POD_FENCE="7") as process:
             try:
                 assert process.stdout is not None
                 told = json.loads(process.stdout.readline())
                 assert (told["event"], told["images"]) == ("ready", ["small"])
                 assert told["uid"] != 0
                 until(lambda: pod.health(process.pid) == "well", 20)
-                with (
-                    socket.create_connection(("127.0.0.1", pod.port), timeout=10) as worker,
-                    worker.makefile("rw") as line,
-                ):
-                    line.write(json.dumps({"token": SECRET}) + "\n")
-                    line.flush()
-                    assert json.loads(line.readline())["event"] == "started"
-                with (
-                    socket.create_connection(("127.0.0.1", pod.port), timeout=10) as stranger,
-                    stranger.makefile("rw") as line,
-                ):
-                    line.write(json.dumps({"token": "guess"}) + "\n")
-                    line.flush()
-                    assert line.readline() == ""
+                worker = RemoteSupervisor(("127.0.0.1", pod.port), SECRET, 7)
+                assert [each["about"] for each in worker.images()] == ["{}"]
+                worker.close()
+                with pytest.raises(SupervisorError, match="later lease"):
+                    RemoteSupervisor(("127.0.0.1", pod.port), SECRET, 6)
+                with pytest.raises(NotOurs):
+                    RemoteSupervisor(("127.0.0.1", pod.port), "a guess of a token", 7)
                 process.send_signal(signal.SIGTERM)
                 assert process.wait(15) == 0
             finally:
@@ -212,6 +186,7 @@ class TestMain:
             ({"DESKARENA_SUPERVISOR_TOKEN_FILE": "/none"}, "/none cannot be read"),
             ({"DESKARENA_POD_IMAGES": "/none"}, "mount the volume of images at /none"),
             ({"DESKARENA_POD_OVERLAYS": "/proc"}, "mount a volume that this user may write to at /proc"),
+            ({"DESKARENA_POD_FENCE": "-1"}, "DESKARENA_POD_FENCE is a number"),
             ({"PATH": "/none"}, "qemu-system-x86_64 is not installed"),
         ],
     )

@@ -1,6 +1,7 @@
 import dataclasses
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -87,7 +88,7 @@ class TestTemplateKey:
         "change",
         [{"qemu": "QEMU emulator version 8"}, {"type": "pc-q35-8.0"}, {"accelerator": "kvm"}, {"processor": "x"}],
     )
-    def test_changes_with_the_host(self, change: dict[str, str]) -> None:
+    def test_changes_with_the_host(self, change: dict[str, Any]) -> None:
         assert key(host=dataclasses.replace(HOST, **change)) != key()
 
     def test_changes_with_the_screen(self) -> None:

@@ -19,8 +19,8 @@ from tests.waiting import until
 from worker.desktops import GuestDesktop
 from worker.providers import qemu
 from worker.providers._makings import Made, Makings, Order, address_of
+from worker.providers._stock import Bench
 from worker.providers.qemu import QemuProvider
-from worker.qemu.client import SlotSupervisor
 from worker.qemu.plan import Host
 
 SPEC = DesktopSpec(screen=Screen(width=1280, height=800))
@@ -37,12 +37,12 @@ class Floor:
     gate: threading.Event = field(default_factory=threading.Event)
     making: int = 0
 
-    def make(self, supervisor: SlotSupervisor, _order: Order) -> Made:
+    def make(self, _bench: Bench, _order: Order) -> Made:
         self.making += 1
         self.gate.wait(10)
         held = self.supervisor.held()
         guest = GuestDesktop(address_of(held), "secret", screen=SPEC.screen)
-        return Made(supervisor, held, guest, "secret", "clone", "", {})
+        return Made(self.supervisor, held, guest, "secret", "clone", "", {})
 
 
 @pytest.fixture

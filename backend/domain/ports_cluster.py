@@ -1,0 +1,46 @@
+"""What providers and desktops may add where a cluster holds the machines. The docstrings are the specification."""
+
+from collections.abc import Mapping
+from typing import Protocol, runtime_checkable
+
+from backend.domain.slots import SlotRef
+
+
+@runtime_checkable
+class TakenAway(Protocol):
+    """An OpenDesktop whose machine can be taken away by whatever holds it, and not by what its guest did."""
+
+    def taken_away(self) -> str:
+        """Why it was taken away, in words; empty if it was not. The attempt is then lost to the cluster, not the guest.
+
+        Asked when the guest is lost. Bounded in time, raises nothing.
+        """
+        ...
+
+
+@runtime_checkable
+class Distrusts(Protocol):
+    """A Provider that can make a slot's desktops out of something else than before."""
+
+    def distrust(self, slot: SlotRef) -> None:
+        """The slot's desktop did not pass the health gate: what it was made in is not used again. Returns at once."""
+        ...
+
+
+@runtime_checkable
+class InCluster(Protocol):
+    """A Provider whose slots are those of a cluster's nodes, not of the worker's own machine.
+
+    Attributes:
+        name: of the provider.
+        cluster: its name: workers with the same one share its slots. Empty while it is not known.
+        desktops: that one worker runs at once, at most.
+    """
+
+    name: str
+    cluster: str
+    desktops: int
+
+    def troubles(self) -> Mapping[str, str]:
+        """Slots that cannot be used now, by the id of their row: why, in words. Cheap."""
+        ...

@@ -1,0 +1,231 @@
+"""Virtual machines in pods: the real provider and supervisor, the official client, and a cluster of our own."""
+
+import os
+import signal
+from collections.abc import Iterator
+
+import psutil
+import pytest
+
+from backend.domain.errors import ClusterLost
+from backend.domain.ports import OpenDesktop
+from tests.fakes.kubernetes.behaviours import crash_loop, evicted, image_pull_back_off, oom_killed, running
+from tests.integration.k8s.conftest import NAMESPACE, SPEC, Place, slot
+from tests.waiting import until
+from worker.providers._pod_slot import PodDesktop
+from worker.providers.k8s import K8sProvider
+
+pytestmark = [pytest.mark.desktop, pytest.mark.timeout(300)]
+
+
+@pytest.fixture
+def opened(provider: K8sProvider) -> Iterator[PodDesktop]:
+    made = pod_desktop(provider.open(slot(), SPEC))
+    yield made
+    made.close()
+
+
+def pod_desktop(opened: OpenDesktop) -> PodDesktop:
+    assert isinstance(opened, PodDesktop)
+    return opened
+
+
+def name_of(opened: OpenDesktop) -> str:
+    return str(opened.details["pod"])
+
+
+class TestOpen:
+    def test_a_reset_asks_the_cluster_nothing(self, place: Place, provider: K8sProvider, opened: PodDesktop) -> None:
+        before, asked = opened.details["pod_uid"], place.asked()
+        opened.close()
+        again = pod_desktop(provider.open(slot(), SPEC))
+        assert again.desktop.probe().platform == "Linux"
+        assert (again.details["pod_uid"], again.details["path"]) == (before, "clone")
+        assert place.asked() == asked
+        again.close()
+
+    def test_a_slot_s_pod_runs_on_its_node_without_rights(self, place: Place, opened: PodDesktop) -> None:
+        pod = place.cluster.pod(NAMESPACE, name_of(opened))
+        assert pod is not None
+        assert (opened.details["node"], pod["spec"]["nodeName"]) == ("node-1", "node-1")
+        assert pod["metadata"]["labels"]["deskarena.dev/slot"] == "slot-node-1-0"
+        assert pod["spec"]["automountServiceAccountToken"] is False
+
+    def test_another_slot_is_another_pod(self, provider: K8sProvider, opened: PodDesktop) -> None:
+        other = provider.open(slot(1, "node-2"), SPEC)
+        assert name_of(other) != name_of(opened)
+        other.close()
+
+    def test_a_pod_is_replaced_after_its_attempts(self, place: Place) -> None:
+        worker = place.provider(k8s_attempts=1, k8s_owner="few")
+        first = worker.open(slot(), SPEC)
+        first.close()
+        second = worker.open(slot(), SPEC)
+        assert name_of(second) == name_of(first)
+        assert second.details["pod_uid"] != first.details["pod_uid"]
+        worker.close()
+
+    def test_a_pod_whose_desktop_was_not_well_is_replaced(self, provider: K8sProvider) -> None:
+        first = provider.open(slot(2), SPEC)
+        provider.distrust(slot(2))
+        first.close()
+        second = provider.open(slot(2), SPEC)
+        assert second.details["pod_uid"] != first.details["pod_uid"]
+        second.close()
+
+    def test_a_pod_of_other_settings_is_replaced(self, place: Place) -> None:
+        first, second = place.provider(k8s_owner="o"), place.provider(k8s_owner="o", k8s_overlays="1Gi")
+        before = first.open(slot(), SPEC)
+        after = second.open(slot(fence=2), SPEC)
+        assert after.details["pod_uid"] != before.details["pod_uid"]
+        first.close()
+        second.close()
+
+    def test_without_the_device_no_node_takes_it_and_it_is_said(self, place: Place) -> None:
+        worker = place.provider(k8s_kvm_resource="example.com/none", k8s_owner="none")
+        with pytest.raises(ClusterLost, match=r"no node takes the pod: 0/2 nodes are available.*example.com/none"):
+            worker.open(slot(), SPEC)
+        assert "no node takes the pod" in worker.troubles()["slot-node-1-0"]
+        assert "no pod starts: no node takes the pod" in worker.availability().reason
+        worker.close()
+
+    def test_an_image_that_cannot_be_had_is_named(self, place: Place) -> None:
+        worker = place.provider(k8s_owner="pull")
+        script = place.cluster.script(image_pull_back_off("repository does not exist"), node="node-2", times=1)
+        with pytest.raises(ClusterLost, match=r"the pod's image cannot be had: .*repository does not exist"):
+            worker.open(slot(5, "node-2"), SPEC)
+        script.times = 0
+        assert worker.open(slot(5, "node-1"), SPEC).alive(), "other slots are not held up"
+        worker.close()
+
+    def test_a_container_that_ends_at_once_is_named_and_removed(self, place: Place, provider: K8sProvider) -> None:
+        place.cluster.script(crash_loop(78, "deskarena pod: mount the images read-only"), node="node-2", times=1)
+        with pytest.raises(ClusterLost, match=r"the pod ended: Error, exit code 78"):
+            provider.open(slot(6, "node-2"), SPEC)
+        opened = provider.open(slot(6, "node-2"), SPEC)
+        assert opened.alive()
+        opened.close()
+
+
+class TestFence:
+    def test_a_later_lease_takes_the_pod_over_and_the_former_worker_is_shown_out(self, place: Place) -> None:
+        stale, later = place.provider(k8s_owner="two"), place.provider(k8s_owner="two")
+        before = pod_desktop(stale.open(slot(fence=3), SPEC))
+        after = later.open(slot(fence=4), SPEC)
+        assert after.details["pod_uid"] == before.details["pod_uid"], "taken over, not made again"
+        until(lambda: not before.alive(), 10)
+        assert "another worker took the slot over" in before.taken_away()
+        with pytest.raises(ClusterLost, match="later lease"):
+            stale.open(slot(fence=3), SPEC)
+        assert after.desktop.probe().platform == "Linux"
+        stale.close()
+        later.close()
+
+    def test_a_pod_that_does_not_know_the_token_is_not_used(self, place: Place) -> None:
+        worker = place.provider(k8s_owner="stranger")
+        first = worker.open(slot(), SPEC)
+        first.close()
+        pod = place.cluster.pod(NAMESPACE, name_of(first))
+        assert pod is not None
+        place.cluster.replace(NAMESPACE, name_of(first))
+        again = worker.open(slot(), SPEC)
+        assert again.details["pod_uid"] != first.details["pod_uid"]
+        assert again.desktop.probe().platform == "Linux"
+        worker.close()
+
+
+class TestTakenAway:
+    @pytest.mark.parametrize(
+        ("behaviour", "words"),
+        [
+            (evicted(), "the pod was evicted: The node was low on resource"),
+            (oom_killed(), "the pod was ended for its memory: OOMKilled"),
+        ],
+    )
+    def test_in_the_middle_it_is_the_cluster_s(
+        self, place: Place, provider: K8sProvider, behaviour: object, words: str
+    ) -> None:
+        opened = pod_desktop(provider.open(slot(3), SPEC))
+        place.cluster.run(NAMESPACE, name_of(opened)).follow(behaviour)  # type: ignore[arg-type]
+        until(lambda: not opened.alive(), 20)
+        assert words in opened.taken_away()
+        opened.close()
+        assert provider.open(slot(3), SPEC).alive(), "the slot gets another pod"
+
+    def test_a_pod_that_was_replaced_or_deleted_is_the_cluster_s(self, place: Place, provider: K8sProvider) -> None:
+        opened = pod_desktop(provider.open(slot(4), SPEC))
+        place.cluster.replace(NAMESPACE, name_of(opened))
+        until(lambda: not opened.alive(), 20)
+        assert "another pod has its name" in opened.taken_away()
+        opened.close()
+
+    def test_the_death_of_qemu_is_the_guest_s(self, opened: PodDesktop) -> None:
+        os.kill(opened._made.held.pid, signal.SIGKILL)
+        until(lambda: not opened.alive(), 20)
+        assert opened.why_dead().startswith("QEMU ended")
+        assert opened.taken_away() == ""
+
+
+class TestWatch:
+    def test_a_watch_that_is_too_old_is_begun_anew(self, place: Place, provider: K8sProvider) -> None:
+        opened = pod_desktop(provider.open(slot(7), SPEC))
+        place.cluster.compact()
+        place.cluster.api.cut_watches()
+        place.cluster.run(NAMESPACE, name_of(opened)).follow(evicted())
+        until(lambda: not opened.alive(), 30)
+        assert "evicted" in opened.taken_away()
+        opened.close()
+
+
+class TestClose:
+    def test_nothing_is_left(self, place: Place) -> None:
+        worker = place.provider(k8s_owner="gone")
+        held = pod_desktop(worker.open(slot(), SPEC))._made.held
+        worker.close()
+        worker.close()
+        assert [pod for pod in place.named() if pod["metadata"]["labels"]["deskarena.dev/owner"] == "gone"] == []
+        until(lambda: not psutil.pid_exists(held.pid), 10)
+
+
+class TestAvailability:
+    def test_says_what_is_missing(self, place: Place) -> None:
+        assert "DESKARENA_K8S_IMAGE names" in K8sProvider(place.settings(k8s_image="")).availability().reason
+        wrong = K8sProvider(place.settings(k8s_templates="host:/var"))
+        assert "'host:/var' is no volume" in wrong.availability().reason
+        wrong.close()
+
+    def test_says_what_the_cluster_does_not_allow(self, place: Place) -> None:
+        place.cluster.add_token("poor", "deskarena-worker")
+        kubeconfig = place.cluster.kubeconfig(place.data / "poor", token="poor", namespace=NAMESPACE)
+        poor = K8sProvider(place.settings(KUBECONFIG=str(kubeconfig)))
+        assert 'cannot create resource "pods"' in poor.availability().reason
+        poor.close()
+
+    def test_says_that_nobody_answers(self, place: Place) -> None:
+        nobody = place.data / "nobody"
+        nobody.write_text(place.kubeconfig.read_text().replace(place.cluster.address, "http://127.0.0.1:1"))
+        lost = K8sProvider(place.settings(KUBECONFIG=str(nobody)))
+        assert "the API server does not answer" in lost.availability().reason
+        lost.close()
+
+
+class TestSweep:
+    def test_a_pod_that_nobody_renews_goes_after_its_deadline(
+        self, place: Place, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from worker.providers import k8s
+
+        monkeypatch.setattr(k8s, "SWEEP_SECONDS", 0.1)
+        monkeypatch.setattr(k8s, "LOOK_SECONDS", 0.1)
+        place.cluster.script(running(place.pods.start))
+        dead = place.provider(k8s_owner="orphan", k8s_idle_seconds=30)
+        name = name_of(dead.open(slot(), SPEC))
+        dead._closed.set()  # Its worker is gone without a word.
+        other = place.provider(k8s_owner="orphan", k8s_idle_seconds=30)
+        pods = other._running()
+        assert pods.sweep() == []
+        monkeypatch.setattr(pods, "_plan", pods._plan.__class__(**{**vars(pods._plan), "idle": 0.0}))
+        monkeypatch.setattr(pods, "_now", lambda: __import__("time").time() + 3600)
+        until(lambda: place.cluster.pod(NAMESPACE, name) is None, 20)
+        other.close()
+        dead.close()

@@ -1,0 +1,241 @@
+"""The objects that are made in a cluster, as a whole."""
+
+import base64
+import dataclasses
+from typing import Any
+
+import pytest
+
+from backend.config import Settings
+from backend.domain.errors import Invalid
+from backend.domain.slots import SlotRef
+from worker.k8s import manifests
+from worker.k8s.manifests import Room
+from worker.k8s.plan import PodPlan, Volume, bytes_of, volume
+
+PLAN = PodPlan(
+    owner="lab",
+    image="registry.example/vm:1",
+    kvm="devices.kubevirt.io/kvm",
+    images=Volume("claim", "machine-images"),
+    templates=Volume("empty", "16Gi"),
+    overlays="8Gi",
+    labels={"team": "agents"},
+    tolerations=({"key": "kvm", "operator": "Exists"},),
+    pull_secrets=("registry",),
+)
+SLOT = SlotRef(2, "node-1", "0192", 7)
+ROOM = Room(4096, 1.5)
+PROBE = {"exec": {"command": ["python3", "-I", "/opt/deskarena/health.py"]}, "timeoutSeconds": 5}
+
+
+def made(plan: PodPlan = PLAN, slot: SlotRef = SLOT, **changed: Any) -> dict[str, Any]:
+    told: dict[str, Any] = {"secret": "s-1", "worker": "host-1", "deadline": 1_800_000_000.0, **changed}
+    return manifests.pod(plan, slot, ROOM, **told)
+
+
+class TestPod:
+    def test_the_whole(self) -> None:
+        assert made() == {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {
+                "name": manifests.pod_name(PLAN, SLOT),
+                "labels": {
+                    "team": "agents",
+                    "app.kubernetes.io/name": "deskarena-vm",
+                    "deskarena.dev/owner": "lab",
+                    "deskarena.dev/slot": "0192",
+                },
+                "annotations": {
+                    "deskarena.dev/key": manifests.spec_key(PLAN),
+                    "deskarena.dev/worker": "host-1",
+                    "deskarena.dev/deadline": "2027-01-15T08:00:00Z",
+                    "deskarena.dev/fence": "7",
+                    "deskarena.dev/memory-mib": "4096",
+                },
+            },
+            "spec": {
+                "restartPolicy": "Never",
+                "automountServiceAccountToken": False,
+                "enableServiceLinks": False,
+                "terminationGracePeriodSeconds": 5,
+                "securityContext": {
+                    "runAsNonRoot": True,
+                    "runAsUser": 1000,
+                    "runAsGroup": 1000,
+                    "fsGroup": 1000,
+                    "fsGroupChangePolicy": "OnRootMismatch",
+                    "seccompProfile": {"type": "RuntimeDefault"},
+                },
+                "containers": [
+                    {
+                        "name": "vm",
+                        "image": "registry.example/vm:1",
+                        "env": [
+                            {"name": "DESKARENA_SUPERVISOR_TOKEN_FILE", "value": "/run/secrets/deskarena/token"},
+                            {"name": "DESKARENA_POD_FENCE", "value": "7"},
+                        ],
+                        "ports": [{"name": "supervisor", "containerPort": 7070}],
+                        "resources": {
+                            "requests": {
+                                "cpu": "1500m",
+                                "memory": "4608Mi",
+                                "ephemeral-storage": "24576Mi",
+                                "devices.kubevirt.io/kvm": "1",
+                            },
+                            "limits": {
+                                "memory": "4608Mi",
+                                "ephemeral-storage": "24832Mi",
+                                "devices.kubevirt.io/kvm": "1",
+                            },
+                        },
+                        "securityContext": {
+                            "allowPrivilegeEscalation": False,
+                            "readOnlyRootFilesystem": True,
+                            "capabilities": {"drop": ["ALL"]},
+                        },
+                        "startupProbe": {**PROBE, "periodSeconds": 1, "failureThreshold": 120},
+                        "readinessProbe": {**PROBE, "periodSeconds": 10, "failureThreshold": 2},
+                        "livenessProbe": {**PROBE, "periodSeconds": 30, "failureThreshold": 4},
+                        "volumeMounts": [
+                            {"name": "images", "mountPath": "/images", "readOnly": True},
+                            {"name": "templates", "mountPath": "/templates"},
+                            {"name": "overlays", "mountPath": "/overlays"},
+                            {"name": "run", "mountPath": "/run/deskarena"},
+                            {"name": "token", "mountPath": "/run/secrets/deskarena", "readOnly": True},
+                        ],
+                    }
+                ],
+                "volumes": [
+                    {"name": "images", "persistentVolumeClaim": {"claimName": "machine-images", "readOnly": True}},
+                    {"name": "templates", "emptyDir": {"sizeLimit": "16Gi"}},
+                    {"name": "overlays", "emptyDir": {"sizeLimit": "8Gi"}},
+                    {"name": "run", "emptyDir": {"medium": "Memory", "sizeLimit": "64Mi"}},
+                    {"name": "token", "secret": {"secretName": "s-1", "defaultMode": 0o440}},
+                ],
+                "affinity": {
+                    "nodeAffinity": {
+                        "requiredDuringSchedulingIgnoredDuringExecution": {
+                            "nodeSelectorTerms": [
+                                {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["node-1"]}]}
+                            ]
+                        }
+                    }
+                },
+                "tolerations": [{"key": "kvm", "operator": "Exists"}],
+                "imagePullSecrets": [{"name": "registry"}],
+            },
+        }
+
+    def test_without_a_node_the_cluster_chooses(self) -> None:
+        assert "affinity" not in made(slot=SlotRef(0))["spec"]
+
+    def test_without_kvm_it_asks_for_no_device(self) -> None:
+        for pod in (made(dataclasses.replace(PLAN, kvm="")), made(kvm=False)):
+            resources = pod["spec"]["containers"][0]["resources"]
+            assert set(resources["limits"]) == {"memory", "ephemeral-storage"}
+
+    def test_templates_in_memory_count_as_memory(self) -> None:
+        pod = made(dataclasses.replace(PLAN, templates=Volume("memory", "4Gi")))
+        assert pod["spec"]["containers"][0]["resources"]["limits"]["memory"] == "8704Mi"
+        assert pod["spec"]["volumes"][1]["emptyDir"] == {"medium": "Memory", "sizeLimit": "4Gi"}
+
+    @pytest.mark.parametrize(
+        ("source", "expected"),
+        [
+            (Volume("claim", "t"), {"persistentVolumeClaim": {"claimName": "t"}}),
+            (
+                Volume("ephemeral", "16Gi", "fast"),
+                {
+                    "ephemeral": {
+                        "volumeClaimTemplate": {
+                            "spec": {
+                                "accessModes": ["ReadWriteOnce"],
+                                "resources": {"requests": {"storage": "16Gi"}},
+                                "storageClassName": "fast",
+                            }
+                        }
+                    }
+                },
+            ),
+        ],
+    )
+    def test_other_templates(self, source: Volume, expected: dict[str, Any]) -> None:
+        pod = made(dataclasses.replace(PLAN, templates=source))
+        assert pod["spec"]["volumes"][1] == {"name": "templates", **expected}
+
+    def test_images_from_an_image_volume(self) -> None:
+        pod = made(dataclasses.replace(PLAN, images=Volume("image", "registry.example/images:3")))
+        wanted = {"reference": "registry.example/images:3", "pullPolicy": "IfNotPresent"}
+        assert pod["spec"]["volumes"][0] == {"name": "images", "image": wanted}
+
+
+class TestPodName:
+    def test_is_the_slot_s_whoever_holds_it(self) -> None:
+        assert manifests.pod_name(PLAN, SLOT) == manifests.pod_name(PLAN, SlotRef(2, "node-1", "other", 9))
+        others = [SlotRef(2, "node-2"), SlotRef(3, "node-1"), SlotRef(2)]
+        names = {manifests.pod_name(PLAN, each) for each in (SLOT, *others)}
+        assert len(names) == 4
+
+    def test_is_another_one_for_another_installation(self) -> None:
+        assert manifests.pod_name(dataclasses.replace(PLAN, owner="b"), SLOT) != manifests.pod_name(PLAN, SLOT)
+
+
+class TestSpecKey:
+    def test_changes_with_what_the_pod_is_made_of_and_not_with_its_slot(self) -> None:
+        key = manifests.spec_key(PLAN)
+        assert made(slot=SlotRef(0, "x", "y", 1))["metadata"]["annotations"]["deskarena.dev/key"] == key
+        for changed in ({"image": "vm:2"}, {"overlays": "9Gi"}, {"kvm": "smarter-devices/kvm"}):
+            assert manifests.spec_key(dataclasses.replace(PLAN, **changed)) != key  # type: ignore[arg-type]
+
+
+class TestSecret:
+    def test_the_whole(self) -> None:
+        pod = made()
+        pod["metadata"]["uid"] = "u-1"
+        assert manifests.secret(PLAN, pod, "s-1", "the token") == {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "type": "Opaque",
+            "immutable": True,
+            "metadata": {
+                "name": "s-1",
+                "labels": pod["metadata"]["labels"],
+                "ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": pod["metadata"]["name"], "uid": "u-1"}],
+            },
+            "data": {"token": base64.b64encode(b"the token").decode()},
+        }
+        assert manifests.secret_of(pod) == "s-1"
+
+
+class TestSecondsOf:
+    def test_is_the_way_back(self) -> None:
+        assert manifests.seconds_of(manifests.moment(1_800_000_000.0)) == 1_800_000_000.0
+        assert manifests.seconds_of("soon") is None
+
+
+class TestVolume:
+    def test_reads_settings(self) -> None:
+        assert volume("ephemeral:32Gi:fast", "templates") == Volume("ephemeral", "32Gi", "fast")
+        assert volume("image:registry.example/a:1", "images") == Volume("image", "registry.example/a:1")
+        assert bytes_of("2Mi") == 2**21
+
+    @pytest.mark.parametrize(
+        ("text", "which"),
+        [("host:/var", "images"), ("claim:", "images"), ("memory:1Gi", "images"), ("empty:much", "templates")],
+    )
+    def test_refuses_others(self, text: str, which: str) -> None:
+        with pytest.raises(Invalid):
+            volume(text, which)
+
+
+class TestPlanOf:
+    def test_takes_the_settings(self) -> None:
+        plan = PodPlan.of(Settings(k8s_image="i", k8s_owner="lab", k8s_templates="memory:8Gi"))
+        assert (plan.owner, plan.image, plan.templates) == ("lab", "i", Volume("memory", "8Gi"))
+
+    def test_says_which_is_wrong(self) -> None:
+        with pytest.raises(Invalid) as raised:
+            PodPlan.of(Settings(k8s_overlays="lots"))
+        assert raised.value.path == "DESKARENA_K8S_OVERLAYS"

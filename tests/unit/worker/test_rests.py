@@ -1,0 +1,27 @@
+from worker.providers._rests import LONGEST, SHORTEST, Rests
+
+
+class TestRests:
+    def test_a_slot_rests_longer_each_time_and_not_for_ever(self) -> None:
+        now = [0.0]
+        rests = Rests(lambda: now[0])
+        for expected in (SHORTEST, SHORTEST * 2, SHORTEST * 4):
+            rests.failed("s", "no room")
+            now[0] += expected - 0.1
+            assert rests.resting() == {"s": "no room"}
+            now[0] += 0.2
+            assert rests.resting() == {}
+        for _ in range(40):
+            rests.failed("s", "no room")
+        now[0] += LONGEST + 0.1
+        assert rests.resting() == {}
+
+    def test_one_that_works_begins_anew(self) -> None:
+        now = [0.0]
+        rests = Rests(lambda: now[0])
+        rests.failed("s", "no room")
+        rests.failed("s", "no room")
+        rests.worked("s")
+        rests.failed("s", "again")
+        now[0] = SHORTEST + 0.1
+        assert rests.resting() == {}

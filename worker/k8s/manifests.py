@@ -1,0 +1,250 @@
+"""The objects that we make in a cluster: pure functions, tested against their whole text.
+
+A pod needs no right over its node and none in its cluster: it passes the pod security standard `restricted`.
+"""
+
+import base64
+import datetime as dt
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from backend.domain.slots import SlotRef
+from worker.k8s.cluster import Object
+from worker.k8s.plan import PodPlan, Volume, bytes_of
+
+NAME, APP = "app.kubernetes.io/name", "deskarena-vm"
+OWNER, SLOT = "deskarena.dev/owner", "deskarena.dev/slot"
+KEY, WORKER, DEADLINE, FENCE, MEMORY = (
+    f"deskarena.dev/{name}" for name in ("key", "worker", "deadline", "fence", "memory-mib")
+)
+PORT = 7070
+TOKEN = "token"  # noqa: S105 - a key of the Secret's data.
+_TOKEN_FOLDER = "/run/secrets/deskarena"  # noqa: S105
+_USER = 1000
+_MIB = 2**20
+_OVERHEAD_MIB = 512
+"""Of QEMU, its page tables and the supervisor, beside the guest's memory."""
+_RUN_SIZE = "64Mi"
+_GRACE_SECONDS = 5
+_HASH = 10
+
+
+@dataclass(frozen=True)
+class Room:
+    """What a pod's machines need.
+
+    Attributes:
+        memory_mib: the guest's memory.
+        cores: that are asked for; a machine may take more where they are free.
+    """
+
+    memory_mib: int
+    cores: float
+
+
+def slot_name(slot: SlotRef) -> str:
+    """A slot as its label says it: its row's id, else its node and index."""
+    return slot.id or f"{slot.node or 'any'}.{slot.index}"
+
+
+def pod_name(plan: PodPlan, slot: SlotRef) -> str:
+    """The same for the same slot: a second pod for it cannot be made."""
+    told = json.dumps([plan.owner, slot.node, slot.index])
+    return f"deskarena-vm-{hashlib.sha256(told.encode()).hexdigest()[:_HASH]}"
+
+
+def selector(plan: PodPlan) -> str:
+    """Labels of all our pods."""
+    return f"{NAME}={APP},{OWNER}={plan.owner}"
+
+
+def labels_of(plan: PodPlan, slot: str) -> dict[str, str]:
+    """Of every object that we make."""
+    return {**plan.labels, NAME: APP, OWNER: plan.owner, SLOT: slot}
+
+
+def moment(seconds: float) -> str:
+    """Seconds since 1970 as RFC 3339."""
+    return dt.datetime.fromtimestamp(seconds, dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def seconds_of(text: str) -> float | None:
+    """The other way; None for what is no such moment."""
+    try:
+        return dt.datetime.fromisoformat(text).timestamp()
+    except (ValueError, TypeError):
+        return None
+
+
+def spec_key(plan: PodPlan) -> str:
+    """Another one wherever pods that are there do not fit the settings any more."""
+    spec = _spec(plan, Room(0, 0.0), secret="", node="", fence=0)
+    return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def pod(  # noqa: PLR0913 - what makes a pod
+    plan: PodPlan, slot: SlotRef, room: Room, *, secret: str, worker: str, deadline: float, kvm: bool = True
+) -> Object:
+    """The pod of a slot.
+
+    Args:
+        plan: of all pods.
+        slot: whose it is; its node is where it must run.
+        room: what it must have.
+        secret: name of the Secret with its token, which is made once the pod is there.
+        worker: who makes it.
+        deadline: seconds since 1970, after which anybody of ours removes it.
+        kvm: False = it only tells what images there are, and needs no device.
+    """
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": pod_name(plan, slot),
+            "labels": labels_of(plan, slot_name(slot)),
+            "annotations": {
+                KEY: spec_key(plan),
+                WORKER: worker,
+                DEADLINE: moment(deadline),
+                FENCE: str(slot.fence),
+                MEMORY: str(room.memory_mib),
+            },
+        },
+        "spec": _spec(plan, room, secret=secret, node=slot.node, fence=slot.fence, kvm=kvm),
+    }
+
+
+def secret(plan: PodPlan, made: Object, name: str, token: str) -> Object:
+    """The Secret with a pod's token, which is removed with that pod.
+
+    Args:
+        plan: of all pods.
+        made: the pod as the cluster has it.
+        name: that the pod's spec names.
+        token: drawn for this pod.
+    """
+    about = made["metadata"]
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "type": "Opaque",
+        "immutable": True,
+        "metadata": {
+            "name": name,
+            "labels": labels_of(plan, about["labels"][SLOT]),
+            "ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": about["name"], "uid": about["uid"]}],
+        },
+        "data": {TOKEN: base64.b64encode(token.encode()).decode()},
+    }
+
+
+def secret_of(found: Object) -> str:
+    """Name of the Secret with a pod's token; empty if it has none."""
+    volumes = found.get("spec", {}).get("volumes") or []
+    return next((str(each["secret"]["secretName"]) for each in volumes if each.get("name") == TOKEN), "")
+
+
+def _spec(plan: PodPlan, room: Room, *, secret: str, node: str, fence: int, kvm: bool = True) -> Object:  # noqa: PLR0913
+    return {
+        "restartPolicy": "Never",
+        "automountServiceAccountToken": False,
+        "enableServiceLinks": False,
+        "terminationGracePeriodSeconds": _GRACE_SECONDS,
+        "securityContext": {
+            "runAsNonRoot": True,
+            "runAsUser": _USER,
+            "runAsGroup": _USER,
+            "fsGroup": _USER,
+            "fsGroupChangePolicy": "OnRootMismatch",
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+        "containers": [_container(plan, room, fence, kvm=kvm)],
+        "volumes": _volumes(plan, secret),
+        **({"affinity": _on(node)} if node else {}),
+        **({"nodeSelector": dict(plan.node_selector)} if plan.node_selector else {}),
+        **({"tolerations": [dict(each) for each in plan.tolerations]} if plan.tolerations else {}),
+        **({"imagePullSecrets": [{"name": name} for name in plan.pull_secrets]} if plan.pull_secrets else {}),
+    }
+
+
+def _container(plan: PodPlan, room: Room, fence: int, *, kvm: bool) -> Object:
+    return {
+        "name": "vm",
+        "image": plan.image,
+        "env": [
+            {"name": "DESKARENA_SUPERVISOR_TOKEN_FILE", "value": f"{_TOKEN_FOLDER}/{TOKEN}"},
+            {"name": "DESKARENA_POD_FENCE", "value": str(fence)},
+        ],
+        "ports": [{"name": "supervisor", "containerPort": PORT}],
+        "resources": _resources(plan, room, kvm=kvm),
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        },
+        "startupProbe": {**_probe(), "periodSeconds": 1, "failureThreshold": 120},
+        "readinessProbe": {**_probe(), "periodSeconds": 10, "failureThreshold": 2},
+        "livenessProbe": {**_probe(), "periodSeconds": 30, "failureThreshold": 4},
+        "volumeMounts": [
+            {"name": "images", "mountPath": "/images", "readOnly": True},
+            {"name": "templates", "mountPath": "/templates"},
+            {"name": "overlays", "mountPath": "/overlays"},
+            {"name": "run", "mountPath": "/run/deskarena"},
+            {"name": TOKEN, "mountPath": _TOKEN_FOLDER, "readOnly": True},
+        ],
+    }
+
+
+def _probe() -> Object:
+    return {"exec": {"command": ["python3", "-I", "/opt/deskarena/health.py"]}, "timeoutSeconds": 5}
+
+
+def _resources(plan: PodPlan, room: Room, *, kvm: bool) -> Object:
+    # A machine may come to use all the memory it was given; beyond that only this pod is ended, and no neighbour.
+    memory = room.memory_mib + _OVERHEAD_MIB + (plan.templates.size // _MIB if plan.templates.kind == "memory" else 0)
+    disk = bytes_of(plan.overlays) + (plan.templates.size if plan.templates.kind == "empty" else 0)
+    device = {plan.kvm: "1"} if plan.kvm and kvm else {}
+    return {
+        "requests": {
+            "cpu": f"{max(10, round(room.cores * 1000))}m",
+            "memory": f"{memory}Mi",
+            "ephemeral-storage": f"{disk // _MIB}Mi",
+            **device,
+        },
+        "limits": {"memory": f"{memory}Mi", "ephemeral-storage": f"{disk // _MIB + 256}Mi", **device},
+    }
+
+
+def _volumes(plan: PodPlan, secret: str) -> list[Object]:
+    return [
+        {"name": "images", **_source(plan.images, read_only=True)},
+        {"name": "templates", **_source(plan.templates, read_only=False)},
+        {"name": "overlays", "emptyDir": {"sizeLimit": plan.overlays}},
+        {"name": "run", "emptyDir": {"medium": "Memory", "sizeLimit": _RUN_SIZE}},
+        {"name": TOKEN, "secret": {"secretName": secret, "defaultMode": 0o440}},
+    ]
+
+
+def _source(volume: Volume, *, read_only: bool) -> Object:
+    if volume.kind == "claim":
+        claim: dict[str, Any] = {"claimName": volume.what}
+        return {"persistentVolumeClaim": {**claim, "readOnly": True} if read_only else claim}
+    if volume.kind == "image":
+        return {"image": {"reference": volume.what, "pullPolicy": "IfNotPresent"}}
+    if volume.kind == "ephemeral":
+        wanted = {
+            "accessModes": ["ReadWriteOnce"],
+            "resources": {"requests": {"storage": volume.what}},
+            **({"storageClassName": volume.storage} if volume.storage else {}),
+        }
+        return {"ephemeral": {"volumeClaimTemplate": {"spec": wanted}}}
+    medium = {"medium": "Memory"} if volume.kind == "memory" else {}
+    return {"emptyDir": {**medium, "sizeLimit": volume.what}}
+
+
+def _on(node: str) -> Object:
+    """On that node only, and after the cluster's own scheduler has found that there is room for it."""
+    names = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [names]}}}

@@ -1,0 +1,103 @@
+"""Our pods as the cluster has them, with what was said of them: one watch each for a whole namespace."""
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+
+from worker.k8s.cluster import EVENTS, PODS, Cluster, Object
+from worker.k8s.reflector import Reflector
+from worker.k8s.states import Seen, look, when
+
+WATCH_SECONDS = 30.0
+"""A line that broke without a word is noticed that late: what is wrong with a pod is to be known within a minute."""
+_MOST_EVENTS = 30
+_MOST_PODS = 5000
+
+
+class PodWatch:
+    """Pods and their events, however many machines there are. Safe for threads."""
+
+    def __init__(self, cluster: Cluster, labels: str) -> None:
+        """Starts nothing yet. Args: labels: selector of our pods."""
+        self._changed = threading.Condition()
+        self._pods: dict[str, Object] = {}
+        self._events: OrderedDict[str, dict[str, Object]] = OrderedDict()
+        self._pods_seen = Reflector(cluster, PODS, labels=labels, told=self._pod_changed, seconds=WATCH_SECONDS)
+        self._events_seen = Reflector(
+            cluster, EVENTS, fields="involvedObject.kind=Pod", told=self._event_changed, seconds=WATCH_SECONDS
+        )
+
+    def start(self) -> None:
+        """Begins, in threads of its own."""
+        self._pods_seen.start()
+        self._events_seen.start()
+
+    def close(self) -> None:
+        """Ends them. Safe to call twice."""
+        self._pods_seen.stop()
+        self._events_seen.stop()
+
+    def listed(self, seconds: float) -> bool:
+        """Waits until the pods were listed once, so long at most. Whether they were."""
+        return self._pods_seen.wait(seconds)
+
+    @property
+    def trouble(self) -> str:
+        """Why what is known may be old; empty if it is not."""
+        return self._pods_seen.trouble
+
+    @property
+    def without_events(self) -> str:
+        """Why nothing is known of what was said of pods; empty if it is. Then we know less, but nothing wrong."""
+        return self._events_seen.trouble
+
+    def pods(self) -> list[Object]:
+        """All that are there."""
+        with self._changed:
+            return list(self._pods.values())
+
+    def pod(self, name: str) -> Object | None:
+        """What has that name; None if nothing has."""
+        with self._changed:
+            return self._pods.get(name)
+
+    def seen(self, name: str, uid: str) -> Seen:
+        """What has become of a pod."""
+        with self._changed:
+            return look(self._pods.get(name), sorted(self._events.get(uid, {}).values(), key=when), uid=uid)
+
+    def wait(self, what: Callable[[], bool], seconds: float) -> bool:
+        """Waits until something holds; asked again with every change. Returns whether it does."""
+        deadline = time.monotonic() + seconds
+        while True:
+            with self._changed:
+                if what():
+                    return True
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    return False
+                self._changed.wait(min(left, 1.0))
+
+    def _pod_changed(self, kind: str, pod: Object) -> None:
+        name, uid = pod["metadata"]["name"], pod["metadata"]["uid"]
+        with self._changed:
+            if kind != "DELETED":
+                self._pods[name] = pod
+            elif self._pods.get(name, {}).get("metadata", {}).get("uid") == uid:
+                del self._pods[name]
+            self._changed.notify_all()
+
+    def _event_changed(self, kind: str, event: Object) -> None:
+        if kind == "DELETED":
+            return  # An event that the cluster forgets was said all the same.
+        uid = str((event.get("involvedObject") or {}).get("uid") or "")
+        with self._changed:
+            known = self._events.setdefault(uid, {})
+            known[event["metadata"]["name"]] = event
+            self._events.move_to_end(uid)
+            while len(known) > _MOST_EVENTS:
+                known.pop(min(known, key=lambda name: when(known[name])))
+            while len(self._events) > _MOST_PODS:
+                self._events.popitem(last=False)
+            self._changed.notify_all()

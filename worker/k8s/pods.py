@@ -1,0 +1,343 @@
+"""The pods of slots: made, taken over, waited for, renewed, removed. Safe for threads; a slot's calls come in turn."""
+
+import base64
+import logging
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from backend.domain.slots import SlotRef
+from worker.k8s import manifests
+from worker.k8s.cluster import PODS, SECRETS, Cluster, ClusterError, Conflict, Missing, Object
+from worker.k8s.manifests import DEADLINE, FENCE, KEY, MEMORY, SLOT, WORKER, Room
+from worker.k8s.plan import PodPlan
+from worker.k8s.pod_watch import PodWatch
+from worker.k8s.states import PATIENT, Cause, Seen
+
+GONE_SECONDS = 60.0
+_ROUNDS = 6
+_SEE_SECONDS = 10.0
+"""Until a pod that was just made must be seen by the watch."""
+_PATIENCE_SECONDS = 5.0
+"""For what may pass by itself at once: a node that has just got room."""
+logger = logging.getLogger(__name__)
+
+
+class PodTrouble(Exception):  # noqa: N818 - what the trouble is, is in its words.
+    """A slot's pod cannot be had; the text says why, in the cluster's own words."""
+
+
+class _Foreign(Exception):  # noqa: N818 - whose it is.
+    """A pod of our slot's name that is not ours."""
+
+    def __init__(self, uid: str) -> None:
+        super().__init__(uid)
+        self.uid = uid
+
+
+@dataclass(frozen=True)
+class Pod:
+    """A pod that is ready, and ours.
+
+    Attributes:
+        fence: of the lease under which it was taken.
+        token: known to it and to us.
+    """
+
+    name: str
+    uid: str
+    node: str
+    address: str
+    fence: int
+    token: str
+    made: bool
+
+
+class Pods:
+    """All pods of this installation, as one worker sees and makes them."""
+
+    def __init__(  # noqa: PLR0913 - what it works with
+        self,
+        cluster: Cluster,
+        watch: PodWatch,
+        plan: PodPlan,
+        *,
+        worker: str,
+        start_seconds: float,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        """Asks nothing yet.
+
+        Args:
+            cluster: where.
+            watch: of our pods, started by whoever made it.
+            plan: of all pods.
+            worker: our name, for people who look at a pod.
+            start_seconds: until a pod must be ready.
+            now: seconds since 1970.
+        """
+        self._cluster, self._watch, self._plan = cluster, watch, plan
+        self._worker, self._start_seconds, self._now = worker, start_seconds, now
+        self._unchanged: dict[str, tuple[str, float]] = {}
+
+    # ---- one slot's
+
+    def take(self, slot: SlotRef, room: Room, *, kvm: bool = True) -> Pod:
+        """The slot's pod: the one that is there if it fits and nobody with a later lease has it, else a new one.
+
+        Args:
+            slot: whose; its fence is what counts.
+            room: what the pod must have.
+            kvm: False = without the device, for a look at the volumes.
+
+        Raises:
+            PodTrouble: it cannot be had. What the cluster still tries to start is left to it until its deadline, for
+                whoever has the slot then; everything else is removed.
+            ClusterError: the cluster does not do it.
+        """
+        name, made = manifests.pod_name(self._plan, slot), False
+        for _ in range(_ROUNDS):
+            try:
+                found = self._cluster.get(PODS, name)
+            except Missing:
+                found = None
+            try:
+                if found is None:
+                    found, made = self._create(slot, room, kvm=kvm), True
+                elif self._fits(found, slot, room):
+                    found = self._adopt(found, slot)
+                else:
+                    self._remove_version(found)
+                    continue
+                token = self._token(found)
+            except (Conflict, Missing):
+                continue  # Somebody was faster: look again.
+            except _Foreign as error:
+                self.remove(name, error.uid)
+                continue
+            except ClusterError:
+                if made and found is not None:
+                    self._remove_quietly(name, found["metadata"]["uid"])
+                raise
+            return self._waited(found, slot, token, made=made)
+        raise PodTrouble(f"the pod {name} changes again and again: another worker uses the slot, too")
+
+    def _create(self, slot: SlotRef, room: Room, *, kvm: bool) -> Object:
+        deadline = self._now() + self._plan.idle
+        name = f"{manifests.pod_name(self._plan, slot)}-{secrets.token_hex(4)}"
+        body = manifests.pod(self._plan, slot, room, secret=name, worker=self._worker, deadline=deadline, kvm=kvm)
+        return self._cluster.create(PODS, body)
+
+    def _fits(self, pod: Object, slot: SlotRef, room: Room) -> bool:
+        """Whether a pod that is there can be the slot's. Raises PodTrouble: a later lease has it."""
+        about = pod["metadata"]
+        notes: Mapping[str, Any] = about.get("annotations") or {}
+        self._check_fence(pod, slot.fence)
+        seen = self._watch.seen(about["name"], about["uid"])
+        return (
+            notes.get(KEY) == manifests.spec_key(self._plan)
+            and _number(notes.get(MEMORY)) >= room.memory_mib
+            and not about.get("deletionTimestamp")
+            and (pod.get("status") or {}).get("phase") in {"Pending", "Running"}
+            and seen.cause in {Cause.NONE, Cause.REPLACED, Cause.DELETED, *PATIENT}
+        )
+
+    @staticmethod
+    def _check_fence(pod: Object, fence: int) -> None:
+        about = pod["metadata"]
+        if _number((about.get("annotations") or {}).get(FENCE)) > fence:
+            raise PodTrouble(f"the pod {about['name']} is held under a later lease")
+
+    def _adopt(self, pod: Object, slot: SlotRef) -> Object:
+        """Ours from now on: nobody who holds an earlier lease takes it after this. Raises Conflict, Missing."""
+        notes = {**self._notes(slot.fence)}
+        about = {"uid": pod["metadata"]["uid"], "resourceVersion": pod["metadata"]["resourceVersion"]}
+        labels = {SLOT: manifests.slot_name(slot)}
+        changes = {"metadata": {**about, "labels": labels, "annotations": notes}}
+        return self._cluster.patch(PODS, pod["metadata"]["name"], changes)
+
+    def _notes(self, fence: int) -> dict[str, str]:
+        return {
+            WORKER: self._worker,
+            DEADLINE: manifests.moment(self._now() + self._plan.idle),
+            FENCE: str(fence),
+        }
+
+    def _waited(self, pod: Object, slot: SlotRef, token: str, *, made: bool) -> Pod:
+        name, uid = pod["metadata"]["name"], pod["metadata"]["uid"]
+        try:
+            seen = self._wait_ready(name, uid)
+        except BaseException:
+            if made and not self._left_to_the_cluster(name, uid):
+                self.remove(name, uid, wait=False)
+            raise
+        if not seen.ready:
+            if seen.cause not in PATIENT:
+                self.remove(name, uid, wait=False)
+            raise PodTrouble(
+                seen.why or f"the pod was not ready within {self._start_seconds:g} s. {seen.words}".strip()
+            )
+        return Pod(name, uid, seen.node, seen.address, slot.fence, token, made)
+
+    def _left_to_the_cluster(self, name: str, uid: str) -> bool:
+        return self._watch.seen(name, uid).cause in PATIENT
+
+    def _token(self, pod: Object) -> str:
+        """Of its Secret, which is made if whoever made the pod did not come to it.
+
+        Raises:
+            _Foreign: the Secret is another pod's: somebody made this one after ours, and no token is known to it.
+        """
+        name, uid = manifests.secret_of(pod), pod["metadata"]["uid"]
+        for _ in range(2):
+            try:
+                found = self._cluster.get(SECRETS, name)
+                if uid not in {each.get("uid") for each in found["metadata"].get("ownerReferences") or []}:
+                    raise _Foreign(uid)
+                return base64.b64decode(found["data"][manifests.TOKEN]).decode()
+            except Missing:
+                token = secrets.token_urlsafe(32)
+            try:
+                self._cluster.create(SECRETS, manifests.secret(self._plan, pod, name, token))
+            except Conflict:
+                continue
+            return token
+        raise PodTrouble(f"the Secret {name} of the pod {pod['metadata']['name']} comes and goes")
+
+    def _wait_ready(self, name: str, uid: str) -> Seen:
+        """Waits until it is ready or cannot become so; how it is then."""
+        watch, bad_since = self._watch, 0.0
+        self._wait_seen(name, uid)
+
+        def decided() -> bool:
+            nonlocal bad_since
+            seen = watch.seen(name, uid)
+            if seen.ready or (seen.cause and seen.cause not in PATIENT):
+                return True
+            bad_since = (bad_since or time.monotonic()) if seen.cause else 0.0
+            return bool(bad_since) and time.monotonic() - bad_since > _PATIENCE_SECONDS
+
+        watch.wait(decided, self._start_seconds)
+        return watch.seen(name, uid)
+
+    def _wait_seen(self, name: str, uid: str) -> None:
+        """Waits until the watch has come so far. Raises PodTrouble: the cluster cannot be watched."""
+
+        def is_seen() -> bool:
+            pod = self._watch.pod(name)
+            return pod is not None and pod["metadata"]["uid"] == uid
+
+        if not self._watch.wait(is_seen, _SEE_SECONDS) and self._watch.trouble:
+            raise PodTrouble(f"pods cannot be watched: {self._watch.trouble}")
+
+    # ---- any
+
+    def seen(self, pod: Pod) -> Seen:
+        """What has become of one. Asks the cluster nothing."""
+        return self._watch.seen(pod.name, pod.uid)
+
+    def renew(self, pod: Pod, fence: int) -> None:
+        """Moves the deadline of one that is in use. Raises ClusterError, Conflict if it is another one."""
+        self._cluster.patch(PODS, pod.name, {"metadata": {"uid": pod.uid, "annotations": self._notes(fence)}})
+
+    def discard(self, pod: Pod, fence: int, *, wait: bool = True) -> None:
+        """Removes a pod that we have held under that lease, but not out of the hands of whoever holds a later one.
+
+        Raises:
+            PodTrouble: somebody does; or it does not go.
+            ClusterError: the cluster does not do it.
+        """
+        for _ in range(_ROUNDS):
+            try:
+                found = self._cluster.get(PODS, pod.name)
+            except Missing:
+                return
+            if found["metadata"]["uid"] != pod.uid:
+                return
+            self._check_fence(found, fence)
+            try:
+                self._remove_version(found, wait=wait)
+            except Conflict:
+                continue  # It may have been taken over at this moment.
+            return
+        raise PodTrouble(f"the pod {pod.name} changes again and again")
+
+    def _remove_version(self, found: Object, *, wait: bool = True) -> None:
+        """Removes it if it is as it was found. Raises Conflict, and like `remove`."""
+        about = found["metadata"]
+        asked = self._cluster.delete(PODS, about["name"], uid=about["uid"], version=about["resourceVersion"])
+        self._wait_gone(about["name"], about["uid"], wait=asked and wait)
+
+    def remove(self, name: str, uid: str, *, wait: bool = True) -> None:
+        """Removes a pod, and returns when it is gone, and no other one of its name touched.
+
+        Raises:
+            PodTrouble: it does not go, as on a node that does not answer.
+            ClusterError: the cluster does not do it.
+        """
+        try:
+            asked = self._cluster.delete(PODS, name, uid=uid)
+        except Conflict:
+            return  # Another one has the name: ours is gone.
+        self._wait_gone(name, uid, wait=asked and wait)
+
+    def _wait_gone(self, name: str, uid: str, *, wait: bool) -> None:
+        if wait and not self._watch.wait(lambda: self._is_gone(name, uid), GONE_SECONDS):
+            raise PodTrouble(f"the pod {name} does not go: {self._watch.seen(name, uid).why}")
+
+    def _is_gone(self, name: str, uid: str) -> bool:
+        """404 or another UID; asked of the cluster itself once the watch says so, or cannot."""
+        pod = self._watch.pod(name)
+        if pod is not None and pod["metadata"]["uid"] == uid and not self._watch.trouble:
+            return False
+        try:
+            return bool(self._cluster.get(PODS, name)["metadata"]["uid"] != uid)
+        except Missing:
+            return True
+
+    def sweep(self) -> list[str]:
+        """Removes those of ours that nobody has renewed and whose deadline has passed. Returns their names.
+
+        A clock that was set wrong removes nothing: the deadline must also have stood unchanged for half of its time.
+        """
+        swept, known = [], {}
+        for pod in self._watch.pods():
+            about = pod["metadata"]
+            text = str((about.get("annotations") or {}).get(DEADLINE) or "")
+            before = self._unchanged.get(about["uid"])
+            since = before[1] if before is not None and before[0] == text else time.monotonic()
+            known[about["uid"]] = text, since
+            if about.get("deletionTimestamp") or time.monotonic() - since < self._plan.idle / 2:
+                continue
+            deadline = manifests.seconds_of(text)
+            if deadline is None or deadline < self._now():
+                logger.warning("the pod %s was not used until its deadline, and is removed", about["name"])
+                self._remove_quietly(about["name"], about["uid"])
+                swept.append(about["name"])
+        self._unchanged = known
+        return swept
+
+    def _remove_quietly(self, name: str, uid: str) -> None:
+        try:
+            self.remove(name, uid, wait=False)
+        except ClusterError as error:
+            logger.warning("the pod %s could not be removed: %s", name, error.message)
+
+    def troubles(self) -> Mapping[str, str]:
+        """Slots whose pod cannot start, by their label: why. Asks the cluster nothing."""
+        found: dict[str, str] = {}
+        for pod in self._watch.pods():
+            about = pod["metadata"]
+            seen = self._watch.seen(about["name"], about["uid"])
+            if seen.cause in PATIENT and not about.get("deletionTimestamp"):
+                found[str((about.get("labels") or {}).get(SLOT) or about["name"])] = seen.why
+        return found
+
+
+def _number(text: object) -> int:
+    try:
+        return int(str(text))
+    except ValueError:
+        return 0

@@ -1,0 +1,232 @@
+"""What has become of a pod: a pure function of the pod, its events, and which pod is meant."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from worker.k8s.cluster import Object
+
+_LONGEST = 400
+
+
+class Cause(StrEnum):
+    """Why a pod cannot be used. The values are words for people."""
+
+    NONE = ""
+    UNSCHEDULABLE = "no node takes the pod"
+    IMAGE = "the pod's image cannot be had"
+    CONFIGURATION = "the pod's container cannot be made"
+    CRASHES = "the pod's container ends again and again"
+    MEMORY = "the pod was ended for its memory"
+    EVICTED = "the pod was evicted"
+    NODE_LOST = "the pod's node is lost"
+    REFUSED = "the pod's node refuses it"
+    ENDED = "the pod ended"
+    REPLACED = "another pod has its name"
+    DELETED = "somebody deleted the pod"
+
+
+PATIENT = frozenset({Cause.UNSCHEDULABLE, Cause.IMAGE, Cause.CONFIGURATION, Cause.CRASHES})
+"""The cluster itself goes on trying: the pod may still start, for example when a node is added."""
+_IMAGE = frozenset(
+    {
+        "ErrImagePull",
+        "ImagePullBackOff",
+        "InvalidImageName",
+        "ErrImageNeverPull",
+        "RegistryUnavailable",
+        "ImageInspectError",
+    }
+)
+_CONFIGURATION = frozenset(
+    {
+        "CreateContainerConfigError",
+        "CreateContainerError",
+        "RunContainerError",
+        "ContainerCannotRun",
+        "PreStartHookError",
+    }
+)
+_LOST = frozenset({"NodeLost", "NodeNotReady", "DeletionByPodGC", "NodeShutdown", "Shutdown"})
+_EVICTED = frozenset(
+    {
+        *(
+            "Evicted",
+            "Preempting",
+            "Preempted",
+            "TerminationByKubelet",
+            "EvictionByEvictionAPI",
+            "PreemptionByScheduler",
+        ),
+        *("DeletionByTaintManager", "TaintManagerEviction", "Terminated"),
+    }
+)
+_BY_EVENT = {
+    "Evicted": Cause.EVICTED,
+    "Preempted": Cause.EVICTED,
+    "TaintManagerEviction": Cause.EVICTED,
+    "NodeNotReady": Cause.NODE_LOST,
+}
+"""Events that tell why a pod that is there no more went; the newest counts."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A pod as it is.
+
+    Attributes:
+        there: the cluster has it, under the UID that is meant.
+        ready: it can be reached.
+        cause: why it cannot be used; none while it starts.
+        words: the cluster's own, for people; for one that starts, what it waits for.
+        node: where it runs; empty if nowhere yet.
+        address: its IP; empty if it has none yet.
+    """
+
+    there: bool
+    ready: bool = False
+    cause: Cause = Cause.NONE
+    words: str = ""
+    node: str = ""
+    address: str = ""
+
+    @property
+    def why(self) -> str:
+        """What is wrong, with the cluster's own words; empty if nothing is."""
+        if self.cause is Cause.NONE:
+            return ""
+        return f"{self.cause.value}: {self.words}" if self.words else self.cause.value
+
+
+def look(pod: Object | None, events: Sequence[Object], *, uid: str) -> Seen:
+    """What has become of the pod with that UID.
+
+    Args:
+        pod: what has its name now; None if nothing has.
+        events: of that UID, oldest first.
+        uid: of the pod that is meant.
+    """
+    if pod is None:
+        return _gone(events)
+    if pod["metadata"].get("uid") != uid:
+        return Seen(False, cause=Cause.REPLACED, words=f"UID {pod['metadata'].get('uid')} instead of {uid}")
+    status: Mapping[str, Any] = pod.get("status") or {}
+    node, address = str(pod.get("spec", {}).get("nodeName") or ""), str(status.get("podIP") or "")
+    cause, words = _cause(pod, status, events)
+    ready = cause is Cause.NONE and _condition(status, "Ready").get("status") == "True" and bool(address)
+    if cause is Cause.NONE and not ready:
+        words = _newest_warning(events)
+    return Seen(True, ready, cause, words[:_LONGEST], node, address)
+
+
+def _cause(pod: Object, status: Mapping[str, Any], events: Sequence[Object]) -> tuple[Cause, str]:
+    disrupted = _condition(status, "DisruptionTarget")
+    if status.get("phase") in {"Failed", "Succeeded"}:
+        return _failed(status, disrupted)
+    if pod["metadata"].get("deletionTimestamp"):
+        if disrupted.get("status") == "True":
+            return _disrupted(str(disrupted.get("reason")), str(disrupted.get("message") or ""), events)
+        gone = _gone(events)
+        return gone.cause, gone.words
+    running, ready = status.get("phase") == "Running", _condition(status, "Ready")
+    lost = _last(events, {"NodeNotReady"})
+    if running and ready.get("status") != "True" and lost is not None and _not_before(lost, ready):
+        return Cause.NODE_LOST, _text(lost)
+    if status.get("phase") != "Running":
+        scheduled = _condition(status, "PodScheduled")
+        if scheduled.get("status") == "False" and scheduled.get("reason") == "Unschedulable":
+            return Cause.UNSCHEDULABLE, str(scheduled.get("message") or "")
+    return _waiting(status, events)
+
+
+def _waiting(status: Mapping[str, Any], events: Sequence[Object]) -> tuple[Cause, str]:
+    """Of containers that do not run."""
+    for container in status.get("containerStatuses") or []:
+        waiting = (container.get("state") or {}).get("waiting") or {}
+        reason, message = str(waiting.get("reason") or ""), str(waiting.get("message") or "")
+        ended = (container.get("lastState") or {}).get("terminated") or (container.get("state") or {}).get("terminated")
+        if reason in _IMAGE:
+            failed = _last(events, {"Failed"}, containing="pull")
+            return Cause.IMAGE, _text(failed) if failed is not None else f"{reason}: {message}"
+        if reason in _CONFIGURATION:
+            return Cause.CONFIGURATION, f"{reason}: {message}"
+        if ended and ended.get("reason") == "OOMKilled":
+            return Cause.MEMORY, _ended(ended)
+        if reason == "CrashLoopBackOff":
+            return Cause.CRASHES, "; ".join(filter(None, (message, _ended(ended) if ended else "")))
+    return Cause.NONE, ""
+
+
+def _failed(status: Mapping[str, Any], disrupted: Mapping[str, Any]) -> tuple[Cause, str]:
+    reason, message = str(status.get("reason") or ""), str(status.get("message") or "")
+    ended = [
+        (container.get("state") or {}).get("terminated") or {} for container in status.get("containerStatuses") or []
+    ]
+    killed = [each for each in ended if each.get("reason") == "OOMKilled"]
+    if killed:
+        return Cause.MEMORY, _ended(killed[0])
+    if reason in _LOST or str(disrupted.get("reason")) in _LOST:
+        return Cause.NODE_LOST, message or str(disrupted.get("message") or reason)
+    if reason in _EVICTED:
+        return Cause.EVICTED, message or reason
+    if disrupted.get("status") == "True":
+        return Cause.EVICTED, str(disrupted.get("message") or disrupted.get("reason") or "")
+    if reason:
+        return Cause.REFUSED, f"{reason}: {message}"
+    return Cause.ENDED, "; ".join(_ended(each) for each in ended if each)
+
+
+def _disrupted(reason: str, message: str, events: Sequence[Object]) -> tuple[Cause, str]:
+    if reason in _LOST or (reason == "DeletionByTaintManager" and _last(events, {"NodeNotReady"}) is not None):
+        return Cause.NODE_LOST, message
+    return Cause.EVICTED, message or reason
+
+
+def _gone(events: Sequence[Object]) -> Seen:
+    """Of a pod that is there no more: its last words, as its events tell them."""
+    told = _last(events, set(_BY_EVENT))
+    if told is None:
+        return Seen(False, cause=Cause.DELETED)
+    return Seen(False, cause=_BY_EVENT[told["reason"]], words=_text(told)[:_LONGEST])
+
+
+def _condition(status: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
+    listed: Sequence[Mapping[str, Any]] = status.get("conditions") or []
+    return next((each for each in listed if each.get("type") == kind), {})
+
+
+def _last(events: Sequence[Object], reasons: set[str], *, containing: str = "") -> Object | None:
+    found = [each for each in events if each.get("reason") in reasons and containing in str(each.get("message"))]
+    return found[-1] if found else None
+
+
+def _newest_warning(events: Sequence[Object]) -> str:
+    found = [each for each in events if each.get("type") == "Warning"]
+    return _text(found[-1]) if found else ""
+
+
+def _text(event: Object) -> str:
+    return f"{event.get('reason')}: {event.get('message') or ''}".strip()
+
+
+def _ended(ended: Mapping[str, Any]) -> str:
+    words = (
+        str(ended.get("reason") or ""),
+        f"exit code {ended.get('exitCode')}",
+        str(ended.get("message") or "").strip(),
+    )
+    return ", ".join(filter(None, words))
+
+
+def when(event: Object) -> str:
+    """When an event was last seen, as the cluster writes it; comparable as text to the second."""
+    series = event.get("series") or {}
+    seen = event.get("lastTimestamp") or series.get("lastObservedTime") or event.get("eventTime")
+    return str(seen or event["metadata"].get("creationTimestamp") or "")
+
+
+def _not_before(event: Object, condition: Mapping[str, Any]) -> bool:
+    """Whether it was said no earlier than the condition last changed."""
+    changed = str(condition.get("lastTransitionTime") or "")
+    return when(event)[:19] >= changed[:19]

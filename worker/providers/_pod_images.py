@@ -1,0 +1,88 @@
+"""The machine images of a pod's volume, as its supervisor tells of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from backend.domain.errors import ClusterLost
+from backend.domain.image_offers import ImageOffer
+from backend.domain.machine_image import DEFAULT, MachineImage
+from worker.providers._images import offer_of
+
+
+@dataclass(frozen=True)
+class PodImage:
+    """An image in a pod.
+
+    Attributes:
+        folder: in the pod.
+        image: what it says of itself; None if that is no whole image.
+        built_in: secret that its guest server has; empty = none.
+        reason: why no machine of it can be made; empty if one can.
+    """
+
+    folder: Path
+    image: MachineImage | None
+    built_in: str = ""
+    reason: str = ""
+
+
+def read_images(told: Sequence[Mapping[str, Any]]) -> tuple[PodImage, ...]:
+    """What the supervisor's `images` says, checked as an image of this machine is."""
+    return tuple(_read(each) for each in told)
+
+
+def _read(told: Mapping[str, Any]) -> PodImage:
+    folder = Path(str(told["folder"]))
+    try:
+        image = MachineImage.model_validate_json(str(told["about"]))
+    except ValidationError as error:
+        return PodImage(folder, None, reason=f"image.json: {error.errors()[0]['msg']}")
+    if image.name != folder.name:
+        return PodImage(folder, None, reason=f"it says {image.name!r}, its folder is called {folder.name!r}")
+    sizes = told["sizes"]
+    wrong = [each.file for each in image.files() if sizes.get(each.file) != each.size]
+    if wrong:
+        return PodImage(folder, None, reason=f"{wrong[0]} is missing or has another size than image.json says")
+    return PodImage(folder, image, built_in=str(told["secret"]))
+
+
+def chosen(images: Sequence[PodImage], name: str, default: str) -> PodImage:
+    """The image that a `DesktopSpec` asks for.
+
+    Args:
+        images: that there are.
+        name: an image's, or `default`.
+        default: what the settings name; empty = the only one there is.
+
+    Raises:
+        ClusterLost: there is none, or `default` could be several.
+    """
+    wanted = default_of(images, default) if name == DEFAULT else name
+    names = ", ".join(each.folder.name for each in images) or "none"
+    if not wanted:
+        raise ClusterLost(f"no image is named, and the volume of images holds: {names}", hint="Set DESKARENA_IMAGE.")
+    found = next((each for each in images if each.folder.name == wanted), None)
+    if found is None or found.image is None:
+        why = f"cannot be used: {found.reason}" if found is not None else f"is not there; there are: {names}"
+        raise ClusterLost(f"the image {wanted} {why}", hint="docs/kubernetes.md says how images come into a cluster.")
+    return found
+
+
+def default_of(images: Sequence[PodImage], default: str) -> str:
+    """Name of the image that is taken where none is named; empty if that is open."""
+    return default or (images[0].folder.name if len(images) == 1 else "")
+
+
+def offers(images: Sequence[PodImage], default: str) -> tuple[ImageOffer, ...]:
+    """One offer for each."""
+    taken = default_of(images, default)
+    return tuple(
+        offer_of(each.image, default=each.folder.name == taken)
+        if each.image is not None
+        else ImageOffer(name=each.folder.name, default=each.folder.name == taken, reason=each.reason)
+        for each in images
+    )

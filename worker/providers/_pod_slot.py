@@ -1,0 +1,133 @@
+"""A slot's pod at work: its supervisor, what its host gives, and the desktops made in it."""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from threading import Event, Lock
+from typing import Any
+
+from backend.domain.errors import ClusterLost
+from backend.domain.ports import DesktopSpec
+from worker.egress import Gateway, Lines
+from worker.k8s.manifests import PORT
+from worker.k8s.pods import Pod
+from worker.k8s.states import PATIENT, Seen
+from worker.providers._machine import QemuDesktop
+from worker.providers._makings import Made, Order
+from worker.providers._pod_images import PodImage, chosen, read_images
+from worker.providers._stock import Bench, PodStock
+from worker.qemu.client import SupervisorError
+from worker.qemu.plan import Host
+from worker.qemu.remote import RemoteSupervisor
+
+_NEWS_SECONDS = 3.0
+"""How long the news of a pod's end may take to come here, once its supervisor no longer answers."""
+
+
+@dataclass
+class PodSlot:
+    """What a slot has.
+
+    Attributes:
+        pod: that holds its machines.
+        supervisor: of that pod.
+        host: what the pod's node gives to machines.
+        images: of the pod's volume.
+        fence: of the lease under which the supervisor was reached.
+        attempts: that began in the pod.
+        used: an attempt runs, or one may begin at any moment.
+        trusted: False = it is replaced before the next attempt.
+        renewed_at: by the monotonic clock.
+    """
+
+    pod: Pod
+    supervisor: RemoteSupervisor
+    host: Host
+    images: tuple[PodImage, ...]
+    fence: int
+    renewed_at: float
+    attempts: int = 0
+    used: bool = True
+    trusted: bool = True
+
+    def bench(self) -> Bench:
+        """Where its machines are made."""
+        return Bench(self.supervisor, PodStock(self.supervisor))
+
+    def order(self, spec: DesktopSpec, default: str) -> Order:
+        """What is to be made in it. Raises ClusterLost: it cannot be had there."""
+        found = chosen(self.images, spec.image, default)
+        if found.image is None:
+            raise ClusterLost(f"the image {found.folder.name} cannot be used: {found.reason}")
+        return Order.of(found.folder, found.image, spec, self.host, built_in=found.built_in)
+
+    def leave(self) -> None:
+        """Ends the conversation; no machine is left in the pod then. Safe to call twice."""
+        self.supervisor.close()
+
+
+def reached(pod: Pod, now: float) -> PodSlot:
+    """The slot whose pod that is. Raises SupervisorError: its supervisor does not answer, or is not the one."""
+    supervisor = RemoteSupervisor((pod.address, PORT), pod.token, pod.fence)
+    try:
+        host, images = Host(**supervisor.host()), read_images(supervisor.images())
+    except TypeError as error:
+        supervisor.close()
+        raise SupervisorError(f"the pod's supervisor is of another version: {error}") from error
+    except BaseException:
+        supervisor.close()
+        raise
+    return PodSlot(pod, supervisor, host, images, pod.fence, now)
+
+
+class PodDesktop(QemuDesktop):
+    """A virtual machine in a pod."""
+
+    def __init__(  # noqa: PLR0913, PLR0917 - what makes a desktop of a machine
+        self,
+        made: Made,
+        order: Order,
+        slot: PodSlot,
+        gateway: Gateway,
+        lines: Callable[[], Lines],
+        seen: Callable[[], Seen],
+    ) -> None:
+        """Like QemuDesktop. Args: seen: what has become of its pod."""
+        about: Mapping[str, Any] = {
+            "provider": "k8s",
+            "pod": slot.pod.name,
+            "pod_uid": slot.pod.uid,
+            "node": slot.pod.node,
+            "attempts_in_pod": slot.attempts,
+        }
+        self._slot, self._seen = slot, seen
+        self._why_taken, self._asking, self._ending = "", Lock(), Event()
+        super().__init__(made, order, slot.host, gateway, lines, about)
+
+    def taken_away(self) -> str:
+        """See `backend.domain.ports_cluster.TakenAway`."""
+        with self._asking:
+            if not self._why_taken and not self._ending.is_set():
+                self._why_taken = self._asked()
+            return self._why_taken
+
+    def _asked(self) -> str:
+        held = self._made.held
+        if self._slot.supervisor.alive() and not held.dead:
+            # A guest that is silent: is it the guest, or everything between it and us?
+            with suppress(SupervisorError):
+                self._slot.supervisor.private_bytes(held)
+                return ""
+        elif self._slot.supervisor.alive():
+            return ""
+        for _ in range(int(_NEWS_SECONDS * 10)):
+            seen = self._seen()
+            if seen.cause and seen.cause not in PATIENT:
+                return seen.why
+            self._ending.wait(0.1)
+        return held.dead or "the pod's supervisor does not answer"
+
+    def close(self) -> None:
+        """Destroys it; see QemuDesktop."""
+        self._ending.set()
+        super().close()

@@ -1,0 +1,44 @@
+"""Slots that rest after they could not be used, longer each time, so that they do not use up episodes' attempts."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from threading import Lock
+
+SHORTEST, LONGEST = 10.0, 300.0
+
+
+@dataclass(frozen=True)
+class _Rest:
+    """How often a slot could not be used in a row, why the last time, and until when it rests."""
+
+    times: int
+    why: str
+    until: float
+
+
+class Rests:
+    """Of all slots, by name. Safe for threads."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        """Args: now: monotonic clock."""
+        self._now = now
+        self._lock = Lock()
+        self._rests: dict[str, _Rest] = {}
+
+    def failed(self, slot: str, why: str) -> None:
+        """It could not be used."""
+        with self._lock:
+            times = self._rests[slot].times + 1 if slot in self._rests else 1
+            seconds = min(LONGEST, SHORTEST * 2.0 ** min(times - 1, 16))
+            self._rests[slot] = _Rest(times, why, self._now() + seconds)
+
+    def worked(self, slot: str) -> None:
+        """It could be used: what was wrong is over."""
+        with self._lock:
+            self._rests.pop(slot, None)
+
+    def resting(self) -> Mapping[str, str]:
+        """Those that rest now: why."""
+        with self._lock:
+            return {slot: rest.why for slot, rest in self._rests.items() if self._now() < rest.until}

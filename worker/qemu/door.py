@@ -1,0 +1,141 @@
+"""The door of a supervisor in a pod: lets one worker in at a time, the one with the latest lease.
+
+It never waits for a visitor, so nobody who only holds a line open keeps the machines' owner waiting. See `handshake`.
+"""
+
+import contextlib
+import selectors
+import socket
+import time
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from worker.qemu import handshake
+from worker.qemu.lines import LineDecoder, encode
+
+SECONDS = 10.0
+MOST_VISITORS = 16
+STALE = "the slot is held under a later lease"
+_KEEPALIVE = ((socket.TCP_KEEPIDLE, 10), (socket.TCP_KEEPINTVL, 5), (socket.TCP_KEEPCNT, 3))
+
+
+def steady(connection: socket.socket) -> None:
+    """A line that says at once what is to be said, and notices within half a minute that nobody is there any more."""
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for option, value in _KEEPALIVE:
+        connection.setsockopt(socket.IPPROTO_TCP, option, value)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 30_000)
+
+
+@dataclass
+class _Visitor:
+    """Somebody who has not shown yet that they know the token."""
+
+    connection: socket.socket
+    until: float
+    nonce: str = field(default_factory=handshake.nonce)
+    decoder: LineDecoder = field(default_factory=lambda: LineDecoder(handshake.LONGEST))
+    theirs: str = ""
+    fence: int = -1
+
+
+class Door:
+    """Takes connections and tells who may come in. For one thread."""
+
+    def __init__(self, listener: socket.socket, token: str, fence: int = 0) -> None:
+        """Takes over a listening socket.
+
+        Args:
+            listener: on which workers knock.
+            token: that they must know.
+            fence: lowest number of a lease that is let in.
+        """
+        self._listener, self._token = listener, token
+        self.fence = fence
+        self._visitors: dict[socket.socket, _Visitor] = {}
+        listener.setblocking(False)
+
+    def sockets(self) -> list[socket.socket]:
+        """All to wait for."""
+        return [self._listener, *self._visitors]
+
+    def wait(self) -> socket.socket:
+        """Waits for somebody who may come in."""
+        while True:
+            with selectors.DefaultSelector() as selector:
+                for each in self.sockets():
+                    selector.register(each, selectors.EVENT_READ)
+                ready = [key.fileobj for key, _ in selector.select(SECONDS)]
+            entered = self.turn(ready)
+            if entered is not None:
+                return entered
+
+    def turn(self, ready: Collection[object]) -> socket.socket | None:
+        """Hears whoever has something to say; the line of one who may come in now. Nobody else may from then on."""
+        entered: socket.socket | None = None
+        if self._listener in ready:
+            self._take()
+        for visitor in list(self._visitors.values()):
+            if visitor.connection in ready and self._knows(visitor):
+                del self._visitors[visitor.connection]
+                entered = self._enter(visitor, entered)
+            elif time.monotonic() > visitor.until:
+                self._drop(visitor)
+        return entered
+
+    def _take(self) -> None:
+        with contextlib.suppress(OSError):
+            connection, _ = self._listener.accept()
+            if len(self._visitors) >= MOST_VISITORS:
+                self._drop(min(self._visitors.values(), key=lambda each: each.until))
+            connection.setblocking(False)
+            steady(connection)
+            self._visitors[connection] = _Visitor(connection, time.monotonic() + SECONDS)
+
+    def _enter(self, visitor: _Visitor, before: socket.socket | None) -> socket.socket | None:
+        if visitor.fence < self.fence:
+            with contextlib.suppress(OSError):
+                visitor.connection.send(encode({"event": "refused", "why": STALE}))
+            visitor.connection.close()
+            return before
+        if before is not None:
+            before.close()
+        self.fence = visitor.fence
+        return visitor.connection
+
+    def _knows(self, visitor: _Visitor) -> bool:
+        """Whether they have shown that they know the token. Whoever breaks the protocol is shown out."""
+        try:
+            data = visitor.connection.recv(handshake.LONGEST)
+            messages = visitor.decoder.feed(data)
+            for message in messages:
+                if visitor.theirs:
+                    if self._shown(visitor, message):
+                        return True
+                    data = b""
+                else:
+                    self._answer(visitor, message)
+        except BlockingIOError:
+            return False
+        except (OSError, ValueError, KeyError, TypeError):
+            data = b""
+        if not data:
+            self._drop(visitor)
+        return False
+
+    def _answer(self, visitor: _Visitor, message: dict[str, object]) -> None:
+        theirs, fence = message["nonce"], message["fence"]
+        if not isinstance(theirs, str) or not theirs or type(fence) is not int or fence < 0:
+            raise ValueError("no greeting")
+        visitor.theirs, visitor.fence = theirs, fence
+        shown = handshake.proof(self._token, handshake.SUPERVISOR, theirs, visitor.nonce, fence)
+        visitor.connection.send(encode({"nonce": visitor.nonce, "proof": shown}))
+
+    def _shown(self, visitor: _Visitor, message: dict[str, object]) -> bool:
+        expected = handshake.proof(self._token, handshake.WORKER, visitor.theirs, visitor.nonce, visitor.fence)
+        return handshake.same(message.get("proof"), expected)
+
+    def _drop(self, visitor: _Visitor) -> None:
+        self._visitors.pop(visitor.connection, None)
+        visitor.connection.close()

@@ -1,0 +1,143 @@
+"""The worker's side of a supervisor in a pod: over TCP, once each has shown that it knows the pod's token."""
+
+import socket
+from typing import Any
+
+from worker.qemu import handshake
+from worker.qemu.client import SupervisorClient, SupervisorError
+from worker.qemu.door import steady
+from worker.qemu.lines import LineDecoder, LineError, encode
+from worker.qemu.templates import Template
+
+PORT = 7070
+_CONNECT_SECONDS = 5.0
+_HOST_SECONDS = 90.0
+"""A host whose KVM is half there keeps the first trial waiting for 20 s."""
+_HASH_SECONDS = 1200.0
+_KEEP_SECONDS = 120.0
+
+
+class NotOurs(SupervisorError):
+    """Whoever answers there does not know the pod's token: it is another pod, or no pod of ours."""
+
+
+def connect(address: tuple[str, int], token: str, fence: int, *, seconds: float = 30.0) -> socket.socket:
+    """A line to the supervisor at an address, which is about to say that it has started.
+
+    Args:
+        address: host and port.
+        token: of the pod.
+        fence: number of the lease under which its slot is held.
+        seconds: for its answer; it may be busy with what another worker asked last.
+
+    Raises:
+        SupervisorError: nobody answers there.
+        NotOurs: whoever does is not the one.
+    """
+    mine = handshake.nonce()
+    try:
+        connection = socket.create_connection(address, timeout=_CONNECT_SECONDS)
+    except OSError as error:
+        raise SupervisorError(f"nobody answers at {address[0]}:{address[1]}: {error}") from error
+    try:
+        connection.settimeout(seconds)
+        steady(connection)
+        connection.sendall(encode({"nonce": mine, "fence": fence}))
+        theirs = _checked(_line(connection), token, mine, fence)
+        connection.sendall(encode({"proof": handshake.proof(token, handshake.WORKER, mine, theirs, fence)}))
+        connection.settimeout(None)
+    except OSError as error:
+        connection.close()
+        raise SupervisorError(f"the supervisor at {address[0]}:{address[1]} does not answer: {error}") from error
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _line(connection: socket.socket) -> dict[str, Any]:
+    """The first line; no byte after it is read."""
+    decoder, got = LineDecoder(handshake.LONGEST), 0
+    while got < handshake.LONGEST:
+        byte = connection.recv(1)
+        if not byte:
+            break
+        got += 1
+        try:
+            messages = decoder.feed(byte)
+        except LineError as error:
+            raise NotOurs(f"what answers there is no supervisor: {error}") from error
+        if messages:
+            return messages[0]
+    raise NotOurs("what answers there is no supervisor of ours")
+
+
+def _checked(answer: dict[str, Any], token: str, mine: str, fence: int) -> str:
+    theirs = answer.get("nonce")
+    if not isinstance(theirs, str) or not theirs:
+        raise NotOurs("what answers there is no supervisor of ours")
+    expected = handshake.proof(token, handshake.SUPERVISOR, mine, theirs, fence)
+    if not handshake.same(answer.get("proof"), expected):
+        raise NotOurs("what answers there does not know the pod's token")
+    return theirs
+
+
+class RemoteSupervisor(SupervisorClient):
+    """A supervisor in a pod. It outlives this conversation and waits for the next one."""
+
+    def __init__(self, address: tuple[str, int], token: str, fence: int) -> None:
+        """Connects and waits until it serves.
+
+        Args:
+            address: host and port.
+            token: of the pod.
+            fence: number of the lease under which its slot is held; one with an earlier lease is shown out.
+
+        Raises:
+            SupervisorError: nobody answers there, or the slot is held under a later lease.
+            NotOurs: whoever answers there is not the one.
+        """
+        super().__init__(connect(address, token, fence), host=address[0])
+        self.qemu = str(self._wait_started()["qemu"])
+
+    def lose(self, why: str) -> None:
+        """Gives it up: it is known from elsewhere that it is gone. Its machines end for that reason."""
+        self.gone = why
+        self._conversation.hang_up()
+
+    def host(self) -> dict[str, Any]:
+        """The fields of `plan.Host`. Raises SupervisorError."""
+        found: dict[str, Any] = self.ask({"op": "host"}, _HOST_SECONDS)["host"]
+        return found
+
+    def images(self) -> list[dict[str, Any]]:
+        """See `Volumes.images`. Raises SupervisorError."""
+        found: list[dict[str, Any]] = self.ask({"op": "images"})["images"]
+        return found
+
+    def hashes(self, folder: str, names: list[str]) -> dict[str, str]:
+        """sha256 by name of files of an image. Raises SupervisorError."""
+        asked = {"op": "hashes", "folder": folder, "names": names}
+        found: dict[str, str] = self.ask(asked, _HASH_SECONDS)["hashes"]
+        return found
+
+    def find(self, key: str) -> Template | None:
+        """The template of that key. Raises SupervisorError."""
+        found = self.ask({"op": "find", "key": key})["template"]
+        return None if found is None else Template.from_json(found)
+
+    def templates(self) -> list[Template]:
+        """Every whole one. Raises SupervisorError."""
+        return [Template.from_json(each) for each in self.ask({"op": "templates"})["templates"]]
+
+    def make(self, key: str) -> str:
+        """See `Volumes.make`. Raises SupervisorError."""
+        return str(self.ask({"op": "make", "key": key})["place"])
+
+    def made(self, key: str) -> None:
+        """See `Volumes.made`. Raises SupervisorError."""
+        self.ask({"op": "made", "key": key})
+
+    def keep(self, told: dict[str, Any]) -> Template:
+        """See `Volumes.keep`. Raises SupervisorError."""
+        return Template.from_json(self.ask({"op": "keep", **told}, _KEEP_SECONDS)["template"])

@@ -1,0 +1,81 @@
+"""The volumes of a pod, as its supervisor tells of them: images that are there, their files' hashes, templates."""
+
+import hashlib
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from worker.qemu.templates import Templates
+
+ABOUT = "image.json"
+SECRET = "secret"  # noqa: S105 - a file's name.
+"""File of an image whose guest server has a secret built in."""
+_MOST_ABOUT = 2**20
+
+
+class Volumes:
+    """Images that are read, templates that are read and made. Raises OSError or ValueError where something is wrong."""
+
+    def __init__(self, images: Path, templates: Path) -> None:
+        """Touches nothing yet."""
+        self._images, self._templates = images, Templates(templates)
+        self._making: dict[str, ExitStack] = {}
+
+    def images(self) -> list[dict[str, Any]]:
+        """Of each whole image: `folder`, `about` (its image.json as text), `secret` (built in, or empty), `sizes`."""
+        return [self._image(file.parent) for file in sorted(self._images.glob(f"*/{ABOUT}"))]
+
+    def _image(self, folder: Path) -> dict[str, Any]:
+        about, secret = folder / ABOUT, folder / SECRET
+        text = about.read_text() if about.stat().st_size <= _MOST_ABOUT else ""
+        sizes = {file.name: file.stat().st_size for file in folder.iterdir() if file.is_file()}
+        built_in = secret.read_text().strip() if secret.is_file() else ""
+        return {"folder": str(folder), "about": text, "secret": built_in, "sizes": sizes}
+
+    def hashes(self, folder: str, names: list[str]) -> dict[str, str]:
+        """sha256 of files of an image; takes as long as reading them."""
+        within = self._images / Path(folder).name
+        found = {}
+        for name in names:
+            with (within / Path(name).name).open("rb") as file:
+                found[name] = hashlib.file_digest(file, "sha256").hexdigest()
+        return found
+
+    def find(self, key: str) -> dict[str, Any] | None:
+        """The template of that key as JSON; None if there is none."""
+        found = self._templates.find(key)
+        return None if found is None else found.to_json()
+
+    def all(self) -> list[dict[str, Any]]:
+        """Every whole template."""
+        return [each.to_json() for each in self._templates.all()]
+
+    def make(self, key: str) -> str:
+        """An empty folder to make a template in; empty while somebody else makes it."""
+        with ExitStack() as stack:
+            try:
+                place = stack.enter_context(self._templates.making(key, wait=False))
+            except BlockingIOError:
+                return ""
+            self._making[key] = stack.pop_all()
+        return str(place)
+
+    def made(self, key: str) -> None:
+        """Nobody makes it here any more; what has not been kept is gone. Safe to call twice."""
+        stack = self._making.pop(key, None)
+        if stack is not None:
+            stack.close()
+
+    def keep(self, told: dict[str, Any]) -> dict[str, Any]:
+        """Gives what was made its name, and removes those that it replaces; as `Templates.keep` takes it."""
+        if told["key"] not in self._making:
+            raise ValueError("nobody makes that template here")
+        width, height = told.pop("screen")
+        kept = self._templates.keep(Path(told.pop("place")), screen=(int(width), int(height)), **told)
+        self._templates.replace(kept)
+        return kept.to_json()
+
+    def close(self) -> None:
+        """Gives up what is being made."""
+        for key in list(self._making):
+            self.made(key)

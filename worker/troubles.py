@@ -1,0 +1,66 @@
+"""Tells the database which slots of a cluster cannot be used now, and why: within seconds, even where no work waits."""
+
+import logging
+import time
+from collections.abc import Iterable, Mapping
+from functools import partial
+from threading import Event, Thread
+
+from backend.domain.errors import Unavailable
+from backend.domain.ports import Provider
+from backend.domain.ports_cluster import InCluster
+from backend.services.slot_troubles import note_troubles
+from worker.database import Database
+
+LOOK_SECONDS = 2.0
+AGAIN_SECONDS = 30.0
+"""After which all is told again: another worker may have told something else, or there are other slots."""
+logger = logging.getLogger(__name__)
+
+
+class Troubles:
+    """A thread for all providers whose slots are a cluster's; none where there is no such provider."""
+
+    def __init__(self, database: Database, providers: Iterable[Provider], *, every: float = LOOK_SECONDS) -> None:
+        """Takes note; `start` begins."""
+        self._database, self._every = database, every
+        self._providers = [each for each in providers if isinstance(each, InCluster)]
+        self._told: dict[str, tuple[float, Mapping[str, str]]] = {}
+        self._ended = Event()
+        self._thread = Thread(target=self._run, name="troubles", daemon=True)
+
+    def start(self) -> None:
+        """Begins."""
+        if self._providers:
+            self._thread.start()
+
+    def stop(self, seconds: float = 1.0) -> None:
+        """Tells no more; waits so long. Safe to call twice."""
+        self._ended.set()
+        if self._thread.ident is not None:
+            self._thread.join(seconds)
+
+    def look(self) -> None:
+        """Once. Raises Unavailable: the database is away."""
+        for each in self._providers:
+            cluster, troubles = each.cluster, dict(each.troubles())
+            at, told = self._told.get(cluster, (0.0, {}))
+            if not cluster or (troubles == told and at and time.monotonic() - at < AGAIN_SECONDS):
+                continue
+            work = partial(note_troubles, cluster=cluster, provider=each.name, troubles=troubles)
+            if self._database.once(work):
+                logger.warning("%d slots of %s cannot be used: %s", len(troubles), cluster, _first(troubles))
+            self._told[cluster] = time.monotonic(), troubles
+
+    def _run(self) -> None:
+        while not self._ended.wait(self._every):
+            try:
+                self.look()
+            except Unavailable:
+                pass  # The dispatcher says so already.
+            except Exception:
+                logger.exception("what is wrong with slots could not be told")
+
+
+def _first(troubles: Mapping[str, str]) -> str:
+    return next(iter(troubles.values()), "none is left")
