@@ -1,0 +1,273 @@
+"""Holds mirrored into the cluster: what people see, conflicts, orphans, a lost API server; Postgres decides."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from backend.db.models import Worker
+from backend.domain.errors import Unavailable as DatabaseAway
+from backend.domain.nodes import NodeSeen, NodeState
+from backend.services import claims, nodes
+from backend.services.claims import Claim
+from tests.factories.records import World, capabilities
+from tests.fakes.kubernetes.cluster import FakeCluster
+from tests.fakes.kubernetes.faults import Fault
+from tests.integration.cluster.conftest import NAMESPACE
+from tests.waiting import until
+from worker.database import Database
+from worker.k8s import holds
+from worker.k8s.cluster import LEASES, ClusterError, Object, Unavailable
+from worker.k8s.mirror import Mirror
+from worker.k8s.names import FENCE
+from worker.k8s.official import Kubernetes
+
+NAME, OWNER = "desks/test", "test"
+POD = "vm-pod"
+
+
+class Setting:
+    """A cluster with two slots, workers that serve it, and their mirrors."""
+
+    def __init__(self, world: World, database: Database, cluster: Kubernetes) -> None:
+        self.world, self.database, self.cluster = world, database, cluster
+        self.taken: list[tuple[UUID, str]] = []
+        self.late = 0.0
+        slots = [NodeSeen(name="n1", state=NodeState.READY, slots=2)]
+        world.do(nodes.observe, NAME, slots, whole=True)
+        self.first, self.second = self.worker("w1"), self.worker("w2")
+        world.submit(provider="k8s")
+
+    def worker(self, name: str) -> Worker:
+        offer = {"ok": True, "reason": "", "programs": ["mousepad"], "cluster": NAME}
+        return self.world.worker(name, node=name, slots_by_provider={"k8s": 9}, capabilities=capabilities(k8s=offer))
+
+    def mirror(self, worker: Worker) -> Mirror:
+        return Mirror(
+            self.database,
+            self.cluster,
+            owner=OWNER,
+            worker=lambda: (worker.id, worker.name),
+            pod_name=lambda _: POD,
+            taken=lambda lease, why: self.taken.append((lease, why)),
+            clock=lambda: time.time() + self.late,
+        )
+
+    def claim(self, worker: Worker) -> Claim:
+        claim = self.world.claim(worker, "k8s")
+        assert claim is not None
+        return claim
+
+    def leases(self) -> list[Object]:
+        return list(self.cluster.list(LEASES).items)
+
+    def lease(self) -> Object:
+        (found,) = self.leases()
+        return found
+
+
+@pytest.fixture
+def setting(ready: World, database: Database, cluster: Kubernetes) -> Setting:
+    return Setting(ready, database, cluster)
+
+
+def notes(found: Object) -> dict[str, Any]:
+    return {name.removeprefix("deskarena.dev/"): text for name, text in found["metadata"]["annotations"].items()}
+
+
+class TestWhatPeopleSee:
+    def test_who_holds_which_slot_for_what(self, setting: Setting) -> None:
+        claim = setting.claim(setting.first)
+        setting.mirror(setting.first).look()
+        found = setting.lease()
+        assert found["metadata"]["name"] == f"deskarena-slot-{claim.slot.id}"
+        assert (found["spec"]["holderIdentity"], found["spec"]["leaseDurationSeconds"]) == ("w1", 60)
+        told = notes(found)
+        assert (told["fence"], told["run"], told["episode"], told["attempt"], told["place"]) == (
+            str(claim.fence.token), str(claim.run_id), str(claim.episode_id), str(claim.attempt_id), "n1 0",
+        )  # fmt: skip
+
+    def test_the_slots_pod_says_it_too_once_it_is_there(self, fake: FakeCluster, setting: Setting) -> None:
+        claim, mirror = setting.claim(setting.first), setting.mirror(setting.first)
+        mirror.look()
+        container = {"name": "vm", "image": "vm:1"}
+        body = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": POD}, "spec": {"containers": [container]}}
+        fake.create(body, NAMESPACE)
+        setting.world.score(claim)
+        again = setting.claim(setting.first)
+        mirror.look()
+        pod = fake.pod(NAMESPACE, POD)
+        assert pod is not None
+        assert notes(pod)["episode"] == str(again.episode_id)
+
+    def test_it_goes_with_the_hold(self, setting: Setting) -> None:
+        claim, mirror = setting.claim(setting.first), setting.mirror(setting.first)
+        mirror.look()
+        setting.world.score(claim)
+        mirror.look()
+        assert setting.leases() == []
+
+    def test_what_did_not_change_is_not_written_again(self, fake: FakeCluster, setting: Setting) -> None:
+        setting.claim(setting.first)
+        mirror = setting.mirror(setting.first)
+        mirror.look()
+        before = len(fake.asked)
+        for _ in range(5):
+            mirror.look()
+        assert len(fake.asked) == before
+
+
+class TestConflicts:
+    def test_a_later_hold_takes_the_object_over_and_counts(self, setting: Setting) -> None:
+        old = setting.claim(setting.first)
+        first, second = setting.mirror(setting.first), setting.mirror(setting.second)
+        first.look()
+        setting.world.do(claims.release_lease, old.lease_id, "its worker was cut off")
+        new = setting.claim(setting.second)
+        assert new.slot == old.slot
+        second.look()
+        found = setting.lease()
+        assert (found["spec"]["holderIdentity"], found["spec"]["leaseTransitions"]) == ("w2", 1)
+        # The first removes what it wrote, and leaves what is another's by now.
+        first.look()
+        assert setting.lease() == found
+
+    def test_two_holders_the_stale_one_is_told_and_writes_nothing(
+        self, setting: Setting, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The first asked Postgres just before its lease was taken away, and comes to the cluster after the second."""
+        old = setting.claim(setting.first)
+        first, second = setting.mirror(setting.first), setting.mirror(setting.second)
+        stale = setting.world.do(nodes.held_by, setting.first.id)
+        setting.world.do(claims.release_lease, old.lease_id, "its worker was cut off")
+        setting.claim(setting.second)
+        second.look()
+        before = setting.lease()
+        with monkeypatch.context() as patched:
+            patched.setattr(nodes, "held_by", lambda *_: stale)
+            first.look()
+            first.look()
+        assert setting.taken == [(old.lease_id, "w2 holds the slot n1 0 under a later lease")]
+        assert setting.lease() == before
+
+    def test_an_object_that_only_says_that_it_is_later_loses_against_postgres(self, setting: Setting) -> None:
+        """As after Postgres was set back to a copy: tokens begin anew, and nobody must stop for it."""
+        claim, mirror = setting.claim(setting.first), setting.mirror(setting.first)
+        mirror.look()
+        spoilt = setting.lease()
+        spoilt["metadata"]["annotations"][FENCE] = str(claim.fence.token + 1000)
+        setting.cluster.replace(LEASES, spoilt)
+        setting.mirror(setting.first).look()
+        assert setting.taken == []
+        assert notes(setting.lease())["fence"] == str(claim.fence.token)
+
+    def test_what_somebody_changed_or_removed_is_put_right(
+        self, setting: Setting, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        setting.claim(setting.first)
+        mirror = setting.mirror(setting.first)
+        mirror.look()
+        monkeypatch.setattr(holds, "RENEW_SECONDS", 0.0)
+        changed = setting.lease()
+        changed["spec"]["holderIdentity"] = "somebody"
+        setting.cluster.replace(LEASES, changed)
+        mirror.look()
+        assert setting.lease()["spec"]["holderIdentity"] == "w1"
+        setting.cluster.delete(LEASES, changed["metadata"]["name"])
+        mirror.look()
+        mirror.look()
+        assert setting.lease()["spec"]["holderIdentity"] == "w1"
+
+    def test_renewing_moves_the_time_and_nothing_else(self, setting: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
+        setting.claim(setting.first)
+        mirror = setting.mirror(setting.first)
+        mirror.look()
+        before = setting.lease()["spec"]
+        monkeypatch.setattr(holds, "RENEW_SECONDS", 0.0)
+        setting.late = 20.0
+        mirror.look()
+        after = setting.lease()["spec"]
+        assert after.pop("renewTime") > before.pop("renewTime")
+        assert after == before
+
+
+class TestOrphans:
+    def test_are_removed_by_anybody_once_their_deadline_has_passed(self, setting: Setting) -> None:
+        claim = setting.claim(setting.first)
+        setting.mirror(setting.first).look()
+        setting.world.do(claims.release_lease, claim.lease_id, "the worker died")
+        other = setting.mirror(setting.second)
+        assert other.sweep() == 0
+        setting.late = 61.0
+        assert other.sweep() == 1
+        assert setting.leases() == []
+
+    def test_what_is_held_stays_however_wrong_a_clock_is(self, setting: Setting) -> None:
+        setting.claim(setting.first)
+        setting.mirror(setting.first).look()
+        setting.late = 75 * 365 * 86400.0
+        assert setting.mirror(setting.second).sweep() == 0
+        assert len(setting.leases()) == 1
+
+    def test_nothing_is_removed_while_postgres_does_not_answer(
+        self, setting: Setting, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        setting.claim(setting.first)
+        setting.mirror(setting.first).look()
+        setting.late = 61.0
+        monkeypatch.setattr(setting.database, "once", away)
+        with pytest.raises(DatabaseAway):
+            setting.mirror(setting.second).sweep()
+        assert len(setting.leases()) == 1
+
+    def test_those_of_another_installation_are_left_alone(self, setting: Setting) -> None:
+        claim = setting.claim(setting.first)
+        setting.mirror(setting.first).look()
+        setting.world.do(claims.release_lease, claim.lease_id, "the worker died")
+        found = setting.lease()
+        found["metadata"]["labels"]["deskarena.dev/owner"] = "another"
+        setting.cluster.replace(LEASES, found)
+        setting.late = 61.0
+        assert setting.mirror(setting.second).sweep() == 0
+
+
+class TestApiServerAway:
+    def test_the_attempt_goes_on_and_is_mirrored_when_it_is_back(self, fake: FakeCluster, setting: Setting) -> None:
+        claim, mirror = setting.claim(setting.first), setting.mirror(setting.first)
+        fake.faults.away = True
+        with pytest.raises(Unavailable):
+            mirror.look()
+        assert setting.world.do(claims.worker_heartbeat, setting.first.id, [claim.lease_id]) == {claim.lease_id}
+        setting.world.run_to_evaluation(claim)
+        fake.faults.clear()
+        mirror.look()
+        assert notes(setting.lease())["attempt"] == str(claim.attempt_id)
+        setting.world.score_only(claim)
+        assert setting.taken == []
+
+    @pytest.mark.parametrize("after", [False, True])
+    def test_an_answer_that_is_lost_does_no_harm(self, fake: FakeCluster, setting: Setting, *, after: bool) -> None:
+        setting.claim(setting.first)
+        mirror = setting.mirror(setting.first)
+        fake.faults.cut("create", path="leases", after=after)
+        with pytest.raises(ClusterError):
+            mirror.look()
+        mirror.look()
+        assert setting.lease()["spec"]["leaseTransitions"] == 0
+
+    def test_its_thread_lives_on(self, fake: FakeCluster, setting: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("worker.k8s.mirror.LOOK_SECONDS", 0.05)
+        claim, mirror = setting.claim(setting.first), setting.mirror(setting.first)
+        fake.faults.add(Fault(("create",), path="leases", times=4, cut="before"))
+        mirror.start()
+        until(lambda: len(setting.leases()) == 1)
+        setting.world.score(claim)
+        mirror.stop()
+        assert setting.leases() == []
+
+
+def away(_: Callable[..., object]) -> object:
+    """A database that does not answer."""
+    raise DatabaseAway("the database is away")

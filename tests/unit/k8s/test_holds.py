@@ -1,0 +1,102 @@
+"""Lease objects of holds, and which of them are written when."""
+
+from dataclasses import replace
+from uuid import UUID
+
+from backend.domain.slots import SlotRef
+from worker.k8s import holds
+from worker.k8s.holds import Held, Written, due
+
+ID = UUID("018f0000-0000-7000-8000-000000000001")
+NOW = 1_767_225_600.5
+
+
+def held(number: int = 1, fence: int = 7, **more: str) -> Held:
+    slot = SlotRef(2, "node-1", f"slot-{number}", fence)
+    return Held(ID, slot, NOW - 30, run="r", episode="e", **{"attempt": "a", **more})
+
+
+def written(what: Held, at: float = 0.0) -> Written:
+    return Written(what, uid="u", version="5", at=at, transitions=0)
+
+
+def names(*numbers: int) -> list[str]:
+    return [f"deskarena-slot-slot-{number}" for number in numbers]
+
+
+class TestLease:
+    def test_is_this_object(self) -> None:
+        assert holds.lease(held(), "w-1", "lab", NOW, transitions=3, version="9") == {
+            "apiVersion": "coordination.k8s.io/v1",
+            "kind": "Lease",
+            "metadata": {
+                "name": "deskarena-slot-slot-1",
+                "resourceVersion": "9",
+                "labels": {
+                    "app.kubernetes.io/name": "deskarena-hold",
+                    "deskarena.dev/owner": "lab",
+                    "deskarena.dev/slot": "slot-1",
+                },
+                "annotations": {
+                    "deskarena.dev/fence": "7",
+                    "deskarena.dev/place": "node-1 2",
+                    "deskarena.dev/worker": "w-1",
+                    "deskarena.dev/deadline": "2026-01-01T00:01:00Z",
+                    "deskarena.dev/run": "r",
+                    "deskarena.dev/episode": "e",
+                    "deskarena.dev/attempt": "a",
+                },
+            },
+            "spec": {
+                "holderIdentity": "w-1",
+                "leaseDurationSeconds": 60,
+                "acquireTime": "2025-12-31T23:59:30.500000Z",
+                "renewTime": "2026-01-01T00:00:00.500000Z",
+                "leaseTransitions": 3,
+            },
+        }
+
+    def test_says_what_it_said(self) -> None:
+        found = holds.lease(held(), "w-1", "lab", NOW, transitions=3)
+        assert (holds.fence_of(found), holds.transitions_of(found), holds.holder_of(found)) == (7, 3, "w-1")
+        assert not holds.is_past(found, NOW + 59)
+        assert holds.is_past(found, NOW + 61)
+
+    def test_an_object_that_somebody_has_spoilt_says_nothing(self) -> None:
+        found = {"metadata": {"annotations": {"deskarena.dev/fence": "-4", "deskarena.dev/deadline": "soon"}}}
+        assert (holds.fence_of(found), holds.transitions_of(found), holds.holder_of(found)) == (0, 0, "somebody")
+        assert holds.is_past(found, NOW)
+
+
+class TestDue:
+    def test_new_ended_changed_then_the_oldest(self) -> None:
+        ours = {held(number).name: held(number) for number in range(1, 6)}
+        ours[held(3).name] = held(3, attempt="another")
+        known = {held(number).name: written(held(number), at=-float(number)) for number in (2, 3, 4, 5, 6)}
+        found = due(ours, known, now=20.0, most=99)
+        assert [name for name, _ in found] == names(1, 6, 3, 5, 4, 2)
+        assert [name for name, each in found if each is None] == names(6)
+
+    def test_what_is_young_is_left_alone(self) -> None:
+        assert due({held().name: held()}, {held().name: written(held(), at=1.0)}, now=20.9, most=9) == []
+
+    def test_a_later_hold_of_ours_is_a_new_one(self) -> None:
+        ours = {held().name: held(fence=8)}
+        assert due(ours, {held().name: written(held())}, now=0.0, most=9) == list(ours.items())
+
+    def test_a_hold_between_two_attempts_has_changed(self) -> None:
+        idle = replace(held(), run="", episode="", attempt="")
+        assert due({held().name: idle}, {held().name: written(held())}, now=0.0, most=9) == [(held().name, idle)]
+
+    def test_no_more_than_so_many_at_once_and_none_is_starved(self) -> None:
+        """1,000 slots: each is renewed within its duration at 40 in a look of 2 s, by one worker alone."""
+        ours = {held(number).name: held(number) for number in range(1000)}
+        known = {name: written(each) for name, each in ours.items()}
+        now, writes = 0.0, 0
+        while now < 600.0:
+            now += 2.0
+            for name, each in due(ours, known, now, most=40):
+                assert each is not None
+                assert now - known[name].at <= holds.DURATION_SECONDS + 20.0
+                known[name], writes = written(each, at=now), writes + 1
+        assert writes <= 600.0 * 20

@@ -1,0 +1,214 @@
+"""Mirrors our holds on a cluster's slots into the cluster, at a bounded rate. Its failure ends no attempt."""
+
+import logging
+import time
+from collections.abc import Callable
+from threading import Event, Thread
+from uuid import UUID
+
+from backend.domain.errors import Unavailable
+from backend.domain.slots import SlotRef
+from backend.services import nodes
+from worker.database import Database
+from worker.k8s import holds
+from worker.k8s.cluster import LEASES, PODS, Cluster, ClusterError, Conflict, Missing, Object
+from worker.k8s.holds import Held, Written
+
+LOOK_SECONDS = 2.0
+SWEEP_SECONDS = 60.0
+MOST_WRITES = 40
+"""In one look, so 20 a second for one worker, whatever happens."""
+logger = logging.getLogger(__name__)
+
+
+class Mirror:
+    """A thread that writes a Lease object for each slot that this worker holds, and notes on the slot's pod.
+
+    Whatever the cluster says, Postgres decides. An object that tells of an earlier hold is overwritten. One that tells
+    of a later hold makes us ask Postgres again: if our lease is over, this worker was left behind, and is told so.
+    """
+
+    def __init__(  # noqa: PLR0913 - what it works with
+        self,
+        database: Database,
+        cluster: Cluster,
+        *,
+        owner: str,
+        worker: Callable[[], tuple[UUID, str] | None],
+        pod_name: Callable[[SlotRef], str],
+        taken: Callable[[UUID, str], None],
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Takes note; `start` begins.
+
+        Args:
+            database: where the holds are.
+            cluster: where they are mirrored. The service account needs get, list, create, update and delete of leases.
+            owner: name of the installation, a label of its objects.
+            worker: our id and name; None before the database knows us.
+            pod_name: of a slot's pod.
+            taken: called with a lease that somebody else has by now, and why we think so.
+            clock: seconds since 1970.
+        """
+        self._database, self._cluster, self._owner = database, cluster, owner
+        self._worker, self._pod_name, self._taken, self._clock = worker, pod_name, taken, clock
+        self._written: dict[str, Written] = {}
+        self._left: set[UUID] = set()
+        self._sweep_at = 0.0
+        self._away = ""
+        self._ended = Event()
+        self._thread = Thread(target=self._run, name="mirror", daemon=True)
+
+    def start(self) -> None:
+        """Begins."""
+        self._thread.start()
+
+    def stop(self, seconds: float = 3.0) -> None:
+        """Ends it, and removes what it wrote for holds that have ended. Safe to call twice."""
+        self._ended.set()
+        if self._thread.ident is not None:
+            self._thread.join(seconds)
+            self._look_safely()
+
+    def look(self) -> None:
+        """Once: writes what is due. Raises ClusterError, Unavailable; then the rest is due again next time."""
+        who = self._worker()
+        if who is None:
+            return
+        held = {each.name: each for each in self._database.once(lambda session: _held(nodes.held_by(session, who[0])))}
+        self._left &= {each.lease_id for each in held.values()}
+        ours = {name: each for name, each in held.items() if each.lease_id not in self._left}
+        for name, each in holds.due(ours, self._written, time.monotonic(), MOST_WRITES):
+            if each is None:
+                self._remove(name)
+            else:
+                self._write(each, who[1])
+
+    def sweep(self) -> int:
+        """Removes objects past their deadline whose lease has ended, whoever wrote them. Returns how many.
+
+        Raises:
+            ClusterError: the cluster does not answer.
+            Unavailable: the database does not; nothing is removed then.
+        """
+        listed = self._cluster.list(LEASES, labels=holds.selector(self._owner)).items
+        past = [each for each in listed if holds.is_past(each, self._clock())]
+        fences = {holds.fence_of(each) for each in past}
+        live = self._database.once(lambda session: nodes.live_fences(session, fences))
+        orphans = [each for each in past if holds.fence_of(each) not in live][:MOST_WRITES]
+        return sum(self._delete(each) for each in orphans)
+
+    def _run(self) -> None:
+        while not self._ended.wait(LOOK_SECONDS):
+            self._look_safely()
+            if time.monotonic() >= self._sweep_at:
+                self._sweep_at = time.monotonic() + SWEEP_SECONDS
+                self._safely(self._sweep_and_say)
+
+    def _look_safely(self) -> None:
+        self._safely(self.look)
+
+    def _sweep_and_say(self) -> None:
+        if removed := self.sweep():
+            logger.info("%d Lease objects that nobody holds were removed", removed)
+
+    def _safely(self, what: Callable[[], object]) -> None:
+        """A hold that cannot be mirrored stays a hold."""
+        try:
+            what()
+        except (ClusterError, Unavailable) as error:
+            if self._away != error.message:
+                logger.warning("holds cannot be mirrored: %s", error.message)
+            self._away = error.message
+        except Exception:
+            logger.exception("mirroring holds failed")
+        else:
+            self._away = ""
+
+    def _write(self, held: Held, worker: str) -> None:
+        known = self._written.get(held.name)
+        body = holds.lease(held, worker, self._owner, self._clock())
+        made: Object | None
+        try:
+            if known is None or known.held.slot.fence != held.slot.fence:
+                made = self._cluster.create(LEASES, body)
+            else:
+                made = self._put(held, worker, known.version, known.transitions)
+        except (Conflict, Missing):
+            # It is there already, or is not what we wrote: what counts is what it says now.
+            made = self._settle(held, worker)
+        if made is None:
+            return
+        about = made["metadata"]
+        noted = known is not None and known.noted and known.held == held
+        self._written[held.name] = Written(
+            held,
+            uid=about["uid"],
+            version=about["resourceVersion"],
+            at=time.monotonic(),
+            transitions=holds.transitions_of(made),
+            noted=noted or self._note(held),
+        )
+
+    def _put(self, held: Held, worker: str, version: str, transitions: int) -> Object:
+        body = holds.lease(held, worker, self._owner, self._clock(), transitions=transitions, version=version)
+        return self._cluster.replace(LEASES, body)
+
+    def _settle(self, held: Held, worker: str) -> Object | None:
+        """Takes the object over, unless a later hold ended ours; None where that is so, or somebody else was faster."""
+        try:
+            found = self._cluster.get(LEASES, held.name)
+        except Missing:
+            self._written.pop(held.name, None)  # Made anew at the next look.
+            return None
+        fence, ours = holds.fence_of(found), held.slot.fence
+        if fence > ours and not self._database.once(lambda session: nodes.live_fences(session, [ours])):
+            self._left.add(held.lease_id)
+            self._written.pop(held.name, None)
+            self._taken(held.lease_id, f"{holds.holder_of(found)} holds the slot {held.slot} under a later lease")
+            return None
+        transitions = holds.transitions_of(found) + (fence != ours)
+        try:
+            return self._put(held, worker, found["metadata"]["resourceVersion"], transitions)
+        except (Conflict, Missing):
+            return None
+
+    def _note(self, held: Held) -> bool:
+        """Says on the slot's pod what runs in it. False while there is no pod."""
+        try:
+            self._cluster.patch(PODS, self._pod_name(held.slot), {"metadata": {"annotations": holds.notes(held)}})
+        except (Missing, Conflict):
+            return False
+        return True
+
+    def _remove(self, name: str) -> None:
+        """The hold has ended: its object goes, unless it tells of another's hold by now."""
+        known = self._written[name]
+        try:
+            found = self._cluster.get(LEASES, name)
+            if holds.fence_of(found) == known.held.slot.fence:
+                self._delete(found)
+        except Missing:
+            pass
+        del self._written[name]
+
+    def _delete(self, found: Object) -> bool:
+        about = found["metadata"]
+        try:
+            return self._cluster.delete(LEASES, about["name"], uid=about["uid"])
+        except Conflict:
+            return False  # Another one has that name now.
+
+
+def _held(found: list[nodes.HeldSlot]) -> list[Held]:
+    return [
+        Held(
+            lease_id=each.lease_id,
+            slot=SlotRef(each.index, each.node, str(each.slot_id), each.fence),
+            acquired_at=each.acquired_at.timestamp(),
+            run=str(each.run_id or ""),
+            episode=str(each.episode_id or ""),
+            attempt=str(each.attempt_id or ""),
+        )
+        for each in found
+    ]
