@@ -1,5 +1,4 @@
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,6 @@ from kubernetes import client
 
 ROOT = Path(__file__).resolve().parents[3]
 K8S = ROOT / "deploy" / "k8s"
-COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 GROUPS = {
     "v1": "V1",
     "apps/v1": "V1",
@@ -64,31 +62,3 @@ class TestManifests:
         selectors = [document["spec"]["selector"] for _, document in DOCUMENTS if document["kind"] == "Service"]
         assert selectors
         assert [selector for selector in selectors if selector not in labels] == []
-
-
-class TestCompose:
-    def test_nothing_is_published_beyond_this_machine(self) -> None:
-        ports = [port for service in COMPOSE["services"].values() for port in service.get("ports", [])]
-        assert ports
-        assert all(port.startswith("127.0.0.1:") for port in ports)
-
-    def test_no_password_is_written_down(self) -> None:
-        text = (ROOT / "docker-compose.yml").read_text()
-        values = re.findall(r"(?:PASSWORD|TOKEN): (.*)", text)
-        assert values
-        assert all(value.startswith('"${') for value in values)
-
-    def test_everything_waits_for_the_migrations(self) -> None:
-        for name in ("api", "worker"):
-            waits = COMPOSE["services"][name]["depends_on"]["migrations"]
-            assert waits == {"condition": "service_completed_successfully"}
-
-
-class TestDockerfile:
-    def test_copies_only_what_is_there_and_not_ignored(self) -> None:
-        lines = (ROOT / "deploy" / "compose" / "Dockerfile").read_text().splitlines()
-        sources = [word for line in lines if line.startswith("COPY ") for word in line.split()[1:-1]]
-        allowed = re.findall(r"^!(.*)$", (ROOT / ".dockerignore").read_text(), re.MULTILINE)
-        assert sources
-        assert [source for source in sources if not list(ROOT.glob(source))] == []
-        assert [source for source in sources if source.split("/")[0] not in allowed] == []

@@ -1,0 +1,1 @@
+"""What runs in the containers of docker-compose.yml beside the service itself."""
