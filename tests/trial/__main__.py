@@ -79,8 +79,7 @@ class Trial:
         )
         found = json.loads(done.stdout)
         self.report["demonstration: exit code"] = done.returncode
-        self.report["demonstration: summary"] = found.get("summary")
-        return str(found["run"]["id"])
+        return str(found["id"])
 
     def kept(self, run_id: str) -> dict[str, Any]:
         """What is there of the run: its outcomes, and every picture with its bytes' hash as the store names it."""
