@@ -30,7 +30,10 @@ def reap(session: Session, now: datetime | None = None, *, lease_seconds: float 
         The attempts that were lost by it.
     """
     seconds = get_settings().lease_seconds if lease_seconds is None else lease_seconds
-    before = (now or repository.now(session)) - timedelta(seconds=seconds)
+    now = now or repository.now(session)
+    before = now - timedelta(seconds=seconds)
+    # Where the clock went back, the dead would not be missed until it is there again.
+    repository.bring_back(session, now, now + timedelta(seconds=abs(seconds)))
     if before < repository.server_started(session):
         return []  # While the database was away nobody could tell that it lives; everybody gets the full time again.
     repository.give_up_silent(session, before)

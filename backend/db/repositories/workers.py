@@ -84,6 +84,15 @@ def give_up_silent(session: Session, before: datetime) -> list[UUID]:
     return list(session.scalars(query.execution_options(synchronize_session=False)))
 
 
+def bring_back(session: Session, now: datetime, after: datetime) -> None:
+    """Heartbeats of live leases and workers that are later than `after` are of now. Who lives beats again anyway."""
+    for table, live in ((Lease, Lease.released_at.is_(None)), (Worker, Worker.state != WorkerState.OFFLINE.value)):
+        ahead = select(table.id).where(live, table.heartbeat_at > after)
+        locked = ahead.with_for_update(skip_locked=True, key_share=True).scalar_subquery()
+        query = update(table).where(table.id.in_(locked)).values(heartbeat_at=now)
+        session.execute(query.execution_options(synchronize_session=False))
+
+
 def on_host(session: Session, host: str) -> list[Worker]:
     """Workers of this host that nobody has given up yet."""
     return list(session.scalars(select(Worker).where(Worker.host == host, Worker.state != WorkerState.OFFLINE.value)))

@@ -239,6 +239,32 @@ class TestSignOff:
             assert session.get_one(Episode, claim.episode_id).state == "waiting"
 
 
+class TestAfterTheClockWentBack:
+    def test_the_dead_are_missed_as_soon_as_ever(self, ready: World) -> None:
+        worker = ready.worker()
+        ready.submit()
+        claim = ready.must_claim(worker)
+        with ready.work() as session:
+            now = worker_repository.now(session)
+            session.get_one(Lease, claim.lease_id).heartbeat_at = now + timedelta(hours=1)
+            session.get_one(Worker, worker.id).heartbeat_at = now + timedelta(hours=1)
+        assert ready.do(recovery.reap, now, lease_seconds=15.0) == []
+        later = now + timedelta(seconds=16)
+        assert ready.do(recovery.reap, later, lease_seconds=15.0) == [claim.attempt_id]
+        with ready.work() as session:
+            assert session.get_one(Worker, worker.id).state == "offline"
+
+    def test_who_lives_loses_nothing(self, ready: World) -> None:
+        worker = ready.worker()
+        ready.submit()
+        claim = ready.must_claim(worker)
+        with ready.work() as session:
+            session.get_one(Lease, claim.lease_id).heartbeat_at = worker_repository.now(session) + timedelta(hours=1)
+        assert ready.do(recovery.reap) == []
+        assert ready.do(claims.worker_heartbeat, worker.id, [claim.lease_id]) == {claim.lease_id}
+        assert ready.do(recovery.reap) == []
+
+
 class TestTend:
     def test_reaps_and_brings_roll_ups_up_to_date(self, ready: World) -> None:
         from backend.db.repositories import rollup_turns as turns
