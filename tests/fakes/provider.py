@@ -13,7 +13,10 @@ from tests.fakes.desktop import FakeDesktop
 
 
 class FakeOpenDesktop:
-    """A FakeDesktop (`fake`) with what its provider knows of it; `last` is what its machine still shows."""
+    """A FakeDesktop (`fake`) with what its provider knows of it; `last` is what its machine still shows.
+
+    `taken` is why a cluster took the machine away; empty if none did.
+    """
 
     def __init__(self, desktop: FakeDesktop, slot: SlotRef) -> None:
         self.desktop: Desktop = desktop
@@ -22,6 +25,7 @@ class FakeOpenDesktop:
         self.closed = 0
         self.way_out = WayOut()
         self.last: Frame | None = None
+        self.taken = ""
 
     def alive(self) -> bool:
         return not self.fake.dead
@@ -34,6 +38,9 @@ class FakeOpenDesktop:
 
     def picture(self) -> Frame | None:
         return self.last
+
+    def taken_away(self) -> str:
+        return self.taken
 
     def let_out(self, way_out: WayOut, fetch: Callable[[str], bytes]) -> None:
         self.way_out = way_out
@@ -50,6 +57,7 @@ class FakeProvider:
         opened: every desktop it made, in order.
         prepared: (slot, spec) of every call of `prepare`.
         unprepared: slot of every call of `unprepare`.
+        distrusted: slot of every call of `distrust`.
         broken: raised by `open`, if set.
         programs: commands found on its desktops.
         on_open: called with each new desktop, to furnish it.
@@ -61,6 +69,7 @@ class FakeProvider:
         self.opened: list[FakeOpenDesktop] = []
         self.prepared: list[tuple[SlotRef, DesktopSpec]] = []
         self.unprepared: list[SlotRef] = []
+        self.distrusted: list[SlotRef] = []
         self.broken: Lost | None = None
         self.programs: tuple[str, ...] = ("mousepad",)
         self.on_open: Callable[[FakeDesktop], None] | None = None
@@ -87,6 +96,10 @@ class FakeProvider:
     def unprepare(self, slot: SlotRef) -> None:
         with self._lock:
             self.unprepared.append(slot)
+
+    def distrust(self, slot: SlotRef) -> None:
+        with self._lock:
+            self.distrusted.append(slot)
 
     def close(self) -> None:
         for made in list(self.opened):

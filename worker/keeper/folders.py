@@ -4,56 +4,31 @@ Every keeper has a folder with a lock on it for as long as it lives. A folder wi
 """
 
 import contextlib
-import fcntl
 import os
 import shutil
 import signal
-import tempfile
 import time
 import uuid
 from pathlib import Path
 
 from worker.local.cgroups import members, remove_tree
+from worker.local.folders import lock, private_folder
 
 TITLE = "deskarena-desktop"
-_LONGEST = 48
 
 
 def base_folder() -> Path:
-    """The private folder of this user's keepers. A temporary directory with a long name is not used: see below.
+    """The private folder of this user's keepers.
 
     Raises:
         PermissionError: somebody else made a folder of that name.
     """
-    temporary = tempfile.gettempdir()
-    # The path of a unix socket has at most 108 bytes.
-    folder = Path(temporary if len(temporary) <= _LONGEST else "/tmp") / f"deskarena-keepers-{os.getuid()}"  # noqa: S108
-    folder.mkdir(mode=0o700, exist_ok=True)
-    state = folder.lstat()
-    if state.st_uid != os.getuid() or state.st_mode & 0o077 or folder.is_symlink():
-        raise PermissionError(f"{folder} is not a private folder of ours: remove it, or set TMPDIR")
-    return folder
+    return private_folder("deskarena-keepers")
 
 
 def title(keeper: str, desktop: str) -> str:
     """Argument zero of a desktop's bubblewrap processes, by which they are found again."""
     return f"{TITLE}:{keeper}:{desktop}"
-
-
-def _lock(folder: Path) -> int | None:
-    """Locks a keeper's folder; None if a living keeper holds it, or it is gone."""
-    try:
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    except FileNotFoundError:
-        return None
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if folder.is_dir():
-            return handle
-    except BlockingIOError:
-        pass
-    os.close(handle)
-    return None
 
 
 class KeeperFolder:
@@ -72,7 +47,7 @@ class KeeperFolder:
                 self.path.mkdir(mode=0o700)
             except FileNotFoundError:
                 continue
-            self._handle = _lock(self.path)
+            self._handle = lock(self.path)
 
     def note_groups(self, folders: list[str]) -> None:
         """Writes down the control groups, for whoever sweeps after us."""
@@ -123,7 +98,7 @@ def sweep(base: Path, timeout: float = 5.0) -> int:
     """
     swept = 0
     for folder in base.glob("keeper-*"):
-        handle = _lock(folder)
+        handle = lock(folder)
         if handle is not None:
             try:
                 _sweep_one(folder, timeout)

@@ -5,28 +5,21 @@ die with their supervisor, so a killed one leaves sockets' names and empty folde
 """
 
 import contextlib
-import fcntl
 import os
 import shutil
-import tempfile
 import uuid
 from pathlib import Path
 
-_LONGEST = 48
+from worker.local.folders import lock, private_folder
 
 
 def base_folder() -> Path:
-    """The private folder of this user's supervisors; with a short name, for a socket's path has at most 108 bytes.
+    """The private folder of this user's supervisors.
 
     Raises:
         PermissionError: somebody else made a folder of that name.
     """
-    temporary = tempfile.gettempdir()
-    folder = Path(temporary if len(temporary) <= _LONGEST else "/tmp") / f"deskarena-machines-{os.getuid()}"  # noqa: S108
-    folder.mkdir(mode=0o700, exist_ok=True)
-    state = folder.lstat()
-    if state.st_uid != os.getuid() or state.st_mode & 0o066 or folder.is_symlink():
-        raise PermissionError(f"{folder} is not a private folder of ours: remove it, or set TMPDIR")
+    folder = private_folder("deskarena-machines", closed=0o066)
     if os.getuid() == 0:
         # Machines run under numbers of their own, and each enters its own folder below.
         folder.chmod(0o711)
@@ -44,7 +37,7 @@ class Place:
             with contextlib.suppress(FileNotFoundError):
                 self.path = base_folder() / f"s-{uuid.uuid4().hex[:8]}"
                 self.path.mkdir(mode=0o711 if os.getuid() == 0 else 0o700)
-                handle = _lock(self.path)
+                handle = lock(self.path)
         self._handle: int | None = handle
         sweep(self.path.parent)
 
@@ -58,27 +51,11 @@ class Place:
                 self.path.parent.rmdir()
 
 
-def _lock(folder: Path) -> int | None:
-    """Locks a folder; None if a living supervisor holds it, or it is gone."""
-    try:
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    except FileNotFoundError:
-        return None
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if folder.is_dir():
-            return handle
-    except BlockingIOError:
-        pass
-    os.close(handle)
-    return None
-
-
 def sweep(base: Path) -> int:
     """Removes the folders of dead supervisors. Returns how many."""
     swept = 0
     for folder in base.glob("s-*"):
-        handle = _lock(folder)
+        handle = lock(folder)
         if handle is not None:
             shutil.rmtree(folder, ignore_errors=True)
             os.close(handle)

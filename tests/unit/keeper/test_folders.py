@@ -12,7 +12,7 @@ from worker.keeper.folders import KeeperFolder, base_folder, processes_of, sweep
 @pytest.fixture
 def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
-    monkeypatch.setattr("worker.keeper.folders._LONGEST", 1000)
+    monkeypatch.setattr("worker.local.folders._LONGEST", 1000)
     return base_folder()
 
 

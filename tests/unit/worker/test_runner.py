@@ -228,6 +228,23 @@ class TestLost:
         assert last.observation.frame == blue
         assert last.results[0]["final"]
 
+    def test_a_desktop_that_the_cluster_took_away_is_no_fault_of_the_guest_s(self) -> None:
+        attempt = Attempt(note_task(oracle=SOLUTION), "oracle")
+
+        def furnish(desktop: FakeDesktop) -> None:
+            def evict(_: Action) -> None:
+                attempt.provider.opened[0].taken = "the pod was evicted: the node was low on memory"
+                desktop.die("the supervisor died")
+
+            desktop.on_perform = evict
+
+        attempt.provider.on_open = furnish
+        attempt.run()
+        assert attempt.book.moves == ["running", "lost"]
+        assert isinstance(attempt.book.error, ClusterLost)
+        assert attempt.book.message == "the pod was evicted: the node was low on memory"
+        assert not attempt.book.after_action
+
     def test_a_desktop_that_died_before_any_action(self) -> None:
         attempt = Attempt(note_task())
         attempt.provider.on_open = lambda desktop: desktop.die("killed")
@@ -249,6 +266,7 @@ class TestLost:
         assert "clock: " in attempt.book.message
         assert attempt.desktop.performed == []
         assert attempt.provider.opened[0].closed == 1
+        assert attempt.provider.distrusted == [attempt.claim.slot]
         assert "health" in attempt.book.seconds
 
     def test_a_disk_that_is_full_at_the_end(self, monkeypatch: pytest.MonkeyPatch) -> None:
