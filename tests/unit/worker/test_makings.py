@@ -1,0 +1,106 @@
+"""What becomes of a template that cannot be made, without a machine."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from backend.domain.errors import ClusterLost, GuestLost, Lost
+from backend.domain.health import DEFAULT_LIMITS
+from backend.domain.machine_image import MachineImage
+from backend.domain.ports import DesktopSpec
+from backend.domain.run import Screen
+from tests.factories.machine_images import image_of
+from tests.fakes.supervisor import FakeSupervisor
+from worker.providers import _makings
+from worker.providers._makings import Makings, Order
+from worker.providers._stock import AlteredError, Bench
+from worker.qemu.client import SupervisorError
+from worker.qemu.plan import Host
+from worker.qemu.templates import Template
+
+HOST = Host("QEMU emulator version 7.2.0", "pc-q35-7.2", "tcg", "no device", "")
+ORDER = Order.of(Path("/images/debian"), image_of(), DesktopSpec(screen=Screen(width=1280, height=800)), HOST)
+
+
+class Stock:
+    """Fails as told each time a template is to be made; counts how often."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error, self.tried = error, 0
+
+    def find(self, key: str) -> Template | None:
+        return None
+
+    @contextmanager
+    def making(self, key: str) -> Iterator[Path]:
+        self.tried += 1
+        raise self.error
+        yield Path()
+
+    def keep(  # noqa: PLR0913 - see the port
+        self,
+        place: Path,
+        *,
+        key: str,
+        image: str,
+        screen: tuple[int, int],
+        secret: str,
+        seconds: Mapping[str, float],
+    ) -> Template:
+        raise AssertionError("nothing was made")
+
+    def check(self, folder: Path, image: MachineImage) -> None:
+        return
+
+
+class ColdBoot(Exception):  # noqa: N818 - that one was asked for.
+    """Instead of a machine."""
+
+
+@pytest.fixture
+def makings(monkeypatch: pytest.MonkeyPatch) -> Makings:
+    def boot(*_: object) -> None:
+        raise ColdBoot
+
+    monkeypatch.setattr(Makings, "boot", boot)
+    return Makings(DEFAULT_LIMITS)
+
+
+def failures(makings: Makings, error: Exception, folder: Path) -> tuple[list[type[Exception]], int]:
+    """What three attempts end with, and how often a template was tried."""
+    stock, found = Stock(error), list[type[Exception]]()
+    for _ in range(3):
+        with pytest.raises((Lost, ColdBoot)) as raised:
+            makings.make(Bench(FakeSupervisor(folder), stock), ORDER)
+        found.append(type(raised.value))
+    return found, stock.tried
+
+
+class TestMake:
+    def test_a_guest_that_is_never_well_is_not_booted_again_for_each_attempt(
+        self, makings: Makings, tmp_path: Path
+    ) -> None:
+        assert failures(makings, GuestLost("clock: an hour behind"), tmp_path) == ([GuestLost] * 3, 1)
+
+    def test_without_room_for_a_template_machines_boot_cold(self, makings: Makings, tmp_path: Path) -> None:
+        assert failures(makings, OSError("no space left"), tmp_path) == ([ColdBoot] * 3, 1)
+        makings = Makings(DEFAULT_LIMITS)
+        assert failures(makings, SupervisorError("a device cannot be moved"), tmp_path) == ([ColdBoot] * 3, 1)
+
+    def test_an_altered_image_is_looked_at_each_time(self, makings: Makings, tmp_path: Path) -> None:
+        assert failures(makings, AlteredError("altered"), tmp_path) == ([AlteredError] * 3, 3)
+
+    def test_what_a_lost_supervisor_could_not_make_is_tried_again(
+        self, makings: Makings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(FakeSupervisor, "alive", lambda _: False)
+        assert failures(makings, GuestLost("the pod is gone"), tmp_path) == ([GuestLost] * 3, 3)
+        assert failures(makings, SupervisorError("died"), tmp_path) == ([ClusterLost] * 3, 3)
+
+    def test_a_failure_is_forgotten_after_a_while(
+        self, makings: Makings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(_makings, "_FORGET_FAILURE_SECONDS", 0.0)
+        assert failures(makings, GuestLost("ill"), tmp_path)[1] == 3
