@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from backend.config import Settings
-from backend.domain.errors import ClusterLost, DeskarenaError, GuestLost
+from backend.domain.errors import ClusterLost, DeskarenaError, GuestLost, Lost
 from backend.domain.ports import Availability, DesktopSpec, OpenDesktop
 from backend.domain.registry import Kind, register
 from backend.domain.slots import SlotRef, largest, need_of
@@ -28,9 +28,10 @@ from worker.k8s.pod_watch import PodWatch
 from worker.k8s.pods import Pod, Pods, PodTrouble
 from worker.k8s.states import PATIENT
 from worker.providers._makings import Makings, Order, remove
-from worker.providers._pod_images import PodImage, chosen, offers
+from worker.providers._pod_images import chosen, offers
 from worker.providers._pod_slot import PodDesktop, PodSlot, reached
 from worker.providers._rests import Rests
+from worker.providers._scout import ROOM, Scout
 from worker.qemu.client import SupervisorError
 from worker.qemu.remote import NotOurs
 
@@ -38,12 +39,9 @@ LOOK_SECONDS = 1.0
 SWEEP_SECONDS = 15.0
 _LISTED_SECONDS = 10.0
 _NO_SECRET = "none"  # noqa: S105 - a Secret's name.
-_SCOUT = Room(64, 0.05)
-_SCOUT_AGAIN_SECONDS = 60.0
 _HINT = "docs/kubernetes.md says what the cluster must give; the workers page, what is wrong with each slot."
 _NO_IMAGE_SET = "not set up: DESKARENA_K8S_IMAGE names the container image of the pods (docs/kubernetes.md)"
 _NO_CLUSTER = "no cluster is named: set KUBECONFIG, or run the worker in the cluster"
-_LOOKING = "the images of the cluster's volume are being looked at, in a pod that is made for it"
 logger = logging.getLogger(__name__)
 
 
@@ -63,8 +61,7 @@ class K8sProvider:
         self._slots: dict[SlotRef, PodSlot] = {}
         self._open: dict[SlotRef, PodDesktop] = {}
         self._rests = Rests()
-        self._images: tuple[PodImage, ...] = ()
-        self._scouting, self._scout_at, self._scout_failed = threading.Lock(), 0.0, ""
+        self._scout = Scout(self._running)
         self._watch: PodWatch | None = None
         self._pods: Pods | None = None
         self._plan: PodPlan | None = None
@@ -96,13 +93,13 @@ class K8sProvider:
             self._try_rights()
         except (ClusterError, ClusterLost) as error:
             return Availability(ok=False, reason=f"the cluster cannot be used: {error.message}")
-        if not self._images:
-            self._scout_beside()
-            return Availability(ok=False, reason=self._scout_failed or _LOOKING)
+        if not self._scout.images:
+            self._scout.beside()
+            return Availability(ok=False, reason=self._scout.why_none)
         return self._offered(pods)
 
     def _offered(self, pods: Pods) -> Availability:
-        images = self._images
+        images = self._scout.images
         found, troubles = offers(images, self._settings.image), pods.troubles()
         usable = [each.image for each in images if each.image is not None]
         with self._lock:
@@ -128,7 +125,7 @@ class K8sProvider:
         if plan is None or cluster is None or watch is None:
             raise ClusterLost("the worker is being stopped")
         name = SlotRef(-secrets.randbelow(10**9) - 1)
-        body = manifests.pod(plan, name, _SCOUT, secret=_NO_SECRET, worker=_worker(), deadline=time.time())
+        body = manifests.pod(plan, name, ROOM, secret=_NO_SECRET, worker=_worker(), deadline=time.time())
         cluster.create(PODS, body, dry_run=True)
         if not watch.listed(_LISTED_SECONDS):
             raise ClusterLost(f"pods cannot be watched: {watch.trouble}")
@@ -137,41 +134,6 @@ class K8sProvider:
         """See `InCluster`: pods that do not start, and slots that rest after their pod could not be had."""
         found = self._pods.troubles() if self._pods is not None else {}
         return {**self._rests.resting(), **found}
-
-    # ---- which images there are
-
-    def _scout_beside(self) -> None:
-        """Looks in the background, one look at a time."""
-        if time.monotonic() >= self._scout_at and self._scouting.acquire(blocking=False):
-            self._scout_at = time.monotonic() + _SCOUT_AGAIN_SECONDS
-            threading.Thread(target=self._scout, name="scout", daemon=True).start()
-
-    def _scout(self) -> None:
-        """Makes a small pod that tells what the volume of images holds, and removes it."""
-        try:
-            self._images = self._looked_at()
-            self._scout_failed = "" if self._images else "the volume of images holds none"
-        except (ClusterError, ClusterLost, PodTrouble, SupervisorError) as error:
-            self._scout_failed = f"the images cannot be looked at: {error}"
-            logger.warning("%s", self._scout_failed)
-        finally:
-            self._scouting.release()
-
-    def _looked_at(self) -> tuple[PodImage, ...]:
-        pods = self._running()
-        pod = pods.take(SlotRef(-secrets.randbelow(10**9) - 1, id="images"), _SCOUT, kvm=False)
-        try:
-            slot = reached(pod, time.monotonic())
-            slot.leave()
-            return slot.images
-        finally:
-            pods.remove(pod.name, pod.uid)
-
-    def _known_images(self) -> tuple[PodImage, ...]:
-        if not self._images:
-            with self._scouting:
-                self._images = self._images or self._looked_at()
-        return self._images
 
     # ---- desktops
 
@@ -215,7 +177,42 @@ class K8sProvider:
             raise ClusterLost(f"the slot's pod was lost: {seen.why or error}", hint=_HINT) from error
 
     def prepare(self, slot: SlotRef, spec: DesktopSpec) -> None:
-        """Nothing: the next clone takes a second, and would need the pod's memory twice."""
+        """Has a slot without a pod get one, with its template; where it has one the next clone takes a second.
+
+        A clone itself is not made ahead: it would need the pod's memory twice.
+        """
+        with self._lock:
+            known = self._slots.get(slot)
+        if known is None and not self._closed.is_set():
+            threading.Thread(target=self._warm, args=(slot, spec), name=f"warm {slot}", daemon=True).start()
+
+    def _warm(self, slot: SlotRef, spec: DesktopSpec) -> None:
+        with self._lock:
+            taking = self._taking.setdefault(slot, threading.Lock())
+        try:
+            with taking:
+                held = self._slot(slot, spec)
+                self._makings.prepare(held.bench(), held.order(spec, self._settings.image))
+        except (Lost, ClusterError, PodTrouble, SupervisorError) as error:
+            # The pod's own trouble is told by `troubles`; one that somebody holds needs no warming.
+            logger.warning("the slot %s was not warmed: %s", slot, error)
+
+    def cool(self, slot: SlotRef) -> None:
+        """Removes the pod of a slot in which nothing runs, in the background."""
+        threading.Thread(target=self._cool, args=(slot,), name=f"cool {slot}", daemon=True).start()
+
+    def _cool(self, slot: SlotRef) -> None:
+        with self._lock:
+            taking = self._taking.setdefault(slot, threading.Lock())
+        with taking:
+            with self._lock:
+                held, opened = self._slots.get(slot), self._open.get(slot)
+            if held is None or (opened is not None and opened.alive()):
+                return
+            try:
+                self._give_up(slot, held)
+            except (ClusterError, ClusterLost, PodTrouble) as error:
+                logger.warning("the pod %s is left to its deadline: %s", held.pod.name, error)
 
     def unprepare(self, slot: SlotRef) -> None:
         """The pod is renewed no more: whoever has the slot next takes it over, or its deadline passes."""
@@ -283,13 +280,13 @@ class K8sProvider:
             return held
         if held is not None:
             self._give_up(slot, held)
-        found = chosen(self._known_images(), spec.image, self._settings.image)
+        found = chosen(self._scout.known(), spec.image, self._settings.image)
         if found.image is None:
             raise PodTrouble(found.reason)
         need = need_of(found.image)
         held = self._reached(slot, pods.take(slot, Room(found.image.memory_mib, need.cores)), 0)
         held.renewed_at = now
-        self._images = held.images
+        self._scout.images = held.images or self._scout.images
         return held
 
     def _reached(self, slot: SlotRef, pod: Pod, attempts: int) -> PodSlot:

@@ -107,6 +107,22 @@ class TestOpen:
         opened.close()
 
 
+class TestPrepare:
+    def test_a_slot_without_a_pod_is_warmed_and_cooled(self, place: Place, provider: K8sProvider) -> None:
+        warm = slot(8, "node-2", fence=0)
+        provider.prepare(warm, SPEC)
+        until(lambda: warm in provider._slots, 60)
+        asked = {each["metadata"]["uid"] for each in place.named()}
+        opened = provider.open(slot(8, "node-2", fence=5), SPEC)
+        assert opened.details["pod_uid"] in asked, "the pod that was made ahead"
+        assert opened.details["path"] == "clone"
+        provider.cool(warm)
+        assert opened.desktop.probe().platform == "Linux", "one that is in use is left alone"
+        opened.close()
+        provider.cool(warm)
+        until(lambda: place.cluster.pod(NAMESPACE, name_of(opened)) is None, 30)
+
+
 class TestFence:
     def test_a_later_lease_takes_the_pod_over_and_the_former_worker_is_shown_out(self, place: Place) -> None:
         stale, later = place.provider(k8s_owner="two"), place.provider(k8s_owner="two")

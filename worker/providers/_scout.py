@@ -1,0 +1,70 @@
+"""Which machine images a cluster's volume holds: a small pod is made, asked, and removed."""
+
+import logging
+import secrets
+import threading
+import time
+from collections.abc import Callable
+
+from backend.domain.errors import ClusterLost
+from backend.domain.slots import SlotRef
+from worker.k8s.cluster import ClusterError
+from worker.k8s.manifests import Room
+from worker.k8s.pods import Pods, PodTrouble
+from worker.providers._pod_images import PodImage
+from worker.providers._pod_slot import reached
+from worker.qemu.client import SupervisorError
+
+ROOM = Room(64, 0.05)
+_AGAIN_SECONDS = 60.0
+_LOOKING = "the images of the cluster's volume are being looked at, in a pod that is made for it"
+logger = logging.getLogger(__name__)
+
+
+class Scout:
+    """Knows the images once it has looked. Safe for threads."""
+
+    def __init__(self, pods: Callable[[], Pods]) -> None:
+        """Looks at nothing yet. Args: pods: makes it; may raise ClusterError or ClusterLost."""
+        self._pods = pods
+        # No slot's: its pod is this worker's own, and the same again where it did not start the last time.
+        self._slot = SlotRef(-secrets.randbelow(10**9) - 1, id="images")
+        self._looking, self._again_at = threading.Lock(), 0.0
+        self.images: tuple[PodImage, ...] = ()
+        self.why_none = _LOOKING
+
+    def beside(self) -> None:
+        """Looks in the background, one look at a time."""
+        if time.monotonic() >= self._again_at and self._looking.acquire(blocking=False):
+            self._again_at = time.monotonic() + _AGAIN_SECONDS
+            threading.Thread(target=self._look, name="scout", daemon=True).start()
+
+    def known(self) -> tuple[PodImage, ...]:
+        """The images, looked at if need be. Raises ClusterError, ClusterLost, PodTrouble, SupervisorError."""
+        if not self.images:
+            with self._looking:
+                self.images = self.images or self._looked()
+        return self.images
+
+    def _look(self) -> None:
+        try:
+            self.images = self._looked()
+            self.why_none = "the volume of images holds none"
+        except (ClusterError, ClusterLost, PodTrouble, SupervisorError) as error:
+            self.why_none = f"the images cannot be looked at: {error}"
+            logger.warning("%s", self.why_none)
+        except Exception as error:
+            self.why_none = f"the images cannot be looked at: {type(error).__name__}: {error}"
+            logger.exception("looking at images broke")
+        finally:
+            self._looking.release()
+
+    def _looked(self) -> tuple[PodImage, ...]:
+        pods = self._pods()
+        pod = pods.take(self._slot, ROOM, kvm=False)
+        try:
+            slot = reached(pod, time.monotonic())
+            slot.leave()
+            return slot.images
+        finally:
+            pods.remove(pod.name, pod.uid)
