@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,7 @@ from backend.domain.ports import DesktopSpec, OpenDesktop, Provider
 from backend.domain.run import Screen
 from backend.domain.slots import SlotRef
 from tests.fakes.provider import FakeProvider
+from tests.waiting import until
 
 SPEC = DesktopSpec(screen=Screen(width=800, height=600))
 
@@ -27,6 +28,14 @@ def local_provider(folder: Path) -> Provider:
     return provider
 
 
+def image_to_try() -> Path:
+    """The folder of the image that machines are tried with."""
+    image = Path(os.environ.get("DESKARENA_TEST_IMAGE") or Settings().data / "images" / "linux-minimal")
+    if not (image / "image.json").is_file():
+        pytest.skip("needs a machine image: make image-linux VARIANT=minimal, or DESKARENA_TEST_IMAGE=FOLDER")
+    return image
+
+
 def qemu_provider(folder: Path) -> Provider:
     """The one of virtual machines, with the image that DESKARENA_TEST_IMAGE names, else the data folder's minimal one.
 
@@ -34,9 +43,7 @@ def qemu_provider(folder: Path) -> Provider:
     """
     from worker.providers.qemu import QemuProvider
 
-    image = Path(os.environ.get("DESKARENA_TEST_IMAGE") or Settings().data / "images" / "linux-minimal")
-    if not (image / "image.json").is_file():
-        pytest.skip("needs a machine image: make image-linux VARIANT=minimal, or DESKARENA_TEST_IMAGE=FOLDER")
+    image = image_to_try()
     data = folder.parent / "qemu-shared"
     (data / "images").mkdir(parents=True, exist_ok=True)
     with suppress(FileExistsError):
@@ -48,9 +55,43 @@ def qemu_provider(folder: Path) -> Provider:
     return provider
 
 
-REAL: Mapping[str, Callable[[Path], Provider]] = {"local": local_provider, "qemu": qemu_provider}
+def k8s_provider(folder: Path) -> Provider:
+    """The one of pods, in a fake cluster whose pods run the real supervisor, with the image that qemu is tried with."""
+    from tests.factories.k8s_place import k8s_place
+    from worker.providers.k8s import K8sProvider
+
+    image = image_to_try()
+    stack = ExitStack()
+    place = stack.enter_context(k8s_place(folder, lambda images: _linked(images, image)))
+
+    class InFakeCluster(K8sProvider):
+        """Takes its cluster along when it is closed."""
+
+        def close(self) -> None:
+            super().close()
+            stack.close()
+
+    provider = InFakeCluster(place.settings())
+    try:
+        until(lambda: provider.availability().ok, 120, what="the images are known")
+    except BaseException:
+        provider.close()
+        raise
+    return provider
+
+
+def _linked(images: Path, image: Path) -> None:
+    images.mkdir()
+    (images / image.name).symlink_to(image.resolve())
+
+
+REAL: Mapping[str, Callable[[Path], Provider]] = {
+    "local": local_provider,
+    "qemu": qemu_provider,
+    "k8s": k8s_provider,
+}
 """Providers that make real machines, by name; each skips, and says why, where it cannot work."""
-SLOW = {"qemu": (pytest.mark.long, pytest.mark.timeout(1800))}
+SLOW = {name: (pytest.mark.long, pytest.mark.timeout(1800)) for name in ("qemu", "k8s")}
 REAL_PROVIDERS = [pytest.param(name, marks=(pytest.mark.desktop, *SLOW.get(name, ()))) for name in REAL]
 
 

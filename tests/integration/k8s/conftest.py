@@ -1,89 +1,23 @@
-"""A fake cluster whose pods run the real supervisor with QEMU, and providers that work in it."""
+"""One fake cluster with a tiny machine image, and one provider, for all tests of this folder."""
 
-import dataclasses
-from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
 
-from backend.config import Settings
 from backend.domain.ports import DesktopSpec
 from backend.domain.slots import SlotRef
+from tests.factories.k8s_place import Place, k8s_place
 from tests.factories.tiny_machine import SCREEN, needs_qemu, tiny_image
-from tests.factories.vm_pods import VmPods, vm_pods
-from tests.fakes.kubernetes.behaviours import running
-from tests.fakes.kubernetes.cluster import FakeCluster, fake_cluster
-from tests.fakes.kubernetes.kinds import SECRETS
-from tests.waiting import until
-from worker.k8s.official import connect
 from worker.providers.k8s import K8sProvider
 
 SPEC = DesktopSpec(screen=SCREEN)
-NAMESPACE = "desktops"
-
-
-@dataclasses.dataclass
-class Place:
-    """A cluster of two nodes and what runs in it."""
-
-    cluster: FakeCluster
-    pods: VmPods
-    kubeconfig: Path
-    data: Path
-
-    def settings(self, **changed: Any) -> Settings:
-        told = {
-            "data": self.data,
-            "KUBECONFIG": str(self.kubeconfig),
-            "k8s_image": "registry.example/vm:1",
-            "k8s_namespace": NAMESPACE,
-            "k8s_start_seconds": 60,
-            # One template for all pods: emulated on a busy machine, one takes half a minute.
-            "k8s_templates": "claim:templates",
-            **changed,
-        }
-        return Settings(**told)
-
-    def provider(self, **changed: Any) -> K8sProvider:
-        """A worker's provider that is ready to work."""
-        made = K8sProvider(self.settings(**changed))
-        until(lambda: made.availability().ok, 60, what=made.availability().reason)
-        return made
-
-    def named(self) -> list[dict[str, Any]]:
-        """Pods that there are."""
-        found = connect(str(self.kubeconfig), NAMESPACE)
-        try:
-            from worker.k8s.cluster import PODS
-
-            return list(found.list(PODS).items)
-        finally:
-            found.close()
-
-    def asked(self, verbs: frozenset[str] = frozenset({"create", "delete", "patch", "update", "get", "list"})) -> int:
-        """How many requests were answered, watches aside."""
-        return sum(1 for each in self.cluster.asked if each.verb in verbs)
-
-
-def secret_of(cluster: FakeCluster) -> Callable[[str, str], Mapping[str, str] | None]:
-    def find(namespace: str, name: str) -> Mapping[str, str] | None:
-        found = cluster.store.get(SECRETS, (namespace, name))
-        return None if found is None else found["data"]
-
-    return find
 
 
 @pytest.fixture(scope="package")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     needs_qemu()
-    folder = tmp_path_factory.mktemp("k8s")
-    with fake_cluster() as cluster, vm_pods(secret_of(cluster), tiny_image) as pods:
-        cluster.add_namespace(NAMESPACE)
-        for name in ("node-1", "node-2"):
-            cluster.add_node(name, kvm=50)
-        cluster.script(running(pods.start))
-        yield Place(cluster, pods, cluster.kubeconfig(folder / "kubeconfig", namespace=NAMESPACE), folder)
+    with k8s_place(tmp_path_factory.mktemp("k8s"), tiny_image) as made:
+        yield made
 
 
 @pytest.fixture(scope="package")

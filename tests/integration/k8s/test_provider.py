@@ -9,8 +9,9 @@ import pytest
 
 from backend.domain.errors import ClusterLost
 from backend.domain.ports import OpenDesktop
+from tests.factories.k8s_place import NAMESPACE, Place
 from tests.fakes.kubernetes.behaviours import crash_loop, evicted, image_pull_back_off, oom_killed, running
-from tests.integration.k8s.conftest import NAMESPACE, SPEC, Place, slot
+from tests.integration.k8s.conftest import SPEC, slot
 from tests.waiting import until
 from worker.providers._pod_slot import PodDesktop
 from worker.providers.k8s import K8sProvider

@@ -1,0 +1,85 @@
+"""A fake cluster whose pods run the real supervisor with QEMU, and providers that work in it."""
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from backend.config import Settings
+from tests.factories.vm_pods import VmPods, vm_pods
+from tests.fakes.kubernetes.behaviours import running
+from tests.fakes.kubernetes.cluster import FakeCluster, fake_cluster
+from tests.fakes.kubernetes.kinds import SECRETS
+from tests.waiting import until
+from worker.k8s.cluster import PODS
+from worker.k8s.official import connect
+from worker.providers.k8s import K8sProvider
+
+NAMESPACE = "desktops"
+
+
+@dataclasses.dataclass
+class Place:
+    """A cluster of two nodes and what runs in it."""
+
+    cluster: FakeCluster
+    pods: VmPods
+    kubeconfig: Path
+    data: Path
+
+    def settings(self, **changed: Any) -> Settings:
+        told = {
+            "data": self.data,
+            "KUBECONFIG": str(self.kubeconfig),
+            "k8s_image": "registry.example/vm:1",
+            "k8s_namespace": NAMESPACE,
+            "k8s_start_seconds": 60,
+            # One template for all pods: emulated on a busy machine, one takes half a minute.
+            "k8s_templates": "claim:templates",
+            **changed,
+        }
+        return Settings(**told)
+
+    def provider(self, **changed: Any) -> K8sProvider:
+        """A worker's provider that is ready to work."""
+        made = K8sProvider(self.settings(**changed))
+        until(lambda: made.availability().ok, 60, what=made.availability().reason)
+        return made
+
+    def named(self) -> list[dict[str, Any]]:
+        """Pods that there are."""
+        found = connect(str(self.kubeconfig), NAMESPACE)
+        try:
+            return list(found.list(PODS).items)
+        finally:
+            found.close()
+
+    def asked(self, verbs: frozenset[str] = frozenset({"create", "delete", "patch", "update", "get", "list"})) -> int:
+        """How many requests were answered, watches aside."""
+        return sum(1 for each in self.cluster.asked if each.verb in verbs)
+
+
+def secret_of(cluster: FakeCluster) -> Callable[[str, str], Mapping[str, str] | None]:
+    def find(namespace: str, name: str) -> Mapping[str, str] | None:
+        found = cluster.store.get(SECRETS, (namespace, name))
+        return None if found is None else found["data"]
+
+    return find
+
+
+@contextmanager
+def k8s_place(folder: Path, furnish: Callable[[Path], object]) -> Iterator[Place]:
+    """A cluster of two nodes that is gone at the end. Args: furnish: puts machine images into a folder."""
+    with fake_cluster() as cluster, vm_pods(secret_of(cluster), furnish) as pods:
+        cluster.create(
+            {
+                "apiVersion": "v1",
+                "kind": "Namespace",
+                "metadata": {"name": NAMESPACE, "labels": {"pod-security.kubernetes.io/enforce": "restricted"}},
+            }
+        )
+        for name in ("node-1", "node-2"):
+            cluster.add_node(name, kvm=50)
+        cluster.script(running(pods.start))
+        yield Place(cluster, pods, cluster.kubeconfig(folder / "kubeconfig", namespace=NAMESPACE), folder)
