@@ -84,6 +84,11 @@ class Settings(BaseSettings):
     drain_seconds: float = Field(
         default=0.0, ge=0, description="Seconds that the API sends requests elsewhere before it stops listening."
     )
+    reserved: str = Field(
+        default="0",
+        pattern=r"^\s*\d{1,6}%?\s*$",
+        description="Slots of each provider kept free for interactive episodes: a number, or a share as 10%.",
+    )
     live_fps: float = Field(default=5.0, gt=0, le=30, description="Frame rate of the live view while somebody watches.")
     web_private_hosts: tuple[str, ...] = Field(
         default=(), description="Hosts (JSON list) in private networks that may be asked for files: mirrors."

@@ -1,6 +1,7 @@
 """What has to be done now and then whether or not beat runs: ending what died, and roll-ups."""
 
 import logging
+import time
 from collections.abc import Callable
 from threading import Event, Thread
 
@@ -8,6 +9,8 @@ from backend.domain.errors import Unavailable
 from backend.services import rollup_turns, upkeep
 from worker.database import Database
 
+SCHEDULE_SECONDS = 20.0
+"""Between two looks at what the scheduler counts by."""
 logger = logging.getLogger(__name__)
 
 
@@ -29,6 +32,7 @@ class Chores:
         self._every = every
         self._lease_seconds = lease_seconds
         self._ended = Event()
+        self._schedule_at = 0.0
         self._threads = [
             Thread(target=self._repeat, args=(self._reap,), name="chores", daemon=True),
             Thread(target=self._repeat, args=(self._roll_up,), name="roll-ups", daemon=True),
@@ -61,3 +65,6 @@ class Chores:
 
     def _roll_up(self) -> None:
         rollup_turns.renew_due(self._database.factory)
+        if time.monotonic() >= self._schedule_at:
+            self._schedule_at = time.monotonic() + SCHEDULE_SECONDS
+            upkeep.keep_schedule(self._database.factory)

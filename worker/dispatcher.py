@@ -12,11 +12,10 @@ from sqlalchemy.orm import Session
 
 from backend.config import Settings
 from backend.db.compatibility import schema_problem
-from backend.db.models import Lease
 from backend.domain.errors import ClusterLost, DeskarenaError, Unavailable
 from backend.domain.ports_cluster import InCluster
 from backend.domain.ports_kept import ArtifactStore
-from backend.domain.slots import fits
+from backend.domain.slots import room_for
 from backend.services import claims, recovery
 from backend.services.claims import Claim
 from backend.services.workers import WorkerInfo
@@ -32,6 +31,8 @@ SHUTDOWN = "the worker was stopped"
 LONGEST_REST = 60.0
 CLUSTER_REST = 4.0
 """In a cluster it is the slot that rests, until its pod starts; it is known as such by then, and others are taken."""
+AT_ONCE = 32
+"""Episodes that one transaction takes at most: others wait for it."""
 logger = logging.getLogger(__name__)
 
 
@@ -49,10 +50,6 @@ class Works:
     store: ArtifactStore
     describe: Callable[[], WorkerInfo]
     tools: Mapping[str, Tools]
-
-
-class _NothingToDo(Exception):  # noqa: N818 - rolls back a lease that found no episode.
-    pass
 
 
 def _fitting(session: Session) -> Session:
@@ -163,7 +160,7 @@ class Dispatcher:
             # Apart: trying the machine out may take long, and must not keep work waiting.
             Thread(target=self._look_again, args=(worker_id,), name="news", daemon=True).start()
         for provider in self._works.tools:
-            while self._free(provider) and self._rested(provider) and self._take(provider):
+            while self._rested(provider) and self._take(provider, min(AT_ONCE, self._free(provider))):
                 pass
 
     def _look_again(self, worker_id: UUID) -> None:
@@ -191,45 +188,34 @@ class Dispatcher:
         self._heart.start(worker.id)
         logger.info("registered as %s (%s)", info.name, worker.id)
 
-    def _free(self, provider: str) -> bool:
-        """Whether the machine has room for one more desktop of that provider."""
+    def _free(self, provider: str) -> int:
+        """For how many more desktops of that provider the machine has room."""
         if self._info is None or self._draining.is_set():
-            return False
+            return 0
         with self._lock:
-            return fits([slot.hold.ticket.provider for slot in self._slots], provider, self._info.slots)
+            return room_for([slot.hold.ticket.provider for slot in self._slots], provider, self._info.slots)
 
     def _rested(self, provider: str) -> bool:
         return time.monotonic() >= self._rest_until.get(provider, 0.0)
 
-    def _take(self, provider: str) -> bool:
-        """Takes one lease with one episode, and sets a slot to work on it. False if there was none."""
+    def _take(self, provider: str, number: int) -> bool:
+        """Takes up to so many leases with an episode each, and sets a slot to work on each. False if there was none."""
         worker_id = self._heart.worker_id
-        if worker_id is None:
+        if worker_id is None or number < 1:
             return False
-
-        def work(session: Session) -> tuple[Lease, Claim]:
-            lease = claims.acquire_lease(session, worker_id, provider)
-            claim = None if lease is None else claims.claim_episode(session, lease)
-            if lease is None or claim is None:
-                raise _NothingToDo
-            return lease, claim
-
         asked_at = time.monotonic()
-        try:
-            lease, claim = self._database.once(work)
-        except _NothingToDo:
-            return False
-        hold = Hold(Ticket(lease.id, provider), self._works.settings.lease_seconds, since=asked_at)
-        self._set_to_work(hold, lease, claim)
-        return True
+        found = self._database.once(lambda session: claims.claim_many(session, worker_id, provider, number))
+        for claim in found:
+            ticket = Ticket(claim.lease_id, provider)
+            self._set_to_work(Hold(ticket, self._works.settings.lease_seconds, since=asked_at), claim)
+        return bool(found)
 
-    def _set_to_work(self, hold: Hold, lease: Lease, claim: Claim) -> None:
+    def _set_to_work(self, hold: Hold, claim: Claim) -> None:
         self._holds.add(hold)
         works = self._works
         with self._lock:
             slot = SlotAtWork(
                 hold,
-                lease,
                 claim,
                 tools=works.tools[claim.provider],
                 database=self._database,

@@ -102,7 +102,8 @@ class Heart:
 
 def _ask(session: Session, worker_id: UUID, held: list[Hold]) -> tuple[set[UUID], set[UUID]]:
     """Leases that are still ours, and those whose attempt is to stop because its run was cancelled."""
-    ours = claims.worker_heartbeat(session, worker_id, [hold.ticket.lease_id for hold in held])
+    waits = {hold.ticket.lease_id: words for hold in held if (words := hold.waits())}
+    ours = claims.worker_heartbeat(session, worker_id, [hold.ticket.lease_id for hold in held], waits)
     return ours, {hold.ticket.lease_id for hold in held if hold.ticket.lease_id in ours and _cancelled(session, hold)}
 
 

@@ -32,6 +32,7 @@ class Hold:
         fence: of the attempt that is under way, None between two.
         finishing: the attempt is being evaluated, so that it will soon have its score.
         last: no further attempt begins under this lease: the worker ends.
+        waits: says what the attempt waits for outside of this service; empty: for nothing.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class Hold:
         self.fence: Fence | None = None
         self.finishing = False
         self.last = False
+        self.waits: Callable[[], str] = str
         self._seconds = seconds
         self._now = now
         self._valid_until = (now() if since is None else since) + seconds

@@ -21,6 +21,9 @@ from worker.models._cassette import Recording
 from worker.models._gate import Gate, Waited
 
 LOOK_SECONDS = 0.5
+LONG_SECONDS = 2.0
+"""So long a call must wait at its API's limits before the scheduler is told: short waits are everyday."""
+RATE_LIMIT = "model rate limit"
 logger = logging.getLogger(__name__)
 _HINT = "See docs/models.md, and /workers for the endpoints that there are."
 
@@ -54,8 +57,10 @@ class ModelRoom:
         return cls(Endpoints(file, secrets, os.environ if environ is None else environ))
 
     def attempt(self, _claim: Claim, hold: Hold) -> "AttemptModels":
-        """The models of one attempt; what they wait for ends when it must stop."""
-        return self.models(hold)
+        """The models of one attempt; what they wait for ends when it must stop, and is told by its heartbeats."""
+        found = self.models(hold)
+        hold.waits = found.waits
+        return found
 
     def models(self, waits: Waits) -> "AttemptModels":
         """The models for something that waits by its own rules."""
@@ -137,6 +142,10 @@ class AttemptModels:
     def held_seconds(self) -> float:
         """See the port."""
         return self._waited.seconds()
+
+    def waits(self) -> str:
+        """What the attempt waits for, in words: its API's limits, for a while already; empty: for nothing."""
+        return RATE_LIMIT if self._waited.limited_seconds() >= LONG_SECONDS else ""
 
     def close(self) -> None:
         """See the port."""

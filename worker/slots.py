@@ -6,7 +6,6 @@ from threading import Thread
 
 from sqlalchemy.orm import Session
 
-from backend.db.models import Lease
 from backend.domain.errors import DeskarenaError, Unavailable
 from backend.domain.ports_kept import ArtifactStore
 from backend.services import claims
@@ -26,7 +25,6 @@ class SlotAtWork:
     def __init__(  # noqa: PLR0913 - what it works with
         self,
         hold: Hold,
-        lease: Lease,
         claim: Claim,
         *,
         tools: Tools,
@@ -38,8 +36,7 @@ class SlotAtWork:
 
         Args:
             hold: the lease as the worker sees it.
-            lease: the same as the database knows it.
-            claim: the first episode.
+            claim: the first episode; its lease carries the others, too.
             tools: for the attempts.
             database: where they are recorded.
             store: where their bytes go.
@@ -47,7 +44,7 @@ class SlotAtWork:
         """
         self.hold = hold
         self.could_open = True
-        self._lease = lease
+        self._lease_id = claim.lease_id
         self._slot = claim.slot
         self._claim: Claim | None = claim
         self._tools = tools
@@ -80,7 +77,7 @@ class SlotAtWork:
         try:
             self.could_open = run_attempt(claim, self.hold, book, self._tools)
         finally:
-            self.hold.fence = None
+            self.hold.fence, self.hold.waits = None, str
             book.close()
 
     def _next(self) -> Claim | None:
@@ -89,7 +86,7 @@ class SlotAtWork:
             return None
 
         def take(session: Session) -> Claim | None:
-            return claims.claim_episode(session, self._lease)
+            return claims.claim_next(session, self._lease_id)
 
         try:
             return self._database.insist(take, self.hold)
@@ -102,7 +99,7 @@ class SlotAtWork:
         reason = "no more work" if self.hold.error is None else self.hold.error.message
         try:
             self._tools.provider.unprepare(self._slot)
-            self._database.once(lambda session: claims.release_lease(session, self._lease.id, reason))
+            self._database.once(lambda session: claims.release_lease(session, self._lease_id, reason))
         except Unavailable as error:
             logger.warning("a lease could not be given back: %s", error.message)
         except Exception:

@@ -119,20 +119,20 @@ def largest(needs: Iterable[Need]) -> Need:
     )
 
 
-def fits(running: Iterable[str], provider: str, slots: Mapping[str, int]) -> bool:
-    """Whether one more desktop of a provider fits beside those that run.
+def room_for(running: Iterable[str], provider: str, slots: Mapping[str, int]) -> int:
+    """How many more desktops of a provider fit beside those that run.
 
     A provider's n slots are the whole machine, so each desktop takes an nth of it, whichever provider made it.
 
     Args:
         running: the provider of each running desktop.
-        provider: of the next one.
+        provider: of the next ones.
         slots: by provider.
     """
     if not slots.get(provider):
-        return False
+        return 0
     used = sum((Fraction(1, slots[each]) for each in running if slots.get(each)), Fraction(0))
-    return used + Fraction(1, slots[provider]) <= 1
+    return max(0, int((1 - used) * slots[provider]))
 
 
 def _had(room: Room) -> str:

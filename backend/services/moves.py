@@ -1,4 +1,7 @@
-"""The one place where a run, an episode or an attempt changes its state: checked, written, logged as an event."""
+"""The one place where a run, an episode or an attempt changes its state: checked, written, logged as an event.
+
+But for the beginning of attempts, of which there may be hundreds a second: `services.beginnings`.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
 from enum import StrEnum
@@ -10,6 +13,7 @@ from sqlalchemy.orm import Session
 from backend.db.models import Attempt, Episode, Run
 from backend.db.repositories import episodes as episode_repository
 from backend.db.repositories import runs as run_repository
+from backend.db.repositories import scheduling
 from backend.domain.episode import (
     ATTEMPT_MOVES,
     EPISODE_MOVES,
@@ -43,6 +47,8 @@ def move(session: Session, run: Run, thing: Run | Episode | Attempt, new: StrEnu
     elif isinstance(thing, Episode):
         check_move(EPISODE_MOVES, EpisodeState(old), EpisodeState(new))
         run.rollup_stale = True
+        if EpisodeState(old) is EpisodeState.RUNNING:
+            scheduling.ended(session, run.id)
     else:
         check_move(ATTEMPT_MOVES, AttemptState(old), AttemptState(new))
         thing.live = not AttemptState(new).ended
@@ -83,6 +89,8 @@ def move_all(  # noqa: PLR0913 - which ones, and to what
     session.flush()
     written = {"state": str(new), **values}
     number = episode_repository.write_all(session, run.id, old, written, failures=failures, tasks=tasks)
+    if number and old is EpisodeState.RUNNING:
+        scheduling.ended(session, run.id, number)
     if number:
         run.rollup_stale = True
         told = {"from": str(old), "to": str(new), "count": number}

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from backend.db.models import Episode, Step, Task
+from backend.db.models import Step, Task
 from backend.db.repositories import attempts as repository
 from backend.db.repositories import episodes
 from backend.domain.run import RunConfig
@@ -13,15 +13,15 @@ from backend.domain.trajectory import Action, Decision, Usage
 REPLAY = "replay"
 
 
-def recorded_decisions(session: Session, config: RunConfig, task: Task, episode: Episode) -> tuple[Decision, ...]:
-    """Decisions for this episode of a `replay` run; empty for every other agent.
+def recorded_decisions(session: Session, config: RunConfig, task: Task, repeat: int) -> tuple[Decision, ...]:
+    """Decisions for an episode of a `replay` run, by its task and repeat; empty for every other agent.
 
     The agent's parameter `episode` names the recorded episode; `run` a recorded run, whose episode of the same task
     and repeat is meant. Without either it is the newest scored episode of the task by another agent.
     """
     if config.agent != REPLAY:
         return ()
-    source = _source(session, config, task, episode)
+    source = _source(session, config, task, repeat)
     return () if source is None else decisions_of(session, source)
 
 
@@ -34,11 +34,11 @@ def decisions_of(session: Session, episode_id: UUID) -> tuple[Decision, ...]:
     return tuple(_decision(row) for row in rows if not any(result.get("final") for result in row.results))
 
 
-def _source(session: Session, config: RunConfig, task: Task, episode: Episode) -> UUID | None:
+def _source(session: Session, config: RunConfig, task: Task, repeat: int) -> UUID | None:
     if config.params.get("episode"):
         return UUID(str(config.params["episode"]))
     if config.params.get("run"):
-        return episodes.same_task(session, UUID(str(config.params["run"])), task.domain, task.name, episode.repeat)
+        return episodes.same_task(session, UUID(str(config.params["run"])), task.domain, task.name, repeat)
     return episodes.newest_scored(session, task.id, REPLAY)
 
 

@@ -23,6 +23,7 @@ from backend.services.benchmark_variants import without_variant
 from backend.services.benchmarks import get_benchmark, latest_task_set
 from backend.services.capabilities import Capabilities, capabilities, has_judge, resolved_config
 from backend.services.events import Kind
+from backend.services.expectations import expectations
 from backend.services.moves import move, move_all, settle
 from backend.services.pins import pins_of
 from backend.services.requests import RunRequest, condition_hash, config_hash, episode_seed, selected
@@ -141,6 +142,7 @@ def _make_episodes(  # noqa: PLR0913, PLR0917 - everything an episode is made of
     """Episodes of these tasks: all first repeats, then all second ones, so that early results cover every task."""
     used = episodes.repeats_used(session, run.id)
     reasons = _reasons(session, run, chosen, can) | dict.fromkeys(lacking, f"has no variant {config.variant}")
+    seconds = expectations(session, run, ((task, task.spec.get("max_steps")) for task in chosen))
     rows: list[dict[str, Any]] = []
     human = bool(can.agents.get(config.agent, {}).get("human"))
     for round_ in range(1, repeats + 1):
@@ -149,6 +151,7 @@ def _make_episodes(  # noqa: PLR0913, PLR0917 - everything an episode is made of
             state = EpisodeState.NOT_RUNNABLE if reasons[task.id] else EpisodeState.WAITING
             seed = episode_seed(config.seed, task.key, repeat)
             row = {"id": uuid7(), "run_id": run.id, "task_id": task.id, "repeat": repeat, "seed": seed}
+            row |= {"needs": task.needs, "expected_seconds": seconds[task.id]}
             why = human_runs.held_back(reasons[task.id]) if human else {"reason": reasons[task.id]}
             rows.append({**row, "state": state.value, **why})
     episodes.add_all(session, rows)

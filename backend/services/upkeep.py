@@ -1,18 +1,22 @@
 """What has to be done now and then by whoever is alive: workers as they poll, and beat. Safe to run twice at once."""
 
+import logging
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from typing import TypeVar
 from uuid import UUID
 
 from sqlalchemy.orm import Session
 
+from backend.db.repositories import runs, scheduling
 from backend.db.session import SessionFactory, unit_of_work
 from backend.domain.ports_kept import ArtifactStore
-from backend.services import artifacts, recovery
+from backend.services import artifacts, expectations, recovery
 
 T = TypeVar("T")
+logger = logging.getLogger(__name__)
 
 
 def tend(factory: SessionFactory, *, lease_seconds: float | None = None) -> list[UUID]:
@@ -21,7 +25,22 @@ def tend(factory: SessionFactory, *, lease_seconds: float | None = None) -> list
     Returns:
         The attempts that were lost with their workers.
     """
+    _in_one(factory, scheduling.fill_needs)
     return _in_one(factory, lambda session: recovery.reap(session, lease_seconds=lease_seconds))
+
+
+def keep_schedule(factory: SessionFactory) -> None:
+    """Counts again what the scheduler counts by, and how long episodes should take. Not urgent, and seldom needed."""
+    for run_id in _in_one(factory, scheduling.miscounted):
+        if _in_one(factory, partial(_recount, run_id=run_id)):
+            logger.warning("run %s: its episodes under way were counted anew", run_id)
+    for run_id in _in_one(factory, expectations.stale_runs):
+        _in_one(factory, partial(expectations.renew, run_id=run_id))
+
+
+def _recount(session: Session, run_id: UUID) -> bool:
+    """Under the run's lock, so that what was just being written is no mistake. Whether there was one."""
+    return runs.lock(session, run_id) is not None and scheduling.recount(session, run_id)
 
 
 def sweep(factory: SessionFactory, store: ArtifactStore, grace: timedelta = timedelta(days=1)) -> int:

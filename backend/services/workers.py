@@ -97,15 +97,25 @@ def register_worker(session: Session, info: WorkerInfo, *, running: Callable[[Wo
     return worker
 
 
-def worker_heartbeat(session: Session, worker_id: UUID, lease_ids: Iterable[UUID]) -> set[UUID]:
+def worker_heartbeat(
+    session: Session, worker_id: UUID, lease_ids: Iterable[UUID], waits: Mapping[UUID, str] | None = None
+) -> set[UUID]:
     """Renews worker and leases. Returns those of `lease_ids` that are still ours; end the attempts of all others.
+
+    Args:
+        session: the transaction.
+        worker_id: who beats.
+        lease_ids: that it thinks it has.
+        waits: what attempts wait for outside of this service, by lease; a run with one of them begins no more.
 
     Raises:
         NotFound: no such worker; register again.
     """
     if repository.beat(session, worker_id) is None:
         raise NotFound(f"there is no worker {worker_id}", hint="Register again.")
-    return leases.beat(session, worker_id, lease_ids)
+    ours = leases.beat(session, worker_id, lease_ids)
+    leases.note_waits(session, worker_id, waits or {})
+    return ours
 
 
 def update_worker(session: Session, worker_id: UUID, info: WorkerInfo) -> None:

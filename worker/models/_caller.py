@@ -6,6 +6,7 @@ import random
 import re
 import time
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
@@ -143,15 +144,17 @@ class Caller:
         logger.warning("%s: %s; asked again in %.1f s", self.endpoint.name, fault.words, seconds)
         if fault.shared and fault.after is not None:
             self._gate.rest(fault.after)
-        until = time.monotonic() + seconds
-        while (left := until - time.monotonic()) > 0:
-            self._pause(left)
+        with self._waited.limited() if fault.shared else nullcontext():
+            until = time.monotonic() + seconds
+            while (left := until - time.monotonic()) > 0:
+                self._pause(left)
 
     def _once(self, post: Post, read: Callable[[Answer], Said]) -> tuple[Said, float]:
         url = f"{self.endpoint.base_url}{post.path}"
         body = json.dumps(post.body, ensure_ascii=False).encode(errors="replace")
         headers = {"User-Agent": "deskarena", **self.endpoint.headers, **post.headers}
-        with self._gate.turn(self._pause) as turn:
+        with self._waited.limited() as let_through, self._gate.turn(self._pause) as turn:
+            let_through()
             begun = time.monotonic()
             with self._wire.post(url, headers, body, self.endpoint.timeout_seconds) as answer:
                 said = _read(answer, read)

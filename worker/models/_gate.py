@@ -84,6 +84,7 @@ class Waited:
         self._now = now
         self._done = 0.0
         self._begun: dict[int, float] = {}
+        self._limited: dict[int, float] = {}
         self._number = 0
         self._lock = Lock()
 
@@ -92,6 +93,28 @@ class Waited:
         with self._lock:
             now = self._now()
             return self._done + sum(now - since for since in self._begun.values())
+
+    @contextmanager
+    def limited(self) -> Iterator[Callable[[], None]]:
+        """While this lasts a call waits at the API's limits; or until what it gives is called."""
+        with self._lock:
+            self._number += 1
+            number = self._number
+            self._limited[number] = self._now()
+        try:
+            yield lambda: self._let_through(number)
+        finally:
+            self._let_through(number)
+
+    def limited_seconds(self) -> float:
+        """How long one of its calls has been waiting at the API's limits; 0 if none does."""
+        with self._lock:
+            now = self._now()
+            return max((now - since for since in self._limited.values()), default=0.0)
+
+    def _let_through(self, number: int) -> None:
+        with self._lock:
+            self._limited.pop(number, None)
 
     def begin(self) -> int:
         """A call begins; as long as it has no answer, it waits."""

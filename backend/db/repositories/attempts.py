@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+from sqlalchemy import insert as sql_insert
 from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
@@ -16,6 +17,11 @@ from backend.domain.episode import AttemptState
 def run_id_of(session: Session, attempt_id: UUID) -> UUID | None:
     """The run that an attempt belongs to."""
     return session.scalar(select(Episode.run_id).join(Attempt).where(Attempt.id == attempt_id))
+
+
+def add_all(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Inserts many."""
+    session.execute(sql_insert(Attempt), [dict(row) for row in rows])
 
 
 def get(session: Session, attempt_id: UUID) -> Attempt | None:

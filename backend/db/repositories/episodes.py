@@ -1,98 +1,17 @@
 """Episodes: which is next, how many are where, lists."""
 
-import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import func, insert, select, text, update
+from sqlalchemy import func, insert, select, update
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session
 
 from backend.db.models import Agent, Attempt, Episode, Run, Task
 from backend.db.repositories.pages import Page, page
 from backend.domain.episode import EpisodeState
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """What a worker can do now: of which provider, with which programs, for which agents, with which free licences.
-
-    Attributes:
-        programs: by the task's system, then by the image that the run names; "" = it names none.
-        images: of the provider; a run that names another one is for other workers.
-    """
-
-    provider: str
-    programs: Mapping[str, Mapping[str, Sequence[str]]]
-    agents: tuple[str, ...]
-    images: tuple[str, ...] = ()
-    seats: Mapping[str, int] = field(default_factory=dict)
-
-    @property
-    def values(self) -> dict[str, Any]:
-        """For the statements below."""
-        return {"programs": json.dumps(self.programs), "seats": json.dumps(dict(self.seats))}
-
-
-_RUNNABLE = """
-    e.state = 'waiting' AND e.available_at <= now()
-    AND t.requires <@ (CAST(:programs AS jsonb) -> t.os -> coalesce(r.config ->> 'desktop_image', ''))
-    AND NOT EXISTS (
-        SELECT FROM jsonb_each_text(t.licences) need
-        WHERE CAST(need.value AS bigint) > coalesce(CAST(CAST(:seats AS jsonb) ->> need.key AS bigint), 0)
-    )
-"""
-
-_COLUMNS = ", ".join(f"e.{column.name}" for column in Episode.__table__.c)
-
-_FAIREST_RUN = text(f"""
-    SELECT r.id
-    FROM run r
-    JOIN agent a ON a.id = r.agent_id
-    JOIN task_set s ON s.id = r.task_set_id
-    JOIN benchmark b ON b.id = s.benchmark_id
-    CROSS JOIN LATERAL (
-        SELECT count(*) AS running FROM episode e WHERE e.run_id = r.id AND e.state = 'running'
-    ) busy
-    WHERE r.state IN ('queued', 'running') AND r.provider = :provider
-      AND a.name = ANY(CAST(:agents AS text[])) AND r.id <> ALL(CAST(:without AS uuid[]))
-      AND (r.config ->> 'desktop_image' IS NULL OR r.config ->> 'desktop_image' = ANY(CAST(:images AS text[])))
-      AND EXISTS (SELECT FROM episode e JOIN task t ON t.id = e.task_id WHERE e.run_id = r.id AND {_RUNNABLE})
-    ORDER BY (a.human OR b.hidden) DESC, busy.running, r.id
-    LIMIT 1
-""")  # noqa: S608 - constant text
-
-_NEXT_EPISODE = text(f"""
-    SELECT {_COLUMNS}
-    FROM episode e JOIN task t ON t.id = e.task_id JOIN run r ON r.id = e.run_id
-    WHERE e.run_id = :run AND {_RUNNABLE}
-    ORDER BY e.priority DESC, e.id
-    LIMIT 1
-    FOR NO KEY UPDATE OF e SKIP LOCKED
-""")  # noqa: S608 - constant text
-
-
-def fairest_run(session: Session, wanted: Wanted, without: Sequence[UUID]) -> UUID | None:
-    """The run whose turn it is.
-
-    Of the runs with an episode for this worker: one in which a person waits for a desktop, then the one with the
-    fewest episodes under way, then the oldest.
-    """
-    values = {"provider": wanted.provider, "agents": list(wanted.agents), "images": list(wanted.images)}
-    values |= wanted.values
-    found: UUID | None = session.scalar(_FAIREST_RUN, {**values, "without": list(without)})
-    return found
-
-
-def next_waiting(session: Session, run_id: UUID, wanted: Wanted) -> Episode | None:
-    """The run's next episode that this worker can do, locked. Skips what somebody else is just taking."""
-    query = select(Episode).from_statement(_NEXT_EPISODE.columns(*Episode.__table__.c))
-    values = {"run": run_id, **wanted.values}
-    found: Episode | None = session.scalar(query, values, execution_options={"populate_existing": True})
-    return found
 
 
 def get(session: Session, episode_id: UUID) -> Episode | None:

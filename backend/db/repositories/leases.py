@@ -1,11 +1,12 @@
 """Leases: a worker's fenced hold on a slot."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import Select, and_, func, select, update
+from sqlalchemy import Select, and_, func, insert, select, update
 from sqlalchemy.orm import Session, aliased
+from uuid_utils.compat import uuid7
 
 from backend.db.models import Attempt, Episode, Lease, Node, Slot, Worker
 from backend.db.models.words import SlotState
@@ -61,6 +62,14 @@ def _ranked(worker: Worker, provider: str) -> Select[tuple[UUID, int, bool]]:
             Node.state == NodeState.READY.value, Slot.provider == provider, Slot.state == SlotState.FREE.value, ~held
         )
     )
+
+
+def take(session: Session, worker_id: UUID, slot_ids: Sequence[UUID]) -> list[tuple[UUID, int]]:
+    """Leases these slots, which the caller has locked; (lease, token) for each, in their order."""
+    rows = [{"id": uuid7(), "slot_id": slot_id, "worker_id": worker_id} for slot_id in slot_ids]
+    query = insert(Lease).returning(Lease.slot_id, Lease.id, Lease.fencing_token)
+    made = {row.slot_id: (row.id, row.fencing_token) for row in session.execute(query, rows)}
+    return [made[slot_id] for slot_id in slot_ids]
 
 
 def on_nodes(session: Session, cluster: str, states: Iterable[NodeState]) -> list[tuple[UUID, str]]:
@@ -139,6 +148,16 @@ def beat(session: Session, worker_id: UUID, lease_ids: Iterable[UUID]) -> set[UU
     query = update(Lease).where(Lease.id.in_(list(lease_ids)), Lease.worker_id == worker_id)
     query = query.where(Lease.released_at.is_(None)).values(heartbeat_at=func.now()).returning(Lease.id)
     return set(session.scalars(query.execution_options(synchronize_session=False)))
+
+
+def note_waits(session: Session, worker_id: UUID, waits: Mapping[UUID, str]) -> None:
+    """Writes what the attempts under a worker's leases wait for. The caller has just renewed these leases."""
+    live = (Lease.worker_id == worker_id, Lease.released_at.is_(None))
+    over = update(Lease).where(*live, Lease.waits != "", Lease.id.not_in(list(waits))).values(waits="")  # noqa: PLC1901
+    session.execute(over.execution_options(synchronize_session=False))
+    for lease_id, words in waits.items():
+        query = update(Lease).where(*live, Lease.id == lease_id, Lease.waits != words).values(waits=words)
+        session.execute(query.execution_options(synchronize_session=False))
 
 
 def silent(session: Session, before: datetime) -> list[UUID]:

@@ -1,6 +1,6 @@
 """Tasks."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -24,6 +24,11 @@ def add_all(session: Session, tasks: Sequence[Mapping[str, Any]], assets: Sequen
 def get(session: Session, task_id: UUID) -> Task | None:
     """The task."""
     return session.get(Task, task_id)
+
+
+def by_ids(session: Session, task_ids: Collection[UUID]) -> list[Task]:
+    """These tasks."""
+    return list(session.scalars(select(Task).where(Task.id.in_(task_ids))))
 
 
 def all_of(session: Session, task_set_id: UUID) -> list[Task]:

@@ -32,8 +32,8 @@ def next_run(now: Now) -> RunNow | None:
     able = [run for run in now.runs if has_room(now, run)]
     if not able:
         return None
-    first = max(_rank(now, run) for run in able)
-    equals = [run for run in able if _rank(now, run) == first]
+    first = max(rank(now, run) for run in able)
+    equals = [run for run in able if rank(now, run) == first]
     project_id = _most_lacking(equals, now)
     return _by_share(run for run in equals if run.project_id == project_id)
 
@@ -56,8 +56,8 @@ def given(now: Now, run: RunNow) -> Now:
     )
 
 
-def _rank(now: Now, run: RunNow) -> tuple[int, int]:
-    """What comes before fair shares: who waits, then the priority."""
+def rank(now: Now, run: RunNow) -> tuple[int, int]:
+    """What comes before fair shares, more first: who waits for the run, then its priority."""
     urgency = run.urgency
     if urgency is Urgency.PROGRAM and not now.reserve.open_to(run.project_id):
         urgency = Urgency.NOBODY

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any
 
 from backend.domain.errors import Invalid
 
@@ -33,8 +34,8 @@ class Reserve:
     """
 
     common: int
-    own: Mapping[object, int]
-    in_use: Mapping[object, int]
+    own: Mapping[Any, int]
+    in_use: Mapping[Any, int]
 
     def kept(self, project: object, urgency: Urgency) -> int:
         """How many slots must stay free after an episode of that project and urgency has begun.

@@ -4,12 +4,14 @@ import math
 
 HALF_LIFE = 3600.0
 """Seconds after which a slot-second counts half (Slurm's fair share calls it PriorityDecayHalfLife)."""
+RATE = math.log(2.0) / HALF_LIFE
+"""The decay constant k, per second."""
 
 
 def decayed(used: float, in_use: int, seconds: float) -> float:
     """Slot-seconds as they count now.
 
-    With the decay constant k = ln 2 / HALF_LIFE, U(t) = U * exp(-k t) + n * (1 - exp(-k t)) / k: what was used before
+    With the decay constant k, U(t) = U * exp(-k t) + n * (1 - exp(-k t)) / k: what was used before
     fades, and n slots in use add one slot-second each per second, which fade, too.
 
     Args:
@@ -17,6 +19,5 @@ def decayed(used: float, in_use: int, seconds: float) -> float:
         in_use: slots in use since then.
         seconds: since then; a clock that went back counts as no time.
     """
-    rate = math.log(2.0) / HALF_LIFE
-    left = math.exp(-rate * max(0.0, seconds))
-    return used * left + in_use * (1.0 - left) / rate
+    left = math.exp(-RATE * max(0.0, seconds))
+    return used * left + in_use * (1.0 - left) / RATE

@@ -30,7 +30,7 @@ from backend.services.events.line import (
     subscribe_line,
 )
 from backend.services.events.live import LiveFrame, put_frame, watchers
-from backend.services.events.log import Kind, append, list_after
+from backend.services.events.log import Kind, append, append_all, list_after
 from backend.services.events.patience import end_patience, patience
 from backend.services.events.watch import (
     close_listeners,
@@ -46,6 +46,7 @@ __all__ = [
     "Said",
     "Seen",
     "append",
+    "append_all",
     "broker_state",
     "close_listeners",
     "configure",

@@ -1,6 +1,7 @@
 """The event log of a run, in Postgres, and the word to the broker that it has grown."""
 
 import json
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 from uuid import UUID
@@ -9,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from backend.db.models import Event, Run
 from backend.db.repositories import events as repository
+from backend.db.repositories.events import NewEvent
 from backend.db.session import after_commit
 from backend.services.events import broker
 
@@ -51,10 +53,20 @@ def append(  # noqa: PLR0913 - two optional references
         attempt_id: which attempt, if one.
     """
     seq = repository.append(session, run.id, kind.value, data, episode_id=episode_id, attempt_id=attempt_id)
-    message = json.dumps({"run": str(run.id), "seq": seq})
-    channel = run_channel(run.id)
-    after_commit(session, channel, lambda: broker.current().call(lambda client: client.publish(channel, message), None))
+    _tell(session, run.id, seq)
     return seq
+
+
+def append_all(session: Session, told: Mapping[UUID, Sequence[NewEvent]]) -> None:
+    """`append` for many events of several runs, all of them locked until the commit."""
+    for run_id, seq in repository.append_all(session, told).items():
+        _tell(session, run_id, seq)
+
+
+def _tell(session: Session, run_id: UUID, seq: int) -> None:
+    message = json.dumps({"run": str(run_id), "seq": seq})
+    channel = run_channel(run_id)
+    after_commit(session, channel, lambda: broker.current().call(lambda client: client.publish(channel, message), None))
 
 
 def list_after(session: Session, run_id: UUID, seq: int = 0, limit: int = 500) -> list[Event]:

@@ -1,6 +1,6 @@
 import pytest
 
-from backend.domain.slots import MOST, Need, Room, counted, fits, largest, need_of
+from backend.domain.slots import MOST, Need, Room, counted, largest, need_of, room_for
 from tests.factories.machine_images import image_of
 
 GIB = 2**30
@@ -66,7 +66,7 @@ class TestLargest:
         assert largest([]) == Need()
 
 
-class TestFits:
+class TestRoomFor:
     @pytest.mark.parametrize(
         ("running", "provider", "there_is_room"),
         [
@@ -83,8 +83,12 @@ class TestFits:
         ],
     )
     def test_providers_share_the_machine(self, running: list[str], provider: str, *, there_is_room: bool) -> None:
-        assert fits(running, provider, SLOTS) is there_is_room
+        assert (room_for(running, provider, SLOTS) > 0) is there_is_room
 
     def test_a_set_number_holds_over_all_providers(self) -> None:
-        assert fits(["a", "b"], "a", {"a": 3, "b": 3})
-        assert not fits(["a", "b", "b"], "a", {"a": 3, "b": 3})
+        assert room_for(["a", "b"], "a", {"a": 3, "b": 3}) == 1
+        assert room_for(["a", "b", "b"], "a", {"a": 3, "b": 3}) == 0
+
+    def test_counts_what_is_left_of_the_machine(self) -> None:
+        assert [room_for(["local"] * used, "local", SLOTS) for used in range(6)] == [4, 3, 2, 1, 0, 0]
+        assert room_for(["qemu"], "local", SLOTS) == 2

@@ -121,3 +121,23 @@ class TestWaited:
         for thread in threads:
             thread.join()
         assert waited.seconds() == 0
+
+
+class TestLimited:
+    def test_says_how_long_a_call_has_been_waiting_for_its_turn(self) -> None:
+        clock = Clock()
+        gate, waited = Gate(9, requests=1, now=clock), Waited(clock)
+        told = []
+
+        def pause(seconds: float) -> None:
+            clock.pause(seconds)
+            told.append(waited.limited_seconds())
+
+        for _ in range(2):
+            with waited.limited() as let_through, gate.turn(pause):
+                let_through()
+                clock.pause(5.0)
+                assert waited.limited_seconds() == 0.0
+        assert told[0] < 1.0
+        assert max(told) > 50.0
+        assert waited.limited_seconds() == 0.0

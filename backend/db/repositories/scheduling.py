@@ -1,0 +1,231 @@
+"""What the scheduler reads and writes, for many rows at a time. See docs/scheduling.md."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row, func, select, text
+from sqlalchemy.orm import Session
+
+from backend.db.models import Task
+from backend.domain.scheduling.needs import Need
+from backend.domain.scheduling.usage import RATE
+
+_DOOR = 7_218_001
+"""The advisory lock under which slots are given: one decision at a time, so that no quota is ever passed."""
+
+_READY = "e.state = 'waiting' AND e.available_at < '9000-01-01 00:00:00+00' AND e.available_at <= clock_timestamp()"
+
+_FIRST = "e.needs, e.priority DESC, e.repeat, e.expected_seconds DESC, e.id"
+"""The index's own order: asked for so that the index is used, however few rows seem to be needed."""
+
+_QUEUE = text(f"""
+    SELECT r.id, r.project_id, r.provider, r.state, r.priority, r.concurrency, r.in_use, r.used_seconds, r.task_set_id,
+        greatest(0, extract(epoch FROM clock_timestamp() - r.used_at))::float AS used_since,
+        greatest(0, extract(epoch FROM clock_timestamp() - r.turn_at))::float AS idle_seconds,
+        a.name AS agent, a.human, b.hidden, r.config ->> 'desktop_image' AS image,
+        p.weight, p.quota, p.reserved, coalesce(held.number, 0) AS model_waits,
+        r.state <> 'paused' AND r.state <> 'cancelled'
+            AND (SELECT true FROM episode e WHERE e.run_id = r.id AND {_READY} ORDER BY {_FIRST} LIMIT 1) AS ready
+    FROM (
+        SELECT * FROM run WHERE state IN ('queued', 'running', 'paused')
+        UNION ALL
+        SELECT * FROM run WHERE state = 'cancelled' AND ended_at > now() - interval '1 hour' AND in_use > 0
+    ) r
+    JOIN project p ON p.id = r.project_id
+    JOIN agent a ON a.id = r.agent_id
+    JOIN task_set s ON s.id = r.task_set_id
+    JOIN benchmark b ON b.id = s.benchmark_id
+    LEFT JOIN (
+        SELECT e.run_id, count(*) AS number
+        FROM lease l JOIN attempt t ON t.lease_id = l.id AND t.live JOIN episode e ON e.id = t.episode_id
+        WHERE l.released_at IS NULL AND l.waits <> ''
+        GROUP BY e.run_id
+    ) held ON held.run_id = r.id
+    ORDER BY r.id
+""")  # noqa: S608 - constant text
+
+_LOCK = text("""
+    SELECT id, state, concurrency, in_use, project_id, task_set_id, config FROM run
+    WHERE id = ANY(:runs) ORDER BY id FOR NO KEY UPDATE
+""")
+_LOCK_FREE = text(f"{_LOCK.text} SKIP LOCKED")
+
+_TAKE = text(f"""
+    WITH turn AS (SELECT * FROM unnest(CAST(:runs AS uuid[]), CAST(:numbers AS bigint[])) AS t(run_id, number)),
+    able AS (SELECT * FROM unnest(CAST(:able_runs AS uuid[]), CAST(:needs AS uuid[])) AS n(run_id, needs)),
+    chosen AS (
+        SELECT best.id, turn.run_id, best.place FROM turn CROSS JOIN LATERAL (
+            SELECT first.id, row_number() OVER () AS place FROM (
+                SELECT each.* FROM able CROSS JOIN LATERAL (
+                    SELECT e.id, e.priority, e.repeat, e.expected_seconds FROM episode e
+                    WHERE e.run_id = able.run_id AND e.needs = able.needs AND {_READY}
+                    ORDER BY e.priority DESC, e.repeat, e.expected_seconds DESC, e.id LIMIT turn.number
+                ) each
+                WHERE able.run_id = turn.run_id
+                ORDER BY each.priority DESC, each.repeat, each.expected_seconds DESC, each.id LIMIT turn.number
+            ) first
+        ) best
+    )
+    UPDATE episode e
+    SET state = 'running', started_at = coalesce(e.started_at, now()), attempts_count = e.attempts_count + 1,
+        reason = ''
+    FROM chosen WHERE e.id = chosen.id AND e.state = 'waiting'
+    RETURNING e.id, e.run_id, e.task_id, e.repeat, e.seed, e.attempts_count, e.person, e.needs, chosen.place
+""")  # noqa: S608 - constant text
+
+_ANY = text(f"""
+    SELECT EXISTS (
+        SELECT FROM unnest(CAST(:able_runs AS uuid[]), CAST(:needs AS uuid[])) AS able(run_id, needs)
+        CROSS JOIN LATERAL (
+            SELECT e.id FROM episode e WHERE e.run_id = able.run_id AND e.needs = able.needs AND {_READY} LIMIT 1
+        ) one
+    )
+""")  # noqa: S608 - constant text
+
+_SPENT = f"""
+    used_seconds = used_seconds * exp(-{RATE} * greatest(0, extract(epoch FROM clock_timestamp() - used_at)))
+        + in_use * (1 - exp(-{RATE} * greatest(0, extract(epoch FROM clock_timestamp() - used_at)))) / {RATE},
+    used_at = clock_timestamp()
+"""
+"""`domain.scheduling.usage.decayed`, where the row is."""
+
+_BEGUN = text(f"""
+    UPDATE run SET {_SPENT}, in_use = in_use + more.number, turn_at = clock_timestamp(), rollup_stale = true,
+        started_at = coalesce(started_at, now()), state = 'running'
+    FROM unnest(CAST(:runs AS uuid[]), CAST(:numbers AS bigint[])) AS more(id, number) WHERE run.id = more.id
+""")  # noqa: S608 - constant text
+_ENDED = text(f"UPDATE run SET {_SPENT}, in_use = greatest(0, in_use - :number) WHERE id = :run")  # noqa: S608 - constant
+
+_MISCOUNTED = text("""
+    SELECT r.id FROM run r
+    CROSS JOIN LATERAL (SELECT count(*) AS number FROM episode e WHERE e.run_id = r.id AND e.state = 'running') busy
+    WHERE (r.state IN ('queued', 'running', 'paused') OR r.state = 'cancelled' AND r.ended_at > now() - interval '1 h')
+      AND r.in_use <> busy.number
+    ORDER BY r.id
+""")
+_RECOUNT = text(f"""
+    UPDATE run SET {_SPENT}, in_use = busy.number
+    FROM (SELECT count(*) AS number FROM episode e WHERE e.run_id = :run AND e.state = 'running') busy
+    WHERE id = :run AND in_use <> busy.number
+""")  # noqa: S608 - constant text
+
+_NEEDS = text("""
+    UPDATE episode SET needs = task.needs FROM task
+    WHERE task.id = episode.task_id AND episode.state = 'waiting' AND episode.needs IS NULL
+""")
+
+_SLOTS = text("""
+    SELECT count(*) AS number, count(*) FILTER (WHERE NOT EXISTS (
+        SELECT FROM lease l WHERE l.slot_id = s.id AND l.released_at IS NULL
+    )) AS free
+    FROM slot s JOIN node n ON n.id = s.node_id
+    WHERE s.provider = :provider AND s.state = 'free' AND n.state = 'ready' AND (
+        n.cluster <> '' OR EXISTS (SELECT FROM worker w WHERE w.node_id = n.id AND w.state = 'online')
+    )
+""")
+
+
+@dataclass(frozen=True)
+class Begun:
+    """An episode that begins. `number` is that of its new attempt."""
+
+    id: UUID
+    run_id: UUID
+    task_id: UUID
+    repeat: int
+    seed: int
+    number: int
+    needs: UUID
+    person: Mapping[str, Any] | None
+
+
+def enter(session: Session) -> None:
+    """Waits until nobody else gives slots, and keeps others out until the transaction ends."""
+    session.execute(select(func.pg_advisory_xact_lock(_DOOR)))
+
+
+def queue(session: Session) -> Sequence[Row[Any]]:
+    """Every run that has slots or might want some, in the order of submission; `ready`: an episode may begin now."""
+    session.flush()
+    return session.execute(_QUEUE).all()
+
+
+def slots(session: Session, provider: str) -> tuple[int, int]:
+    """(usable slots of the provider on all nodes, those of them that nobody holds)."""
+    row = session.execute(_SLOTS, {"provider": provider}).one()
+    return int(row.number), int(row.free)
+
+
+def needs_of(session: Session, task_set_id: UUID) -> tuple[Need, ...]:
+    """All that tasks of a set need."""
+    query = select(Task.needs, Task.os, Task.requires, Task.licences).where(Task.task_set_id == task_set_id).distinct()
+    return tuple(
+        Need(row.needs, row.os, frozenset(row.requires), dict(row.licences) or None) for row in session.execute(query)
+    )
+
+
+def lock_runs(session: Session, runs: Collection[UUID], *, skip_locked: bool = True) -> Sequence[Row[Any]]:
+    """Rows (id, state, concurrency, in_use, project_id, task_set_id, config) of these runs as they are now, locked.
+
+    Args:
+        session: the transaction.
+        runs: which.
+        skip_locked: leaves those out that others hold; else they are waited for.
+    """
+    return session.execute(_LOCK_FREE if skip_locked else _LOCK, {"runs": list(runs)}).all()
+
+
+def patience(session: Session, milliseconds: int | None) -> None:
+    """How long this transaction waits for a lock from now on; None = as every other does."""
+    how_long = "DEFAULT" if milliseconds is None else str(int(milliseconds))
+    session.execute(text(f"SET LOCAL lock_timeout TO {how_long}"))
+
+
+def any_waits(session: Session, needs: Sequence[tuple[UUID, UUID]]) -> bool:
+    """Whether an episode with one of these (run, need) may begin now."""
+    values = {"able_runs": [run for run, _ in needs], "needs": [need for _, need in needs]}
+    return bool(session.scalar(_ANY, values))
+
+
+def take(session: Session, numbers: Mapping[UUID, int], needs: Sequence[tuple[UUID, UUID]]) -> list[Begun]:
+    """Moves the next waiting episodes to `running` and returns them, each run's in its order.
+
+    Args:
+        session: the transaction; it holds the runs' locks.
+        numbers: how many at most, by run.
+        needs: (run, need) that the worker can meet.
+    """
+    values = {"runs": list(numbers), "numbers": list(numbers.values())}
+    able = {"able_runs": [run for run, _ in needs], "needs": [need for _, need in needs]}
+    rows = sorted(session.execute(_TAKE, values | able), key=lambda row: (str(row.run_id), row.place))
+    return [
+        Begun(row.id, row.run_id, row.task_id, row.repeat, row.seed, row.attempts_count, row.needs, row.person)
+        for row in rows
+    ]
+
+
+def begun(session: Session, numbers: Mapping[UUID, int]) -> None:
+    """So many episodes of each run have begun."""
+    session.execute(_BEGUN, {"runs": list(numbers), "numbers": list(numbers.values())})
+
+
+def ended(session: Session, run_id: UUID, number: int = 1) -> None:
+    """So many of the run's episodes are not under way any more. The caller holds the run."""
+    session.execute(_ENDED, {"run": run_id, "number": number})
+
+
+def miscounted(session: Session) -> list[UUID]:
+    """Runs whose `in_use` is not what their episodes say: an older release wrote beside us, or a mistake did."""
+    return list(session.scalars(_MISCOUNTED))
+
+
+def recount(session: Session, run_id: UUID) -> bool:
+    """Counts a run's episodes under way; whether there was a mistake. The caller holds the run."""
+    return bool(session.execute(_RECOUNT, {"run": run_id}).rowcount)  # type: ignore[attr-defined]
+
+
+def fill_needs(session: Session) -> int:
+    """Completes waiting episodes that an older release, or a bulk load, has written; how many there were."""
+    return int(session.execute(_NEEDS).rowcount)  # type: ignore[attr-defined]

@@ -1,0 +1,94 @@
+"""Reads the scheduler's rows into what the domain decides by."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row
+from sqlalchemy.orm import Session
+
+from backend.config import get_settings
+from backend.db.repositories import scheduling as repository
+from backend.domain.scheduling.projects import ProjectRules
+from backend.domain.scheduling.reservations import Reserve, Urgency, common
+from backend.domain.scheduling.snapshot import Now, ProjectNow, RunNow
+from backend.domain.scheduling.usage import decayed
+
+OUTSIDE = frozenset({"remote", "container"})
+"""Agents that are programs from outside: they wait for their desktop as a person does."""
+
+
+def now_of(session: Session, provider: str, rows: Sequence[Row[Any]], wanting: Iterable[Row[Any]]) -> Now:
+    """The queue of a provider.
+
+    Args:
+        session: asked for slots only where some are reserved.
+        provider: whose slots are given.
+        rows: of `repository.queue`.
+        wanting: those of the rows that want a slot.
+    """
+    reserved = {row.project_id: int(row.reserved.get(provider, 0)) for row in rows if row.reserved.get(provider)}
+    setting = get_settings().reserved
+    free, shared = None, 0
+    if reserved or setting != "0":
+        total, free = repository.slots(session, provider)
+        shared = common(setting, total)
+    here = [row for row in rows if row.provider == provider]
+    interactive = _sums((row.project_id, row.in_use) for row in here if urgency_of(row) is not Urgency.NOBODY)
+    return Now(
+        provider=provider,
+        runs=tuple(run_of(row) for row in wanting),
+        projects=projects_of(rows, provider),
+        free=free,
+        reserve=Reserve(shared, reserved, interactive),
+    )
+
+
+def projects_of(rows: Sequence[Row[Any]], provider: str) -> dict[UUID, ProjectNow]:
+    """The projects of these runs, with what they have."""
+    in_use: dict[UUID, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for row in rows:
+        in_use[row.project_id][row.provider] += row.in_use
+    used = _sums((row.project_id, _used(row)) for row in rows if row.provider == provider)
+    rules = {row.project_id: (row.weight, row.quota, row.reserved) for row in rows}
+    return {each: ProjectNow(rules_of(*rule), dict(in_use[each]), used.get(each, 0.0)) for each, rule in rules.items()}
+
+
+def rules_of(weight: float, quota: Mapping[str, int], reserved: Mapping[str, int]) -> ProjectRules:
+    """A project's columns; they were checked as they were written."""
+    return ProjectRules.model_construct(weight=weight, quota=quota, reserved=reserved)
+
+
+def run_of(row: Row[Any]) -> RunNow:
+    """A run's row."""
+    return RunNow(
+        id=row.id,
+        project_id=row.project_id,
+        provider=row.provider,
+        urgency=urgency_of(row),
+        priority=row.priority,
+        idle_seconds=row.idle_seconds,
+        concurrency=row.concurrency,
+        in_use=row.in_use,
+        used=_used(row),
+        model_waits=row.model_waits,
+    )
+
+
+def urgency_of(row: Row[Any]) -> Urgency:
+    """Who waits for a run's episodes: a person acts in them or tries their draft, or a program from outside acts."""
+    if row.human or row.hidden:
+        return Urgency.PERSON
+    return Urgency.PROGRAM if row.agent in OUTSIDE else Urgency.NOBODY
+
+
+def _used(row: Row[Any]) -> float:
+    return decayed(row.used_seconds, row.in_use, row.used_since)
+
+
+def _sums(pairs: Iterable[tuple[UUID, Any]]) -> dict[UUID, Any]:
+    found: dict[UUID, Any] = defaultdict(int)
+    for key, value in pairs:
+        found[key] += value
+    return dict(found)

@@ -1,0 +1,206 @@
+"""Takes the next episodes for a worker, in the order of `domain.scheduling`, under the scheduler's one lock."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.orm import Session
+
+from backend.db.models import Worker
+from backend.db.repositories import scheduling as repository
+from backend.db.repositories.scheduling import Begun
+from backend.domain.episode import RunState
+from backend.domain.scheduling.bounds import has_room
+from backend.domain.scheduling.needs import Able, Need, seated
+from backend.domain.scheduling.order import given, rank, turns
+from backend.domain.scheduling.snapshot import Now
+from backend.services import licences
+from backend.services.capabilities import images_of, programs_of
+from backend.services.claimed import RunFacts
+from backend.services.queues import now_of
+
+PATIENCE_MS = 200
+"""How long a run that somebody else holds is waited for where no other run may have the slot."""
+_KEPT = 500
+_needs: dict[UUID, tuple[Need, ...]] = {}
+
+
+def able_of(worker: Worker, provider: str) -> Able:
+    """What a worker says that it can do with a provider's desktops."""
+    offers = worker.capabilities.get("agents", {})
+    agents = frozenset(name for name, offer in offers.items() if not offer.get("reason"))
+    images = frozenset(image.name for image in images_of(worker.capabilities, provider) if not image.reason)
+    programs = {
+        system: {image: frozenset(names) for image, names in by_image.items()}
+        for system, by_image in programs_of(worker.capabilities, provider).items()
+    }
+    return Able(provider, programs, agents, images)
+
+
+def needs_of(session: Session, task_set_id: UUID) -> tuple[Need, ...]:
+    """What tasks of a set need. A set never changes, so it is asked for once."""
+    if task_set_id not in _needs:
+        if len(_needs) >= _KEPT:
+            _needs.clear()
+        _needs[task_set_id] = repository.needs_of(session, task_set_id)
+    return _needs[task_set_id]
+
+
+def waits(session: Session, able: Able) -> bool:
+    """Whether an episode waits that would begin if such a worker had a free slot. Locks nothing."""
+    rows = repository.queue(session)
+    fitting = _fitting(rows, able)
+    now = now_of(session, able.provider, rows, fitting)
+    open_ = {run.id for run in now.runs if has_room(now, run)}
+    pairs = [(row, need) for row in fitting if row.id in open_ for need in _met(session, able, row)]
+    seats = licences.free(session) if any(need.licences for _, need in pairs) else {}
+    return repository.any_waits(session, [(row.id, need.id) for row, need in pairs if seated(need, seats)])
+
+
+def take(session: Session, able: Able, number: int, *, held: int = 0) -> tuple[list[Begun], dict[UUID, RunFacts]]:
+    """Moves up to `number` episodes to `running`, and says of which runs they are.
+
+    Which ones: see docs/scheduling.md. A run that somebody else is just writing to is passed over if another is as
+    urgent; the caller's transaction keeps the runs that it takes from.
+
+    Args:
+        session: the transaction; nobody else is given a slot until it ends.
+        able: what the worker can do.
+        number: of free slots.
+        held: how many of these have a lease already.
+
+    Returns:
+        The episodes in the order of their turns, and their runs.
+    """
+    repository.enter(session)
+    rows = repository.queue(session)
+    fitting = _fitting(rows, able)
+    if not fitting:
+        return [], {}
+    now = now_of(session, able.provider, rows, fitting)
+    now = now if now.free is None else replace(now, free=now.free + held)
+    taking = _Taking(session, able, now, {row.id: row for row in fitting})
+    taking.do(number)
+    return taking.taken, taking.facts()
+
+
+def _fitting(rows: Sequence[Row[Any]], able: Able) -> list[Row[Any]]:
+    return [row for row in rows if row.ready and row.provider == able.provider and able.fits(row.agent, row.image)]
+
+
+def _met(session: Session, able: Able, row: Row[Any]) -> list[Need]:
+    return [need for need in needs_of(session, row.task_set_id) if able.meets(need, row.image)]
+
+
+@dataclass
+class _Taking:
+    """One transaction's decisions."""
+
+    session: Session
+    able: Able
+    now: Now
+    rows: Mapping[UUID, Row[Any]]
+    taken: list[Begun] = field(default_factory=list)
+    locked: dict[UUID, Row[Any]] = field(default_factory=dict)
+    without: set[UUID] = field(default_factory=set)
+    _seats: dict[str, int] | None = None
+
+    def do(self, number: int) -> None:
+        """Takes episodes until there are so many, or nothing may be taken any more."""
+        while len(self.taken) < number:
+            wanted = Counter(turns(self.now, number - len(self.taken), self.without))
+            if not wanted:
+                break
+            self._lock(wanted)
+            held = {run: count for run, count in wanted.items() if run in self.locked}
+            self._take(held)
+
+    def facts(self) -> dict[UUID, RunFacts]:
+        """What is known of the runs that were taken from."""
+        return {run: self._facts(run) for run in {each.run_id for each in self.taken}}
+
+    def _facts(self, run: UUID) -> RunFacts:
+        row = self.locked[run]
+        queued, human = row.state == RunState.QUEUED, self.rows[run].human
+        return RunFacts(row.project_id, row.task_set_id, row.config, queued=queued, human=human)
+
+    def _lock(self, wanted: Mapping[UUID, int]) -> None:
+        """Locks the runs; those that somebody else holds are left out, or waited for if nobody else is as urgent."""
+        new = [run for run in wanted if run not in self.locked]
+        self._note(repository.lock_runs(self.session, new) if new else [])
+        for run in new:
+            if run not in self.locked and (self._equalled(run, wanted) or not self._waited_for(run)):
+                self.without.add(run)
+
+    def _equalled(self, run: UUID, wanted: Mapping[UUID, int]) -> bool:
+        """Whether another run is as urgent as this one."""
+        ranks = {each.id: rank(self.now, each) for each in self.now.runs if each.id not in self.without}
+        others = [ranks[each] for each in ranks if each != run and (each in self.locked or each not in wanted)]
+        return any(other >= ranks[run] for other in others)
+
+    def _waited_for(self, run: UUID) -> bool:
+        repository.patience(self.session, PATIENCE_MS)
+        try:
+            with self.session.begin_nested():
+                self._note(repository.lock_runs(self.session, [run], skip_locked=False))
+        except OperationalError:
+            return False  # Whoever holds it takes their time: another poll finds it.
+        finally:
+            repository.patience(self.session, None)
+        return run in self.locked
+
+    def _note(self, rows: Sequence[Row[Any]]) -> None:
+        """What the locked rows say now counts, not what was read before."""
+        self.locked |= {row.id: row for row in rows}
+        fresh = {row.id: row for row in rows}
+        self.now = replace(
+            self.now,
+            runs=tuple(
+                replace(run, concurrency=fresh[run.id].concurrency, in_use=fresh[run.id].in_use)
+                if run.id in fresh
+                else run
+                for run in self.now.runs
+            ),
+        )
+        self.without |= {row.id for row in rows if row.state not in {RunState.QUEUED, RunState.RUNNING}}
+
+    def _take(self, wanted: Mapping[UUID, int]) -> None:
+        by_id = {run.id: run for run in self.now.runs}
+        room = {run: _room(by_id[run].concurrency, by_id[run].in_use, count) for run, count in wanted.items()}
+        numbers = {run: count for run, count in room.items() if count > 0 and run not in self.without}
+        needs = {run: _met(self.session, self.able, self.rows[run]) for run in numbers}
+        seatless = {run: count for run, count in numbers.items() if not any(need.licences for need in needs[run])}
+        found = self._ask(seatless, needs) if seatless else []
+        for run in numbers.keys() - seatless.keys():
+            found += self._seated(run, numbers[run], needs[run])
+        got = Counter(each.run_id for each in found)
+        self.without |= {run for run in wanted if got[run] < wanted[run]}
+        for each in found:
+            self.now = given(self.now, next(run for run in self.now.runs if run.id == each.run_id))
+        self.taken += found
+
+    def _ask(self, numbers: Mapping[UUID, int], needs: Mapping[UUID, Sequence[Need]]) -> list[Begun]:
+        return repository.take(self.session, numbers, [(run, need.id) for run in numbers for need in needs[run]])
+
+    def _seated(self, run: UUID, number: int, needs: Sequence[Need]) -> list[Begun]:
+        """Episodes of a run with licensed tasks, one by one: each may take the last seat."""
+        if self._seats is None:
+            self._seats = licences.free(self.session, locked=True)
+        found: list[Begun] = []
+        for _ in range(number):
+            open_ = [need for need in needs if seated(need, self._seats)]
+            one = self._ask({run: 1}, {run: open_})
+            if not one:
+                break
+            found += one
+            used = next(need.licences or {} for need in needs if need.id == one[0].needs)
+            self._seats = {name: number - used.get(name, 0) for name, number in self._seats.items()}
+        return found
+
+
+def _room(concurrency: int | None, in_use: int, wanted: int) -> int:
+    return wanted if concurrency is None else min(wanted, concurrency - in_use)
