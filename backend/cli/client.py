@@ -67,6 +67,10 @@ class Api:
         """PUT JSON below /api/v1; gives the answer's JSON."""
         return self._json("PUT", BASE + path, json=body)
 
+    def patch(self, path: str, body: Any) -> Any:
+        """PATCH JSON below /api/v1; gives the answer's JSON."""
+        return self._json("PATCH", BASE + path, json=body)
+
     def upload(self, path: str, fields: Mapping[str, str], name: str, file: Path) -> Any:
         """POST a form with one file below /api/v1."""
         with file.open("rb") as content:

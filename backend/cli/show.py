@@ -18,7 +18,8 @@ def outcome(episode: Mapping[str, Any]) -> str:
     if episode["outcome"]:
         return str(episode["outcome"])
     state = str(episode["state"]).replace("_", " ")
-    return f"{state}: {episode['reason']}" if episode["reason"] else state
+    why = (episode.get("waiting") or {}).get("why") or episode["reason"]
+    return f"{state}: {why}" if why else state
 
 
 def seconds(phases: Mapping[str, float]) -> str:
@@ -50,6 +51,17 @@ EPISODES: Columns = {
 }
 
 
+def scheduling(run: Mapping[str, Any]) -> dict[str, Any]:
+    """How a run that has not ended shares in the slots."""
+    if not run.get("effective"):
+        return {}
+    return {
+        "priority": run["priority"],
+        "at once": run["effective"]["words"],
+        "own limit": "none" if run["concurrency"] is None else run["concurrency"],
+    }
+
+
 def run_facts(run: Mapping[str, Any]) -> dict[str, Any]:
     """The facts at the top of a run's page."""
     summary = run["summary"]
@@ -59,6 +71,7 @@ def run_facts(run: Mapping[str, Any]) -> dict[str, Any]:
         "benchmark": f"{run['benchmark']} version {run['task_set']['version']}",
         "agent": run["agent"],
         "provider": run["provider"],
+        **scheduling(run),
         "success rate": rate(summary["success_rate"], summary["success_interval"]),
         "mean score": rate(summary["mean_score"], summary["mean_interval"]),
         "lower bound": f"{rate(summary['lower_bound_success'])} solved, {rate(summary['lower_bound_mean'])} mean",

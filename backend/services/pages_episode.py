@@ -24,6 +24,7 @@ from backend.services.pages_common import max_steps_of
 from backend.services.pages_looks import ENDED_WORDS, UNRATED, State, state_of
 from backend.services.pages_runs import PHASES, UNLABELLED, Phase
 from backend.services.rescore import RescoreRow
+from backend.services.waiting import explain
 
 
 @dataclass(frozen=True)
@@ -205,7 +206,7 @@ def episode_page(session: Session, episode_id: UUID, number: int | None) -> Epis
         state=UNRATED
         if unrated
         else state_of(episode.state, episode.score, episode.ended_by, episode.failure_class, mixed=episode.mixed),
-        reason=episode.reason,
+        reason=_reason(session, episode),
         failure_message=episode.failure_message,
         ended_words=ENDED_WORDS.get(episode.ended_by or "", ""),
         score=None if unrated else episode.score,
@@ -231,6 +232,15 @@ def episode_page(session: Session, episode_id: UUID, number: int | None) -> Epis
         mixed=episode.mixed,
         judged=cost_of_attempt(session, shown.id) if shown and not unrated else None,
     )
+
+
+def _reason(session: Session, episode: Episode) -> str:
+    """Why it waits, with about when it begins where that can be said; else what its row says."""
+    found = explain(session, [episode]).get(episode.id)
+    if found is None:
+        return episode.reason
+    at = f"; it should begin at about {found.starts_at:%H:%M} UTC" if found.starts_at else ""
+    return f"{found.sentence[:1].upper()}{found.sentence[1:]}{at}"
 
 
 def _unrated(run: Run, episode: Episode, attempt: Attempt | None) -> bool:

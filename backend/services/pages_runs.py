@@ -9,10 +9,12 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
+from backend.db.models import Run
 from backend.db.repositories import licences
 from backend.db.repositories import pages_runs as repository
 from backend.db.repositories.pages_common import AnyRow
 from backend.domain.errors import NotFound
+from backend.domain.scheduling.limits import Concurrency
 from backend.domain.task import Difficulty
 from backend.domain.trajectory import Usage
 from backend.services import people
@@ -21,13 +23,26 @@ from backend.services.licences import shortage
 from backend.services.pages_actions import short
 from backend.services.pages_common import RunRow, Tile, max_steps_of, run_rows, tiles
 from backend.services.pages_looks import UNRATED, Look, Split, State, state_of
+from backend.services.waiting import concurrency_of, explain
 
 PAGE = 50
 EVENTS = 40
 REASONS = 12
 UNLABELLED = "unlabelled"
 DIFFICULTIES = (*Difficulty, UNLABELLED)
-TOLD = ("number", "score", "ended_by", "failure_class", "reason", "agent", "benchmark", "episodes", "added")
+TOLD = (
+    "number",
+    "score",
+    "ended_by",
+    "failure_class",
+    "reason",
+    "agent",
+    "benchmark",
+    "episodes",
+    "added",
+    "priority",
+    "concurrency",
+)
 PHASES: Mapping[str, str] = {
     "reset": "reset of the desktop",
     "health": "the health gate",
@@ -150,6 +165,16 @@ class EventRow:
 
 
 @dataclass(frozen=True)
+class Scheduling:
+    """How a run that has not ended shares in the slots; `limit` is its own."""
+
+    effective: Concurrency
+    in_use: int
+    priority: int
+    limit: int | None
+
+
+@dataclass(frozen=True)
 class RunPage:
     """Everything on a run's page.
 
@@ -175,6 +200,7 @@ class RunPage:
     events: list[EventRow]
     spent: Usage
     judged: JudgeCost
+    scheduling: Scheduling | None = None
     human: bool = False
     unrated: UUID | None = None
 
@@ -198,16 +224,24 @@ def run_page(session: Session, run_id: UUID, filters: dict[str, Any], after: UUI
         phases=_phases(repository.phases(session, run_id)),
         losses=[_loss(loss) for loss in repository.losses(session, run_id, REASONS)],
         not_runnable=[(item.reason, item.n) for item in repository.not_runnable(session, run_id)],
-        episodes=_episodes(row.Run.config, repository.episodes(session, run_id, filters, after, PAGE + 1), unrated),
+        episodes=_episodes(
+            session, row.Run.config, repository.episodes(session, run_id, filters, after, PAGE + 1), unrated
+        ),
         events=[
             EventRow(event.seq, event.kind, event.created_at, event.episode_id, event_words(event.kind, event.data))
             for event in repository.events(session, run_id, EVENTS)
         ],
         spent=_spent(repository.spent(session, run_id)),
         judged=cost_of_run(session, run_id),
+        scheduling=_scheduling(session, row.Run),
         human=row.Agent.human,
         unrated=unrated,
     )
+
+
+def _scheduling(session: Session, run: Run) -> Scheduling | None:
+    found = concurrency_of(session, run.id)
+    return None if found is None else Scheduling(found, run.in_use, run.priority, run.concurrency)
 
 
 def _unrated(session: Session, run_id: UUID) -> UUID | None:
@@ -261,8 +295,10 @@ def _loss(row: AnyRow) -> Loss:
     return Loss(row.failure_class, row.reason, row.attempts, row.episodes, row.lost, row.example)
 
 
-def _episodes(config: Mapping[str, Any], rows: Sequence[AnyRow], unrated: UUID | None) -> EpisodeList:
+def _episodes(session: Session, config: Mapping[str, Any], rows: Sequence[AnyRow], unrated: UUID | None) -> EpisodeList:
+    why = explain(session, [row.Episode for row in rows[:PAGE]])
     shown = [episode_row(row, config) for row in rows[:PAGE]]
+    shown = [replace(row, reason=why[row.id].sentence) if row.id in why else row for row in shown]
     shown = [replace(row, state=UNRATED, score=None) if row.id == unrated else row for row in shown]
     return EpisodeList(shown, shown[-1].id if len(rows) > PAGE else None)
 

@@ -12,6 +12,7 @@ from backend.db.repositories import pages_workers as repository
 from backend.db.repositories.pages_common import AnyRow
 from backend.services.licences import LicenceRow, list_licences
 from backend.services.pages_abilities import Abilities, abilities
+from backend.services.tuning import ProjectRow, list_projects
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,7 @@ class WorkersPage:
     workers: list[WorkerRow]
     abilities: Abilities
     licences: list[LicenceRow]
+    projects: list[ProjectRow]
 
     def slots(self, state: str) -> int:
         """Slots in a state, over all nodes."""
@@ -115,7 +117,8 @@ def workers_page(session: Session) -> WorkersPage:
         )
         for row in repository.workers(session)
     ]
-    return WorkersPage(list_nodes(session), workers, abilities(session), list_licences(session))
+    nodes = list_nodes(session)
+    return WorkersPage(nodes, workers, abilities(session), list_licences(session), list_projects(session))
 
 
 def list_nodes(session: Session) -> list[NodeView]:

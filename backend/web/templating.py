@@ -11,6 +11,7 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
+from backend.domain.scheduling.projects import written
 from backend.services.pages_looks import WORDS, Look
 from backend.web.static_files import FRONTEND, static_url
 
@@ -89,6 +90,7 @@ def with_query(path: str, query: Mapping[str, Any], **changes: Any) -> str:
 
 
 FILTERS = {
+    "numbers": written,
     "percent": percent,
     "interval": interval,
     "score": score,

@@ -11,7 +11,6 @@ from threading import Lock
 from typing import Any
 from uuid import UUID
 
-from backend.db.models import Lease
 from backend.domain.episode import EndedBy
 from backend.domain.errors import DeskarenaError, FailureClass, LeaseLost, Unavailable
 from backend.services import attempts, claims
@@ -201,24 +200,14 @@ class SimulatedWorker:
 
 def take(world: World, worker_id: UUID, provider: str, number: int) -> list[Claim]:
     """Leases and claims up to so many, as a dispatcher's round does."""
-    taken: list[Claim] = []
-    while len(taken) < number:
-        with world.work() as session:
-            lease = claims.acquire_lease(session, worker_id, provider)
-            if lease is None:
-                return taken
-            claim = claims.claim_episode(session, lease)
-            if claim is None:
-                claims.release_lease(session, lease.id, "nothing waits")
-                return taken
-            taken.append(claim)
-    return taken
+    found: list[Claim] = world.do(claims.claim_many, worker_id, provider, number)
+    return found
 
 
 def again(world: World, claim: Claim) -> Claim | None:
     """The next episode under the same lease; None if nothing waits, or the lease is not ours any more."""
     try:
         with world.work() as session:
-            return claims.claim_episode(session, session.get_one(Lease, claim.lease_id))
+            return claims.claim_next(session, claim.lease_id)
     except (LeaseLost, Unavailable):
         return None

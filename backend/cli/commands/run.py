@@ -201,6 +201,28 @@ def resume(run: RunId, output: OutputForm = Output.TABLE, server: Server = None)
 
 
 @app.command()
+def retune(
+    run: RunId,
+    priority: Annotated[
+        int | None, typer.Option("--priority", min=-10, max=10, help="Runs of a higher one come first.")
+    ] = None,
+    concurrency: Annotated[
+        int | None, typer.Option("--concurrency", min=0, help="Episodes at once at most; 0 = no limit of its own.")
+    ] = None,
+    output: OutputForm = Output.TABLE,
+    server: Server = None,
+) -> None:
+    """Change how a run shares in the slots while it goes on; nothing of what it measures."""
+    wanted: dict[str, Any] = {} if priority is None else {"priority": priority}
+    if concurrency is not None:
+        wanted["concurrency"] = concurrency or None
+    if not wanted:
+        raise UsageError("say what to change: --priority, --concurrency")
+    with Api(server) as api:
+        print_object(api.patch(f"/runs/{run}", wanted), output, show_run)
+
+
+@app.command()
 def cancel(run: RunId, output: OutputForm = Output.TABLE, server: Server = None) -> None:
     """Cancel a run: waiting episodes never start, running ones stop where they are."""
     command(run, "cancel", output, server)

@@ -10,7 +10,7 @@ class Project(Base):
     """A project; there is always the one called `default`.
 
     For the scheduler (`domain.scheduling.projects`): its `weight` among projects, its `quota` of desktops at once by
-    provider ("" = of all together), and the slots `reserved` for its interactive episodes by provider.
+    provider (`all` = together), and the slots `reserved` for its interactive episodes by provider.
     """
 
     __tablename__ = "project"

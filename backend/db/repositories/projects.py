@@ -19,6 +19,16 @@ def get_or_make(session: Session, name: str) -> Project:
     return found
 
 
+def listing(session: Session) -> list[Project]:
+    """All projects by name."""
+    return list(session.scalars(select(Project).order_by(Project.name)))
+
+
+def by_name(session: Session, name: str) -> Project | None:
+    """The project of that name."""
+    return session.scalar(select(Project).where(Project.name == name))
+
+
 def actor(session: Session, project_id: UUID, name: str, kind: str) -> Actor:
     """The project's actor of that name; two callers at once get the same one."""
     query = select(Actor).where(Actor.project_id == project_id, Actor.name == name)

@@ -158,6 +158,15 @@ def slots(session: Session, provider: str) -> tuple[int, int]:
     return int(row.number), int(row.free)
 
 
+def in_use_by_project(session: Session) -> dict[UUID, dict[str, int]]:
+    """Desktops that projects have, by provider."""
+    found: dict[UUID, dict[str, int]] = {}
+    for row in queue(session):
+        mine = found.setdefault(row.project_id, {})
+        mine[row.provider] = mine.get(row.provider, 0) + row.in_use
+    return found
+
+
 def needs_of(session: Session, task_set_id: UUID) -> tuple[Need, ...]:
     """All that tasks of a set need."""
     query = select(Task.needs, Task.os, Task.requires, Task.licences).where(Task.task_set_id == task_set_id).distinct()

@@ -1,5 +1,6 @@
 """What bounds the simultaneous episodes of a run, whoever's turn it is."""
 
+from backend.domain.scheduling.projects import ALL
 from backend.domain.scheduling.reservations import Urgency
 from backend.domain.scheduling.snapshot import Now, RunNow
 
@@ -19,8 +20,8 @@ def hindrance(now: Now, run: RunNow) -> str:
     full = project.rules.quota_full(now.provider, project.in_use)
     if full is not None:
         name, number = full
-        used = sum(project.in_use.values()) if not name else project.in_use.get(name, 0)
-        return f"the project's quota is reached: {used} of {number} {name + ' ' if name else ''}desktops"
+        used = sum(project.in_use.values()) if name == ALL else project.in_use.get(name, 0)
+        return f"the project's quota is reached: {used} of {number} {'' if name == ALL else name + ' '}desktops"
     return _reserved(now, run)
 
 

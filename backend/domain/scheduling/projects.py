@@ -5,12 +5,13 @@ from typing import Annotated
 
 from pydantic import Field
 
+from backend.domain.errors import Invalid
 from backend.domain.task import Frozen
 
-ALL = ""
-"""As a provider's name: all providers together."""
+ALL = "all"
+"""In the place of a provider's name: all providers together."""
 _Number = Annotated[int, Field(ge=0, le=100_000)]
-_Provider = Annotated[str, Field(max_length=50, pattern=r"^[a-z0-9_-]*$")]
+_Provider = Annotated[str, Field(max_length=50, pattern=r"^[a-z0-9_-]+$")]
 
 
 class ProjectRules(Frozen):
@@ -18,15 +19,13 @@ class ProjectRules(Frozen):
 
     Attributes:
         weight: a project of weight 2 is due twice the slots of one of weight 1.
-        quota: desktops at once, by provider; "" = of all providers together; none named = no bound.
+        quota: desktops at once, by provider; `all` = of all providers together; none named = no bound.
         reserved: slots kept free for its interactive episodes, by provider.
     """
 
     weight: float = Field(default=1.0, ge=0.01, le=1000.0)
     quota: Mapping[_Provider, _Number] = Field(default_factory=dict, max_length=50)
-    reserved: Mapping[Annotated[str, Field(min_length=1, max_length=50)], _Number] = Field(
-        default_factory=dict, max_length=50
-    )
+    reserved: Mapping[_Provider, _Number] = Field(default_factory=dict, max_length=50)
 
     def quota_full(self, provider: str, in_use: Mapping[str, int]) -> tuple[str, int] | None:
         """Which quota leaves no room for one more desktop, as (provider or ALL, its number); None if none does.
@@ -44,3 +43,23 @@ class ProjectRules(Frozen):
 
 def _used(name: str, in_use: Mapping[str, int]) -> int:
     return sum(in_use.values()) if name == ALL else in_use.get(name, 0)
+
+
+def written(numbers: Mapping[str, int]) -> str:
+    """`all=12 k8s=8`, as people write them."""
+    return " ".join(f"{name}={number}" for name, number in sorted(numbers.items()))
+
+
+def read(text: str, path: str) -> dict[str, int]:
+    """What `written` writes; commas may stand between, too.
+
+    Raises:
+        Invalid: it has another form; `path` names it.
+    """
+    found: dict[str, int] = {}
+    for word in text.replace(",", " ").split():
+        name, _, number = word.partition("=")
+        if not name or not number.isascii() or not number.isdigit():
+            raise Invalid(f"expected words like k8s=8, not {word[:50]!r}", path=path)
+        found[name] = int(number)
+    return found

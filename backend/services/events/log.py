@@ -20,6 +20,7 @@ class Kind(StrEnum):
 
     RUN_SUBMITTED = "run_submitted"
     RUN_STATE = "run_state"
+    RUN_TUNED = "run_tuned"
     EPISODE_STATE = "episode_state"
     ATTEMPT_STARTED = "attempt_started"
     ATTEMPT_STATE = "attempt_state"

@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import Query, Request
 
 from backend.services import episodes as service
+from backend.services.waiting import explain
 from backend.web.api import schemas, views_runs
 from backend.web.api.common import Id, Limit, api_router, following
 from backend.web.edge import SessionDep
@@ -15,7 +16,8 @@ router = api_router("episodes")
 @router.get("/episodes/{episode_id}")
 def show(session: SessionDep, episode_id: Id) -> schemas.Episode:
     """Show an episode."""
-    return views_runs.episode(service.get_episode(session, episode_id))
+    row = service.get_episode(session, episode_id)
+    return views_runs.episode(row, explain(session, [row.episode]).get(row.episode.id))
 
 
 @router.get("/episodes/{episode_id}/attempts")

@@ -20,9 +20,12 @@ from backend.services.pages_common import summaries
 from backend.services.pages_forecast import forecast
 from backend.services.requests import RunRequest
 from backend.services.rollups import summary_now
+from backend.services.tuning import Tuning, retune_run
+from backend.services.waiting import concurrency_of, explain
 from backend.web.api import schemas, views_runs
 from backend.web.api.common import Cursor, Id, Limit, Word, api_router, following
 from backend.web.api.export import EXPORTS
+from backend.web.api.schemas_scheduling import RunTuning
 from backend.web.edge import ActorDep, Edge, EdgeDep, ProjectDep, SessionDep
 
 router = api_router("runs")
@@ -38,8 +41,9 @@ def request_of(body: schemas.RunSubmit, key: str | None = None) -> RunRequest:
 
 
 def one(session: Session, run: models.Run) -> schemas.Run:
-    """A run with its summary."""
-    return views_runs.runs(session, [run], {run.id: summary_now(session, run)})[0]
+    """A run with its summary, and what limits it now."""
+    found = views_runs.runs(session, [run], {run.id: summary_now(session, run)})[0]
+    return found.model_copy(update={"effective": views_runs.concurrency(concurrency_of(session, run.id))})
 
 
 @router.post("/runs", status_code=201)
@@ -200,7 +204,8 @@ def list_episodes(  # noqa: PLR0913 - one parameter per filter
         cursor=cursor,
         limit=limit,
     )
-    items = [views_runs.episode(row) for row in found.items]
+    why = explain(session, [row.episode for row in found.items])
+    items = [views_runs.episode(row, why.get(row.episode.id)) for row in found.items]
     return schemas.Page[schemas.Episode](items=items, next=following(request, found.next))
 
 
@@ -240,6 +245,12 @@ def changed(run: models.Run, episodes: int) -> schemas.Changed:
 def waiting(session: Session, run_id: UUID) -> int:
     """Episodes that wait now."""
     return episode_service.number_waiting(session, run_id)
+
+
+@router.patch("/runs/{run_id}")
+def retune(session: SessionDep, run_id: Id, body: RunTuning) -> schemas.Run:
+    """Change how a run shares in the slots, from the next claim on; nothing of what it measures. Safe to repeat."""
+    return one(session, retune_run(session, run_id, Tuning.model_validate(body.model_dump(exclude_unset=True))))
 
 
 @router.post("/runs/{run_id}/pause")

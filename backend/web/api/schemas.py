@@ -190,6 +190,23 @@ class NotRunnable(View):
     reason: str = Field(examples=["localc is not installed"])
 
 
+class Waiting(View):
+    """Why an episode waits."""
+
+    why: str = Field(examples=["all 8 slots are in use; 3 episodes of its run come first"])
+    ahead: int | None = Field(default=None, description="Episodes of its run that come first, if only its turn is due.")
+    starts_at: datetime | None = Field(default=None, description="About when it begins, where that can be said.")
+
+
+class Concurrency(View):
+    """How many of a run's episodes can be under way at once now, and what limits it."""
+
+    at_once: int = Field(examples=[3])
+    slots: int = Field(description="Slots of its provider that may be used now.", examples=[8])
+    factor: str = Field(examples=["model rate limit"])
+    words: str = Field(examples=["3 of 8 slots: model rate limit"])
+
+
 class Episode(View):
     """One (task, repeat) of a run: what the leaderboard counts."""
 
@@ -203,7 +220,8 @@ class Episode(View):
     repeat: int = Field(examples=[1])
     seed: int
     state: EpisodeState
-    reason: str = Field(default="", description="Why it waits or is not runnable.")
+    reason: str = Field(default="", description="Why it was held back or is not runnable.")
+    waiting: Waiting | None = Field(default=None, description="Why it waits; not where all of a run are asked for.")
     outcome: Outcome | None = None
     mixed: bool = Field(default=False, description="A person helped: scored, but not counted as the agent's.")
     ended_by: EndedBy | None = None
@@ -241,6 +259,9 @@ class Run(View):
     )
     purpose: str = Field(description="measure, validate or demo", examples=["measure"])
     open: bool = False
+    priority: int = Field(default=0, description="-10 to 10; higher ones come first.")
+    concurrency: int | None = Field(default=None, description="Its simultaneous episodes at most; null = no limit.")
+    effective: Concurrency | None = Field(default=None, description="Only where one run is asked for, until it ends.")
     actor: str = ""
     counts: Counts
     summary: Summary

@@ -9,9 +9,11 @@ from sqlalchemy.orm import Session
 from backend.db import models
 from backend.db.repositories import api as repository
 from backend.domain.episode import Outcome
+from backend.domain.scheduling.limits import Concurrency
 from backend.services.episodes import EpisodeRow, EvaluationRow
 from backend.services.summary import BOOTSTRAP
 from backend.services.summary import Summary as Computed
+from backend.services.waiting import Why
 from backend.web.api import schemas
 
 
@@ -71,6 +73,8 @@ def _run(row: models.Run, names: repository.RunNames, computed: Computed) -> sch
         pins=row.pins,
         purpose=row.purpose,
         open=row.open,
+        priority=row.priority,
+        concurrency=row.concurrency,
         actor=names.actor,
         counts=shown.counts,
         summary=shown,
@@ -80,7 +84,19 @@ def _run(row: models.Run, names: repository.RunNames, computed: Computed) -> sch
     )
 
 
-def episode(row: EpisodeRow) -> schemas.Episode:
+def concurrency(found: Concurrency | None) -> schemas.Concurrency | None:
+    """What limits a run."""
+    if found is None:
+        return None
+    return schemas.Concurrency(at_once=found.at_once, slots=found.slots, factor=found.factor, words=found.words)
+
+
+def waiting(found: Why | None) -> schemas.Waiting | None:
+    """Why an episode waits."""
+    return None if found is None else schemas.Waiting(why=found.sentence, ahead=found.ahead, starts_at=found.starts_at)
+
+
+def episode(row: EpisodeRow, why: Why | None = None) -> schemas.Episode:
     """An episode with its task and newest attempt."""
     found, task = row.episode, row.task
     return schemas.Episode(
@@ -95,6 +111,7 @@ def episode(row: EpisodeRow) -> schemas.Episode:
         seed=found.seed,
         state=found.state,
         reason=found.reason,
+        waiting=waiting(why),
         outcome=found.outcome,
         mixed=found.mixed,
         ended_by=found.ended_by,

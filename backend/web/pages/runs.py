@@ -1,17 +1,20 @@
 """`/runs` and `/runs/{id}`: which runs exist, and how is this one doing?"""
 
 from collections.abc import Callable
+from typing import Annotated
 from uuid import UUID
 
-from fastapi import Request
+from fastapi import Form, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
+from pydantic import ValidationError
 from sqlalchemy.orm import Session
 
 from backend.domain.episode import RunState
-from backend.domain.errors import NotFound
+from backend.domain.errors import Invalid, NotFound
 from backend.domain.measures import in_order, info
 from backend.services import pages_process, pages_runs
 from backend.services import runs as service
+from backend.services.tuning import Tuning, retune_run
 from backend.web.edge import SessionDep
 from backend.web.pages.common import Cursor, Id, Text, page_router, see
 from backend.web.templating import render
@@ -55,6 +58,20 @@ def run(  # noqa: PLR0913 - same
     means = {} if page.unrated else pages_process.measures(session, [run_id]).get(run_id, {})
     values = {"page": page, "run": page.run, "filters": filters, "after": after}
     return render(request, "run.html", {**values, "means": means, "measures": in_order(list(means)), "info": info})
+
+
+@router.post("/runs/{run_id}/retune")
+def retune(
+    session: SessionDep, run_id: Id, priority: Annotated[int, Form()], concurrency: Annotated[str, Form()] = ""
+) -> RedirectResponse:
+    """How the run shares in the slots, from the next claim on; an empty limit is none."""
+    try:
+        wanted = Tuning.model_validate({"priority": priority, "concurrency": concurrency.strip() or None})
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise Invalid(str(first["msg"]), path=str(first["loc"][0])) from None
+    retune_run(session, run_id, wanted)
+    return see(f"/runs/{run_id}#scheduling")
 
 
 @router.post("/runs/{run_id}/{move}")

@@ -5,7 +5,8 @@ from typing import Annotated
 from fastapi import Form, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from backend.services import licences, pages_workers
+from backend.domain.scheduling.projects import read
+from backend.services import licences, pages_workers, tuning
 from backend.web.edge import ActorDep, SessionDep
 from backend.web.pages.common import page_router, see
 from backend.web.templating import render
@@ -17,6 +18,21 @@ router = page_router()
 def workers(request: Request, session: SessionDep) -> HTMLResponse:
     """Nodes, slots, providers, agents, and the worker processes."""
     return render(request, "workers.html", {"page": pages_workers.workers_page(session)})
+
+
+@router.post("/workers/projects")
+def set_rules(
+    session: SessionDep,
+    *,
+    name: Annotated[str, Form()],
+    weight: Annotated[float, Form()],
+    quota: Annotated[str, Form()] = "",
+    reserved: Annotated[str, Form()] = "",
+) -> RedirectResponse:
+    """How a project shares in the slots."""
+    changes = {"weight": weight, "quota": read(quota, "quota"), "reserved": read(reserved, "reserved")}
+    tuning.set_rules(session, name, changes)
+    return see("/workers#projects")
 
 
 @router.post("/workers/licences")

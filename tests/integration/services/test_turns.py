@@ -167,7 +167,7 @@ class TestBounds:
     def test_a_project_keeps_to_its_quotas_over_all_its_runs(self, queued: World) -> None:
         worker = queued.worker(slots=9)
         for run in (queued.submit(), queued.submit()):
-            in_project(queued, run, "small", quota={"": 3})
+            in_project(queued, run, "small", quota={"all": 3})
         assert len(take(queued, worker, 9)) == 3
         assert take(queued, worker, 9) == []
 

@@ -1,7 +1,8 @@
 import pytest
 from pydantic import ValidationError
 
-from backend.domain.scheduling.projects import ALL, ProjectRules
+from backend.domain.errors import Invalid
+from backend.domain.scheduling.projects import ALL, ProjectRules, read, written
 
 
 class TestQuotaFull:
@@ -27,3 +28,16 @@ class TestProjectRules:
     def test_refuses_what_makes_no_sense(self, wrong: dict[str, object]) -> None:
         with pytest.raises(ValidationError):
             ProjectRules.model_validate(wrong)
+
+
+class TestWritten:
+    def test_is_read_back(self) -> None:
+        assert written({"k8s": 8, "all": 12}) == "all=12 k8s=8"
+        assert read("all=12, k8s=8", "quota") == {"all": 12, "k8s": 8}
+        assert read(" ", "quota") == {}
+
+    @pytest.mark.parametrize("wrong", ["k8s", "k8s=-1", "=3", "k8s=x"])
+    def test_anything_else_is_refused_by_name(self, wrong: str) -> None:
+        with pytest.raises(Invalid) as caught:
+            read(wrong, "quota")
+        assert caught.value.path == "quota"

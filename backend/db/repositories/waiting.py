@@ -1,0 +1,49 @@
+"""Waiting episodes: which come first in their run, what they need, who could do them."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy import select, text
+from sqlalchemy.orm import Session
+
+from backend.db.models import Worker
+from backend.db.models.words import WorkerState
+
+_PLACES = text("""
+    SELECT id, ahead, seconds FROM (
+        SELECT id, row_number() OVER first - 1 AS ahead,
+            coalesce(sum(expected_seconds) OVER (first ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS seconds
+        FROM episode
+        WHERE run_id = :run AND state = 'waiting' AND available_at < '9000-01-01 00:00:00+00'
+        WINDOW first AS (ORDER BY priority DESC, repeat, expected_seconds DESC, id)
+    ) placed WHERE id = ANY(:ids)
+""")
+_LEFT = text("""
+    SELECT run_id, count(*) AS number FROM episode
+    WHERE run_id = ANY(:runs) AND state = 'waiting' AND available_at < '9000-01-01 00:00:00+00' GROUP BY run_id
+""")
+
+
+@dataclass(frozen=True)
+class Place:
+    """How many waiting episodes of its run come before one, and how many seconds they should take together."""
+
+    ahead: int
+    seconds: float
+
+
+def places(session: Session, run_id: UUID, episode_ids: Collection[UUID]) -> dict[UUID, Place]:
+    """Where these waiting episodes of a run stand."""
+    rows = session.execute(_PLACES, {"run": run_id, "ids": list(episode_ids)})
+    return {row.id: Place(int(row.ahead), float(row.seconds)) for row in rows}
+
+
+def left(session: Session, runs: Collection[UUID]) -> dict[UUID, int]:
+    """Waiting episodes by run, without those that are held back."""
+    return {row.run_id: int(row.number) for row in session.execute(_LEFT, {"runs": list(runs)})}
+
+
+def online(session: Session) -> Sequence[Worker]:
+    """Workers that can be given work."""
+    return session.scalars(select(Worker).where(Worker.state == WorkerState.ONLINE.value)).all()

@@ -1,0 +1,78 @@
+"""How many episodes a run can have under way at once, and what keeps it from having more, in words."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from backend.domain.scheduling.projects import ALL
+from backend.domain.scheduling.reservations import Urgency
+from backend.domain.scheduling.snapshot import Now, RunNow
+
+
+@dataclass(frozen=True)
+class Concurrency:
+    """A run's effective concurrency: `at_once` of `slots` that there are, and the limiting factor."""
+
+    at_once: int
+    slots: int
+    factor: str
+
+    @property
+    def words(self) -> str:
+        """`3 of 8 slots: model rate limit`."""
+        return f"{self.at_once} of {self.slots} slot{'' if self.slots == 1 else 's'}: {self.factor}"
+
+
+def concurrency(now: Now, run: RunNow, slots: int, left: int, closed: Sequence[str] = ()) -> Concurrency:
+    """The least of all that bounds a run; of equals, the one that a person can change soonest comes first.
+
+    Args:
+        now: the queue of its provider; its runs are those that want slots.
+        run: the run.
+        slots: of the provider that may be used now.
+        left: episodes of the run that have not ended.
+        closed: why none may begin at all, in words: it is paused, no worker can do it.
+    """
+    if closed:
+        return Concurrency(0, slots, closed[0])
+    bounds = [*_own(run), *_quota(now, run), *_model(run), *_kept(now, run, slots), *_share(now, run, slots)]
+    bounds += [(slots, "all the slots there are"), (left, "no more episodes are left")]
+    number, factor = min(bounds, key=lambda bound: bound[0])
+    return Concurrency(max(0, number), slots, factor)
+
+
+def _own(run: RunNow) -> list[tuple[int, str]]:
+    return [] if run.concurrency is None else [(run.concurrency, "the run's own limit")]
+
+
+def _model(run: RunNow) -> list[tuple[int, str]]:
+    return [(run.in_use, "model rate limit")] if run.model_waits else []
+
+
+def _quota(now: Now, run: RunNow) -> list[tuple[int, str]]:
+    project = now.projects[run.project_id]
+    found = []
+    for name, number in project.rules.quotas(now.provider):
+        used = sum(project.in_use.values()) if name == ALL else project.in_use.get(name, 0)
+        whose = "desktops in all" if name == ALL else f"{name} desktops"
+        found.append((number - (used - run.in_use), f"the project's quota of {number} {whose}"))
+    return found
+
+
+def _kept(now: Now, run: RunNow, slots: int) -> list[tuple[int, str]]:
+    kept = now.reserve.kept(run.project_id, run.urgency)
+    whose = "other projects'" if run.urgency is not Urgency.NOBODY else "people's"
+    return [(slots - kept, f"{kept} kept free for {whose} interactive episodes")] if kept else []
+
+
+def _share(now: Now, run: RunNow, slots: int) -> list[tuple[int, str]]:
+    """Its fair share, if others want slots, too: of its project's, if other projects do."""
+    others = [each for each in now.runs if each.id != run.id and each.priority >= run.priority]
+    if not others:
+        return []
+    projects = {each.project_id for each in others} | {run.project_id}
+    weights = sum(now.projects[each].rules.weight for each in projects)
+    part = now.projects[run.project_id].rules.weight / weights
+    runs = 1 + sum(each.project_id == run.project_id for each in others)
+    words = f"a fair share with {len(others)} other run{'' if len(others) == 1 else 's'}"
+    return [(max(1, math.ceil(slots * part / runs)), words)]

@@ -1,0 +1,117 @@
+"""Why an episode waits, in one sentence: the first of all reasons that would have to go before it may begin."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from backend.domain.scheduling.needs import Able, Need
+
+NEVER = 9000
+"""From that year on an episode is held back: it does not begin by itself."""
+
+
+@dataclass(frozen=True)
+class Waiter:
+    """What is known of a waiting episode.
+
+    Attributes:
+        reason: as its row has it: why it was held back, what its last attempt came to.
+        need: of its task; None = not known.
+        lacking: licences without a free seat, in words.
+    """
+
+    available_at: datetime
+    reason: str = ""
+    need: Need | None = None
+    lacking: str = ""
+
+
+@dataclass(frozen=True)
+class Stand:
+    """Where its run stands.
+
+    Attributes:
+        state: of the run.
+        agent, image: that it names.
+        hindrance: what keeps the run from one more slot (`bounds.hindrance`).
+        slots, free: of its provider, usable now; free = nobody holds it.
+        first: episodes of other runs that come first, in words; empty if none do.
+    """
+
+    state: str
+    provider: str
+    agent: str
+    image: str | None
+    hindrance: str
+    slots: int
+    free: int
+    first: str = ""
+
+
+@dataclass(frozen=True)
+class Reason:
+    """One sentence, without a full stop. `turn`: it waits for nothing but its turn."""
+
+    words: str
+    turn: bool = False
+
+
+def why(waiter: Waiter, stand: Stand, workers: Sequence[Able], now: datetime, ahead: int | None) -> Reason:
+    """The first of all reasons.
+
+    Args:
+        waiter: the episode.
+        stand: its run.
+        workers: what each online worker can do with the run's provider; nothing for those that do not have it.
+        now: the database's clock.
+        ahead: waiting episodes of its run that come first; None = not known.
+    """
+    found = (
+        ("the run is paused" if stand.state == "paused" else "")
+        or _later(waiter, now)
+        or unable(stand.provider, stand.agent, stand.image, [waiter.need] if waiter.need else [], workers)
+        or (f"waits for {waiter.lacking}" if waiter.lacking else "")
+        or (f"every slot of {stand.provider} is closed" if not stand.slots else "")
+        or stand.hindrance
+    )
+    return Reason(found) if found else Reason(_queue(stand, ahead), turn=True)
+
+
+def _later(waiter: Waiter, now: datetime) -> str:
+    if waiter.available_at.year >= NEVER:
+        return waiter.reason or "it is held back"
+    if waiter.available_at > now:
+        return f"backs off until {waiter.available_at:%H:%M:%S} UTC: {waiter.reason or 'its last attempt was lost'}"
+    return ""
+
+
+def unable(provider: str, agent: str, image: str | None, needs: Iterable[Need], workers: Sequence[Able]) -> str:
+    """What no online worker has, in words; empty where there is one for each need."""
+    if not workers:
+        return f"no worker is online that has the provider {provider}"
+    runs_it = [able for able in workers if agent in able.agents]
+    if not runs_it:
+        return f"the agent {agent} works on no worker that is online"
+    with_image = [able for able in runs_it if able.fits(agent, image)]
+    if not with_image:
+        return f"no worker that is online has the image {image}"
+    lacking = [need for need in needs if not any(able.meets(need, image) for able in with_image)]
+    return _lacking(lacking[0], with_image, image) if lacking else ""
+
+
+def _lacking(need: Need, workers: Sequence[Able], image: str | None) -> str:
+    known = [able.programs.get(need.os, {}).get(image or "") for able in workers]
+    offered: Mapping[int, frozenset[str]] = {index: found for index, found in enumerate(known) if found is not None}
+    if not offered:
+        return f"no worker that is online has {need.os} desktops"
+    missing = min((need.programs - found for found in offered.values()), key=len)
+    return f"no worker that is online has the program{'' if len(missing) == 1 else 's'} {', '.join(sorted(missing))}"
+
+
+def _queue(stand: Stand, ahead: int | None) -> str:
+    if stand.free:
+        return "it is about to begin"
+    slots = "the only slot is" if stand.slots == 1 else f"all {stand.slots} slots are"
+    before = "" if ahead is None else f"; {ahead} episode{'' if ahead == 1 else 's'} of its run come first"
+    before = before.replace("episode of its run come", "episode of its run comes")
+    return f"{slots} in use{before}{'; ' + stand.first if stand.first else ''}"

@@ -1,0 +1,97 @@
+"""How a run and a project share in the slots is changed here, also in mid-run: in force from the next claim."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from sqlalchemy.orm import Session
+
+from backend.db.models import Project, Run
+from backend.db.repositories import projects as project_repository
+from backend.db.repositories import runs as repository
+from backend.db.repositories import scheduling
+from backend.domain.episode import RunState
+from backend.domain.errors import Conflict, Invalid, NotFound
+from backend.domain.scheduling.priorities import HIGHEST, LOWEST
+from backend.domain.scheduling.projects import ProjectRules
+from backend.services import events, queue
+from backend.services.events import Kind
+
+MOST_AT_ONCE = 100_000
+_ENDED = {RunState.COMPLETED, RunState.CANCELLED}
+
+
+class Tuning(BaseModel):
+    """What may change of a run while it goes on: nothing of what it measures. What is not given stays.
+
+    Attributes:
+        priority: -10 to 10.
+        concurrency: its simultaneous episodes at most; None = no limit of its own.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    priority: int = Field(default=0, ge=LOWEST, le=HIGHEST)
+    concurrency: int | None = Field(default=None, ge=1, le=MOST_AT_ONCE)
+
+
+@dataclass(frozen=True)
+class ProjectRow:
+    """A project with its rules and the desktops it has, by provider."""
+
+    name: str
+    rules: ProjectRules
+    in_use: dict[str, int]
+
+
+def retune_run(session: Session, run_id: UUID, tuning: Tuning) -> Run:
+    """Changes what `tuning` names, from the next claim on; attempts under way go on. Safe to call twice.
+
+    Raises:
+        NotFound: no such run.
+        Conflict: it has ended.
+    """
+    run = repository.lock(session, run_id)
+    if run is None:
+        raise NotFound(f"there is no run {run_id}", hint="`deskarena run list` shows them.")
+    if RunState(run.state) in _ENDED:
+        raise Conflict(f"the run is {run.state}: nothing of it is given a slot any more")
+    wanted: dict[str, Any] = tuning.model_dump(exclude_unset=True)
+    changed = {name: value for name, value in wanted.items() if getattr(run, name) != value}
+    for name, value in changed.items():
+        setattr(run, name, value)
+    if changed:
+        events.append(session, run, Kind.RUN_TUNED, changed)
+        queue.wake_workers(session)
+    return run
+
+
+def list_projects(session: Session) -> list[ProjectRow]:
+    """All projects by name."""
+    busy = scheduling.in_use_by_project(session)
+    return [ProjectRow(row.name, _rules(row), busy.get(row.id, {})) for row in project_repository.listing(session)]
+
+
+def set_rules(session: Session, name: str, changes: dict[str, Any]) -> ProjectRow:
+    """Changes a project's rules; those that `changes` does not name stay.
+
+    Raises:
+        NotFound: no such project.
+        Invalid: a rule makes no sense; `path` names it.
+    """
+    row = project_repository.by_name(session, name)
+    if row is None:
+        raise NotFound(f"there is no project {name!r}", hint="`deskarena project list` shows them.")
+    try:
+        rules = ProjectRules.model_validate({**_rules(row).model_dump(), **changes})
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise Invalid(str(first["msg"]), path=".".join(str(part) for part in first["loc"])) from None
+    row.weight, row.quota, row.reserved = rules.weight, dict(rules.quota), dict(rules.reserved)
+    queue.wake_workers(session)
+    return next(each for each in list_projects(session) if each.name == name)
+
+
+def _rules(row: Project) -> ProjectRules:
+    return ProjectRules(weight=row.weight, quota=row.quota, reserved=row.reserved)

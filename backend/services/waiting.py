@@ -1,0 +1,155 @@
+"""Why each waiting episode waits, and how many of a run can be under way at once: one look, for many of them."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row
+from sqlalchemy.orm import Session
+
+from backend.db.models import Agent, Episode, Run
+from backend.db.repositories import episodes as episode_repository
+from backend.db.repositories import licences, scheduling
+from backend.db.repositories import runs as run_repository
+from backend.db.repositories import waiting as repository
+from backend.db.repositories.licences import Seats
+from backend.domain.episode import EpisodeState, RunState
+from backend.domain.run import RunConfig
+from backend.domain.scheduling.bounds import hindrance
+from backend.domain.scheduling.limits import Concurrency, concurrency
+from backend.domain.scheduling.needs import Able, Need
+from backend.domain.scheduling.order import rank
+from backend.domain.scheduling.snapshot import Now, RunNow
+from backend.domain.scheduling.waiting import Stand, Waiter, unable, why
+from backend.services.licences import shortage
+from backend.services.queues import now_of, run_of
+from backend.services.turns import able_of, needs_of
+
+_OPEN = {RunState.QUEUED, RunState.RUNNING, RunState.PAUSED}
+
+
+@dataclass(frozen=True)
+class Why:
+    """Why an episode waits.
+
+    Attributes:
+        sentence: the first reason.
+        ahead: waiting episodes of its run that come first; None where it waits for something else than its turn.
+        starts_at: about when it begins, if its run keeps the slots it has and episodes take what is expected of
+            them; None where that cannot be said.
+    """
+
+    sentence: str
+    ahead: int | None = None
+    starts_at: datetime | None = None
+
+
+def explain(session: Session, episodes: Sequence[Episode]) -> dict[UUID, Why]:
+    """Why these wait, by episode; nothing of those that do not."""
+    by_run: dict[UUID, list[Episode]] = defaultdict(list)
+    for each in episodes:
+        if each.state == EpisodeState.WAITING:
+            by_run[each.run_id].append(each)
+    view = _View(session)
+    return {key: found for run_id, rows in by_run.items() for key, found in view.explain(run_id, rows).items()}
+
+
+def concurrency_of(session: Session, run_id: UUID) -> Concurrency | None:
+    """How many of the run's episodes can be under way at once, and what limits it; None once the run has ended."""
+    run = run_repository.get(session, run_id)
+    return None if run is None or RunState(run.state) not in _OPEN else _View(session).concurrency(run)
+
+
+class _View:
+    """What there is at one moment; each part is read when it is first asked for."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._nows: dict[str, Now] = {}
+        self._slots: dict[str, tuple[int, int]] = {}
+
+    def explain(self, run_id: UUID, episodes: Sequence[Episode]) -> dict[UUID, Why]:
+        run = self._session.get_one(Run, run_id)
+        stand, needs = self._stand(run), {need.id: need for need in needs_of(self._session, run.task_set_id)}
+        places = repository.places(self._session, run_id, [each.id for each in episodes])
+        found = {}
+        for each in episodes:
+            place, need = places.get(each.id), needs.get(each.needs) if each.needs else None
+            ahead = None if place is None else place.ahead
+            waiter = Waiter(each.available_at, each.reason, need, self._lacking(need))
+            reason = why(waiter, stand, self._able(run.provider), self._time, ahead)
+            starts = self._starts(run, place.seconds) if reason.turn and place is not None else None
+            found[each.id] = Why(reason.words, ahead if reason.turn else None, starts)
+        return found
+
+    def concurrency(self, run: Run) -> Concurrency:
+        slots, _ = self._slots_of(run.provider)
+        left = repository.left(self._session, [run.id]).get(run.id, 0) + run.in_use
+        agent, image = self._agent(run), RunConfig.model_validate(run.config).desktop_image
+        needs = needs_of(self._session, run.task_set_id)
+        closed = ["the run is paused"] if run.state == RunState.PAUSED else []
+        one = [unable(run.provider, agent, image, [need], self._able(run.provider)) for need in needs]
+        closed += [min(one, key=len)] if one and all(one) else []
+        return concurrency(self._now(run.provider), self._run(run), slots, left, closed)
+
+    def _stand(self, run: Run) -> Stand:
+        slots, free = self._slots_of(run.provider)
+        now, mine = self._now(run.provider), self._run(run)
+        image = RunConfig.model_validate(run.config).desktop_image
+        agent = self._agent(run)
+        return Stand(run.state, run.provider, agent, image, hindrance(now, mine), slots, free, self._first(now, mine))
+
+    def _first(self, now: Now, mine: RunNow) -> str:
+        """Runs that come before this one whatever the shares, with their episodes."""
+        before = [run.id for run in now.runs if run.id != mine.id and rank(now, run) > rank(now, mine)]
+        number = sum(repository.left(self._session, before).values()) if before else 0
+        return f"{number} episode{'' if number == 1 else 's'} of more urgent runs come first" if number else ""
+
+    def _starts(self, run: Run, seconds: float) -> datetime | None:
+        return self._time + timedelta(seconds=seconds / run.in_use) if run.in_use else None
+
+    def _lacking(self, need: Need | None) -> str:
+        return shortage(need.licences, self._seats) if need is not None and need.licences else ""
+
+    def _agent(self, run: Run) -> str:
+        return self._session.get_one(Agent, run.agent_id).name
+
+    def _run(self, run: Run) -> RunNow:
+        """The run in the queue, whether or not it wants a slot."""
+        return next(run_of(row) for row in self._rows if row.id == run.id)
+
+    def _now(self, provider: str) -> Now:
+        if provider not in self._nows:
+            wanting = [row for row in self._rows if row.provider == provider and row.ready]
+            found = now_of(self._session, provider, self._rows, wanting)
+            self._nows[provider] = found
+        return self._nows[provider]
+
+    def _slots_of(self, provider: str) -> tuple[int, int]:
+        if provider not in self._slots:
+            self._slots[provider] = scheduling.slots(self._session, provider)
+        return self._slots[provider]
+
+    def _able(self, provider: str) -> list[Able]:
+        having = (row for row in self._workers if row.capabilities.get("providers", {}).get(provider, {}).get("ok"))
+        return [able_of(row, provider) for row in having]
+
+    @cached_property
+    def _rows(self) -> Sequence[Row[Any]]:
+        return scheduling.queue(self._session)
+
+    @cached_property
+    def _workers(self) -> Sequence[Any]:
+        return repository.online(self._session)
+
+    @cached_property
+    def _seats(self) -> Sequence[Seats]:
+        return licences.seats(self._session)
+
+    @cached_property
+    def _time(self) -> datetime:
+        return episode_repository.now(self._session)

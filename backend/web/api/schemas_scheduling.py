@@ -1,0 +1,38 @@
+"""What the REST API takes and gives of scheduling."""
+
+from pydantic import Field
+
+from backend.domain.scheduling.priorities import HIGHEST, LOWEST
+from backend.services.tuning import MOST_AT_ONCE
+from backend.web.api.schemas import Body, View
+
+_BY_PROVIDER = "By provider; `all` = all providers together."
+
+
+class RunTuning(Body):
+    """What may change of a run while it goes on; what is not given stays."""
+
+    priority: int = Field(default=0, ge=LOWEST, le=HIGHEST, description="Higher ones come first.", examples=[5])
+    concurrency: int | None = Field(
+        default=None, ge=1, le=MOST_AT_ONCE, description="Episodes at once at most; null = no limit.", examples=[4]
+    )
+
+
+class ProjectBody(Body):
+    """How a project shares in the slots; what is not given stays."""
+
+    weight: float = Field(default=1.0, ge=0.01, le=1000, examples=[2.0])
+    quota: dict[str, int] = Field(default={}, description=f"Desktops at once. {_BY_PROVIDER}", examples=[{"all": 12}])
+    reserved: dict[str, int] = Field(
+        default={}, description="Slots kept free for its interactive episodes, by provider.", examples=[{"local": 1}]
+    )
+
+
+class ProjectView(View):
+    """A project."""
+
+    name: str = Field(examples=["default"])
+    weight: float
+    quota: dict[str, int] = Field(description=_BY_PROVIDER)
+    reserved: dict[str, int]
+    in_use: dict[str, int] = Field(description="Desktops that it has now, by provider.", examples=[{"local": 2}])

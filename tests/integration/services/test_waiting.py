@@ -1,0 +1,149 @@
+"""Why episodes wait and what limits a run, on a real PostgreSQL; and what changes it in mid-run."""
+
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+from sqlalchemy import event, select, text
+
+from backend.db.models import Episode, Run
+from backend.domain.errors import Conflict, Invalid, NotFound
+from backend.services import claims, events, runs, tuning
+from backend.services.tuning import Tuning
+from backend.services.waiting import Why, concurrency_of, explain
+from tests.factories.records import World, capabilities
+from tests.factories.tasks import make_benchmark, make_task
+
+
+@pytest.fixture
+def queued(installation: World) -> World:
+    """An installation with a benchmark of 12 tasks."""
+    installation.benchmark(make_benchmark(*(make_task(name=f"t{n:02}") for n in range(12))))
+    return installation
+
+
+def why(world: World, run: Run) -> list[Why]:
+    """Of the run's waiting episodes, in the order of submission."""
+    with world.work() as session:
+        rows = session.scalars(select(Episode).where(Episode.run_id == run.id).order_by(Episode.id)).all()
+        found = explain(session, rows)
+        return [found[row.id] for row in rows if row.id in found]
+
+
+def words(world: World, run: Run) -> str:
+    found = world.do(concurrency_of, run.id)
+    assert found is not None
+    return str(found.words)
+
+
+class TestExplain:
+    def test_says_whose_turn_comes_first_and_about_when(self, queued: World) -> None:
+        worker, run = queued.worker(slots=2), queued.submit()
+        queued.do(claims.claim_many, worker.id, "local", 2)
+        with queued.work() as session:
+            session.execute(text("UPDATE episode SET expected_seconds = 100"))
+            at = session.scalar(text("SELECT now()"))
+        first, second, *_ = why(queued, run)
+        assert first.sentence == "all 2 slots are in use; 0 episodes of its run come first"
+        assert (first.ahead, second.ahead) == (0, 1)
+        assert second.starts_at is not None
+        assert timedelta(seconds=49) < second.starts_at - at < timedelta(seconds=70)
+
+    def test_says_what_is_more_urgent(self, queued: World) -> None:
+        worker, run = queued.worker(slots=1), queued.submit()
+        urgent = queued.submit()
+        queued.do(tuning.retune_run, urgent.id, Tuning(priority=3))
+        queued.do(claims.claim_many, worker.id, "local", 1)
+        assert why(queued, run)[0].sentence == (
+            "the only slot is in use; 0 episodes of its run come first; 11 episodes of more urgent runs come first"
+        )
+
+    def test_says_what_nobody_can_do(self, installation: World) -> None:
+        installation.benchmark(make_benchmark(make_task(requires=("gimp",))))
+        gone = installation.worker(capabilities=capabilities(("gimp",)))
+        run = installation.submit()
+        assert why(installation, run)[0].sentence == "it is about to begin"
+        installation.do(claims.drain, gone.id)
+        assert why(installation, run)[0].sentence == "no worker is online that has the provider local"
+        installation.worker("poor", node="n2", pid=2)
+        assert why(installation, run)[0] == Why("no worker that is online has the program gimp")
+
+    def test_asks_the_database_as_often_for_many_as_for_one(self, queued: World) -> None:
+        queued.worker(slots=1)
+        run = queued.submit(repeats=4)
+        asked: list[str] = []
+        with queued.work() as session:
+            rows = session.scalars(select(Episode).where(Episode.run_id == run.id)).all()
+            listener = lambda *given: asked.append(given[2])  # noqa: E731
+            event.listen(session.get_bind(), "before_cursor_execute", listener)
+            try:
+                explain(session, rows[:1])
+                one = len(asked)
+                explain(session, rows)
+            finally:
+                event.remove(session.get_bind(), "before_cursor_execute", listener)
+        assert len(rows) == 48
+        assert len(asked) - one <= one
+
+    def test_says_nothing_of_what_does_not_wait(self, queued: World) -> None:
+        worker, run = queued.worker(slots=12), queued.submit()
+        queued.do(claims.claim_many, worker.id, "local", 12)
+        assert why(queued, run) == []
+
+
+class TestConcurrencyOf:
+    def test_names_what_limits_it(self, queued: World) -> None:
+        worker, run = queued.worker(slots=8), queued.submit()
+        assert words(queued, run) == "8 of 8 slots: all the slots there are"
+        (claim,) = queued.do(claims.claim_many, worker.id, "local", 1)
+        queued.do(claims.worker_heartbeat, worker.id, [claim.lease_id], {claim.lease_id: "model rate limit"})
+        assert words(queued, run) == "1 of 8 slots: model rate limit"
+        assert why(queued, run)[0].sentence == "model rate limit: 1 of its 1 episodes wait for the model"
+        queued.do(runs.pause_run, run.id)
+        assert words(queued, run) == "0 of 8 slots: the run is paused"
+        queued.do(runs.cancel_run, run.id)
+        assert queued.do(concurrency_of, run.id) is None
+
+
+class TestRetuneRun:
+    def test_holds_from_the_next_claim_on_and_is_told(self, queued: World) -> None:
+        worker, run = queued.worker(slots=9), queued.submit()
+        before = run.config_hash
+        for _ in range(2):
+            queued.do(tuning.retune_run, run.id, Tuning(concurrency=2, priority=4))
+        assert len(queued.do(claims.claim_many, worker.id, "local", 9)) == 2
+        assert words(queued, run) == "2 of 9 slots: the run's own limit"
+        queued.do(tuning.retune_run, run.id, Tuning(concurrency=None))
+        assert len(queued.do(claims.claim_many, worker.id, "local", 9)) == 7
+        with queued.work() as session:
+            told = [row.data for row in events.list_after(session, run.id) if row.kind == "run_tuned"]
+            row = session.get_one(Run, run.id)
+            assert (row.priority, row.concurrency, row.config_hash) == (4, None, before)
+        assert told == [{"priority": 4, "concurrency": 2}, {"concurrency": None}]
+
+    def test_not_of_a_run_that_has_ended(self, queued: World) -> None:
+        _, run = queued.worker(), queued.submit()
+        queued.do(runs.cancel_run, run.id)
+        with pytest.raises(Conflict, match="cancelled"):
+            queued.do(tuning.retune_run, run.id, Tuning(priority=1))
+        with pytest.raises(NotFound):
+            queued.do(tuning.retune_run, UUID(int=0), Tuning(priority=1))
+
+
+class TestSetRules:
+    def test_holds_from_the_next_claim_on(self, queued: World) -> None:
+        worker, _ = queued.worker(slots=9), queued.submit()
+        row = queued.do(tuning.set_rules, "default", {"quota": {"local": 3}})
+        assert row.rules.quota == {"local": 3}
+        assert len(queued.do(claims.claim_many, worker.id, "local", 9)) == 3
+        (row,) = queued.do(tuning.list_projects)
+        assert (row.name, row.in_use, row.rules.weight) == ("default", {"local": 3}, 1.0)
+        assert queued.do(tuning.set_rules, "default", {"weight": 2.0}).rules.quota == {"local": 3}
+
+    def test_refuses_what_makes_no_sense(self, queued: World) -> None:
+        queued.worker()
+        queued.submit()
+        with pytest.raises(Invalid):
+            queued.do(tuning.set_rules, "default", {"weight": 0})
+        with pytest.raises(NotFound):
+            queued.do(tuning.set_rules, "nobody", {"weight": 1})

@@ -1,0 +1,48 @@
+from dataclasses import replace
+from uuid import UUID
+
+import pytest
+
+from backend.domain.scheduling.limits import Concurrency, concurrency
+from backend.domain.scheduling.projects import ALL, ProjectRules
+from backend.domain.scheduling.reservations import Reserve, Urgency
+from backend.domain.scheduling.snapshot import Now, ProjectNow, RunNow
+
+P, Q = UUID(int=1), UUID(int=2)
+RUN = RunNow(UUID(int=7), P, "local", in_use=3)
+
+
+def queue(*others: RunNow, rules: ProjectRules | None = None, in_use: int = 3, reserve: Reserve | None = None) -> Now:
+    projects = {P: ProjectNow(rules or ProjectRules(), {"local": in_use}), Q: ProjectNow(ProjectRules(weight=3))}
+    return Now("local", (RUN, *others), projects, reserve=reserve or Reserve(0, {}, {}))
+
+
+class TestConcurrency:
+    @pytest.mark.parametrize(
+        ("run", "now", "left", "words"),
+        [
+            (RUN, queue(), 50, "8 of 8 slots: all the slots there are"),
+            (RUN, queue(), 2, "2 of 8 slots: no more episodes are left"),
+            (replace(RUN, concurrency=5), queue(), 50, "5 of 8 slots: the run's own limit"),
+            (replace(RUN, model_waits=1), queue(), 50, "3 of 8 slots: model rate limit"),
+            (
+                RUN,
+                queue(rules=ProjectRules(quota={ALL: 6}), in_use=5),
+                50,
+                "4 of 8 slots: the project's quota of 6 desktops in all",
+            ),
+            (RUN, queue(reserve=Reserve(2, {}, {})), 50, "6 of 8 slots: 2 kept free for people's interactive episodes"),
+            (RUN, queue(RunNow(UUID(int=8), P, "local")), 50, "4 of 8 slots: a fair share with 1 other run"),
+            (RUN, queue(RunNow(UUID(int=8), Q, "local")), 50, "2 of 8 slots: a fair share with 1 other run"),
+            (RUN, queue(RunNow(UUID(int=8), Q, "local", priority=-1)), 50, "8 of 8 slots: all the slots there are"),
+        ],
+    )
+    def test_the_least_of_all_bounds_decides(self, run: RunNow, now: Now, left: int, words: str) -> None:
+        assert concurrency(now, run, 8, left).words == words
+
+    def test_nothing_begins_where_nothing_may(self) -> None:
+        assert concurrency(queue(), RUN, 8, 50, ["the run is paused"]) == Concurrency(0, 8, "the run is paused")
+
+    def test_a_person_may_use_what_is_kept_for_people(self) -> None:
+        now = queue(reserve=Reserve(2, {}, {}))
+        assert concurrency(now, replace(RUN, urgency=Urgency.PERSON), 8, 50).at_once == 8

@@ -1,0 +1,73 @@
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
+
+import pytest
+
+from backend.domain.scheduling.needs import Able, Need
+from backend.domain.scheduling.waiting import Reason, Stand, Waiter, unable, why
+
+NOW = datetime(2026, 3, 1, 13, 5, tzinfo=UTC)
+NEED = Need(uuid4(), "linux", frozenset({"gimp", "mousepad"}))
+STAND = Stand("running", "local", "noop", None, "", slots=8, free=0)
+WAITER = Waiter(NOW, need=NEED)
+
+
+def able(*programs: str, agents: tuple[str, ...] = ("noop",), images: tuple[str, ...] = ()) -> Able:
+    has = {"": frozenset(programs), **{image: frozenset(programs) for image in images}}
+    return Able("local", {"linux": has}, frozenset(agents), frozenset(images))
+
+
+GOOD = able("gimp", "mousepad", "ls")
+
+
+def words(waiter: Waiter = WAITER, stand: Stand = STAND, ahead: int | None = 3) -> str:
+    return why(waiter, stand, [GOOD], NOW, ahead).words
+
+
+class TestWhy:
+    @pytest.mark.parametrize(
+        ("waiter", "stand", "expected"),
+        [
+            (WAITER, replace(STAND, state="paused"), "the run is paused"),
+            (replace(WAITER, available_at=datetime(9999, 1, 1, tzinfo=UTC), reason="waits for a person"), STAND,
+             "waits for a person"),
+            (replace(WAITER, available_at=NOW + timedelta(seconds=90), reason="attempt 1 was lost (model_api)"), STAND,
+             "backs off until 13:06:30 UTC: attempt 1 was lost (model_api)"),
+            (replace(WAITER, lacking="a licence of Photoshop, 1 of 1 in use"), STAND,
+             "waits for a licence of Photoshop, 1 of 1 in use"),
+            (WAITER, replace(STAND, slots=0), "every slot of local is closed"),
+            (WAITER, replace(STAND, hindrance="the project's quota is reached: 8 of 8 desktops"),
+             "the project's quota is reached: 8 of 8 desktops"),
+        ],
+    )  # fmt: skip
+    def test_says_the_first_reason(self, waiter: Waiter, stand: Stand, expected: str) -> None:
+        assert why(waiter, stand, [GOOD], NOW, 3) == Reason(expected)
+
+    def test_else_it_waits_for_its_turn(self) -> None:
+        stand = replace(STAND, first="40 episodes of more urgent runs come first")
+        assert why(WAITER, stand, [GOOD], NOW, 3) == Reason(
+            "all 8 slots are in use; 3 episodes of its run come first; 40 episodes of more urgent runs come first",
+            turn=True,
+        )
+        assert words(ahead=1) == "all 8 slots are in use; 1 episode of its run comes first"
+        assert words(stand=replace(STAND, free=1)) == "it is about to begin"
+
+
+class TestUnable:
+    @pytest.mark.parametrize(
+        ("workers", "image", "expected"),
+        [
+            ([], None, "no worker is online that has the provider local"),
+            ([able(agents=("oracle",))], None, "the agent noop works on no worker that is online"),
+            ([GOOD], "full", "no worker that is online has the image full"),
+            ([able("ls"), able("mousepad")], None, "no worker that is online has the program gimp"),
+            ([able("ls")], None, "no worker that is online has the programs gimp, mousepad"),
+            ([replace(GOOD, programs={"windows": {"": frozenset()}})], None,
+             "no worker that is online has linux desktops"),
+            ([able("ls"), GOOD], None, ""),
+            ([able("gimp", "mousepad", images=("full",))], "full", ""),
+        ],
+    )  # fmt: skip
+    def test_says_what_nobody_has(self, workers: list[Able], image: str | None, expected: str) -> None:
+        assert unable("local", "noop", image, [NEED], workers) == expected
