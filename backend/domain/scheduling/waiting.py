@@ -109,9 +109,18 @@ def _lacking(need: Need, workers: Sequence[Able], image: str | None) -> str:
 
 
 def _queue(stand: Stand, ahead: int | None) -> str:
-    if stand.free:
+    if stand.free > (ahead or 0) and not stand.first:
         return "it is about to begin"
-    slots = "the only slot is" if stand.slots == 1 else f"all {stand.slots} slots are"
-    before = "" if ahead is None else f"; {ahead} episode{'' if ahead == 1 else 's'} of its run come first"
-    before = before.replace("episode of its run come", "episode of its run comes")
-    return f"{slots} in use{before}{'; ' + stand.first if stand.first else ''}"
+    return "; ".join(filter(None, (_slots(stand), _before(ahead), stand.first)))
+
+
+def _slots(stand: Stand) -> str:
+    if stand.slots == 1 and not stand.free:
+        return "the only slot is in use"
+    return f"{stand.slots - stand.free} of {stand.slots} slots are in use"
+
+
+def _before(ahead: int | None) -> str:
+    if not ahead:
+        return "" if ahead is None else "it comes next in its run"
+    return f"{ahead} episode{' of its run comes' if ahead == 1 else 's of its run come'} first"

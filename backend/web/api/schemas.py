@@ -193,7 +193,7 @@ class NotRunnable(View):
 class Waiting(View):
     """Why an episode waits."""
 
-    why: str = Field(examples=["all 8 slots are in use; 3 episodes of its run come first"])
+    why: str = Field(examples=["8 of 8 slots are in use; 3 episodes of its run come first"])
     ahead: int | None = Field(default=None, description="Episodes of its run that come first, if only its turn is due.")
     starts_at: datetime | None = Field(default=None, description="About when it begins, where that can be said.")
 

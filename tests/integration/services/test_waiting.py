@@ -44,7 +44,7 @@ class TestExplain:
             session.execute(text("UPDATE episode SET expected_seconds = 100"))
             at = session.scalar(text("SELECT now()"))
         first, second, *_ = why(queued, run)
-        assert first.sentence == "all 2 slots are in use; 0 episodes of its run come first"
+        assert first.sentence == "2 of 2 slots are in use; it comes next in its run"
         assert (first.ahead, second.ahead) == (0, 1)
         assert second.starts_at is not None
         assert timedelta(seconds=49) < second.starts_at - at < timedelta(seconds=70)
@@ -55,7 +55,7 @@ class TestExplain:
         queued.do(tuning.retune_run, urgent.id, Tuning(priority=3))
         queued.do(claims.claim_many, worker.id, "local", 1)
         assert why(queued, run)[0].sentence == (
-            "the only slot is in use; 0 episodes of its run come first; 11 episodes of more urgent runs come first"
+            "the only slot is in use; it comes next in its run; 11 episodes of more urgent runs come first"
         )
 
     def test_says_what_nobody_can_do(self, installation: World) -> None:

@@ -47,11 +47,13 @@ class TestWhy:
     def test_else_it_waits_for_its_turn(self) -> None:
         stand = replace(STAND, first="40 episodes of more urgent runs come first")
         assert why(WAITER, stand, [GOOD], NOW, 3) == Reason(
-            "all 8 slots are in use; 3 episodes of its run come first; 40 episodes of more urgent runs come first",
+            "8 of 8 slots are in use; 3 episodes of its run come first; 40 episodes of more urgent runs come first",
             turn=True,
         )
-        assert words(ahead=1) == "all 8 slots are in use; 1 episode of its run comes first"
-        assert words(stand=replace(STAND, free=1)) == "it is about to begin"
+        assert words(ahead=1) == "8 of 8 slots are in use; 1 episode of its run comes first"
+        assert words(ahead=0) == "8 of 8 slots are in use; it comes next in its run"
+        assert words(stand=replace(STAND, free=4)) == "it is about to begin"
+        assert words(stand=replace(STAND, free=3)) == "5 of 8 slots are in use; 3 episodes of its run come first"
 
 
 class TestUnable:
