@@ -274,14 +274,9 @@ def rename_agent(world: World, run: Run, name: str) -> None:
         session.execute(update(Run).where(Run.id == run.id).values(agent_id=agent.id, condition_hash=name))
 
 
-def in_order(world: World) -> None:
-    """Episodes begin in the order of their submission, so that chance falls alike whatever tasks should take."""
-    world.do(lambda session: session.execute(update(Episode).values(expected_seconds=600.0)))
-
-
 def play(world: World, worker: Worker, run: Run, skill: float, seed: int) -> dict[str, UUID]:
     """Runs all of a run's episodes: solved, partly, not, out of steps, lost after retries, flagged."""
-    in_order(world)
+    world.in_order()
     dice = random.Random(seed)  # noqa: S311 - outcomes, no secrets
     found: dict[str, UUID] = {}
     while (claim := world.claim(worker)) is not None:
@@ -330,7 +325,7 @@ def _make(world: World) -> Scene:
     _validate(world, worker)
     study, human = _study(world, worker), _human(world, worker)
     live = world.submit("random", name="navi, second seed", repeats=2, seed=2)
-    in_order(world)
+    world.in_order()
     running = _start(world, worker)
     rename_agent(world, live, "navi-2")
     _aside(world)
