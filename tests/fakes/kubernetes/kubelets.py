@@ -66,13 +66,18 @@ class Kubelets:
             return
         uid = pod["metadata"]["uid"]
         if change.kind == "DELETED":
-            if (gone := self.runs.pop(uid, None)) is not None:
-                self._loop.soon(gone.kill)
+            if uid in self.runs:
+                self._loop.soon(lambda: self._drop(uid))
         elif uid not in self.runs and (pod.get("status") or {}).get("phase") == "Pending":
             self._take(pod)
         if pod["metadata"].get("deletionTimestamp") and uid in self.runs:
             run, seconds = self.runs[uid], float(pod["metadata"].get("deletionGracePeriodSeconds", 0))
             self._loop.soon(lambda: run.end(seconds))
+
+    def _drop(self, uid: str) -> None:
+        """Known until its processes are dead, so that the cluster's end finds them."""
+        self.runs[uid].kill()
+        del self.runs[uid]
 
     def _take(self, pod: Json) -> None:
         node, about = pod["spec"]["nodeName"], pod["metadata"]

@@ -1,7 +1,9 @@
 """Real processes in the place of containers."""
 
+import os
 import subprocess
 import tempfile
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Protocol
@@ -22,7 +24,7 @@ class Process(Protocol):
         """What it has printed so far."""
 
     def stop(self, seconds: float) -> int:
-        """Asks it to end, ends it after that time; its exit code. May be called again."""
+        """Asks it to end, ends it after that time (0: at once); its exit code. May be called again."""
 
 
 # Starts a container's process, given the pod and its own loopback address.
@@ -36,7 +38,7 @@ class Child:
         self, command: Sequence[str], env: Mapping[str, str] | None = None, ready: Callable[[], bool] = lambda: True
     ) -> None:
         self._output = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
-        self._ready = ready
+        self._ready, self._said, self._lock = ready, "", threading.Lock()
         self.process = subprocess.Popen(
             list(command), env=env, stdin=subprocess.DEVNULL, stdout=self._output, stderr=subprocess.STDOUT
         )  # fmt: skip
@@ -52,18 +54,22 @@ class Child:
 
     def output(self) -> str:
         """See the protocol."""
-        if self._output.closed:
-            return ""
-        with open(f"/proc/self/fd/{self._output.fileno()}", "rb") as file:  # noqa: PTH123 - a reader of its own
-            return file.read().decode(errors="replace")
+        with self._lock:
+            if not self._output.closed:
+                size = os.fstat(self._output.fileno()).st_size
+                self._said = os.pread(self._output.fileno(), size, 0).decode(errors="replace")
+            return self._said
 
     def stop(self, seconds: float) -> int:
         """See the protocol."""
-        if self.process.poll() is None:
+        if self.process.poll() is None and seconds > 0:
             self.process.terminate()
             with suppress(subprocess.TimeoutExpired):
                 self.process.wait(seconds)
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()
+        self.output()
+        with self._lock:
+            self._output.close()
         return self.poll() or 0

@@ -1,4 +1,4 @@
-"""What the client makes of answers and of silence. What it does to a cluster is in `tests/contract/kubernetes`."""
+"""What the client makes of answers and of silence. What it does to one: `tests/contract/test_kubernetes.py`."""
 
 import json
 import threading

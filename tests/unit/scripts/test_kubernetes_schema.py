@@ -81,8 +81,8 @@ class TestProblems:
 
 class TestOfModel:
     def test_checks_a_part(self) -> None:
-        assert [one.path for one in of_model({"containers": [{"nam": "x"}]}, "V1PodSpec", "template.spec")] == [
-            "template.spec.containers[0].nam", "template.spec.containers[0].name",
+        assert [one.path for one in of_model({"containers": [{"label": "x"}]}, "V1PodSpec", "template.spec")] == [
+            "template.spec.containers[0].label", "template.spec.containers[0].name",
         ]  # fmt: skip
 
 
