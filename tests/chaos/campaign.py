@@ -96,6 +96,8 @@ class Campaign:
                 self._one(volley)
                 if self.settings.stop and self.outcome.violations:
                     break
+        except KeyboardInterrupt:
+            say("interrupted: what was begun is brought to its end; a second interrupt ends at once")
         finally:
             # An interrupt must not wait for what stands still.
             processes.signal_all([each.pid for each in processes.below(os.getpid(), now())], signal.SIGCONT)

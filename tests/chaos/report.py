@@ -74,8 +74,10 @@ def table(outcome: Outcome) -> str:
     """The whole result as Markdown."""
     found = totals(outcome)
     load = f"{min(outcome.load):.1f} to {max(outcome.load):.1f}" if outcome.load else "?"
+    done = sum(outcome.injected.values())
+    part = "" if done == outcome.faults else f" (the first {done} of them)"
     head = (
-        f"`make chaos SEED={outcome.seed} FAULTS={outcome.faults}`, {outcome.began:%Y-%m-%d %H:%M} UTC, "
+        f"`make chaos SEED={outcome.seed} FAULTS={outcome.faults}`{part}, {outcome.began:%Y-%m-%d %H:%M} UTC, "
         f"{outcome.seconds / 60:.0f} minutes. Machine: {machine()}; its load average was {load}."
     )
     lines = [
