@@ -1,10 +1,12 @@
 """Writes what an attempt does: bytes into the artifact store first, then rows, each fenced by the lease's token."""
 
 import logging
+import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from datetime import datetime
 from typing import Any
+
+from sqlalchemy.orm import Session
 
 from backend.db.models.words import EvidenceRole
 from backend.domain.episode import EndedBy
@@ -76,11 +78,15 @@ class AttemptRecorder:
         """A desktop was made; `desktop` is what its provider says of it."""
         self._database.insist(lambda session: attempts.note_desktop(session, self._fence, desktop), self._hold)
 
-    def running(self, seconds: Mapping[str, float], seen_at: datetime | None) -> None:
-        """The desktop is set up; the agent's part begins. `seen_at`: when its screen was first seen."""
-        self._database.insist(
-            lambda session: attempts.enter_running(session, self._fence, seconds, seen_at), self._hold
-        )
+    def running(self, seconds: Mapping[str, float], seen_at: float | None) -> None:
+        """The desktop is set up; the agent's part begins. `seen_at`: when its screen was first seen, monotonic."""
+        seen = seen_at if seen_at is not None else time.monotonic()
+
+        def write(session: Session) -> None:
+            # As an age: this machine's clock may be beside the database's.
+            attempts.enter_running(session, self._fence, seconds, time.monotonic() - seen)
+
+        self._database.insist(write, self._hold)
 
     def evaluating(self, ended_by: EndedBy, seconds: Mapping[str, float]) -> None:
         """The agent has stopped."""

@@ -4,7 +4,6 @@ import logging
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
 from threading import Event
 
 from backend.domain import registry
@@ -94,7 +93,7 @@ class _Attempt:
     def _work(self) -> None:
         self._check_files()
         opened = self._open()
-        seen_at = datetime.now(UTC)
+        seen_at = time.monotonic()
         context = self._context(opened)
         with self._phases.timed("setup"):
             self._set_up(context)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Protocol
 
 from backend.domain.episode import EndedBy
@@ -31,8 +30,8 @@ class Book(Recorder, Protocol):
         """A desktop was made; `desktop` is what its provider says of it."""
         ...
 
-    def running(self, seconds: Mapping[str, float], seen_at: datetime | None) -> None:
-        """The desktop is set up, its screen was first seen at `seen_at`; the agent's part begins."""
+    def running(self, seconds: Mapping[str, float], seen_at: float | None) -> None:
+        """The desktop is set up, its screen was first seen at `seen_at` (monotonic); the agent's part begins."""
         ...
 
     def evaluating(self, ended_by: EndedBy, seconds: Mapping[str, float]) -> None:

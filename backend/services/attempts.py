@@ -5,7 +5,7 @@ A worker that does not know whether its commit arrived (the database went away i
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import timedelta
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -131,21 +131,19 @@ def note_desktop(session: Session, fence: Fence, desktop: Mapping[str, Any]) -> 
     attempt.desktop = {**attempt.desktop, **desktop}
 
 
-def enter_running(
-    session: Session, fence: Fence, seconds: Mapping[str, float], first_observation_at: datetime | None = None
-) -> None:
+def enter_running(session: Session, fence: Fence, seconds: Mapping[str, float], seen_ago: float = 0.0) -> None:
     """The desktop is prepared; the agent's loop begins.
 
     Args:
         session: the transaction.
         fence: of the claim.
         seconds: so far, by phase: `reset`, `setup`.
-        first_observation_at: when the desktop was first seen, before set-up; default: now.
+        seen_ago: seconds since the desktop was first seen, before set-up.
     """
     held = _hold(session, fence, AttemptState.RUNNING)
     if held.repeated:
         return
-    seen = first_observation_at or workers.now(session)
+    seen = workers.now(session) - timedelta(seconds=seen_ago)
     spent = _added(held.attempt, seconds)
     move(session, held.run, held.attempt, AttemptState.RUNNING, first_observation_at=seen, seconds=spent)
 

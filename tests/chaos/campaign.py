@@ -6,7 +6,7 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from random import Random
@@ -20,23 +20,31 @@ from tests.chaos import leftovers, processes, report, stale
 from tests.chaos.facts import Facts, read
 from tests.chaos.faults import KINDS, Scene
 from tests.chaos.invariants import Expected, Violation, violations
-from tests.chaos.load import Load, expected_scores
+from tests.chaos.load import Load, Work, expected_scores
 from tests.chaos.plan import Planned, Volley
 from tests.chaos.recovery import LIMIT, uptakes
 from tests.chaos.report import Outcome
 from tests.chaos.stack import ChaosStack, now
 
-TASKS = (
+# Short ones whose solutions type more than they point: on a very busy machine the window manager moves a window late,
+# and a solution misses its menu, which is no fault's doing.
+STARTER = (
     "terminal/count_lines",
     "terminal/restore_poem",
     "terminal/pack_site",
     "terminal/make_executable",
     "terminal/collect_errors",
     "editor/add_milk",
-    "editor/bold_deadline",
     "editor/write_invitation",
     "files/move_thesis",
-    "files/rename_report",
+)
+LOCAL = Work(
+    benchmark="starter",
+    tasks=STARTER,
+    # The oracle more often: it works longer, and its 1 is what a fault must not turn into a 0.
+    agents=("oracle", "oracle", "oracle", "noop"),
+    best="oracle",
+    more={"screen": {"width": 1280, "height": 800}},
 )
 WELL_SECONDS = 150.0
 END_SECONDS = 420.0
@@ -55,13 +63,14 @@ class Settings:
 
     Attributes:
         stop: end at the first violation.
-        tasks: what the agents work on.
+        work: what the agents work on.
+        stack: makes the stack.
     """
 
     seed: int
     stop: bool = False
-    tasks: Sequence[str] = TASKS
-    slots: int = 2
+    work: Work = LOCAL
+    stack: Callable[[], ChaosStack] = ChaosStack
 
 
 @dataclass
@@ -78,7 +87,7 @@ class Campaign:
 
     def __post_init__(self) -> None:
         self.scene = Scene(self.stack)
-        self.load = Load(self.stack, list(self.settings.tasks), Random(f"load {self.settings.seed}"))
+        self.load = Load(self.stack, self.settings.work, Random(f"load {self.settings.seed}"))
         self.pids: dict[int, list[tuple[float, UUID]]] = {}
         self.stale_writes = 0
         self._heals: list[Future[None]] = []
@@ -87,7 +96,7 @@ class Campaign:
         """Everything, from the fault-free run to the end of all episodes."""
         began = time.monotonic()
         self._wait_well("at the start")
-        say(f"fault-free run of {len(self.settings.tasks)} tasks")
+        say(f"fault-free run of {len(self.settings.work.tasks)} tasks")
         self.expected = expected_scores(self.stack, self.load)
         say(f"done in {time.monotonic() - began:.0f} s; {sum(len(volley.faults) for volley in volleys)} faults follow")
         self.load.start(UNDER_WAY)
@@ -202,7 +211,7 @@ class Campaign:
 
     def _check(self, volley: Volley) -> None:
         try:
-            facts = read(self.stack.world)
+            facts = read(self.stack.world, provider=self.settings.work.provider)
             number, accepted = stale.replayed(self.stack.world, facts, self.tried)
         except Unavailable as error:
             say(f"     not checked: {error.message}")
@@ -255,7 +264,7 @@ class Campaign:
         deadline = time.monotonic() + END_SECONDS
         while True:
             with contextlib.suppress(Unavailable):
-                facts = read(self.stack.world, all_cubes=True)
+                facts = read(self.stack.world, provider=self.settings.work.provider, all_cubes=True)
                 if not violations_of_rest(facts) or time.monotonic() > deadline:
                     return facts
             Event().wait(0.5)
@@ -292,7 +301,7 @@ def able(stack: ChaosStack, outcome: Outcome, volleys: Sequence[Volley]) -> list
 
 def conduct(settings: Settings, outcome: Outcome, volleys: Sequence[Volley]) -> Outcome:
     """Starts a stack, runs the campaign on it and stops it; then looks whether anything is left."""
-    stack = ChaosStack(slots=settings.slots)
+    stack = settings.stack()
     say(f"the stack runs at {stack.url}, its files are in {stack.folder}")
     try:
         Campaign(settings, stack, outcome).run(able(stack, outcome, volleys))
@@ -306,9 +315,9 @@ def conduct(settings: Settings, outcome: Outcome, volleys: Sequence[Volley]) -> 
     return outcome
 
 
-def kinds(flavour: str = "local") -> list[str]:
-    """Kinds of faults that a flavour of the stack has."""
-    return [each.name for each in KINDS.values() if each.flavour in {"", flavour}]
+def kinds() -> list[str]:
+    """All kinds of faults, in a fixed order."""
+    return list(KINDS)
 
 
 def say(words: str) -> None:

@@ -50,6 +50,7 @@ class AttemptFact:
     failure_class: str | None
     failure_message: str
     started_at: datetime
+    first_observation_at: datetime | None
     ended_at: datetime | None
     verdicts: int
     late: int
@@ -128,7 +129,8 @@ WITH ends AS (
     WHERE v.kind = 'step' AND v.seq > ends.seq GROUP BY v.attempt_id
 )
 SELECT a.id, a.episode_id, a.number, a.state, a.live, a.worker_id, a.slot_id, a.lease_id, a.fencing_token,
-    a.failure_class, a.failure_message, a.started_at, a.ended_at, coalesce(late.number, 0) AS late,
+    a.failure_class, a.failure_message, a.started_at, a.first_observation_at,
+    a.ended_at, coalesce(late.number, 0) AS late,
     (SELECT count(*) FROM evaluation v WHERE v.attempt_id = a.id AND v.current) AS verdicts
 FROM attempt a LEFT JOIN late ON late.attempt_id = a.id ORDER BY a.id
 """  # noqa: S608

@@ -1,5 +1,6 @@
 """What must hold whatever breaks: pure functions over facts, each with a name and one sentence."""
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -11,6 +12,8 @@ ENDED = {"scored", "handed_in", "lost", "cancelled"}
 SILENT = 25.0
 """Seconds: a live lease without heartbeat must be taken away by then, once the stack is well: 10 of the lease, 2 until
 somebody looks, and room for a busy machine."""
+WAITED = 20.0
+"""Seconds: a time is that of its transaction's begin, which may have waited for a lock before it was seen."""
 Expected = Mapping[tuple[str, str], float]
 """Score of the fault-free run by agent and task."""
 
@@ -115,6 +118,13 @@ def fenced(facts: Facts, _: Expected) -> Iterator[str]:
         by_slot[lease.slot_id] = lease.fencing_token
 
 
+def in_order(facts: Facts, _: Expected) -> Iterator[str]:
+    for attempt in facts.attempts:
+        times = [each for each in (attempt.started_at, attempt.first_observation_at, attempt.ended_at) if each]
+        if any((before - after).total_seconds() > WAITED for before, after in itertools.pairwise(times)):
+            yield f"attempt {attempt.id} began, was first seen and ended at {[str(each) for each in times]}"
+
+
 def events_complete(facts: Facts, _: Expected) -> Iterator[str]:
     for run in facts.runs:
         span = run.last_event - run.first_event + 1 if run.events else 0
@@ -172,6 +182,7 @@ ALL = (
     Invariant("none lost", "no episode is lost", none_lost),
     Invariant("bounded", "an episode is not tried again more often than its policy says", bounded),
     Invariant("fenced", "nothing is written of an attempt after its end, and tokens grow", fenced),
+    Invariant("times", "an attempt begins, is seen and ends in this order, whatever its worker's clock says", in_order),
     Invariant("events", "a run's events are numbered from 1 without a gap", events_complete),
     Invariant("roll-ups", "a run's roll-up equals its recomputation", cubes_right),
     Invariant("submitted once", "a request that is repeated with its key gives one run", submitted_once),

@@ -45,7 +45,7 @@ def _orphans(stack: ChaosStack, facts: Facts, moment: float) -> list[tuple[str, 
         found.append(
             (f"desktops {sorted(desktops)}", f"{len(desktops)} desktops with {held} leases: {sorted(desktops)}")
         )
-    return found + _of_dead_workers(stack, family)
+    return [*found, *_of_dead_workers(stack, family)]
 
 
 def _of_dead_workers(stack: ChaosStack, family: list[Seen]) -> list[tuple[str, str]]:

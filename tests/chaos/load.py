@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from random import Random
 from threading import Event, Lock, Thread
 from typing import Any, TypeVar
@@ -14,9 +15,6 @@ from backend.domain.errors import Unavailable
 from tests.chaos.invariants import Expected
 from tests.chaos.stack import ChaosStack
 
-AGENTS = ("oracle", "oracle", "oracle", "noop")
-"""The oracle more often: it works longer, and its 1 is what a fault must not turn into a 0."""
-SCREEN = {"width": 1280, "height": 800}
 SECONDS = 240.0
 UNAVAILABLE = 503
 T = TypeVar("T")
@@ -46,12 +44,31 @@ def insist(call: Callable[[], httpx.Response], seconds: float = 60.0) -> httpx.R
         pause.wait(0.3)
 
 
+@dataclass(frozen=True)
+class Work:
+    """What the stack is given to do.
+
+    Attributes:
+        agents: to draw from; one may be there several times.
+        best: the agent that solves every task.
+        more: further fields of each run.
+    """
+
+    benchmark: str
+    tasks: Sequence[str]
+    agents: Sequence[str]
+    best: str
+    provider: str = "local"
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+
 class Load:
     """Keeps some episodes under way, in a thread of its own."""
 
-    def __init__(self, stack: ChaosStack, tasks: Sequence[str], random: Random, provider: str = "local") -> None:
-        """Starts nothing yet. `tasks`: keys to draw from."""
-        self._stack, self._tasks, self._random, self._provider = stack, tasks, random, provider
+    def __init__(self, stack: ChaosStack, work: Work, random: Random) -> None:
+        """Starts nothing yet."""
+        self._stack, self._random = stack, random
+        self.work = work
         self._api = httpx.Client(base_url=stack.url, timeout=15.0)
         self._number = 0
         self._ended = Event()
@@ -65,13 +82,8 @@ class Load:
         with self._lock:
             self._number += 1
             key = f"chaos-{self._number}"
-        body = {
-            "benchmark": "starter",
-            "agent": agent,
-            "tasks": list(tasks),
-            "screen": SCREEN,
-            "provider": self._provider,
-        }
+        body = {"benchmark": self.work.benchmark, "agent": agent, "tasks": list(tasks), "provider": self.work.provider}
+        body |= self.work.more
         headers = {"Idempotency-Key": key}
         run = str(insist(lambda: self._api.post("/api/v1/runs", json=body, headers=headers), SECONDS).json()["id"])
         self.runs.append(run)
@@ -99,7 +111,9 @@ class Load:
                 continue
             try:
                 if missing > 0:
-                    self.submit(self._random.choice(AGENTS), self._random.sample(self._tasks, min(missing, 2)))
+                    self.submit(
+                        self._random.choice(self.work.agents), self._random.sample(self.work.tasks, min(missing, 2))
+                    )
             except (TimeoutError, httpx.HTTPError):
                 logger.exception("a run could not be submitted")
 
@@ -116,13 +130,13 @@ def expected_scores(stack: ChaosStack, load: Load) -> Expected:
     """Runs every task once with each agent while nothing is broken.
 
     Raises:
-        RuntimeError: an episode was not scored, or the oracle failed: such a machine cannot tell what a fault does.
+        RuntimeError: an episode was not scored, or the best agent failed: such a machine cannot tell what a fault does.
     """
-    for agent in sorted(set(AGENTS)):
-        load.submit(agent, load._tasks)
+    for agent in sorted(set(load.work.agents)):
+        load.submit(agent, load.work.tasks)
     found: dict[tuple[str, str], float] = {}
     for row in _ended(stack):
-        if row["score"] is None or (row["agent"] == "oracle" and row["score"] < 1):
+        if row["score"] is None or (row["agent"] == load.work.best and row["score"] < 1):
             raise RuntimeError(f"without any fault, {row['agent']} at {row['task']}: {row['outcome']} {row['score']}")
         found[row["agent"], row["task"]] = row["score"]
     return found

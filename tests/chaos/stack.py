@@ -66,7 +66,7 @@ class ChaosStack:
     def _start(self) -> None:
         self._closing.callback(self._remove)
         held = self._closing.enter_context(DataFolder(self.data)).children_fd
-        self._closing.callback(self._stop)
+        self._closing.callback(self.supervisor.stop)
         self.database_url = self._serve("postgres", partial(start_postgres, self.data, durable=False, hold_fds=(held,)))
         self.redis_url = self._serve("broker", self._broker_starter(held))
         self.lines = Lines(self._upstreams())
@@ -75,6 +75,8 @@ class ChaosStack:
         self._closing.callback(self._engine.dispose)
         self.store = FolderStore(self.data / "artifacts")
         self.world = World(session_factory(self._engine), self.store)  # type: ignore[arg-type]
+        # Registered last, so that it comes first: who stops still has its lines.
+        self._closing.callback(self._stop)
         self._start_users(held)
         self._stop_read, self._stop_write = os.pipe()
         self._watching = Thread(target=self.supervisor.watch, args=(self._stop_read,), name="supervisor", daemon=True)

@@ -1,8 +1,10 @@
 """A small campaign on the whole stack; `make chaos` has the large one."""
 
+from dataclasses import replace
+
 import pytest
 
-from tests.chaos.campaign import Settings, conduct, kinds
+from tests.chaos.campaign import LOCAL, Settings, conduct, kinds
 from tests.chaos.plan import plan
 from tests.chaos.report import Outcome, table
 from tests.sampling import runs_everything, seed
@@ -19,7 +21,7 @@ class TestSmallCampaign:
         wanted = [name for name in kinds() if not name.startswith("clock") and name not in slow]
         number = FAULTS * 4 if runs_everything() else FAULTS
         outcome = Outcome(seed(), number, wanted)
-        conduct(Settings(seed(), tasks=TASKS), outcome, plan(seed(), number, wanted))
+        conduct(Settings(seed(), work=replace(LOCAL, tasks=TASKS)), outcome, plan(seed(), number, wanted))
         assert [f"after fault {numbers}: {violation}" for numbers, violation in outcome.violations] == [], table(
             outcome
         )

@@ -1,7 +1,6 @@
 """What an attempt writes of itself, kept in memory."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 from backend.domain.episode import EndedBy
@@ -31,7 +30,7 @@ class MemoryBook(MemoryRecorder):
         self._check()
         self.desktop = desktop
 
-    def running(self, seconds: Mapping[str, float], seen_at: datetime | None) -> None:
+    def running(self, seconds: Mapping[str, float], seen_at: float | None) -> None:
         self._check()
         self.moves.append("running")
 

@@ -68,20 +68,18 @@ class KindOfFault:
         name: `kill worker-1`.
         about: one sentence for the documentation.
         draw: a fault of the kind.
-        flavour: the stack that has what it breaks; empty = every one.
     """
 
     name: str
     about: str
     draw: Draw
-    flavour: str = ""
 
 
-def kind(name: str, about: str, draw: Draw, flavour: str = "") -> None:
+def kind(name: str, about: str, draw: Draw) -> None:
     """Registers a kind of fault."""
     if name in KINDS:
         raise ValueError(f"there are two faults {name!r}")
-    KINDS[name] = KindOfFault(name, about, draw, flavour)
+    KINDS[name] = KindOfFault(name, about, draw)
 
 
 def chosen(things: list[int], share: float) -> int | None:

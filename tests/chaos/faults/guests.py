@@ -3,6 +3,7 @@
 import signal
 import time
 from collections.abc import Callable
+from functools import partial
 from random import Random
 from threading import Event
 
@@ -27,7 +28,7 @@ class GuestHit(Fault):
         self._hit: list[int] = []
 
     def inject(self, scene: Scene) -> str:
-        if _spared(scene):
+        if not _fresh(scene):
             return "an episode under way has had its losses: left alone"
         pid = _awaited(scene, self._is_it, self.share)
         if pid is None:
@@ -75,6 +76,14 @@ def _below(scene: Scene, name: str) -> list[Seen]:
     return processes.below(pid, time.time()) if pid else []
 
 
+def _fresh(scene: Scene) -> bool:
+    """Waits until no episode under way has had its losses."""
+    deadline, pause = time.monotonic() + PATIENCE * 2, Event()
+    while (spared := _spared(scene)) and time.monotonic() < deadline:
+        pause.wait(0.5)
+    return not spared
+
+
 def _spared(scene: Scene) -> bool:
     """Whether an episode under way must not lose another guest. Which desktop is whose cannot be seen from outside."""
     query = """SELECT count(*) FROM (
@@ -88,18 +97,25 @@ def _stop(random: Random) -> float:
     return random.uniform(2.0, 15.0)
 
 
-kind("kill x server", "the X server of a desktop gets SIGKILL", lambda r: GuestHit("Xvfb", r.random()))
-kind("pause x server", "such an X server stands still", lambda r: GuestHit("Xvfb", r.random(), _stop(r)))
-kind(
-    "kill guest server",
-    "the guest server of a desktop gets SIGKILL",
-    lambda r: GuestHit("guest_server.session", r.random()),
-)
-kind(
-    "pause guest server",
-    "such a guest server stands still",
-    lambda r: GuestHit("guest_server.session", r.random(), _stop(r)),
-)
-kind("kill session bus", "the session bus of a desktop gets SIGKILL", lambda r: GuestHit("dbus-daemon", r.random()))
-kind("kill window manager", "the window manager of a desktop gets SIGKILL", lambda r: GuestHit("openbox", r.random()))
-kind("kill evaluator", "a child process that judges gets SIGKILL", lambda r: EvaluatorKilled(r.random()))
+def _kinds() -> None:
+    for what, program, of in (
+        ("x server", "Xvfb", "the X server of a desktop"),
+        ("guest server", "guest_server.session", "the guest server of a desktop"),
+        ("session bus", "dbus-daemon", "the session bus of a desktop"),
+        ("window manager", "openbox", "the window manager of a desktop"),
+    ):
+        kind(f"kill {what}", f"{of} gets SIGKILL", partial(_hit, program))
+        if what.endswith("server"):
+            kind(f"pause {what}", f"{of} stands still", partial(_paused, program))
+    kind("kill evaluator", "a child process that judges gets SIGKILL", lambda r: EvaluatorKilled(r.random()))
+
+
+def _hit(program: str, random: Random) -> Fault:
+    return GuestHit(program, random.random())
+
+
+def _paused(program: str, random: Random) -> Fault:
+    return GuestHit(program, random.random(), _stop(random))
+
+
+_kinds()

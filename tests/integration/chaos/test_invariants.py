@@ -39,12 +39,14 @@ LOST = AttemptFact(
     failure_class="cluster",
     failure_message="",
     started_at=at(1),
+    first_observation_at=at(2),
     ended_at=at(12),
     verdicts=0,
     late=0,
 )
 SCORED = replace(LOST, id=number(41), number=2, state="scored", worker_id=number(2), slot_id=number(21), verdicts=1)
 SCORED = replace(SCORED, lease_id=number(31), fencing_token=8, failure_class=None, started_at=at(13), ended_at=at(20))
+SCORED = replace(SCORED, first_observation_at=at(14))
 EPISODE = EpisodeFact(
     id=number(50),
     run_id=number(60),
@@ -91,6 +93,7 @@ UNSOUND = {
         attempts=[replace(LOST, id=number(70 + each), number=each, failure_class="guest") for each in range(1, 5)],
     ),
     "fenced": with_scored(late=1),
+    "times": with_scored(first_observation_at=at(3600)),
     "events": replace(SOUND, runs=[replace(RUN, events=11)]),
     "roll-ups": replace(SOUND, cubes={RUN.id: ({"all:": {"scored": 0}}, {"all:": {"scored": 1}})}),
     "submitted once": replace(SOUND, runs=[RUN, replace(RUN, id=number(61))]),

@@ -1,6 +1,7 @@
 """What a worker writes of an attempt: fenced, repeatable, safe against hostile text."""
 
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 from sqlalchemy import func, select, update
@@ -37,6 +38,15 @@ def claim(ready: World) -> Claim:
     worker = ready.worker()
     ready.submit()
     return ready.must_claim(worker)
+
+
+class TestEnterRunning:
+    def test_the_first_look_is_dated_by_the_databases_clock(self, ready: World, claim: Claim) -> None:
+        ready.do(attempts.enter_running, claim.fence, {"reset": 3.0}, 2.5)
+        with ready.work() as session:
+            moved = select(Event.created_at).where(Event.attempt_id == claim.attempt_id, Event.kind == "attempt_state")
+            began = session.scalars(moved).one()
+            assert session.get_one(Attempt, claim.attempt_id).first_observation_at == began - timedelta(seconds=2.5)
 
 
 class TestWholeLife:
