@@ -26,8 +26,6 @@ from tests.chaos.recovery import LIMIT, uptakes
 from tests.chaos.report import Outcome
 from tests.chaos.stack import ChaosStack, now
 
-# Short ones whose solutions type more than they point: on a very busy machine the window manager moves a window late,
-# and a solution misses its menu, which is no fault's doing.
 STARTER = (
     "terminal/count_lines",
     "terminal/restore_poem",
@@ -35,8 +33,10 @@ STARTER = (
     "terminal/make_executable",
     "terminal/collect_errors",
     "editor/add_milk",
+    "editor/bold_deadline",
     "editor/write_invitation",
     "files/move_thesis",
+    "files/rename_report",
 )
 LOCAL = Work(
     benchmark="starter",

@@ -12,7 +12,7 @@ from random import Random
 from threading import Event
 
 from tests.chaos import processes
-from tests.chaos.faults.base import Blow, Fault, Scene, kind
+from tests.chaos.faults.base import Fault, Scene, kind
 from tests.chaos.stack import WORKERS, now
 
 PLACE = "/usr/lib/{}-linux-gnu/faketime/libfaketimeMT.so.1"
@@ -57,8 +57,6 @@ class Jump(Fault):
         """Starts the part again, and waits until it has another process."""
         pid = scene.stack.pid(self.name)
         if pid is not None:
-            if self.name in WORKERS:
-                scene.blows.append(Blow(pid, now()))
             processes.signal_all([pid], signal.SIGTERM)
         deadline, pause = now() + BACK_SECONDS, Event()
         while scene.stack.pid(self.name) in {pid, None} and now() < deadline:

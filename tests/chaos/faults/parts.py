@@ -23,7 +23,7 @@ class Kill(Fault):
         pid = scene.stack.pid(self.name)
         if pid is None:
             return f"{self.name} is away already"
-        if self.name in WORKERS:
+        if self.name in WORKERS and self.number is signal.SIGKILL:
             scene.blows.append(Blow(pid, now()))
         processes.signal_all([pid], self.number)
         return f"{self.number.name} to {self.name} ({pid})"
