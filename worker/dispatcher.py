@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from backend.config import Settings
 from backend.db.compatibility import schema_problem
-from backend.domain.errors import ClusterLost, DeskarenaError, Unavailable
+from backend.domain.errors import ClusterLost, DeskarenaError, LeaseLost, Unavailable
 from backend.domain.ports_cluster import InCluster
 from backend.domain.ports_kept import ArtifactStore
 from backend.domain.slots import room_for
@@ -95,6 +95,18 @@ class Dispatcher:
     def registered(self) -> bool:
         """The database knows this worker."""
         return self._heart.worker_id is not None
+
+    @property
+    def identity(self) -> tuple[UUID, str] | None:
+        """Our id and name in the database; None while it does not know us."""
+        worker_id, info = self._heart.worker_id, self._info
+        return None if worker_id is None or info is None else (worker_id, info.name)
+
+    def taken_over(self, lease_id: UUID, why: str) -> None:
+        """Somebody else has the slot of that lease by now: its attempt stops, and writes nothing more."""
+        for hold in self._holds.all():
+            if hold.ticket.lease_id == lease_id:
+                hold.stop(LeaseLost(f"the lease was taken over: {why}"))
 
     def wake(self) -> None:
         """There may be work. Safe from any thread, cheap."""

@@ -8,17 +8,19 @@ from backend.domain.ports_kept import ArtifactStore
 from backend.domain.slots import MOST
 from backend.services.stores import open_store
 from worker.database import Database
-from worker.dispatcher import Dispatcher
+from worker.dispatcher import Dispatcher, Works
 from worker.drafter import Drafter
 from worker.evaluation.code import compiled_folder
 from worker.evaluation.judge import Judge
 from worker.evaluation.sandbox import here
+from worker.k8s.presence import Presence
 from worker.model_room import ModelRoom
 from worker.rescorer import Rescorer
 
 _dispatchers: list[Dispatcher] = []
 _rescorers: list[Rescorer] = []
 _drafters: list[Drafter] = []
+_presences: list[Presence] = []
 
 
 @cache
@@ -43,14 +45,35 @@ def start() -> None:
     if get_settings().slots != 0 and not _dispatchers:
         from worker.assembly import assemble
 
-        _dispatchers.append(Dispatcher(assemble(get_settings(), database(), store())))
+        works = assemble(get_settings(), database(), store())
+        _dispatchers.append(Dispatcher(works))
         _dispatchers[0].start()
+        _begin_presence(works, _dispatchers[0])
         judge = Judge(place=here(compiled_folder(get_settings().data)))
         models = ModelRoom.of(get_settings()).models
         _rescorers.append(Rescorer(database(), store(), judge, models, every=get_settings().poll_seconds))
         _rescorers[0].start()
         _drafters.append(Drafter(database(), models, every=get_settings().poll_seconds))
         _drafters[0].start()
+
+
+def _begin_presence(works: Works, dispatcher: Dispatcher) -> None:
+    """Where the worker serves a cluster, it enters its nodes and mirrors its holds."""
+    from worker.providers.k8s import K8sProvider
+
+    provider = works.tools[K8sProvider.name].provider if K8sProvider.name in works.tools else None
+    if not isinstance(provider, K8sProvider):
+        return
+    presence = Presence.of(
+        works.settings,
+        works.database,
+        need=provider.largest,
+        worker=lambda: dispatcher.identity,
+        taken=dispatcher.taken_over,
+    )
+    if presence is not None:
+        _presences.append(presence)
+        presence.start()
 
 
 def wake() -> None:
@@ -77,3 +100,5 @@ def stop() -> None:
         _drafters.pop().stop()
     while _dispatchers:
         _dispatchers.pop().stop()
+    while _presences:
+        _presences.pop().stop()

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from backend.domain.slots import SlotRef
 from worker.k8s.cluster import Object
-from worker.k8s.names import DEADLINE, FENCE, NAME, OWNER, SLOT, WORKER, moment, seconds_of
+from worker.k8s.manifests import DEADLINE, FENCE, NAME, OWNER, SLOT, WORKER, moment, seconds_of
 
 APP = "deskarena-hold"
 RUN, EPISODE, ATTEMPT, PLACE = (f"deskarena.dev/{name}" for name in ("run", "episode", "attempt", "place"))

@@ -15,6 +15,7 @@ from worker.k8s.node_rules import EVERY, UNREADY_GRACE, Wants, look
 from worker.k8s.reflector import Reflector
 
 ANYWHERE = "the cluster's scheduler chooses where a desktop goes"
+NONE_SET = "no slots: set DESKARENA_K8S_NODES, or DESKARENA_K8S_SLOTS"
 AGAIN_SECONDS = 30.0
 """After which all is written again: another worker may have seen something else."""
 LOOK_SECONDS = 1.0
@@ -23,7 +24,8 @@ logger = logging.getLogger(__name__)
 
 def anywhere(slots: int) -> tuple[NodeSeen, ...]:
     """So many slots whose pods the cluster's scheduler places: no right to look at nodes is needed."""
-    return (NodeSeen(name="", state=NodeState.READY, slots=slots, labels={"placed": ANYWHERE}),)
+    reason = "" if slots else NONE_SET
+    return (NodeSeen(name="", state=NodeState.READY, reason=reason, slots=slots, labels={"placed": ANYWHERE}),)
 
 
 class NodeKeeper:

@@ -16,12 +16,13 @@ from backend.config import Settings
 from backend.domain.errors import ClusterLost, DeskarenaError, GuestLost, Lost
 from backend.domain.ports import Availability, DesktopSpec, OpenDesktop
 from backend.domain.registry import Kind, register
-from backend.domain.slots import SlotRef, largest, need_of
+from backend.domain.slots import Need, SlotRef, largest, need_of
 from worker.egress import Gateways
 from worker.health import health_limits
 from worker.k8s import manifests
 from worker.k8s.cluster import PODS, Cluster, ClusterError
 from worker.k8s.manifests import Room
+from worker.k8s.need import largest_need
 from worker.k8s.official import configured, connect
 from worker.k8s.plan import PodPlan
 from worker.k8s.pod_watch import PodWatch
@@ -81,6 +82,10 @@ class K8sProvider:
     def desktops(self) -> int:
         """See `InCluster`."""
         return self._settings.k8s_desktops
+
+    def largest(self) -> Need | None:
+        """See `largest_need`."""
+        return largest_need(self._plan, (each.image for each in self._scout.images))
 
     def availability(self) -> Availability:
         """Whether the cluster is set up and lets us make pods; which images it has."""

@@ -11,6 +11,8 @@ from uuid_utils.compat import uuid7
 from backend.db.models import Node, Slot
 from backend.db.models.words import SlotState
 
+SEEN_SECONDS = 20.0
+"""Many workers see the same nodes: each is written so rarely at most."""
 FEWER = "the node offers fewer slots now"
 
 
@@ -26,8 +28,9 @@ def of_cluster(session: Session, cluster: str) -> dict[str, Node]:
 
 
 def seen(session: Session, node_ids: Iterable[UUID]) -> None:
-    """Notes that they were seen just now."""
-    query = update(Node).where(Node.id.in_(list(node_ids))).values(seen_at=func.now())
+    """Notes that they were seen just now; not again where somebody did within the last seconds."""
+    stale = Node.seen_at < func.now() - func.make_interval(0, 0, 0, 0, 0, 0, SEEN_SECONDS)
+    query = update(Node).where(Node.id.in_(list(node_ids)), stale).values(seen_at=func.now())
     session.execute(query.execution_options(synchronize_session=False))
 
 

@@ -20,8 +20,8 @@ from tests.waiting import until
 from worker.database import Database
 from worker.k8s import holds
 from worker.k8s.cluster import LEASES, ClusterError, Object, Unavailable
+from worker.k8s.manifests import FENCE
 from worker.k8s.mirror import Mirror
-from worker.k8s.names import FENCE
 from worker.k8s.official import Kubernetes
 
 NAME, OWNER = "desks/test", "test"

@@ -1,0 +1,15 @@
+"""What a pod takes of its node."""
+
+from backend.config import Settings
+from backend.domain.slots import GIB
+from worker.k8s.manifests import Room
+from worker.k8s.need import pod_need
+from worker.k8s.plan import PodPlan
+
+
+def test_is_what_its_manifest_requests() -> None:
+    """The machine's memory and what QEMU takes beside it; the room for templates and for what machines write."""
+    plan = PodPlan.of(Settings(k8s_image="vm:1", k8s_templates="empty:16Gi", k8s_overlays="8Gi"))
+    need = pod_need(plan, Room(memory_mib=4096, cores=1.5))
+    assert need.memory > 4 * GIB
+    assert (need.cores, need.disk) == (1.5, 24 * GIB)

@@ -1,0 +1,107 @@
+"""A worker's part in its cluster beside its attempts: it enters nodes, and mirrors its holds."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from threading import Event
+from uuid import UUID
+
+from backend.config import Settings
+from backend.domain.errors import Invalid
+from backend.domain.slots import Need
+from worker.database import Database
+from worker.k8s import manifests
+from worker.k8s.cluster import Cluster
+from worker.k8s.mirror import Mirror
+from worker.k8s.node_rules import EVERY, Wants
+from worker.k8s.nodes import NodeKeeper, NodeWatch, anywhere
+from worker.k8s.official import configured, connect
+from worker.k8s.plan import PodPlan
+
+
+class Presence:
+    """Everything of it, started and stopped together. See `NodeKeeper`, `NodeWatch` and `Mirror`."""
+
+    def __init__(  # noqa: PLR0913 - what it works with
+        self,
+        settings: Settings,
+        plan: PodPlan,
+        database: Database,
+        cluster: Cluster,
+        *,
+        need: Callable[[], Need | None],
+        worker: Callable[[], tuple[UUID, str] | None],
+        taken: Callable[[UUID, str], None],
+    ) -> None:
+        """Takes note; `start` begins.
+
+        Args:
+            settings: which nodes, or how many slots.
+            plan: of the pods.
+            database: where nodes are entered, and holds are.
+            cluster: closed with this.
+            need: of the largest machine's pod; None while images are not known: until then no node is entered.
+            worker: our id and name.
+            taken: see `Mirror`.
+        """
+        self._cluster = cluster
+        woken, selector = Event(), settings.k8s_nodes
+        name = f"{cluster.namespace}/{plan.owner}"
+        self._watch: NodeWatch | None = None
+        if selector:
+            # While nobody knows what a pod takes, nobody knows how many slots a node has.
+            self._watch = NodeWatch(
+                cluster, selector, lambda: wants(plan, need(), selected=selector != EVERY), woken=woken
+            )
+            self._keeper = NodeKeeper(database, name, self._watch.seen, woken=woken)
+        else:
+            fixed = anywhere(settings.k8s_slots)
+            self._keeper = NodeKeeper(database, name, lambda: fixed, woken=woken)
+        self._mirror = Mirror(
+            database,
+            cluster,
+            owner=plan.owner,
+            worker=worker,
+            pod_name=lambda slot: manifests.pod_name(plan, slot),
+            taken=taken,
+        )
+
+    @classmethod
+    def of(
+        cls,
+        settings: Settings,
+        database: Database,
+        *,
+        need: Callable[[], Need | None],
+        worker: Callable[[], tuple[UUID, str] | None],
+        taken: Callable[[UUID, str], None],
+    ) -> "Presence | None":
+        """By the settings; None where no cluster is set up, or not rightly: the provider says what is wrong."""
+        if not settings.k8s_image or not configured(settings.kubeconfig):
+            return None
+        with suppress(Invalid):
+            plan = PodPlan.of(settings)
+            cluster = connect(settings.kubeconfig, settings.k8s_namespace)
+            return cls(settings, plan, database, cluster, need=need, worker=worker, taken=taken)
+        return None
+
+    def start(self) -> None:
+        """Begins, in threads of its own."""
+        if self._watch is not None:
+            self._watch.start()
+        self._keeper.start()
+        self._mirror.start()
+
+    def stop(self) -> None:
+        """Ends it. Safe to call twice."""
+        if self._watch is not None:
+            self._watch.stop()
+        self._keeper.stop()
+        self._mirror.stop()
+        self._cluster.close()
+
+
+def wants(plan: PodPlan, need: Need | None, *, selected: bool) -> Wants | None:
+    """What nodes are asked for; None while it is not known what a pod takes."""
+    if need is None:
+        return None
+    return Wants(need, device=plan.kvm, tolerations=plan.tolerations, selected=selected)
