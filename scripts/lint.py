@@ -94,6 +94,11 @@ def manifests() -> tuple[bool, str]:
     return call(BIN / "python", "-m", "scripts.kubernetes_manifests")
 
 
+def overlays() -> tuple[bool, str]:
+    """Every overlay for Kubernetes builds, and what it builds is checked as well."""
+    return call(BIN / "python", "-m", "scripts.manifests")
+
+
 def migrations() -> tuple[bool, str]:
     """The SQL that the migrations would run, checked for statements that hurt a live database."""
     made, sql = call(BIN / "alembic", "upgrade", "head", "--sql", DATABASE_URL="postgresql+psycopg://offline/offline")
@@ -121,6 +126,7 @@ CHECKS: tuple[Callable[[], tuple[bool, str]], ...] = (
     spelling,
     yaml,
     manifests,
+    overlays,
     migrations,
     tracked,
 )

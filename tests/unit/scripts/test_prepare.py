@@ -93,8 +93,8 @@ class TestLists:
         for name in ("prepare_python", "prepare_wine", "prepare_node", "warn_about_namespaces"):
             monkeypatch.setattr(prepare, name, lambda: False)
         for apps in prepare.APPS:
-            prepare.prepare(Namespace(apps=apps, tests=False, lint=False))
-        prepare.prepare(Namespace(apps="base", tests=True, lint=False))
+            prepare.prepare(Namespace(apps=apps, tests=False, lint=False, chaos=False))
+        prepare.prepare(Namespace(apps="base", tests=True, lint=False, chaos=False))
         assert len(asked) == 4
         assert all(lists[:2] == ["base", "wine"] for lists in asked)
 

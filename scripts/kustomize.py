@@ -1,0 +1,127 @@
+"""Builds what `kubectl kustomize` builds, for the few features that deploy/k8s uses, where there is no kubectl.
+
+Known: `resources`, `components`, `patches` (JSON patch with a `target` by kind and name), `images`. Anything else is
+refused. Tests hold it to kubectl's own answer where that is installed. `build(folder)` is the whole interface.
+"""
+
+import copy
+import re
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+Json = dict[str, Any]
+KNOWN = {"apiVersion", "kind", "resources", "components", "patches", "images"}
+CONTAINERS = ("initContainers", "containers")
+
+
+class BuildError(Exception):
+    """A kustomization cannot be built; the text says where and why."""
+
+
+def build(folder: Path) -> list[Json]:
+    """The objects of a kustomization.
+
+    Args:
+        folder: that holds kustomization.yaml.
+
+    Raises:
+        BuildError: it names what is not there, patches what does not exist, or uses a feature that is not known here.
+    """
+    told = _read(folder / "kustomization.yaml")[0]
+    if unknown := set(told) - KNOWN:
+        raise BuildError(f"{folder}: {', '.join(sorted(unknown))} is not known here")
+    objects: list[Json] = []
+    for name in told.get("resources", []):
+        objects += _resource(folder / name)
+    for name in told.get("components", []):
+        objects = _component((folder / name).resolve(), objects)
+    return _changed(folder, told, objects)
+
+
+def _component(folder: Path, objects: list[Json]) -> list[Json]:
+    """The objects with those of a component, which may change all of them."""
+    told = _read(folder / "kustomization.yaml")[0]
+    if told.get("kind") != "Component" or set(told) - KNOWN:
+        raise BuildError(f"{folder} is no component, or uses what is not known here")
+    added = [found for name in told.get("resources", []) for found in _resource(folder / name)]
+    return _changed(folder, told, objects + added)
+
+
+def _changed(folder: Path, told: Json, objects: list[Json]) -> list[Json]:
+    for patch in told.get("patches", []):
+        target = patch["target"]
+        chosen = [found for found in objects if _fits(found, target)]
+        if not chosen:
+            raise BuildError(f"{folder}: no {target} to patch")
+        for found in chosen:
+            for change in yaml.safe_load(patch["patch"]):
+                apply(found, change)
+    for image in told.get("images", []):
+        _retag(objects, image)
+    names = [identity(found) for found in objects]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise BuildError(f"{folder}: more than one {twice}")
+    return objects
+
+
+def _resource(path: Path) -> list[Json]:
+    return build(path.resolve()) if path.is_dir() else _read(path)
+
+
+def _read(path: Path) -> list[Json]:
+    try:
+        read = [found for found in yaml.safe_load_all(path.read_text()) if found]
+    except OSError as error:
+        raise BuildError(f"{path}: {error.strerror}") from None
+    if not all(isinstance(found, dict) for found in read):
+        raise BuildError(f"{path} holds what is no object")
+    return read
+
+
+def identity(found: Json) -> tuple[str, str, str]:
+    """Kind, namespace and name."""
+    return found["kind"], found["metadata"].get("namespace", ""), found["metadata"]["name"]
+
+
+def _fits(found: Json, target: Json) -> bool:
+    kind, _, name = identity(found)
+    return kind == target["kind"] and re.fullmatch(target.get("name", ".*"), name) is not None
+
+
+def apply(document: Any, change: Json) -> None:
+    """One step of a JSON patch (RFC 6902): `add`, `replace` or `remove`."""
+    *path, last = [part.replace("~1", "/").replace("~0", "~") for part in change["path"].split("/")[1:]]
+    place = document
+    try:
+        for part in path:
+            place = place[int(part)] if isinstance(place, list) else place[part]
+        key = len(place) if last == "-" else int(last) if isinstance(place, list) else last
+        if change["op"] != "add":
+            _ = place[key]
+    except (KeyError, IndexError, ValueError, TypeError):
+        raise BuildError(f"nothing lies at {change['path']} of {document['metadata']['name']}") from None
+    if change["op"] == "remove":
+        del place[key]
+    elif change["op"] == "add" and isinstance(place, list):
+        place.insert(int(key), copy.deepcopy(change["value"]))
+    elif change["op"] in {"add", "replace"}:
+        place[key] = copy.deepcopy(change["value"])
+    else:
+        raise BuildError(f"{change['op']} is no step that is known here")
+
+
+def pod_spec(found: Json) -> Json | None:
+    """The pod's spec in a workload; None for what makes no pods."""
+    spec: Json | None = found.get("spec", {}).get("template", {}).get("spec")
+    return spec
+
+
+def _retag(objects: list[Json], image: Json) -> None:
+    for spec in filter(None, map(pod_spec, objects)):
+        for container in (each for kind in CONTAINERS for each in spec.get(kind, [])):
+            name, _, tag = container["image"].partition(":")
+            if name == image["name"]:
+                tag = image.get("newTag", tag)
+                container["image"] = image.get("newName", name) + (f":{tag}" if tag else "")

@@ -1,0 +1,47 @@
+"""Builds every overlay of deploy/k8s and checks each object against the Kubernetes API's own description.
+
+Run as `python -m scripts.manifests`; part of `make lint`. Prints what is wrong, one line each.
+"""
+
+import sys
+from pathlib import Path
+
+from scripts.kubernetes_manifests import FOREIGN
+from scripts.kubernetes_schema import problems
+from scripts.kustomize import BuildError, Json, build, identity
+
+ROOT = Path(__file__).resolve().parent.parent
+K8S = ROOT / "deploy" / "k8s"
+
+
+def overlays() -> list[Path]:
+    """Every overlay's folder."""
+    return sorted(path.parent for path in (K8S / "overlays").glob("*/kustomization.yaml"))
+
+
+def wrong(objects: list[Json]) -> list[str]:
+    """What the API would refuse."""
+    return [
+        f"{' '.join(identity(found))}: {problem}"
+        for found in objects
+        if found["apiVersion"] not in FOREIGN
+        for problem in problems(found)
+    ]
+
+
+def main() -> int:
+    """Returns how many overlays are wrong."""
+    failed = 0
+    for folder in overlays():
+        try:
+            said = wrong(build(folder))
+        except BuildError as error:
+            said = [str(error)]
+        failed += bool(said)
+        for line in said:
+            sys.stdout.write(f"{folder.name}: {line}\n")
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
