@@ -94,6 +94,11 @@ bench-remote: setup ## Measure what a remote agent's step costs and write docs/p
 bench-reset: setup ## Measure the reset of virtual machines with four clones and write docs/performance-reset.md
 	@$(BIN)/python -m tests.bench.reset $(ARGS)
 
+.PHONY: bench-rolling
+bench-rolling: ## Replace every process of the service under load and write docs/performance-rolling.md
+	@$(PREPARE) --tests
+	@$(BIN)/python -m tests.bench.rolling $(ARGS)
+
 .PHONY: bench-wine
 bench-wine: setup ## Measure the reset of desktops with Windows programs and write docs/performance-wine.md
 	@$(BIN)/python -m tests.bench.wine $(ARGS)

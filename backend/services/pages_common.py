@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Row
+from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from backend.db.models import Run
@@ -19,6 +20,7 @@ from backend.services.pages_looks import Look, Split
 from backend.services.rollups import summary_of
 from backend.services.summary import Summary, run_summary
 
+DEADLOCK = "40P01"
 DEFAULT_STEPS = 30
 """Step budget where neither run nor task names one (backend.domain.run)."""
 
@@ -69,13 +71,23 @@ def summaries(session: Session, runs: Sequence[Run]) -> dict[UUID, Summary]:
 
     That of a large run is of some seconds ago while it goes on: workers recompute it.
     """
-    for run in runs:
-        if run.rollup_stale or run.rollup_began_at is not None:
-            rollups.refresh(session, run.id)
+    stale = [run.id for run in runs if run.rollup_stale or run.rollup_began_at is not None]
+    for run_id in sorted(stale, key=str):
+        _renew(session, run_id)
     session.flush()  # The cubes are read below.
     found = {cell.run_id: summary_of(cell) for cell in repository.cells(session, [run.id for run in runs])}
     # A run so new that somebody else is making its first cube just now.
     return {run.id: found.get(run.id) or run_summary(session, run.id) for run in runs}
+
+
+def _renew(session: Session, run_id: UUID) -> None:
+    """Recomputes one cube. Several readers and workers hold several: who meets another in a circle gives way to it."""
+    try:
+        with session.begin_nested():
+            rollups.refresh(session, run_id)
+    except OperationalError as error:
+        if getattr(error.orig, "sqlstate", "") != DEADLOCK:
+            raise
 
 
 def run_rows(session: Session, rows: Sequence[AnyRow]) -> list[RunRow]:

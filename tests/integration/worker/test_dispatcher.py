@@ -1,8 +1,12 @@
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Thread
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, text
 
+from backend.config import Settings
 from backend.db.models import Worker
 from backend.domain.errors import ClusterLost
 from backend.services import claims
@@ -132,6 +136,39 @@ class TestStopped:
         start_worker()
         (episode,) = finished(world, run_id)  # type: ignore[arg-type]
         assert [attempt.state for attempt in attempts(world, episode.id)] == ["lost", "scored"]
+
+    def test_one_with_a_grace_finishes_its_attempt_and_begins_no_other(self, world: World, tmp_path: Path) -> None:
+        world.benchmark(benchmark_of())
+        alive = tmp_path / "alive"
+        settings = Settings(data=tmp_path, slots=1, poll_seconds=0.2, grace_seconds=60.0, alive_file=alive)
+        worker = InProcessWorker(settings, world)
+        run = submit(world, "patient", repeats=2)
+        worker.dispatcher.wake()
+        assert PatientAgent.waiting.wait(20.0)
+        assert alive.exists()
+        stopping = Thread(target=worker.stop)
+        stopping.start()
+        state = select(Worker.state)
+        until(lambda: world.do(lambda session: session.scalar(state)) == "draining", what="it takes no more")
+        PatientAgent.go.set()
+        stopping.join(30.0)
+        assert sorted(episode.state for episode in episodes(world, run.id)) == ["scored", "waiting"]
+        assert all(lease.released_at for lease in leases(world))
+
+    def test_none_begins_on_a_schema_that_is_too_old(
+        self, world: World, start_worker: StartWorker, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        world.benchmark(benchmark_of())
+        world.do(lambda session: session.execute(text("UPDATE alembic_version SET version_num = '0016'")))
+        with ThreadPoolExecutor(1) as pool:
+            starting = pool.submit(start_worker)
+            until(lambda: "run the migrations" in caplog.text, 20.0, what="it says why")
+            assert not starting.done()
+            world.do(lambda session: session.execute(text("UPDATE alembic_version SET version_num = '9999'")))
+            worker = starting.result(60)
+        run = submit(world, "noop")
+        worker.dispatcher.wake()
+        assert finished(world, run.id)[0].state == "scored"
 
 
 class TestNews:

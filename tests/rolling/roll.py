@@ -1,0 +1,118 @@
+"""A rolling restart of every process while a run goes on and the service is in use, and what came of it."""
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy import func, select
+
+from backend.db.models import Event, Run
+from backend.domain.run import Budget, Screen
+from tests.integration.worker.in_process import attempts, episodes, evaluations, finished
+from tests.rolling.load import KEYS, Load, Tally
+from tests.rolling.site import Site
+from tests.waiting import until
+
+TASK = "editor/add_milk"
+SHORT = {"benchmark": "starter", "agent": "noop", "provider": "local", "tasks": [TASK]}
+"""What clients submit, each time with one of a few keys."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What came of it.
+
+    Attributes:
+        tally: of requests.
+        api_seconds: how long each API process took to end and be ready again.
+        worker_seconds: the same of workers.
+        episodes: of the run.
+        lost: episodes without a score.
+        double: episodes with more than one.
+        handed_back: attempts that did not end within the grace and were made again.
+        runs: that the submissions made; as many as there were keys.
+        missed: events of the run that the listener did not get, or got twice or out of order.
+    """
+
+    tally: Tally
+    api_seconds: tuple[float, ...]
+    worker_seconds: tuple[float, ...]
+    episodes: int
+    lost: int
+    double: int
+    handed_back: int
+    runs: int
+    missed: int
+
+    @property
+    def faults(self) -> list[str]:
+        """What must not be."""
+        told = {
+            "requests failed": len(self.tally.failed),
+            "episodes lost": self.lost,
+            "episodes scored twice": self.double,
+            "runs too many or too few": abs(self.runs - KEYS),
+            "events missed": self.missed,
+        }
+        return [f"{count} {what}" for what, count in told.items() if count]
+
+
+def roll(site: Site, *, rounds: int, repeats: int, steps: int, say: Callable[[str], None] = lambda _: None) -> Report:
+    """Replaces each API process and each worker, one after the other, under load.
+
+    Args:
+        site: the running service.
+        rounds: how often each is replaced.
+        repeats: episodes of the run that goes on meanwhile.
+        steps: of each.
+        say: where it is told how far it is.
+    """
+    world = site.stack.world
+    run = world.submit(
+        "random", tasks=(TASK,), repeats=repeats, budget=Budget(max_steps=steps), screen=Screen(width=1280, height=800)
+    )
+    api_seconds: list[float] = []
+    worker_seconds: list[float] = []
+    with Load(site.address, run.id, SHORT) as load:
+        until(lambda: load.tally.total > 50 and load.tally.events, 60.0, what="the load is under way")
+        for number in range(rounds):
+            for api in site.apis:
+                say(f"round {number + 1}: an API process")
+                api_seconds.append(_timed(lambda api=api: site.restart_api(api)))  # type: ignore[misc] # its default
+            for worker in list(site.workers):
+                say(f"round {number + 1}: a worker")
+                worker_seconds.append(_timed(lambda worker=worker: site.restart_worker(worker)))  # type: ignore[misc]
+        say("the run's end")
+        finished(world, run.id, 60.0 + 30.0 * repeats)
+        newest = world.do(lambda session: session.scalar(select(func.max(Event.seq)).where(Event.run_id == run.id)))
+        until(lambda: load.tally.events[-1] == newest, 20.0, what="the listener has heard the last event")
+    return _report(site, run.id, load.tally, tuple(api_seconds), tuple(worker_seconds))
+
+
+def _timed(work: Callable[[], object]) -> float:
+    begun = time.monotonic()
+    work()
+    return time.monotonic() - begun
+
+
+def _report(
+    site: Site, run_id: UUID, tally: Tally, api_seconds: tuple[float, ...], worker_seconds: tuple[float, ...]
+) -> Report:
+    world = site.stack.world
+    every = episodes(world, run_id)
+    tries = {episode.id: attempts(world, episode.id) for episode in every}
+    states = Counter(attempt.state for made in tries.values() for attempt in made)
+    scores = {key: sum(len(evaluations(world, attempt.id)) for attempt in made) for key, made in tries.items()}
+    return Report(
+        tally,
+        api_seconds,
+        worker_seconds,
+        episodes=len(every),
+        lost=sum(episode.state != "scored" for episode in every),
+        double=sum(count > 1 for count in scores.values()),
+        handed_back=states["lost"],
+        runs=world.do(lambda session: session.scalar(select(func.count()).select_from(Run)) or 0) - 1,
+        missed=sum(number != position for position, number in enumerate(tally.events, 1)),
+    )
