@@ -18,10 +18,7 @@ class TestSmallCampaign:
     def test_nothing_is_lost_double_wrong_or_left_behind(self) -> None:
         # Clocks need a package that `make chaos` installs, and every pause beyond a lease takes its time.
         slow = () if runs_everything() else ("freeze postgres", "freeze worker", "part database")
-        # A desktop without its window manager goes on with another, which may cost the agent a click:
-        # docs/performance-chaos.md.
-        left_out = (*slow, "kill window manager")
-        wanted = [name for name in kinds() if not name.startswith("clock") and name not in left_out]
+        wanted = [name for name in kinds() if not name.startswith("clock") and name not in slow]
         number = FAULTS * 4 if runs_everything() else FAULTS
         outcome = Outcome(seed(), number, wanted)
         conduct(Settings(seed(), work=replace(LOCAL, tasks=TASKS)), outcome, plan(seed(), number, wanted))

@@ -7,10 +7,9 @@ import signal
 from collections.abc import Callable
 
 from .machine import Machine
-from .services_linux import X_SERVERS, Services, start_openbox
+from .services_linux import X_SERVERS, Services
 
-_ESSENTIAL = (*X_SERVERS.values(), "dbus-daemon")
-_MOST_RESTARTS = 5
+_ESSENTIAL = (*X_SERVERS.values(), "dbus-daemon", "openbox")
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 _log = logging.getLogger("guest_server")
@@ -21,10 +20,12 @@ class LinuxGround:
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._restarts = 0
 
     def watch(self, machine: Machine, fail: Callable[[str], None]) -> None:
-        """Starts the window manager again when it ends; without the X server or the session bus nothing goes on."""
+        """Without the X server, the session bus or the window manager nothing goes on.
+
+        A new window manager would move windows and close menus under an agent's hand: its miss would be scored.
+        """
         for number in _SIGNALS:
             asyncio.get_running_loop().add_signal_handler(number, machine.stopping.set)
         for name in self._services.processes:
@@ -37,18 +38,16 @@ class LinuxGround:
             asyncio.get_running_loop().remove_reader(descriptor)
             os.close(descriptor)
             if not machine.stopping.is_set():
-                self._ended(name, machine, fail)
+                self._ended(name, fail)
 
         asyncio.get_running_loop().add_reader(descriptor, ended)
 
-    def _ended(self, name: str, machine: Machine, fail: Callable[[str], None]) -> None:
-        code = self._services.processes[name].wait()
-        if name == "openbox" and self._restarts < _MOST_RESTARTS:
-            self._restarts += 1
-            _log.warning("openbox ended with %s and is started again", code)
-            start_openbox(self._services, machine.environment)
-            self._watch(name, machine, fail)
-        elif name in _ESSENTIAL:
-            fail(f"{name} ended with {code}: the desktop cannot go on")
+    def _ended(self, name: str, fail: Callable[[str], None]) -> None:
+        processes = self._services.processes
+        code = processes[name].wait()
+        if name in _ESSENTIAL:
+            # Who ends for want of another may be heard of first.
+            first = next(each for each in _ESSENTIAL if each in processes and processes[each].poll() is not None)
+            fail(f"{first} ended with {processes[first].poll()}: the desktop cannot go on")
         else:
             _log.warning("%s ended with %s", name, code)
