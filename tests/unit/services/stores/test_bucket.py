@@ -135,7 +135,7 @@ class TestGet:
 
     def test_what_breaks_off_twice_is_said(self) -> None:
         with (
-            answering(answer(b"he", size=5), answer(b"hel", size=5)) as address,
+            answering(answer(b"he", size=5), answer(b"he", size=5)) as address,
             pytest.raises(Unavailable, match="broke off"),
         ):
             BucketStore(self.place(address)).get(HELLO)
