@@ -99,6 +99,10 @@ bench-rolling: ## Replace every process of the service under load and write docs
 	@$(PREPARE) --tests
 	@$(BIN)/python -m tests.bench.rolling $(ARGS)
 
+.PHONY: bench-schedule
+bench-schedule: setup ## Measure the scheduler with 50,000 episodes on 1,000 simulated slots and write docs/performance-schedule.md
+	@$(BIN)/python -m tests.bench.schedule $(ARGS)
+
 .PHONY: bench-wine
 bench-wine: setup ## Measure the reset of desktops with Windows programs and write docs/performance-wine.md
 	@$(BIN)/python -m tests.bench.wine $(ARGS)

@@ -65,13 +65,15 @@ def submit_all(made: World, shares: Sequence[Share]) -> dict[UUID, str]:
     return {submit(made, share, **run).id: share.name for share in shares for run in share.runs}
 
 
-def submit(made: World, share: Share, agent: str = "noop", **request: Any) -> Run:
+def submit(made: World, share: Share, agent: str = "noop", priority: int = 0, **request: Any) -> Run:
     """Submits one run of a project."""
     with made.work() as session:
         project = projects.get_or_make(session, share.name)
         project.weight = share.weight
         asked = RunRequest(benchmark=BENCHMARK, agent=agent, **request)
-        return submit_run(session, asked, project=project, actor=actor_for(session, project))
+        run = submit_run(session, asked, project=project, actor=actor_for(session, project))
+        run.priority = priority
+        return run
 
 
 def vacuumed(made: World) -> None:

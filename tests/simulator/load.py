@@ -1,16 +1,16 @@
 """A thousand simulated slots in real time, in several processes: how fast slots are given away, and how soon."""
 
 import random
-import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
-from uuid import UUID
+from typing import Any
 
 import psutil
 
 from backend.services import events
+from backend.services.claims import Claim
 from tests.factories.records import world
 from tests.simulator.durations import Length
 from tests.simulator.installations import Share
@@ -18,67 +18,86 @@ from tests.simulator.journal import Hold, Journal
 from tests.simulator.timelines import RealTime
 from tests.simulator.workers import Fate, Setting, SimulatedWorker
 
-NODES, SLOTS, PROCESSES, THREADS = 50, 20, 2, 6
-"""Of the simulation: 1,000 slots; the processes are those of workers, which share the two cores with PostgreSQL."""
-SHARES = {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}
+NODES, SLOTS, PROCESSES, THREADS = 50, 20, 2, 4
+"""Of the simulation: 1,000 slots; the processes are those of workers, which share the machine with PostgreSQL."""
+WEIGHTS = {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}
 URGENT = 5
+PATIENCE = 120.0
 
 
 @dataclass(frozen=True)
-class Load:
-    """What one of the processes does.
+class Loaded:
+    """What came of it.
 
     Attributes:
-        url: of the database.
-        nodes: numbers of its nodes.
-        seconds: mean hold of a slot; None: attempts do not end.
-        began: by `time.monotonic`.
-        lasts: seconds after which it ends; it ends earlier once all its slots are taken if attempts do not end.
+        holds: who had which slot when, in seconds since all could begin.
+        processor: seconds of all processes and of PostgreSQL, from then on.
     """
 
-    url: str
-    nodes: Sequence[int]
-    seconds: float | None
-    began: float
-    lasts: float
+    holds: Sequence[Hold]
+    processor: float
 
 
-def shares(tasks: int, repeats: int, urgent: int) -> list[Share]:
-    """Four projects with weights and three runs each, and a fifth whose one run has a higher priority."""
+def shares(tasks: int, repeats: int) -> list[Share]:
+    """Four projects with weights and three runs each, and a fifth whose one run of 100 tasks has a higher priority."""
     usual = [
-        Share(name, weight, [{"repeats": repeats, "seed": at} for at in range(3)]) for name, weight in SHARES.items()
+        Share(name, weight, [{"repeats": repeats, "seed": at} for at in range(3)]) for name, weight in WEIGHTS.items()
     ]
-    first = [{"tasks": (f"d{at:03}/*",), "priority": URGENT} for at in range(max(1, min(tasks, urgent) // 100))]
-    return [*usual, Share("urgent", 1.0, first)]
+    return [*usual, Share("urgent", 1.0, [{"tasks": ("d000/*",), "priority": URGENT}] if tasks else [])]
 
 
-def simulate(url: str, seconds: float | None, lasts: float) -> list[Hold]:
-    """Runs all nodes for a while; returns who had which slot when, in seconds since all of them could begin."""
-    began = time.monotonic() + 5.0  # Processes need a while to import everything.
-    parts = [Load(url, range(at, NODES, PROCESSES), seconds, began, lasts) for at in range(PROCESSES)]
-    with ProcessPoolExecutor(PROCESSES, mp_context=get_context("spawn")) as pool:
-        return [hold for held in pool.map(_run, parts) for hold in held]
+def simulate(url: str, seconds: float | None, lasts: float) -> Loaded:
+    """Runs all nodes for a while.
+
+    Args:
+        url: of the database.
+        seconds: mean hold of a slot; None: attempts do not end, and it is over once all slots are taken.
+        lasts: seconds after which it is over in any case.
+    """
+    context = get_context("spawn")
+    with context.Manager() as manager, ProcessPoolExecutor(PROCESSES, mp_context=context) as pool:
+        ready, over = manager.Barrier(PROCESSES + 1), manager.Barrier(PROCESSES + 1)
+        parts = [
+            pool.submit(_run, url, range(at, NODES, PROCESSES), seconds, lasts, (ready, over))
+            for at in range(PROCESSES)
+        ]
+        ready.wait(PATIENCE)
+        before = processor_seconds()
+        over.wait(lasts + PATIENCE)
+        used = processor_seconds() - before
+        return Loaded([hold for part in parts for hold in part.result()], used)
 
 
-def _run(load: Load) -> list[Hold]:
+def _run(url: str, nodes: Sequence[int], seconds: float | None, lasts: float, barriers: Any) -> list[Hold]:
     events.configure("")
-    generator = random.Random(load.nodes[0])  # noqa: S311 - a sample
-    with world(load.url) as made:
-        timeline, journal = RealTime(THREADS, load.began), Journal()
-        setting = Setting(made, timeline, journal, lambda _: _fate(load.seconds, generator))
-        workers = [SimulatedWorker(setting, f"n{at}", SLOTS) for at in load.nodes]
+    generator, (ready, over) = random.Random(nodes[0]), barriers  # noqa: S311 - a sample
+    with world(url) as made:
+        timeline, journal = RealTime(THREADS), Journal()
+        seen: set[str] = set()
+
+        def fate(claim: Claim) -> Fate:
+            first = claim.slot.id not in seen
+            seen.add(claim.slot.id)
+            return _fate(seconds, generator, first=first)
+
+        setting = Setting(made, timeline, journal, fate)
+        workers = [SimulatedWorker(setting, f"n{at}", SLOTS) for at in nodes]
+        ready.wait(PATIENCE)
+        timeline.begin()
         for worker in workers:
-            worker.start(after=max(0.0, -timeline.now()))
+            worker.start()
         slots = len(workers) * SLOTS
-        timeline.run(lambda: load.seconds is None and len(journal.open) >= slots, load.lasts)
+        timeline.run(lambda: seconds is None and len(journal.open) >= slots, lasts)
+        over.wait(lasts + PATIENCE)
         return journal.all()
 
 
-def _fate(seconds: float | None, generator: random.Random) -> Fate:
+def _fate(seconds: float | None, generator: random.Random, *, first: bool) -> Fate:
+    """How long a slot is held; the first ones are caught in the middle, as if all had begun long before."""
     if seconds is None:
         return Fate(Length(1e6, 0.0, 0.0))
-    play = seconds * generator.lognormvariate(-0.125, 0.5)
-    return Fate(Length(play * 0.05, play * 0.9, play * 0.05))
+    hold = seconds * generator.lognormvariate(-0.125, 0.5) * (generator.random() if first else 1.0)
+    return Fate(Length(hold * 0.05, hold * 0.9, hold * 0.05))
 
 
 def lease_rate(holds: Sequence[Hold]) -> float:
@@ -86,18 +105,17 @@ def lease_rate(holds: Sequence[Hold]) -> float:
     return len(holds) / max(hold.leased_at for hold in holds)
 
 
+def full_at(holds: Sequence[Hold]) -> float:
+    """When every slot had had its first attempt."""
+    first: dict[tuple[str, int], float] = {}
+    for hold in sorted(holds, key=lambda hold: hold.leased_at):
+        first.setdefault(hold.slot, hold.leased_at)
+    return max(first.values())
+
+
 def waits(holds: Sequence[Hold], since: float) -> list[float]:
     """Milliseconds from a free slot to its lease, of slots that became free after a moment."""
     return [(hold.leased_at - hold.free_at) * 1000 for hold in holds if hold.free_at >= since]
-
-
-def by_project(seconds: dict[UUID, float], projects: dict[UUID, str]) -> dict[str, float]:
-    """Slot-seconds of the projects that share by weight."""
-    found = dict.fromkeys(SHARES, 0.0)
-    for run, number in seconds.items():
-        if projects[run] in found:
-            found[projects[run]] += number
-    return found
 
 
 def processor_seconds() -> float:

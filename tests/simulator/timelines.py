@@ -54,14 +54,9 @@ class VirtualTime:
 class RealTime:
     """Several threads do what is due, as a worker's threads do. An act that raises ends the simulation."""
 
-    def __init__(self, threads: int, began: float | None = None) -> None:
-        """Takes note.
-
-        Args:
-            threads: that do things at the same time.
-            began: by `time.monotonic`, which all processes of a machine share; default: now.
-        """
-        self._began = time.monotonic() if began is None else began
+    def __init__(self, threads: int) -> None:
+        """Args: threads: that do things at the same time."""
+        self._began = time.monotonic()
         self._order = itertools.count()
         self._waiting: list[tuple[float, int, Act]] = []
         self._changed = Condition()
@@ -78,6 +73,10 @@ class RealTime:
         with self._changed:
             heapq.heappush(self._waiting, (self.now() + seconds, next(self._order), act))
             self._changed.notify()
+
+    def begin(self) -> None:
+        """It begins now. By `time.monotonic`, which all processes of a machine share."""
+        self._began = time.monotonic()
 
     def run(self, until: Callable[[], bool], most: float) -> None:
         """Does what is due until the condition holds or so many seconds have passed; what runs then is waited for."""

@@ -21,6 +21,8 @@ from tests.simulator.journal import Hold, Journal
 from tests.simulator.timelines import Timeline
 
 TRIES = 5
+AT_ONCE = 32
+"""As `worker/dispatcher.py` has it."""
 _PIDS = itertools.count(1)
 
 
@@ -71,11 +73,11 @@ class SimulatedWorker:
         slots_by_provider, pid = {setting.provider: slots}, next(_PIDS)
         self.id = setting.world.worker(node, slots_by_provider=slots_by_provider, node=node, pid=pid).id
 
-    def start(self, after: float = 0.0) -> None:
-        """Looks for work from then on, and beats."""
-        self._free_at = dict.fromkeys(self._free_at, self._with.timeline.now() + after)
-        self._with.timeline.later(after, self._poll)
-        self._with.timeline.later(after + self._with.beat, self._beat)
+    def start(self) -> None:
+        """Looks for work from now on, and beats."""
+        self._free_at = dict.fromkeys(self._free_at, self._with.timeline.now())
+        self._with.timeline.later(0.0, self._poll)
+        self._with.timeline.later(self._with.beat, self._beat)
 
     def wake(self) -> None:
         """There may be work, as a message of the broker says."""
@@ -200,14 +202,14 @@ class SimulatedWorker:
 
 def take(world: World, worker_id: UUID, provider: str, number: int) -> list[Claim]:
     """Leases and claims up to so many, as a dispatcher's round does."""
-    found: list[Claim] = world.do(claims.claim_many, worker_id, provider, number)
-    return found
+    taken: list[Claim] = world.do(claims.claim_many, worker_id, provider, min(AT_ONCE, number))
+    return taken
 
 
 def again(world: World, claim: Claim) -> Claim | None:
     """The next episode under the same lease; None if nothing waits, or the lease is not ours any more."""
     try:
-        with world.work() as session:
-            return claims.claim_next(session, claim.lease_id)
+        found: Claim | None = world.do(claims.claim_next, claim.lease_id)
     except (LeaseLost, Unavailable):
         return None
+    return found
