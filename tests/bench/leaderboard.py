@@ -137,7 +137,7 @@ def _multiply(session: Session, tasks: int) -> None:
 
 def _copy(session: Session, table: type[Base], changed: Mapping[str, str], source: str) -> None:
     """Inserts copies of the rows `o` of the source, some of their columns changed."""
-    names = [column.name for column in table.__table__.columns]
+    names = [column.name for column in table.__table__.columns if column.computed is None]
     values = ", ".join(changed.get(name, f'o."{name}"') for name in names)
     listed = ", ".join(f'"{name}"' for name in names)
     session.execute(text(f"INSERT INTO {table.__tablename__} ({listed}) SELECT {values} FROM {source}"))  # noqa: S608 - our own words
