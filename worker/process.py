@@ -27,7 +27,7 @@ _presences: list[Presence] = []
 def database() -> Database:
     """This process's door to the database. Connecting happens at first use."""
     settings = get_settings()
-    slots = MOST if settings.slots is None else settings.slots
+    slots = (MOST if settings.slots is None else settings.slots) + (settings.k8s_desktops if settings.k8s_image else 0)
     # Per slot: its attempt, its agent's watch; then the dispatcher, the heartbeat, the chores, what scores again
     # with the judge that it asks, and what asks for drafts.
     engine = make_engine(settings.database_url.get_secret_value(), pool_size=slots + 7)

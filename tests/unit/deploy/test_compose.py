@@ -206,7 +206,7 @@ class TestDockerfile:
         assert set(bases) - set(stages) == {"${DEBIAN}"}
         assert re.search(r"^ARG DEBIAN=debian:\d+\.\d+-slim$", DOCKERFILE, re.MULTILINE)
 
-    @pytest.mark.parametrize("stage", ["api", "worker", "kvm"])
+    @pytest.mark.parametrize("stage", ["api", "worker", "kvm", "cluster"])
     def test_what_runs_is_no_root(self, stage: str) -> None:
         body = re.split(r"^FROM ", DOCKERFILE.split(f" AS {stage}\n")[1], flags=re.MULTILINE)[0]
         assert re.findall(r"^USER (\S+)$", body, re.MULTILINE)[-1] == "10001:10001"

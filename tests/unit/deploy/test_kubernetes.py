@@ -16,10 +16,6 @@ PRIVILEGED = {("single-node", "local-worker")}
 WITH_ACCOUNT = {"k8s-worker"}
 FORBIDDEN = ("hostNetwork", "hostPID", "hostIPC")
 STOPPING = 6
-COMING = {f"DESKARENA_{name}" for name in (
-    "K8S_NAMESPACE", "K8S_IMAGE", "K8S_KVM_RESOURCE", "K8S_IMAGES", "K8S_SLOTS", "K8S_DESKTOPS", "K8S_NODES",
-    "K8S_TOLERATIONS", "K8S_TEMPLATES", "S3_BUCKET", "S3_ENDPOINT", "S3_ACCESS_KEY", "S3_SECRET_KEY",
-)}  # fmt: skip
 
 
 class TestRights:
@@ -177,7 +173,7 @@ class TestReferences:
         told = {key for found in kind(overlay, "ConfigMap") for key in found["data"]}
         every = [each for _, spec in workloads(overlay) for each in containers(spec)]
         told |= {one["name"] for each in every for one in each.get("env", [])}
-        assert {name for name in told if name.startswith("DESKARENA_")} - known - COMING == set()
+        assert {name for name in told if name.startswith("DESKARENA_")} - known == set()
 
     @EACH
     def test_every_claim_is_there(self, overlay: str) -> None:
