@@ -64,7 +64,9 @@ class Chores:
             logger.warning("attempt %s was lost: its worker is gone", attempt_id)
 
     def _roll_up(self) -> None:
-        rollup_turns.renew_due(self._database.factory)
-        if time.monotonic() >= self._schedule_at:
-            self._schedule_at = time.monotonic() + SCHEDULE_SECONDS
-            upkeep.keep_schedule(self._database.factory)
+        try:
+            rollup_turns.renew_due(self._database.factory)
+        finally:
+            if time.monotonic() >= self._schedule_at:
+                self._schedule_at = time.monotonic() + SCHEDULE_SECONDS
+                upkeep.keep_schedule(self._database.factory)

@@ -62,7 +62,8 @@ def claim_many(session: Session, worker_id: UUID, provider: str, number: int) ->
 def claim_next(session: Session, lease_id: UUID) -> Claim | None:
     """Begins an attempt at the next waiting episode under a lease; None if nothing waits for this worker.
 
-    A lease carries one attempt at a time and may be used again after that has ended.
+    A lease carries one attempt at a time and may be used again after that has ended, as long as worker, node and slot
+    take what is new: where a node is cordoned, the desktop that it runs is its last.
 
     Raises:
         LeaseLost: the lease was released or taken away.
@@ -72,6 +73,8 @@ def claim_next(session: Session, lease_id: UUID) -> Claim | None:
     if idle is None:
         raise LeaseLost("the lease is not ours, or is in use")
     lease, slot, worker = idle
+    if worker.state != WorkerState.ONLINE or not leases.offered(session, slot.id):
+        return None
     begun, runs = turns.take(session, turns.able_of(worker, slot.provider), 1, held=1)
     if not begun:
         return None

@@ -28,7 +28,8 @@ def now_of(session: Session, provider: str, rows: Sequence[Row[Any]], wanting: I
         rows: of `repository.queue`.
         wanting: those of the rows that want a slot.
     """
-    reserved = {row.project_id: int(row.reserved.get(provider, 0)) for row in rows if row.reserved.get(provider)}
+    every = repository.reserving(session)
+    reserved = {project: int(numbers[provider]) for project, numbers in every.items() if numbers.get(provider)}
     setting = get_settings().reserved
     free, shared = None, 0
     if reserved or setting != "0":

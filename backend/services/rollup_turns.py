@@ -7,6 +7,7 @@ from uuid import UUID
 
 from backend.db.repositories import rollup_turns as repository
 from backend.db.session import SessionFactory, unit_of_work
+from backend.domain.errors import Unavailable
 from backend.services import rollups
 from backend.services.rollups import Computed
 
@@ -18,10 +19,23 @@ class _Overtaken(Exception):  # noqa: N818 - rolls back a cube whose turn somebo
 
 
 def renew_due(factory: SessionFactory, limit: int = 20) -> int:
-    """Computes the cubes that are due, at most `limit`. Returns how many were stored."""
+    """Computes the cubes that are due, at most `limit`. Returns how many were stored.
+
+    One that cannot be computed is told in the log, and keeps no other from its turn.
+    """
     with unit_of_work(factory) as session:
         due = repository.due(session, limit)
-    return sum(renew(factory, run_id) for run_id in due)
+    return sum(_renewed(factory, run_id) for run_id in due)
+
+
+def _renewed(factory: SessionFactory, run_id: UUID) -> bool:
+    try:
+        return renew(factory, run_id)
+    except Unavailable:
+        raise
+    except Exception:
+        logger.exception("the roll-ups of run %s could not be computed", run_id)
+        return False
 
 
 def renew(factory: SessionFactory, run_id: UUID) -> bool:

@@ -23,7 +23,7 @@ from backend.services.capabilities import images_of, programs_of
 from backend.services.claimed import RunFacts
 from backend.services.queues import now_of
 
-PATIENCE_MS = 200
+PATIENCE_MS = 50
 """How long a run that somebody else holds is waited for where no other run may have the slot."""
 _KEPT = 500
 _needs: dict[UUID, tuple[Need, ...]] = {}
@@ -137,8 +137,13 @@ class _Taking:
                 self.without.add(run)
 
     def _equalled(self, run: UUID, wanted: Mapping[UUID, int]) -> bool:
-        """Whether another run is as urgent as this one."""
-        ranks = {each.id: rank(self.now, each) for each in self.now.runs if each.id not in self.without}
+        """Whether another run that may have one more slot is as urgent as this one."""
+        able = [
+            each
+            for each in self.now.runs
+            if each.id not in self.without and (each.id == run or has_room(self.now, each))
+        ]
+        ranks = {each.id: rank(self.now, each) for each in able}
         others = [ranks[each] for each in ranks if each != run and (each in self.locked or each not in wanted)]
         return any(other >= ranks[run] for other in others)
 

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
@@ -55,13 +55,15 @@ def explain(session: Session, episodes: Sequence[Episode]) -> dict[UUID, Why]:
         if each.state == EpisodeState.WAITING:
             by_run[each.run_id].append(each)
     view = _View(session)
-    return {key: found for run_id, rows in by_run.items() for key, found in view.explain(run_id, rows).items()}
+    # A run may have ended since its episodes were read.
+    queued = {run_id: rows for run_id, rows in by_run.items() if view.queues(run_id)}
+    return {key: found for run_id, rows in queued.items() for key, found in view.explain(run_id, rows).items()}
 
 
 def concurrency_of(session: Session, run_id: UUID) -> Concurrency | None:
     """How many of the run's episodes can be under way at once, and what limits it; None once the run has ended."""
-    run = run_repository.get(session, run_id)
-    return None if run is None or RunState(run.state) not in _OPEN else _View(session).concurrency(run)
+    run, view = run_repository.get(session, run_id), _View(session)
+    return None if run is None or RunState(run.state) not in _OPEN or not view.queues(run_id) else view.concurrency(run)
 
 
 class _View:
@@ -71,6 +73,10 @@ class _View:
         self._session = session
         self._nows: dict[str, Now] = {}
         self._slots: dict[str, tuple[int, int]] = {}
+
+    def queues(self, run_id: UUID) -> bool:
+        """Whether the run has not ended."""
+        return any(row.id == run_id for row in self._rows)
 
     def explain(self, run_id: UUID, episodes: Sequence[Episode]) -> dict[UUID, Why]:
         run = self._session.get_one(Run, run_id)
@@ -101,7 +107,9 @@ class _View:
         now, mine = self._now(run.provider), self._run(run)
         image = RunConfig.model_validate(run.config).desktop_image
         agent = self._agent(run)
-        return Stand(run.state, run.provider, agent, image, hindrance(now, mine), slots, free, self._first(now, mine))
+        # Where no slot is free, it is not the reserved ones that it waits for.
+        open_ = now if now.free is None or now.free > 0 else replace(now, free=None)
+        return Stand(run.state, run.provider, agent, image, hindrance(open_, mine), slots, free, self._first(now, mine))
 
     def _first(self, now: Now, mine: RunNow) -> str:
         """Runs that come before this one whatever the shares, with their episodes."""

@@ -134,6 +134,14 @@ def lock_idle(session: Session, lease_id: UUID) -> tuple[Lease, Slot, Worker] | 
     return None if row is None else (row[0], row[1], row[2])
 
 
+def offered(session: Session, slot_id: UUID) -> bool:
+    """Whether the slot and its node may take what is new."""
+    query = select(Slot.id).join(Node, Node.id == Slot.node_id).where(Slot.id == slot_id)
+    return (
+        session.scalar(query.where(Slot.state == SlotState.FREE.value, Node.state == NodeState.READY.value)) is not None
+    )
+
+
 def lock(session: Session, lease_id: UUID, *, skip_locked: bool = False) -> Lease | None:
     """The lease as it is now, locked; with `skip_locked` None if somebody else works on it."""
     query = select(Lease).where(Lease.id == lease_id).execution_options(populate_existing=True)

@@ -8,7 +8,7 @@ from uuid import UUID
 from sqlalchemy import Row, func, select, text
 from sqlalchemy.orm import Session
 
-from backend.db.models import Task
+from backend.db.models import Project, Task
 from backend.domain.scheduling.needs import Need
 from backend.domain.scheduling.usage import RATE
 
@@ -156,6 +156,12 @@ def slots(session: Session, provider: str) -> tuple[int, int]:
     """(usable slots of the provider on all nodes, those of them that nobody holds)."""
     row = session.execute(_SLOTS, {"provider": provider}).one()
     return int(row.number), int(row.free)
+
+
+def reserving(session: Session) -> dict[UUID, dict[str, int]]:
+    """What projects have reserved, by provider; those without a run too, as it is kept for their next one."""
+    query = select(Project.id, Project.reserved).where(Project.reserved != {})
+    return {row.id: row.reserved for row in session.execute(query)}
 
 
 def in_use_by_project(session: Session) -> dict[UUID, dict[str, int]]:

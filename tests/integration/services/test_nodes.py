@@ -194,6 +194,17 @@ class TestMoveOff:
         world.score(claim)
         assert where(world, claimed(world, worker)) != node
 
+    def test_a_lease_on_a_cordoned_node_gets_nothing_more(self, running: tuple[World, Worker]) -> None:
+        world, worker = running
+        (claim,) = world.do(claims.claim_many, worker.id, "k8s", 1)
+        node = where(world, claim)
+        observe(world, seen(node, 1, NodeState.DRAINING, "cordoned"), whole=False)
+        world.run_to_evaluation(claim, 1)
+        world.score_only(claim)
+        assert world.do(claims.claim_next, claim.lease_id) is None
+        observe(world, seen(node, 1), whole=False)
+        assert world.do(claims.claim_next, claim.lease_id) is not None
+
     @pytest.mark.parametrize("state", [NodeState.LOST, NodeState.GONE])
     def test_what_runs_is_lost_at_once_and_tried_elsewhere(
         self, running: tuple[World, Worker], state: NodeState

@@ -8,16 +8,18 @@ from uuid import UUID
 
 import pytest
 from sqlalchemy import func, select, text, update
+from sqlalchemy.orm import Session
 
 from backend.config import get_settings
 from backend.db.models import Attempt, Episode, Lease, Project, Run, Worker
 from backend.db.repositories import scheduling
 from backend.domain.errors import FailureClass
 from backend.domain.scheduling.usage import decayed
-from backend.services import claims, events, upkeep
+from backend.services import claims, events, turns, upkeep
 from backend.services.claims import Claim
 from tests.factories.records import World, capabilities
 from tests.factories.tasks import make_benchmark, make_task
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -55,6 +57,12 @@ def set_run(world: World, run: Run, **values: object) -> None:
 def counted(world: World) -> bool:
     """Whether what the scheduler counts by is what the episodes say."""
     return not world.do(scheduling.miscounted)
+
+
+def _blocked(session: Session) -> bool:
+    """Whether somebody waits for a row that another has locked."""
+    waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype IN ('transactionid', 'tuple')"
+    return bool(session.scalar(text(waiting)))
 
 
 @contextmanager
@@ -180,6 +188,12 @@ class TestBounds:
                 session.execute(text("UPDATE agent SET human = true WHERE name = 'random'"))
             assert owners(queued, worker, 9) == {person.id: 1}
 
+    def test_what_a_project_reserves_is_kept_for_its_next_run(self, queued: World) -> None:
+        worker, run = queued.worker(slots=4), queued.submit()
+        with queued.work() as session:
+            session.add(Project(name="lab", reserved={"local": 1}))
+        assert owners(queued, worker, 9) == {run.id: 3}
+
     def test_a_run_whose_attempts_wait_for_the_model_begins_no_more(self, queued: World) -> None:
         worker, run = queued.worker(slots=9), queued.submit()
         (claim,) = take(queued, worker, 1)
@@ -198,6 +212,21 @@ class TestAtOnce:
             session.execute(text("SELECT FROM run WHERE id = :id FOR UPDATE"), {"id": held.id})
             assert owners(queued, worker, 2) == {other.id: 2}
         assert held.id in owners(queued, worker, 2)
+
+    def test_a_run_that_is_held_for_a_moment_is_waited_for_where_no_other_may_begin(
+        self, queued: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(turns, "PATIENCE_MS", 10_000)
+        worker, full = queued.worker(slots=4), queued.submit()
+        set_run(queued, full, concurrency=1)
+        take(queued, worker, 1)
+        held = queued.submit()
+        with ThreadPoolExecutor(1) as pool, queued.work() as session:
+            session.execute(text("SELECT FROM run WHERE id = :id FOR UPDATE"), {"id": held.id})
+            waiting = pool.submit(owners, queued, worker, 2)
+            until(lambda: queued.do(_blocked))
+            session.commit()
+            assert waiting.result() == {held.id: 2}
 
     def test_the_only_run_is_waited_for_a_moment_then_left(self, queued: World) -> None:
         worker, run = queued.worker(slots=4), queued.submit()
