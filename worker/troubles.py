@@ -8,7 +8,7 @@ from threading import Event, Thread
 
 from backend.domain.errors import Unavailable
 from backend.domain.ports import Provider
-from backend.domain.ports_cluster import InCluster
+from backend.domain.ports_cluster import InCluster, Trouble
 from backend.services.slot_troubles import note_troubles
 from worker.database import Database
 
@@ -25,7 +25,7 @@ class Troubles:
         """Takes note; `start` begins."""
         self._database, self._every = database, every
         self._providers = [each for each in providers if isinstance(each, InCluster)]
-        self._told: dict[str, tuple[float, Mapping[str, str]]] = {}
+        self._told: dict[str, tuple[float, Mapping[str, Trouble]]] = {}
         self._ended = Event()
         self._thread = Thread(target=self._run, name="troubles", daemon=True)
 
@@ -43,14 +43,15 @@ class Troubles:
     def look(self) -> None:
         """Once. Raises Unavailable: the database is away."""
         for each in self._providers:
-            cluster, troubles = each.cluster, dict(each.troubles())
+            cluster, troubles = each.cluster, each.troubles()
             at, told = self._told.get(cluster, (0.0, {}))
-            if not cluster or (troubles == told and at and time.monotonic() - at < AGAIN_SECONDS):
+            again = not at or time.monotonic() - at >= AGAIN_SECONDS
+            if not cluster or troubles is None or (troubles == told and not again):
                 continue
             work = partial(note_troubles, cluster=cluster, provider=each.name, troubles=troubles)
             if self._database.once(work):
                 logger.warning("%d slots of %s cannot be used: %s", len(troubles), cluster, _first(troubles))
-            self._told[cluster] = time.monotonic(), troubles
+            self._told[cluster] = time.monotonic(), dict(troubles)
 
     def _run(self) -> None:
         while not self._ended.wait(self._every):
@@ -62,5 +63,5 @@ class Troubles:
                 logger.exception("what is wrong with slots could not be told")
 
 
-def _first(troubles: Mapping[str, str]) -> str:
-    return next(iter(troubles.values()), "none is left")
+def _first(troubles: Mapping[str, Trouble]) -> str:
+    return next((each.why for each in troubles.values()), "none is left")

@@ -1,6 +1,8 @@
 """What providers and desktops may add where a cluster holds the machines. The docstrings are the specification."""
 
+import datetime as dt
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from backend.domain.slots import SlotRef
@@ -27,6 +29,19 @@ class Distrusts(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Trouble:
+    """Why a slot cannot be used now.
+
+    Attributes:
+        why: in words.
+        until: None = all workers of the cluster see it while it lasts. Else only this one knows, and it lasts so long.
+    """
+
+    why: str
+    until: dt.datetime | None = None
+
+
 @runtime_checkable
 class InCluster(Protocol):
     """A Provider whose slots are those of a cluster's nodes, not of the worker's own machine.
@@ -41,6 +56,6 @@ class InCluster(Protocol):
     cluster: str
     desktops: int
 
-    def troubles(self) -> Mapping[str, str]:
-        """Slots that cannot be used now, by the id of their row: why, in words. Cheap."""
+    def troubles(self) -> Mapping[str, Trouble] | None:
+        """Slots that cannot be used now, by the id of their row. Cheap. None = not known now: nothing is changed."""
         ...

@@ -1,41 +1,66 @@
 """Slots of a cluster that cannot be used now, because the pod of each does not start."""
 
+import datetime as dt
 from collections.abc import Mapping
 
 from sqlalchemy.orm import Session
 
+from backend.db.models import Slot
 from backend.db.models.words import SlotState
 from backend.db.repositories import workers
+from backend.domain.ports_cluster import Trouble
 
 PREFIX = "its pod does not start"
 """What the reasons begin with that are ours to take back."""
+_UNTIL = "; it rests until "
+"""Stands between the prefix and a moment, where only one worker knows of the trouble."""
 
 
-def note_troubles(session: Session, cluster: str, provider: str, troubles: Mapping[str, str]) -> int:
+def note_troubles(session: Session, cluster: str, provider: str, troubles: Mapping[str, Trouble]) -> int:
     """Keeps slots in trouble from being leased, and lets those be leased whose trouble is over.
 
-    What runs in a slot goes on. Any worker of the cluster may say so: all see the same pods.
+    What runs in a slot goes on. Any worker of the cluster may say so: all see the same pods. A trouble with an end is
+    known to one worker alone: nobody takes it back before that moment.
 
     Args:
         session: the transaction.
         cluster: whose slots.
         provider: of the slots.
-        troubles: by a slot's id: why, in words; slots that are not named have none.
+        troubles: by a slot's id; slots that are not named have none that the caller knows of.
 
     Returns:
         How many were changed.
     """
-    changed = 0
+    changed, now = 0, dt.datetime.now(dt.UTC)
     for slot in workers.cluster_slots(session, cluster, provider):
-        why = troubles.get(str(slot.id))
-        ours = slot.state == SlotState.BROKEN and slot.reason.startswith(PREFIX)
-        if why is not None and (slot.state == SlotState.FREE or ours):
-            wanted = SlotState.BROKEN.value, f"{PREFIX}: {why}"
-        elif why is None and ours:
-            wanted = SlotState.FREE.value, ""
-        else:
-            continue
-        if (slot.state, slot.reason) != wanted:
+        wanted = _wanted(slot, troubles.get(str(slot.id)), now)
+        if wanted is not None and (slot.state, slot.reason) != wanted:
             slot.state, slot.reason = wanted
             changed += 1
     return changed
+
+
+def _wanted(slot: Slot, trouble: Trouble | None, now: dt.datetime) -> tuple[str, str] | None:
+    """State and reason that a slot is to have; None = it stays as it is."""
+    ours = slot.state == SlotState.BROKEN and slot.reason.startswith(PREFIX)
+    if not ours and (trouble is None or slot.state != SlotState.FREE):
+        return None
+    rests = _end_of(slot.reason) if ours else None
+    if trouble is None:
+        return None if rests is not None and rests > now else (SlotState.FREE.value, "")
+    if trouble.until is None:
+        return SlotState.BROKEN.value, f"{PREFIX}: {trouble.why}"
+    if rests is not None and rests > trouble.until:
+        return None
+    return SlotState.BROKEN.value, f"{PREFIX}{_UNTIL}{trouble.until.isoformat(timespec='seconds')}: {trouble.why}"
+
+
+def _end_of(reason: str) -> dt.datetime | None:
+    """When a rest ends, as its reason says; None where it is no rest."""
+    text, _, _ = reason.removeprefix(PREFIX + _UNTIL).partition(": ")
+    if not reason.startswith(PREFIX + _UNTIL):
+        return None
+    try:
+        return dt.datetime.fromisoformat(text)
+    except ValueError:
+        return None

@@ -21,6 +21,7 @@ class PodWatch:
     def __init__(self, cluster: Cluster, labels: str) -> None:
         """Starts nothing yet. Args: labels: selector of our pods."""
         self._changed = threading.Condition()
+        self._changes = 0
         self._pods: dict[str, Object] = {}
         self._events: OrderedDict[str, dict[str, Object]] = OrderedDict()
         self._pods_seen = Reflector(cluster, PODS, labels=labels, told=self._pod_changed, seconds=WATCH_SECONDS)
@@ -68,16 +69,24 @@ class PodWatch:
             return look(self._pods.get(name), sorted(self._events.get(uid, {}).values(), key=when), uid=uid)
 
     def wait(self, what: Callable[[], bool], seconds: float) -> bool:
-        """Waits until something holds; asked again with every change. Returns whether it does."""
+        """Waits until something holds; asked again with every change. Returns whether it does.
+
+        Args:
+            what: may ask the cluster: nobody else waits for it meanwhile.
+            seconds: at most.
+        """
         deadline = time.monotonic() + seconds
         while True:
             with self._changed:
-                if what():
-                    return True
-                left = deadline - time.monotonic()
-                if left <= 0:
-                    return False
-                self._changed.wait(min(left, 1.0))
+                before = self._changes
+            if what():
+                return True
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return False
+            with self._changed:
+                if self._changes == before:
+                    self._changed.wait(min(left, 1.0))
 
     def _pod_changed(self, kind: str, pod: Object) -> None:
         name, uid = pod["metadata"]["name"], pod["metadata"]["uid"]
@@ -86,6 +95,7 @@ class PodWatch:
                 self._pods[name] = pod
             elif self._pods.get(name, {}).get("metadata", {}).get("uid") == uid:
                 del self._pods[name]
+            self._changes += 1
             self._changed.notify_all()
 
     def _event_changed(self, kind: str, event: Object) -> None:
@@ -100,4 +110,5 @@ class PodWatch:
                 known.pop(min(known, key=lambda name: when(known[name])))
             while len(self._events) > _MOST_PODS:
                 self._events.popitem(last=False)
+            self._changes += 1
             self._changed.notify_all()

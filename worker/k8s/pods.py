@@ -43,6 +43,7 @@ class Pod:
 
     Attributes:
         fence: of the lease under which it was taken.
+        memory_mib: the most that a machine in it may have.
         token: known to it and to us.
     """
 
@@ -53,6 +54,7 @@ class Pod:
     fence: int
     token: str
     made: bool
+    memory_mib: int = 0
 
 
 class Pods:
@@ -133,7 +135,7 @@ class Pods:
     def _fits(self, pod: Object, slot: SlotRef, room: Room) -> bool:
         """Whether a pod that is there can be the slot's. Raises PodTrouble: a later lease has it."""
         about = pod["metadata"]
-        notes: Mapping[str, Any] = about.get("annotations") or {}
+        notes = _notes_of(pod)
         self._check_fence(pod, slot.fence)
         seen = self._watch.seen(about["name"], about["uid"])
         return (
@@ -146,16 +148,17 @@ class Pods:
 
     @staticmethod
     def _check_fence(pod: Object, fence: int) -> None:
-        about = pod["metadata"]
-        if _number((about.get("annotations") or {}).get(FENCE)) > fence:
-            raise PodTrouble(f"the pod {about['name']} is held under a later lease")
+        if _number(_notes_of(pod).get(FENCE)) > fence:
+            raise PodTrouble(f"the pod {pod['metadata']['name']} is held under a later lease")
 
     def _adopt(self, pod: Object, slot: SlotRef) -> Object:
         """Ours from now on: nobody who holds an earlier lease takes it after this. Raises Conflict, Missing."""
-        notes = {**self._notes(slot.fence)}
+        return self._note(pod, slot.fence, labels={SLOT: manifests.slot_name(slot)})
+
+    def _note(self, pod: Object, fence: int, **more: Any) -> Object:
+        """Writes our lease on a pod that is still as it was found. Raises Conflict, Missing."""
         about = {"uid": pod["metadata"]["uid"], "resourceVersion": pod["metadata"]["resourceVersion"]}
-        labels = {SLOT: manifests.slot_name(slot)}
-        changes = {"metadata": {**about, "labels": labels, "annotations": notes}}
+        changes = {"metadata": {**about, **more, "annotations": self._notes(fence)}}
         return self._cluster.patch(PODS, pod["metadata"]["name"], changes)
 
     def _notes(self, fence: int) -> dict[str, str]:
@@ -179,7 +182,7 @@ class Pods:
             raise PodTrouble(
                 seen.why or f"the pod was not ready within {self._start_seconds:g} s. {seen.words}".strip()
             )
-        return Pod(name, uid, seen.node, seen.address, slot.fence, token, made)
+        return Pod(name, uid, seen.node, seen.address, slot.fence, token, made, _number(_notes_of(pod).get(MEMORY)))
 
     def _left_to_the_cluster(self, name: str, uid: str) -> bool:
         return self._watch.seen(name, uid).cause in PATIENT
@@ -239,8 +242,30 @@ class Pods:
         return self._watch.seen(pod.name, pod.uid)
 
     def renew(self, pod: Pod, fence: int) -> None:
-        """Moves the deadline of one that is in use. Raises ClusterError, Conflict if it is another one."""
-        self._cluster.patch(PODS, pod.name, {"metadata": {"uid": pod.uid, "annotations": self._notes(fence)}})
+        """Moves the deadline of one that is in use, as the watch has seen it last.
+
+        Raises:
+            PodTrouble: somebody holds it under a later lease; or it is another one.
+            Conflict: it has changed since; soon it can be tried again.
+            ClusterError: the cluster does not do it.
+        """
+        self._note(self._ours(self._watch.pod(pod.name), pod, fence), fence)
+
+    def hold(self, pod: Pod, fence: int) -> None:
+        """Says that one that we have is held under a later lease of ours. Raises PodTrouble, ClusterError."""
+        for _ in range(_ROUNDS):
+            try:
+                self._note(self._ours(self._cluster.get(PODS, pod.name), pod, fence), fence)
+            except Conflict:
+                continue
+            return
+        raise PodTrouble(f"the pod {pod.name} changes again and again")
+
+    def _ours(self, found: Object | None, pod: Pod, fence: int) -> Object:
+        if found is None or found["metadata"]["uid"] != pod.uid:
+            raise PodTrouble(f"the pod {pod.name} is not there any more")
+        self._check_fence(found, fence)
+        return found
 
     def discard(self, pod: Pod, fence: int, *, wait: bool = True) -> None:
         """Removes a pod that we have held under that lease, but not out of the hands of whoever holds a later one.
@@ -263,6 +288,13 @@ class Pods:
                 continue  # It may have been taken over at this moment.
             return
         raise PodTrouble(f"the pod {pod.name} changes again and again")
+
+    def discard_quietly(self, pod: Pod, fence: int, *, wait: bool = True) -> None:
+        """The same; where it cannot be done its deadline does it."""
+        try:
+            self.discard(pod, fence, wait=wait)
+        except (ClusterError, PodTrouble) as error:
+            logger.warning("the pod %s is left to its deadline: %s", pod.name, error)
 
     def _remove_version(self, found: Object, *, wait: bool = True) -> None:
         """Removes it if it is as it was found. Raises Conflict, and like `remove`."""
@@ -305,7 +337,7 @@ class Pods:
         swept, known = [], {}
         for pod in self._watch.pods():
             about = pod["metadata"]
-            text = str((about.get("annotations") or {}).get(DEADLINE) or "")
+            text = str(_notes_of(pod).get(DEADLINE) or "")
             before = self._unchanged.get(about["uid"])
             since = before[1] if before is not None and before[0] == text else time.monotonic()
             known[about["uid"]] = text, since
@@ -314,14 +346,17 @@ class Pods:
             deadline = manifests.seconds_of(text)
             if deadline is None or deadline < self._now():
                 logger.warning("the pod %s was not used until its deadline, and is removed", about["name"])
-                self._remove_quietly(about["name"], about["uid"])
+                # Just this version: at this moment somebody may take it over.
+                self._remove_quietly(about["name"], about["uid"], about["resourceVersion"])
                 swept.append(about["name"])
         self._unchanged = known
         return swept
 
-    def _remove_quietly(self, name: str, uid: str) -> None:
+    def _remove_quietly(self, name: str, uid: str, version: str = "") -> None:
         try:
-            self.remove(name, uid, wait=False)
+            self._cluster.delete(PODS, name, uid=uid, version=version)
+        except Conflict:
+            return  # Another one has the name, or it has just changed.
         except ClusterError as error:
             logger.warning("the pod %s could not be removed: %s", name, error.message)
 
@@ -334,6 +369,11 @@ class Pods:
             if seen.cause in PATIENT and not about.get("deletionTimestamp"):
                 found[str((about.get("labels") or {}).get(SLOT) or about["name"])] = seen.why
         return found
+
+
+def _notes_of(pod: Object) -> Mapping[str, Any]:
+    notes: Mapping[str, Any] = pod["metadata"].get("annotations") or {}
+    return notes
 
 
 def _number(text: object) -> int:

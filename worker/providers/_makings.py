@@ -115,7 +115,7 @@ class Makings:
         """Starts nothing yet. Args: limits: what a machine must be to become a template."""
         self._limits = limits.model_copy(update={"patience": _PATIENCE_SECONDS})
         self._lock = Lock()
-        self._failed: dict[str, tuple[float, Lost]] = {}
+        self._failed: dict[tuple[str, str], tuple[float, Lost]] = {}
 
     def make(self, bench: Bench, order: Order) -> Made:
         """A machine whose guest answers and has been told that it begins.
@@ -160,14 +160,17 @@ class Makings:
             raise ClusterLost(f"no template can be made of the image {order.image.name}: {error}") from error
 
     def _template(self, bench: Bench, order: Order) -> tuple[Template | None, str]:
-        """The template, or why there is none. A failure is not tried again for a while.
+        """The template, or why there is none. A failure is not tried again for a while in the same place.
 
         Raises:
             GuestLost: no machine of the image becomes ready: none is booted for each attempt to find that again.
         """
-        with self._lock:
-            at, known = self._failed.get(order.key, (0.0, None))
-        if known is not None and time.monotonic() - at < _FORGET_FAILURE_SECONDS:
+        known = self._known_failure(bench, order)
+        if known is not None:
+            # Another slot may have made it meanwhile.
+            found = self._found(bench, order)
+            if found is not None:
+                return found, ""
             if isinstance(known, GuestLost):
                 raise GuestLost(known.message)
             return None, known.message
@@ -177,11 +180,26 @@ class Makings:
             if isinstance(error, AlteredError) or not bench.supervisor.alive():
                 raise
             with self._lock:
-                self._failed[order.key] = time.monotonic(), error
+                self._failed[bench.where, order.key] = time.monotonic(), error
             if isinstance(error, GuestLost):
                 raise
             logger.warning("%s; machines boot cold", error.message)
             return None, error.message
+
+    def _known_failure(self, bench: Bench, order: Order) -> Lost | None:
+        """Why it could not be made there a short while ago."""
+        with self._lock:
+            now = time.monotonic()
+            young = {place: each for place, each in self._failed.items() if now - each[0] < _FORGET_FAILURE_SECONDS}
+            self._failed = young
+            return young[bench.where, order.key][1] if (bench.where, order.key) in young else None
+
+    @staticmethod
+    def _found(bench: Bench, order: Order) -> Template | None:
+        try:
+            return bench.stock.find(order.key)
+        except (SupervisorError, OSError) as error:
+            raise ClusterLost(f"templates cannot be looked for: {error}") from error
 
     def _make_template(self, bench: Bench, order: Order, place: Path) -> Template:
         begun, secret, supervisor = time.monotonic(), order.first_secret(), bench.supervisor

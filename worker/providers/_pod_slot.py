@@ -1,5 +1,6 @@
 """A slot's pod at work: its supervisor, what its host gives, and the desktops made in it."""
 
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -52,7 +53,7 @@ class PodSlot:
 
     def bench(self) -> Bench:
         """Where its machines are made."""
-        return Bench(self.supervisor, PodStock(self.supervisor))
+        return Bench(self.supervisor, PodStock(self.supervisor), self.pod.uid)
 
     def order(self, spec: DesktopSpec, default: str) -> Order:
         """What is to be made in it. Raises ClusterLost: it cannot be had there."""
@@ -60,6 +61,18 @@ class PodSlot:
         if found.image is None:
             raise ClusterLost(f"the image {found.folder.name} cannot be used: {found.reason}")
         return Order.of(found.folder, found.image, spec, self.host, built_in=found.built_in)
+
+    def serves(self, spec: DesktopSpec, default: str) -> bool:
+        """Whether it has the image that is asked for, and its pod the memory for a machine of it."""
+        try:
+            image = chosen(self.images, spec.image, default).image
+        except ClusterLost:
+            return False
+        return image is not None and image.memory_mib <= self.pod.memory_mib
+
+    def due(self, seconds: float) -> bool:
+        """Whether its pod is to be renewed, so long after the last time; one that we have lost is not ours to renew."""
+        return self.used and self.supervisor.alive() and time.monotonic() - self.renewed_at > seconds
 
     def leave(self) -> None:
         """Ends the conversation; no machine is left in the pod then. Safe to call twice."""
@@ -71,7 +84,7 @@ def reached(pod: Pod, now: float) -> PodSlot:
     supervisor = RemoteSupervisor((pod.address, PORT), pod.token, pod.fence)
     try:
         host, images = Host(**supervisor.host()), read_images(supervisor.images())
-    except TypeError as error:
+    except (TypeError, KeyError, AttributeError) as error:
         supervisor.close()
         raise SupervisorError(f"the pod's supervisor is of another version: {error}") from error
     except BaseException:

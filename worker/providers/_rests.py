@@ -1,19 +1,22 @@
 """Slots that rest after they could not be used, longer each time, so that they do not use up episodes' attempts."""
 
+import datetime as dt
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from threading import Lock
+
+from backend.domain.ports_cluster import Trouble
 
 SHORTEST, LONGEST = 10.0, 300.0
 
 
 @dataclass(frozen=True)
 class _Rest:
-    """How often a slot could not be used in a row, why the last time, and until when it rests."""
+    """How often a slot could not be used in a row, why the last time, and until when it rests by two clocks."""
 
     times: int
-    why: str
+    trouble: Trouble
     until: float
 
 
@@ -31,14 +34,15 @@ class Rests:
         with self._lock:
             times = self._rests[slot].times + 1 if slot in self._rests else 1
             seconds = min(LONGEST, SHORTEST * 2.0 ** min(times - 1, 16))
-            self._rests[slot] = _Rest(times, why, self._now() + seconds)
+            until = dt.datetime.now(dt.UTC) + dt.timedelta(seconds=seconds)
+            self._rests[slot] = _Rest(times, Trouble(why, until), self._now() + seconds)
 
     def worked(self, slot: str) -> None:
         """It could be used: what was wrong is over."""
         with self._lock:
             self._rests.pop(slot, None)
 
-    def resting(self) -> Mapping[str, str]:
+    def resting(self) -> Mapping[str, Trouble]:
         """Those that rest now: why."""
         with self._lock:
-            return {slot: rest.why for slot, rest in self._rests.items() if self._now() < rest.until}
+            return {slot: rest.trouble for slot, rest in self._rests.items() if self._now() < rest.until}

@@ -54,10 +54,15 @@ class Stock(Protocol):
 
 @dataclass(frozen=True)
 class Bench:
-    """Where machines of a slot are made: who holds them, and what lies there."""
+    """Where machines of a slot are made: who holds them, and what lies there.
+
+    Attributes:
+        where: that is: a pod's UID; empty = this host.
+    """
 
     supervisor: SupervisorClient
     stock: Stock
+    where: str = ""
 
 
 class LocalStock:

@@ -15,12 +15,13 @@ from pathlib import Path
 from backend.config import Settings
 from backend.domain.errors import ClusterLost, DeskarenaError, GuestLost, Lost
 from backend.domain.ports import Availability, DesktopSpec, OpenDesktop
+from backend.domain.ports_cluster import Trouble
 from backend.domain.registry import Kind, register
 from backend.domain.slots import Need, SlotRef, largest, need_of
 from worker.egress import Gateways
 from worker.health import health_limits
 from worker.k8s import manifests
-from worker.k8s.cluster import PODS, Cluster, ClusterError
+from worker.k8s.cluster import PODS, Cluster, ClusterError, Conflict
 from worker.k8s.manifests import Room
 from worker.k8s.need import largest_need
 from worker.k8s.official import configured, connect
@@ -34,7 +35,7 @@ from worker.providers._pod_slot import PodDesktop, PodSlot, reached
 from worker.providers._rests import Rests
 from worker.providers._scout import ROOM, Scout
 from worker.qemu.client import SupervisorError
-from worker.qemu.remote import NotOurs
+from worker.qemu.remote import ShownOut
 
 LOOK_SECONDS = 1.0
 SWEEP_SECONDS = 15.0
@@ -107,15 +108,13 @@ class K8sProvider:
         images = self._scout.images
         found, troubles = offers(images, self._settings.image), pods.troubles()
         usable = [each.image for each in images if each.image is not None]
-        with self._lock:
-            none_works = bool(troubles) and not self._slots
-        if none_works or not usable:
-            words = next(iter(troubles.values()), "") if none_works else "; ".join(each.reason for each in found)
-            return Availability(ok=False, reason=f"no pod starts: {words}" if none_works else words, images=found)
+        if not usable:
+            return Availability(ok=False, reason="; ".join(each.reason for each in found), images=found)
         return Availability(
             ok=True,
             reason=f"pods in the namespace {self._namespace()}"
-            + (f"; {len(troubles)} cannot start" if troubles else ""),
+            # Their slots are not leased; the others are.
+            + (f"; {len(troubles)} cannot start: {next(iter(troubles.values()))}" if troubles else ""),
             programs=tuple(sorted({program for image in usable for program in image.programs})),
             need=largest(need_of(image) for image in usable),
             images=found,
@@ -135,10 +134,11 @@ class K8sProvider:
         if not watch.listed(_LISTED_SECONDS):
             raise ClusterLost(f"pods cannot be watched: {watch.trouble}")
 
-    def troubles(self) -> Mapping[str, str]:
+    def troubles(self) -> Mapping[str, Trouble] | None:
         """See `InCluster`: pods that do not start, and slots that rest after their pod could not be had."""
-        found = self._pods.troubles() if self._pods is not None else {}
-        return {**self._rests.resting(), **found}
+        if self._pods is None or self._watch is None or self._watch.trouble:
+            return None
+        return {**self._rests.resting(), **{slot: Trouble(why) for slot, why in self._pods.troubles().items()}}
 
     # ---- desktops
 
@@ -260,10 +260,7 @@ class K8sProvider:
             return
         for wait in (False, True):
             for held in slots:
-                try:
-                    self._pods.discard(held.pod, held.fence, wait=wait)
-                except (ClusterError, PodTrouble) as error:
-                    logger.warning("the pod %s is left to its deadline: %s", held.pod.name, error)
+                self._pods.discard_quietly(held.pod, held.fence, wait=wait)
 
     # ---- their pods
 
@@ -279,26 +276,31 @@ class K8sProvider:
         if held is not None and self._is_good(held, spec):
             if slot.fence > held.fence:
                 # Whoever had the slot in between must not come back into it.
+                pods.hold(held.pod, slot.fence)
                 held.leave()
-                held = self._reached(slot, replace(held.pod, fence=slot.fence), held.attempts)
+                held = self._reached(pods, slot, replace(held.pod, fence=slot.fence), held.attempts)
             held.used = True
             return held
+        # Before the pod is given up: for an image that is nowhere, none of another image needs to go.
+        found = chosen(self._scout.known(), spec.image, self._settings.image)
         if held is not None:
             self._give_up(slot, held)
-        found = chosen(self._scout.known(), spec.image, self._settings.image)
         if found.image is None:
             raise PodTrouble(found.reason)
         need = need_of(found.image)
-        held = self._reached(slot, pods.take(slot, Room(found.image.memory_mib, need.cores)), 0)
+        held = self._reached(pods, slot, pods.take(slot, Room(found.image.memory_mib, need.cores)), 0)
         held.renewed_at = now
         self._scout.images = held.images or self._scout.images
         return held
 
-    def _reached(self, slot: SlotRef, pod: Pod, attempts: int) -> PodSlot:
+    def _reached(self, pods: Pods, slot: SlotRef, pod: Pod, attempts: int) -> PodSlot:
         try:
             held = reached(pod, time.monotonic())
-        except NotOurs:
-            self._running().remove(pod.name, pod.uid, wait=False)
+        except ShownOut:
+            raise
+        except SupervisorError:
+            # Left there, it would be taken over by each lease in turn, in vain.
+            pods.discard_quietly(pod, pod.fence, wait=False)
             raise
         held.attempts = attempts
         with self._lock:
@@ -307,14 +309,12 @@ class K8sProvider:
 
     def _is_good(self, held: PodSlot, spec: DesktopSpec) -> bool:
         """Whether the slot's next desktop may be made in the pod that it has."""
-        seen = self._running().seen(held.pod)
-        found = chosen(held.images, spec.image, self._settings.image).image
         return (
             held.trusted
             and held.attempts < self._settings.k8s_attempts
             and held.supervisor.alive()
-            and not seen.why
-            and found is not None
+            and not self._running().seen(held.pod).why
+            and held.serves(spec, self._settings.image)
         )
 
     def _give_up(self, slot: SlotRef, held: PodSlot) -> None:
@@ -384,12 +384,14 @@ class K8sProvider:
         seen = pods.seen(held.pod)
         if seen.cause and seen.cause not in PATIENT:
             held.supervisor.lose(seen.why)
-        elif held.used and time.monotonic() - held.renewed_at > self._settings.k8s_idle_seconds / 4:
-            held.renewed_at = time.monotonic()
+        elif held.due(self._settings.k8s_idle_seconds / 4):
             try:
                 pods.renew(held.pod, held.fence)
-            except ClusterError as error:
-                logger.warning("the pod %s could not be renewed: %s", held.pod.name, error.message)
+            except Conflict:
+                return  # It has just changed: looked at again with the next look.
+            except (ClusterError, PodTrouble) as error:
+                logger.warning("the pod %s could not be renewed: %s", held.pod.name, error)
+            held.renewed_at = time.monotonic()
 
 
 def _worker() -> str:

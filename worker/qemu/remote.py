@@ -4,7 +4,7 @@ import socket
 from typing import Any
 
 from worker.qemu import handshake
-from worker.qemu.client import SupervisorClient, SupervisorError
+from worker.qemu.client import SupervisorClient, SupervisorError, SupervisorLost
 from worker.qemu.door import steady
 from worker.qemu.lines import LineDecoder, LineError, encode
 from worker.qemu.templates import Template
@@ -19,6 +19,10 @@ _KEEP_SECONDS = 120.0
 
 class NotOurs(SupervisorError):
     """Whoever answers there does not know the pod's token: it is another pod, or no pod of ours."""
+
+
+class ShownOut(SupervisorLost):
+    """It let us in no more, or never: the slot is held under a later lease."""
 
 
 def connect(address: tuple[str, int], token: str, fence: int, *, seconds: float = 30.0) -> socket.socket:
@@ -85,6 +89,8 @@ def _checked(answer: dict[str, Any], token: str, mine: str, fence: int) -> str:
 class RemoteSupervisor(SupervisorClient):
     """A supervisor in a pod. It outlives this conversation and waits for the next one."""
 
+    shown_out = False
+
     def __init__(self, address: tuple[str, int], token: str, fence: int) -> None:
         """Connects and waits until it serves.
 
@@ -94,11 +100,26 @@ class RemoteSupervisor(SupervisorClient):
             fence: number of the lease under which its slot is held; one with an earlier lease is shown out.
 
         Raises:
-            SupervisorError: nobody answers there, or the slot is held under a later lease.
+            SupervisorError: nobody answers there, or it does not serve.
+            ShownOut: the slot is held under a later lease.
             NotOurs: whoever answers there is not the one.
         """
         super().__init__(connect(address, token, fence), host=address[0])
-        self.qemu = str(self._wait_started()["qemu"])
+        try:
+            self.qemu = str(self._wait_started()["qemu"])
+        except SupervisorError as error:
+            if self.shown_out:
+                raise ShownOut(str(error)) from error
+            raise
+
+    def lost(self, why: str) -> SupervisorLost:
+        """Nothing can be asked any more."""
+        return ShownOut(why) if self.shown_out else super().lost(why)
+
+    def news(self, message: dict[str, Any]) -> None:
+        """See `SupervisorClient`; that we are shown out is noted."""
+        self.shown_out = self.shown_out or message["event"] == "refused"
+        super().news(message)
 
     def lose(self, why: str) -> None:
         """Gives it up: it is known from elsewhere that it is gone. Its machines end for that reason."""

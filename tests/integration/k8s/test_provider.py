@@ -1,5 +1,6 @@
 """Virtual machines in pods: the real provider and supervisor, the official client, and a cluster of our own."""
 
+import dataclasses
 import os
 import signal
 from collections.abc import Iterator
@@ -13,6 +14,8 @@ from tests.factories.k8s_place import NAMESPACE, Place
 from tests.fakes.kubernetes.behaviours import crash_loop, evicted, image_pull_back_off, oom_killed, running
 from tests.integration.k8s.conftest import SPEC, slot
 from tests.waiting import until
+from worker.k8s.cluster import Conflict
+from worker.k8s.pods import PodTrouble
 from worker.providers._pod_slot import PodDesktop
 from worker.providers.k8s import K8sProvider
 
@@ -29,6 +32,12 @@ def opened(provider: K8sProvider) -> Iterator[PodDesktop]:
 def pod_desktop(opened: OpenDesktop) -> PodDesktop:
     assert isinstance(opened, PodDesktop)
     return opened
+
+
+def fence_of(place: Place, name: str) -> str:
+    pod = place.cluster.pod(NAMESPACE, name)
+    assert pod is not None
+    return str(pod["metadata"]["annotations"]["deskarena.dev/fence"])
 
 
 def name_of(opened: OpenDesktop) -> str:
@@ -86,8 +95,12 @@ class TestOpen:
         worker = place.provider(k8s_kvm_resource="example.com/none", k8s_owner="none")
         with pytest.raises(ClusterLost, match=r"no node takes the pod: 0/2 nodes are available.*example.com/none"):
             worker.open(slot(), SPEC)
-        assert "no node takes the pod" in worker.troubles()["slot-node-1-0"]
-        assert "no pod starts: no node takes the pod" in worker.availability().reason
+        told = worker.troubles()
+        assert told is not None
+        assert "no node takes the pod" in told["slot-node-1-0"].why
+        offer = worker.availability()
+        assert offer.ok, "one slot's pod is not the whole cluster's"
+        assert "1 cannot start: no node takes the pod" in offer.reason
         worker.close()
 
     def test_an_image_that_cannot_be_had_is_named(self, place: Place) -> None:
@@ -107,6 +120,18 @@ class TestOpen:
         assert opened.alive()
         opened.close()
 
+    def test_a_pod_is_used_for_images_that_it_has_room_for(self, provider: K8sProvider, opened: PodDesktop) -> None:
+        held = provider._slots[slot()]
+        assert provider._is_good(held, SPEC)
+        assert not provider._is_good(held, SPEC.model_copy(update={"image": "another"}))
+        small = dataclasses.replace(held, pod=dataclasses.replace(held.pod, memory_mib=held.pod.memory_mib - 1))
+        assert not provider._is_good(small, SPEC)
+        with pytest.raises(ClusterLost, match="another"):
+            provider.open(slot(), SPEC.model_copy(update={"image": "another"}))
+        again = provider.open(slot(), SPEC)
+        assert again.details["pod_uid"] == opened.details["pod_uid"], "no pod goes for an image that is nowhere"
+        again.close()
+
 
 class TestPrepare:
     def test_a_slot_without_a_pod_is_warmed_and_cooled(self, place: Place, provider: K8sProvider) -> None:
@@ -125,6 +150,43 @@ class TestPrepare:
 
 
 class TestFence:
+    def test_a_later_lease_of_the_same_worker_is_written_on_the_pod_at_once(
+        self, place: Place, provider: K8sProvider, opened: PodDesktop
+    ) -> None:
+        opened.close()
+        again = pod_desktop(provider.open(slot(fence=9), SPEC))
+        assert again.details["pod_uid"] == opened.details["pod_uid"]
+        assert fence_of(place, name_of(again)) == "9"
+        again.close()
+
+    def test_a_worker_that_was_left_behind_does_not_renew(self, place: Place) -> None:
+        worker, later = place.provider(k8s_owner="renew"), place.provider(k8s_owner="renew")
+        before = pod_desktop(worker.open(slot(fence=3), SPEC))
+        held, pods = worker._slots[slot(fence=3)], worker._running()
+        assert held.due(-1.0)
+        later.open(slot(fence=4), SPEC)
+        until(lambda: not before.alive(), 10)
+        assert not held.due(-1.0)
+        with pytest.raises((PodTrouble, Conflict)):
+            pods.renew(held.pod, held.fence)
+        assert fence_of(place, name_of(before)) == "4"
+        worker.close()
+        later.close()
+
+    def test_a_pod_whose_supervisor_cannot_be_used_is_removed(
+        self, place: Place, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from worker.qemu.remote import RemoteSupervisor
+
+        worker = place.provider(k8s_owner="useless")
+        with monkeypatch.context() as patched:
+            patched.setattr(RemoteSupervisor, "host", lambda _: {"of": "another version"})
+            with pytest.raises(ClusterLost, match="another version"):
+                worker.open(slot(), SPEC)
+        owned = "deskarena.dev/owner"
+        until(lambda: "useless" not in {each["metadata"]["labels"][owned] for each in place.named()}, 20)
+        worker.close()
+
     def test_a_later_lease_takes_the_pod_over_and_the_former_worker_is_shown_out(self, place: Place) -> None:
         stale, later = place.provider(k8s_owner="two"), place.provider(k8s_owner="two")
         before = pod_desktop(stale.open(slot(fence=3), SPEC))
@@ -144,7 +206,9 @@ class TestFence:
         first.close()
         pod = place.cluster.pod(NAMESPACE, name_of(first))
         assert pod is not None
+        held = worker._slots[slot()].pod
         place.cluster.replace(NAMESPACE, name_of(first))
+        until(lambda: worker._running().seen(held).why, 20)
         again = worker.open(slot(), SPEC)
         assert again.details["pod_uid"] != first.details["pod_uid"]
         assert again.desktop.probe().platform == "Linux"
@@ -223,6 +287,7 @@ class TestAvailability:
         nobody.write_text(place.kubeconfig.read_text().replace(place.cluster.address, "http://127.0.0.1:1"))
         lost = K8sProvider(place.settings(KUBECONFIG=str(nobody)))
         assert "the API server does not answer" in lost.availability().reason
+        assert lost.troubles() is None, "nothing is known of slots"
         lost.close()
 
 

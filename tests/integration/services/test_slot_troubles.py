@@ -1,5 +1,6 @@
 """Slots whose pod does not start are not leased, and say why."""
 
+import datetime as dt
 from collections.abc import Mapping
 
 from sqlalchemy import select
@@ -8,6 +9,7 @@ from sqlalchemy.orm import Session
 from backend.db.models import Slot
 from backend.db.repositories import leases
 from backend.domain.nodes import NodeSeen, NodeState
+from backend.domain.ports_cluster import Trouble
 from backend.services import nodes
 from backend.services.slot_troubles import note_troubles
 from tests.factories.records import World, capabilities
@@ -27,8 +29,9 @@ def slots(ready: World) -> dict[int, tuple[str, str, str]]:
     return told
 
 
-def note(ready: World, troubles: Mapping[str, str], cluster: str = ZONE) -> int:
-    changed: int = ready.do(note_troubles, cluster, "k8s", troubles)
+def note(ready: World, troubles: Mapping[str, str], cluster: str = ZONE, until: dt.datetime | None = None) -> int:
+    told = {slot: Trouble(why, until) for slot, why in troubles.items()}
+    changed: int = ready.do(note_troubles, cluster, "k8s", told)
     return changed
 
 
@@ -57,6 +60,19 @@ class TestNoteTroubles:
         assert note(ready, {}) == 1
         assert slots(ready)[1][1:] == ("free", "")
         assert free(ready) == 2
+
+    def test_what_only_one_worker_knows_is_not_undone_by_another_before_its_time(self, ready: World) -> None:
+        furnish(ready)
+        now, hour = dt.datetime.now(dt.UTC), dt.timedelta(hours=1)
+        ids = {index: each[0] for index, each in slots(ready).items()}
+        assert note(ready, {ids[0]: "its pod hangs"}, until=now + hour) == 1
+        assert note(ready, {}) == 0, "another worker, which knows nothing of it"
+        assert note(ready, {ids[0]: "shorter"}, until=now + hour / 2) == 0
+        state, reason = slots(ready)[0][1:]
+        assert (state, reason.endswith(": its pod hangs")) == ("broken", True)
+        assert note(ready, {ids[1]: "its pod hangs"}, until=now - hour) == 1
+        assert note(ready, {}) == 1
+        assert slots(ready)[1][1:] == ("free", "")
 
     def test_what_somebody_else_has_taken_out_of_use_stays_so(self, ready: World) -> None:
         furnish(ready)

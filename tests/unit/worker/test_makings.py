@@ -29,9 +29,10 @@ class Stock:
 
     def __init__(self, error: Exception) -> None:
         self.error, self.tried = error, 0
+        self.there: Template | None = None
 
     def find(self, key: str) -> Template | None:
-        return None
+        return self.there
 
     @contextmanager
     def making(self, key: str) -> Iterator[Path]:
@@ -98,6 +99,24 @@ class TestMake:
         monkeypatch.setattr(FakeSupervisor, "alive", lambda _: False)
         assert failures(makings, GuestLost("the pod is gone"), tmp_path) == ([GuestLost] * 3, 3)
         assert failures(makings, SupervisorError("died"), tmp_path) == ([ClusterLost] * 3, 3)
+
+    def test_a_failure_in_one_pod_is_not_that_of_another(self, makings: Makings, tmp_path: Path) -> None:
+        first, second = Stock(GuestLost("ill")), Stock(OSError("no space left"))
+        for _ in range(2):
+            with pytest.raises(GuestLost):
+                makings.make(Bench(FakeSupervisor(tmp_path), first, "pod-1"), ORDER)
+            with pytest.raises(ColdBoot):
+                makings.make(Bench(FakeSupervisor(tmp_path), second, "pod-2"), ORDER)
+        assert (first.tried, second.tried) == (1, 1)
+
+    def test_what_somebody_else_made_after_a_failure_is_used(self, makings: Makings, tmp_path: Path) -> None:
+        stock, bench = Stock(GuestLost("ill")), FakeSupervisor(tmp_path)
+        with pytest.raises(GuestLost):
+            makings.make(Bench(bench, stock), ORDER)
+        stock.there = Template(
+            place=tmp_path, key=ORDER.key, image="debian", screen=(1280, 800), secret="s", seconds={}, sizes={}
+        )
+        assert makings._template(Bench(bench, stock), ORDER) == (stock.there, "")
 
     def test_a_failure_is_forgotten_after_a_while(
         self, makings: Makings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

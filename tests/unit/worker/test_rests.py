@@ -8,7 +8,7 @@ class TestRests:
         for expected in (SHORTEST, SHORTEST * 2, SHORTEST * 4):
             rests.failed("s", "no room")
             now[0] += expected - 0.1
-            assert rests.resting() == {"s": "no room"}
+            assert [each.why for each in rests.resting().values()] == ["no room"]
             now[0] += 0.2
             assert rests.resting() == {}
         for _ in range(40):
