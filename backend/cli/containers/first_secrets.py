@@ -1,7 +1,8 @@
 """Makes the passwords of docker-compose.yml at its first start. Runs as root with CHOWN only, and without a network.
 
-Each reader has a folder that only its user can enter. What is there stays, so a second run changes nothing; to change a
-password, remove its file and tell the server, too (docs/deployment.md).
+Each reader has a folder that only its user can enter. What is there stays, so a second run changes nothing but the owner of
+a folder whose reader has another number now; to change a password, remove its file and tell the server, too
+(docs/deployment.md).
 """
 
 import json
@@ -11,8 +12,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-API, DATABASE, BROKER, STORE = 10001, 999, 999, 10002
-"""The users that the containers run as."""
+API, DATABASE, BROKER, STORE = 10001, 999, 10003, 10002
+"""The users that the containers run as: all different, since they share the volume."""
 BUCKET = "deskarena"
 
 
@@ -51,24 +52,39 @@ def lay_out(root: Path, *, owned: bool = True) -> bool:
         owned: give each folder to its reader; only root can.
     """
     done = root / "done"
-    if done.exists():
-        return False
+    written = done.exists()
     word = {name: secrets.token_urlsafe(32) for name in ("database", "broker", "token", "key", "secret")}
     for folder, (reader, files) in texts(word).items():
-        place = root / folder
-        place.mkdir(mode=0o700, exist_ok=True)
-        for name, text in files.items():
-            file = place / name
-            file.write_text(text, encoding="utf-8")
-            file.chmod(0o400)
-            if owned:
-                os.chown(file, reader, reader)
-        place.chmod(0o500)
-        if owned:
-            os.chown(place, reader, reader)
+        if not written:
+            _write(root / folder, files, owned=owned)
+        if owned and (root / folder).stat().st_uid != reader:
+            _give(root / folder, reader)
     # Last, so that a start that was cut short begins anew: no server has seen any of it yet.
     done.touch()
-    return True
+    return not written
+
+
+def _write(place: Path, files: Mapping[str, str], *, owned: bool) -> None:
+    """A folder and its files anew, as they are to be read; what a start that was cut short left is removed."""
+    place.mkdir(mode=0o700, exist_ok=True)
+    if owned:
+        # Without further capabilities root enters only what is its own.
+        os.chown(place, 0, 0)
+    place.chmod(0o700)
+    for name, text in files.items():
+        file = place / name
+        file.unlink(missing_ok=True)
+        file.write_text(text, encoding="utf-8")
+        file.chmod(0o400)
+    place.chmod(0o500)
+
+
+def _give(place: Path, reader: int) -> None:
+    """Gives a folder and its files to the reader."""
+    os.chown(place, 0, 0)
+    for file in place.iterdir():
+        os.chown(file, reader, reader)
+    os.chown(place, reader, reader)
 
 
 def main() -> None:

@@ -1,8 +1,11 @@
 """docker-compose.yml and its images, as far as can be said without an engine; tests/trial starts them for real."""
 
 import json
+import os
 import re
 import stat
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -30,6 +33,7 @@ KEYS = {
     *("depends_on", "deploy", "ports", "shm_size", "profiles", "devices", "group_add"),
 }
 """What the format calls a service's parts, of those that we use; an unknown one is a slip of the pen."""
+AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, who alone gives files away")
 each_service = pytest.mark.parametrize("name", SERVICES)
 
 
@@ -142,6 +146,38 @@ class TestSecrets:
         for folder, (reader, _) in made.items():
             assert SERVICES[users[folder]]["user"] == f"{reader}:{reader}"
 
+    def test_no_two_readers_are_the_same_user(self) -> None:
+        made = first_secrets.texts(dict.fromkeys(("database", "broker", "token", "key", "secret"), "x"))
+        readers = [reader for reader, _ in made.values()]
+        assert len(set(readers)) == len(readers) == 4
+        others = {service["user"] for name, service in SERVICES.items() if name in {"postgres", "broker", "store", "proxy"}}
+        assert len(others) == 4
+        assert f"{first_secrets.API}:{first_secrets.API}" not in others
+
+    @pytest.mark.parametrize("name", ["postgres", "broker", "store"])
+    def test_what_a_server_writes_in_memory_is_its_own(self, name: str) -> None:
+        numbers = re.findall(r"[ug]id=(\d+)", " ".join(SERVICES[name]["tmpfs"]))
+        assert {f"{number}:{number}" for number in numbers} <= {SERVICES[name]["user"]}
+
+    @AS_ROOT
+    def test_root_needs_no_capability_but_chown(self, tmp_path: Path) -> None:
+        """As the service `secrets` runs: a start that was cut short, then one after a reader's number has changed."""
+        tmp_path.chmod(0o700)
+        call = f"from backend.cli.containers.first_secrets import *; lay_out(Path({str(tmp_path)!r}))"
+        chown_only = ["setpriv", "--bounding-set=-all,+chown", "--inh-caps=-all", "--no-new-privs"]
+        command = [*chown_only, sys.executable, "-c", call]
+        subprocess.run(command, check=True, cwd=ROOT)
+        (tmp_path / "done").unlink()
+        subprocess.run(command, check=True, cwd=ROOT)
+        conf = (tmp_path / "broker" / "valkey.conf").read_text()
+        for path in (tmp_path / "broker", tmp_path / "broker" / "valkey.conf"):
+            os.chown(path, 999, 999)
+        subprocess.run(command, check=True, cwd=ROOT)
+        assert (tmp_path / "broker" / "valkey.conf").read_text() == conf
+        owners = {path.relative_to(tmp_path).parts[0]: path.stat().st_uid for path in tmp_path.rglob("*/*")}
+        assert owners == {"api": 10001, "postgres": 999, "broker": 10003, "store": 10002}
+        assert {path.name: path.stat().st_uid for path in tmp_path.iterdir() if path.is_dir()} == owners
+
     def test_are_made_once_and_read_by_their_reader_only(self, tmp_path: Path) -> None:
         assert first_secrets.lay_out(tmp_path, owned=False)
         before = {file: file.read_text() for file in tmp_path.rglob("*") if file.is_file()}
@@ -155,7 +191,6 @@ class TestSecrets:
         first_secrets.lay_out(tmp_path, owned=False)
         (tmp_path / "done").unlink()
         old = (tmp_path / "api" / "token").read_text()
-        (tmp_path / "api").chmod(0o700)
         assert first_secrets.lay_out(tmp_path, owned=False)
         assert (tmp_path / "api" / "token").read_text() != old
 
@@ -232,7 +267,12 @@ class TestProxy:
         from backend.web.draining import ELSEWHERE
 
         assert re.search(rf"proxy_set_header {ELSEWHERE.decode()} 1;", NGINX, re.IGNORECASE)
-        assert re.search(r"proxy_next_upstream .*http_429.*non_idempotent", NGINX)
+
+    def test_repeats_only_what_was_refused_or_may_be_done_twice(self) -> None:
+        rules = [set(rule.split()) for rule in re.findall(r"^\s*proxy_next_upstream (.+);$", NGINX, re.MULTILINE)]
+        assert {"http_429", "non_idempotent"} in rules
+        assert {"error", "timeout", "http_429"} in rules
+        assert all(rule == {"http_429", "non_idempotent"} for rule in rules if "non_idempotent" in rule)
 
     def test_hands_on_the_name_that_was_asked(self) -> None:
         assert "proxy_set_header Host $http_host;" in NGINX
