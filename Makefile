@@ -100,7 +100,7 @@ bench-rolling: ## Replace every process of the service under load and write docs
 	@$(BIN)/python -m tests.bench.rolling $(ARGS)
 
 .PHONY: bench-schedule
-bench-schedule: setup ## Measure the scheduler with 50,000 episodes on 1,000 simulated slots and write docs/performance-schedule.md
+bench-schedule: setup ## Measure the scheduler with nearly 50,000 episodes on 1,000 simulated slots and write docs/performance-schedule.md
 	@$(BIN)/python -m tests.bench.schedule $(ARGS)
 
 .PHONY: bench-wine

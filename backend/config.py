@@ -146,7 +146,7 @@ class Settings(BaseSettings):
         default="empty:16Gi",
         description="Volume of templates: empty:SIZE, memory:SIZE, ephemeral:SIZE[:CLASS] or claim:NAME.",
     )
-    k8s_overlays: str = Field(default="8Gi", description="What a pod's machines may write, at most.")
+    k8s_overlays: str = Field(default="8Gi", description="Room for what a pod's machines write.")
     k8s_kvm_resource: str = Field(
         default="devices.kubevirt.io/kvm",
         description="Resource by which a device plugin gives /dev/kvm; empty: machines are emulated.",

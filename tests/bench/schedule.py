@@ -1,4 +1,4 @@
-"""`make bench-schedule`: measures the scheduler with 50,000 queued episodes on 1,000 simulated slots.
+"""`make bench-schedule`: measures the scheduler with nearly 50,000 queued episodes on 1,000 simulated slots.
 
 A real PostgreSQL that waits for the disk as it does in use, real services, no desktops (docs/simulator.md). Writes
 docs/performance-schedule.md; ends with 1 if an aim is missed. With `--quick` there is less of everything, and nothing

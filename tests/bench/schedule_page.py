@@ -11,8 +11,8 @@ HEAD = """# Performance of the scheduler
 
 Measured by `make bench-schedule`, which writes this page. Slots, nodes and guests are [simulated](simulator.md); a real
 PostgreSQL that waits for the disk as it does in use, and the real services are not. Two processes do the part of the
-workers of 50 nodes with 20 slots each; they and PostgreSQL share the machine. 50,000 episodes wait: four projects with
-weights 4, 3, 2 and 1 have three runs each, a fifth has a run of a higher priority.
+workers of 50 nodes with 20 slots each; they and PostgreSQL share the machine. As many episodes wait as the table says,
+nearly 50,000: four projects with weights 4, 3, 2 and 1 have three runs each, a fifth has a run of a higher priority.
 
 *Leases a second*: all 1,000 slots are free, the clock runs until each has a lease and an attempt. *Free slot to lease*:
 while attempts of 1,000 slots begin, write and end at the rate that is named, from the commit that ended the one to the
@@ -31,7 +31,7 @@ file, as OSWorld's runner has it; *foresight*, the longest first as if all lengt
 without any overhead; what ours costs in real time is above.
 
 What is recorded of the lengths, and what is assumed: `tests/simulator/durations.py`. Nobody publishes by how much the
-same task differs from run to run: the assumption is a factor of standard deviation {noise}, others are beside it.
+same task differs from run to run: the assumption is a factor of standard deviation {noise}; {others}.
 
 | factor's deviation | run | ours | slices | queue | foresight |
 |---|---|---|---|---|---|
@@ -41,7 +41,8 @@ same task differs from run to run: the assumption is a factor of standard deviat
 def makespans(spans: Mapping[float, Sequence[Sequence[Play]]]) -> str:
     """The table of makespans: by noise, then seeds, then runs."""
     seeds = " or ".join(str(number) for number in sorted({len(each) for each in spans.values()}))
-    lines = [_MAKESPAN.format(noise=NOISE, seeds=seeds)]
+    others = "others are in the table, too" if len(spans) > 1 else "no other was played"
+    lines = [_MAKESPAN.format(noise=NOISE, seeds=seeds, others=others)]
     for noise, by_seed in spans.items():
         for name, at in (("first", 0), ("second", 1)):
             runs = [runs[at] for runs in by_seed]

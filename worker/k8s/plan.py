@@ -43,7 +43,7 @@ class PodPlan:
         image: of the container.
         kvm: name of the device plugin's resource; empty = machines are emulated.
         images, templates: volumes.
-        overlays: size of the volume that takes what machines write.
+        overlays: size of the volume that takes what machines write; they have no names, so few kubelets enforce it.
         labels: further ones.
         tolerations: as in a pod's spec.
         node_selector: labels of nodes that pods may go to.

@@ -1,7 +1,7 @@
 """Makes the passwords of docker-compose.yml at its first start. Runs as root with CHOWN only, and without a network.
 
-Each reader has a folder that only its user can enter. What is there stays, so a second run changes nothing but the owner of
-a folder whose reader has another number now; to change a password, remove its file and tell the server, too
+Each reader has a folder that only its user can enter. What is there stays, so a second run changes nothing but the
+owner of a folder whose reader has another number now; to change a password, remove its file and tell the server, too
 (docs/deployment.md).
 """
 

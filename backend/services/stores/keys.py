@@ -32,5 +32,5 @@ def checked(sha256: str, data: bytes, where: str) -> bytes:
         return data
     raise Damaged(
         f"the artifact {sha256} in {where} is damaged: its {len(data)} bytes have another hash",
-        hint="Restore it from a copy of the store; storing the same bytes again mends it, too.",
+        hint="Restore it from a copy of the store.",
     )

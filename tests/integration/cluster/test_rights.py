@@ -1,5 +1,6 @@
 """What workers do in a cluster goes with the rights of deploy/k8s, and nothing else does."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,11 @@ import pytest
 from tests.fakes.kubernetes.cluster import FakeCluster, fake_cluster
 from tests.unit.deploy.built import kind
 from tests.waiting import until
-from worker.k8s.cluster import EVENTS, LEASES, NODES, PODS, SECRETS, Cluster, Refused, Resource
+from worker.k8s.cluster import CLAIMS, EVENTS, LEASES, NODES, PODS, SECRETS, Cluster, Refused, Resource
 from worker.k8s.official import connect
 
+ROOT = Path(__file__).resolve().parents[3]
+RESOURCES = {"PODS": PODS, "SECRETS": SECRETS, "EVENTS": EVENTS, "LEASES": LEASES, "NODES": NODES, "CLAIMS": CLAIMS}
 SPACE, TOKEN = "deskarena-vms", "token-of-a-worker"
 SAFE: dict[str, Any] = {
     "allowPrivilegeEscalation": False,
@@ -19,6 +22,20 @@ SAFE: dict[str, Any] = {
     "runAsNonRoot": True,
     "seccompProfile": {"type": "RuntimeDefault"},
 }
+
+
+def called() -> dict[str, set[str]]:
+    """What the workers' code asks a cluster for: verbs by resource."""
+    files = [*(ROOT / "worker" / "k8s").glob("*.py"), *(ROOT / "worker" / "providers").glob("*.py")]
+    text = "\n".join(file.read_text() for file in files if file.name not in {"cluster.py", "official.py"})
+    found: dict[str, set[str]] = {}
+    for call, name in re.findall(r"cluster\.(\w+)\(\s*([A-Z]+)\b", text):
+        found.setdefault(RESOURCES[name].plural, set()).add({"replace": "update"}.get(call, call))
+    for name in re.findall(r"Reflector\(\s*[\w.]+, ([A-Z]+)\b", text):
+        found.setdefault(RESOURCES[name].plural, set()).update({"list", "watch"})
+    if re.search(r"cluster\.logs\(", text):
+        found["pods/log"] = {"get"}
+    return found
 
 
 def lease(name: str) -> dict[str, Any]:
@@ -49,18 +66,33 @@ class TestRights:
         assert cluster.get(SECRETS, "vm-1")["data"]
         until(lambda: cluster.get(PODS, "vm-1")["status"].get("phase") == "Running")
         cluster.patch(PODS, "vm-1", {"metadata": {"annotations": {"deskarena.dev/worker": "1"}}})
-        cluster.logs("vm-1")
-        for resource in (PODS, EVENTS, LEASES):
+        for resource in (PODS, EVENTS):
             version = cluster.list(resource).version
             with cluster.watch(resource, version, seconds=1.0) as watching:
-                assert all(change.type == "BOOKMARK" for change in watching) or resource is EVENTS
+                assert {change.type for change in watching} <= {"BOOKMARK", "ADDED", "MODIFIED"}
         made = cluster.create(LEASES, lease("slot-1"))
         made["spec"]["holderIdentity"] = "worker-2"
         cluster.replace(LEASES, made)
-        cluster.patch(LEASES, "slot-1", {"spec": {"leaseDurationSeconds": 20}})
+        assert cluster.list(LEASES).items
         assert cluster.delete(LEASES, "slot-1")
         assert cluster.delete(PODS, "vm-1", uid=pod["metadata"]["uid"])
-        assert cluster.delete(SECRETS, "vm-1")
+
+    def test_it_grants_what_workers_call_and_nothing_else(self) -> None:
+        (role,) = kind("production", "Role")
+        granted = {resource: set(rule["verbs"]) for rule in role["rules"] for resource in rule["resources"]}
+        assert granted == {resource: verbs for resource, verbs in called().items() if resource != "nodes"}
+
+    def test_the_page_names_the_same(self) -> None:
+        (row,) = re.findall(r"^\| rights \| (.*) \|$", (ROOT / "docs" / "kubernetes.md").read_text(), re.MULTILINE)
+        told = {name: set(verbs.split(", ")) for name, verbs in re.findall(r"`(\w+)` \(([a-z, ]+)\)", row)}
+        # Read by a reflector; `get` is what kubectl's own reading asks for.
+        assert told == {**called(), "nodes": {"get", "list", "watch"}}
+
+    def test_secrets_stay_and_logs_are_not_read(self, fake: FakeCluster, tmp_path: Path) -> None:
+        cluster = connected(fake, tmp_path, *kind("production", "Role"))
+        for ask in (lambda: cluster.logs("vm-1"), lambda: cluster.delete(SECRETS, "vm-1")):
+            with pytest.raises(Refused, match="forbidden"):
+                ask()
 
     @pytest.mark.parametrize(
         "resource", [SECRETS, NODES, Resource("configmaps"), Resource("namespaces", namespaced=False)]

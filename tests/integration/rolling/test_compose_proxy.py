@@ -57,7 +57,7 @@ class Handler(BaseHTTPRequestHandler):
 
     do_GET = do_POST  # noqa: N815 - http.server's name
 
-    def log_message(self, format: str, *args: object) -> None:
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - http.server's name
         """Says nothing."""
 
 

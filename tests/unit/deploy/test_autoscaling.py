@@ -1,13 +1,16 @@
 """The recipes of docs/autoscaling.md name what there is: figures, places in the API's answer, deployments."""
 
+import json
 import re
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import yaml
 
 from backend.services.signals import Signals, families
 from backend.web.api.schemas_signals import ProviderSignals
+from tests.unit.deploy.built import kind
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = (ROOT / "docs/autoscaling.md").read_text()
@@ -34,6 +37,16 @@ def test_the_trigger_reads_a_place_that_the_api_answers() -> None:
     first, provider, name = triggers()["metrics-api"]["metadata"]["valueLocation"].split(".")
     assert (first, provider) == ("providers", "k8s")
     assert name in ProviderSignals.model_fields
+
+
+def test_its_address_is_the_apis_from_any_namespace_and_one_that_it_answers_to() -> None:
+    address = urlsplit(triggers()["metrics-api"]["metadata"]["url"])
+    name, _, namespace = (address.hostname or "").partition(".")
+    service = next(each for each in kind("production", "Service") if each["metadata"]["name"] == name)
+    assert service["metadata"]["namespace"] == namespace
+    assert address.port in [port["port"] for port in service["spec"]["ports"]]
+    settings = [each["data"] for each in kind("production", "ConfigMap") if "DESKARENA_ALLOWED_HOSTS" in each["data"]]
+    assert address.hostname in json.loads(settings[0]["DESKARENA_ALLOWED_HOSTS"])
 
 
 def test_its_token_is_there_and_numbers_are_texts_as_keda_wants_them() -> None:

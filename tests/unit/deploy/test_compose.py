@@ -150,7 +150,9 @@ class TestSecrets:
         made = first_secrets.texts(dict.fromkeys(("database", "broker", "token", "key", "secret"), "x"))
         readers = [reader for reader, _ in made.values()]
         assert len(set(readers)) == len(readers) == 4
-        others = {service["user"] for name, service in SERVICES.items() if name in {"postgres", "broker", "store", "proxy"}}
+        others = {
+            service["user"] for name, service in SERVICES.items() if name in {"postgres", "broker", "store", "proxy"}
+        }
         assert len(others) == 4
         assert f"{first_secrets.API}:{first_secrets.API}" not in others
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.domain.errors import NotFound, Unavailable
+from backend.domain.errors import Damaged, NotFound, Unavailable
 from backend.services.stores.folder import FolderStore
 
 
@@ -54,6 +54,14 @@ class TestPut:
         store.path(sha256).write_bytes(b"he")
         store.put(b"hello", "a/b")
         assert store.get(sha256) == b"hello"
+
+    def test_what_is_damaged_is_restored_from_a_copy_as_its_hint_says(self, store: FolderStore) -> None:
+        sha256 = store.put(b"hello", "a/b")
+        store.path(sha256).write_bytes(b"hellO")
+        with pytest.raises(Damaged) as caught:
+            store.get(sha256)
+        # Put again, bytes of the same length are taken for whole: that is not promised.
+        assert caught.value.hint == "Restore it from a copy of the store."
 
     @pytest.mark.usefixtures("_little_room")
     def test_no_room_is_said_and_leaves_nothing(self, store: FolderStore) -> None:
