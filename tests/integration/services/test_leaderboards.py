@@ -22,6 +22,7 @@ def play(installation: World, scores: list[float | None], agent: str = "replay",
     """A run whose episodes end with these scores; None = lost by its evaluator."""
     worker = installation.worker(slots=1)
     installation.submit(agent, **more)
+    installation.in_order()
     for score in scores:
         claim = installation.must_claim(worker)
         if score is None:

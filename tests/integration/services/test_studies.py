@@ -125,12 +125,12 @@ class TestStudyResults:
     def test_scored_and_lost_episodes(self, world: World) -> None:
         study_id = submit(world, study({"perturbation": (None, "moved")}))
         worker = world.worker(slots=9)
-        # All repeats of the first run are claimed before those of the second where nothing is running.
-        for score in (1.0, 1.0, 1.0, 0.0, 0.5):
-            world.score(world.must_claim(worker), score)
-        for _ in range(3):
-            claim = world.claim(worker)
-            if claim is not None:
+        scores = {None: [1.0, 1.0, 1.0], "moved": [0.0, 0.5]}
+        while (claim := world.claim(worker)) is not None:
+            left = scores[claim.config.perturbation]
+            if left:
+                world.score(claim, left.pop())
+            else:
                 world.lose(claim, FailureClass.TASK_SETUP)
         results = world.do(study_results, study_id)
         (level,) = results.found.levels
