@@ -171,6 +171,12 @@ class Settings(BaseSettings):
     k8s_idle_seconds: float = Field(
         default=900.0, ge=30, description="How long a pod outlives its last use and its worker, ready for the next."
     )
+    k8s_warm: int = Field(
+        default=0,
+        ge=0,
+        le=100,
+        description="Pods kept ready on each node that no attempt uses yet; the same for all workers of a cluster.",
+    )
     k8s_tolerations: tuple[dict[str, Any], ...] = Field(
         default=(), description="Tolerations (JSON list) of the pods, as in their spec."
     )

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from typing import Annotated
+from uuid import UUID
 
 import typer
 
@@ -17,8 +18,15 @@ Server = Annotated[
 OutputForm = Annotated[Output, typer.Option("--output", "-o", help="Form of the result.")]
 Data = Annotated[Path | None, typer.Option("--data", envvar="DESKARENA_DATA", help="Data folder.")]
 Limit = Annotated[int, typer.Option("--limit", min=1, help="At most so many.")]
-RunId = Annotated[str, typer.Argument(metavar="RUN", help="The run's id.")]
-EpisodeId = Annotated[str, typer.Argument(metavar="EPISODE", help="The episode's id.")]
+RunId = Annotated[
+    str, typer.Argument(metavar="RUN", help="The run's id.", callback=lambda text: an_id(text, "deskarena run list"))
+]
+EpisodeId = Annotated[
+    str,
+    typer.Argument(
+        metavar="EPISODE", help="The episode's id.", callback=lambda text: an_id(text, "deskarena run show RUN")
+    ),
+]
 Tasks = Annotated[
     list[str] | None,
     typer.Option(
@@ -26,6 +34,12 @@ Tasks = Annotated[
         metavar="GLOB",
         help="Only tasks whose domain/name matches, or @NAME for a selection; may be given several times.",
     ),
+]
+Priority = Annotated[
+    int | None, typer.Option("--priority", min=-10, max=10, help="Runs of a higher one come first; 0 is normal.")
+]
+Concurrency = Annotated[
+    int | None, typer.Option("--concurrency", min=1, help="Episodes at once at most; no limit of its own if not given.")
 ]
 Wait = Annotated[bool, typer.Option("--wait", help="Wait until the run has ended.")]
 Timeout = Annotated[
@@ -63,6 +77,19 @@ Rejudge = Annotated[
 RescoreTimeout = Annotated[
     float | None, typer.Option("--timeout", min=0.1, metavar="SECONDS", help="Stop waiting then; workers go on.")
 ]
+
+
+def an_id(text: str, shown_by: str) -> str:
+    """The same, if it is one.
+
+    Raises:
+        typer.BadParameter: it is none; says which command shows ids.
+    """
+    try:
+        UUID(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text[:60]!r} is no id; `{shown_by}` shows them") from None
+    return text
 
 
 def default_data() -> Path:

@@ -18,8 +18,10 @@ def outcome(episode: Mapping[str, Any]) -> str:
     if episode["outcome"]:
         return str(episode["outcome"])
     state = str(episode["state"]).replace("_", " ")
-    why = (episode.get("waiting") or {}).get("why") or episode["reason"]
-    return f"{state}: {why}" if why else state
+    waiting = episode.get("waiting") or {}
+    why = waiting.get("why") or episode["reason"]
+    begins = f"; begins about {waiting['starts_at'][11:16]} UTC" if waiting.get("starts_at") else ""
+    return f"{state}: {why}{begins}" if why else state
 
 
 def seconds(phases: Mapping[str, float]) -> str:

@@ -1,7 +1,7 @@
 """Attempts begin: one for each episode that was taken, written for all of them at once."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -11,45 +11,34 @@ from uuid_utils.compat import uuid7
 from backend.db.models.words import Controller
 from backend.db.repositories import attempts, scheduling
 from backend.db.repositories.events import NewEvent
-from backend.db.repositories.scheduling import Begun
 from backend.domain.episode import AttemptState, EpisodeState, RunState
 from backend.domain.image_offers import ImageOffer
 from backend.services import events
-from backend.services.claimed import Claim, Claims, Place, RunFacts
+from backend.services.claimed import Chosen, Claim, Claims, Place
 from backend.services.events import Kind
 
 
 def begin(
-    session: Session,
-    begun: Sequence[Begun],
-    places: Sequence[Place],
-    runs: Mapping[UUID, RunFacts],
-    images: Sequence[ImageOffer],
+    session: Session, chosen: Sequence[Chosen], places: Sequence[Place], images: Sequence[ImageOffer]
 ) -> list[Claim]:
     """An attempt for each episode that `turns.take` has moved to `running`.
 
     Args:
         session: the transaction; it holds the runs.
-        begun: the episodes.
+        chosen: the episodes.
         places: where each takes place.
-        runs: theirs, as `turns.take` gives them.
         images: of the worker's desktops.
     """
-    made = [(each, uuid7(), place) for each, place in zip(begun, places, strict=True)]
-    claims = Claims(session, runs, images).make(made)
-    scheduling.begun(session, Counter(each.run_id for each in begun))
-    attempts.add_all(
-        session,
-        [
-            _attempt(each, claim, place, human=runs[each.run_id].human)
-            for (each, _, place), claim in zip(made, claims, strict=True)
-        ],
-    )
-    _tell(session, made, runs)
-    return claims
+    claims = Claims(session, images)
+    made = [(each, claims.make(each, uuid7(), place), place) for each, place in zip(chosen, places, strict=True)]
+    scheduling.begun(session, Counter(each.episode.run_id for each in chosen))
+    attempts.add_all(session, [_attempt(*each) for each in made])
+    _tell(session, made)
+    return [claim for _, claim, _ in made]
 
 
-def _attempt(begun: Begun, claim: Claim, place: Place, *, human: bool) -> dict[str, Any]:
+def _attempt(chosen: Chosen, claim: Claim, place: Place) -> dict[str, Any]:
+    begun = chosen.episode
     return {
         "id": claim.attempt_id,
         "episode_id": begun.id,
@@ -58,21 +47,22 @@ def _attempt(begun: Begun, claim: Claim, place: Place, *, human: bool) -> dict[s
         "slot_id": place.slot_id,
         "lease_id": place.lease_id,
         "fencing_token": place.slot.fence,
-        "controller": (Controller.PERSON if human else Controller.AGENT).value,
+        "controller": (Controller.PERSON if chosen.run.human else Controller.AGENT).value,
         "person": dict(begun.person) if begun.person else None,
         "desktop": {"image": claim.image},
     }
 
 
-def _tell(session: Session, made: Sequence[tuple[Begun, UUID, Place]], runs: Mapping[UUID, RunFacts]) -> None:
+def _tell(session: Session, made: Sequence[tuple[Chosen, Claim, Place]]) -> None:
     told: dict[UUID, list[NewEvent]] = defaultdict(list)
-    for begun, attempt_id, place in made:
+    for chosen, claim, place in made:
+        begun = chosen.episode
         run = told[begun.run_id]
-        if not run and runs[begun.run_id].queued:
+        if not run and chosen.run.queued:
             run.append(NewEvent(Kind.RUN_STATE, _move(RunState.QUEUED, RunState.RUNNING)))
         run.append(NewEvent(Kind.EPISODE_STATE, _move(EpisodeState.WAITING, EpisodeState.RUNNING), begun.id))
         started = {"number": begun.number, "state": AttemptState.PREPARING.value, "worker": str(place.worker_id)}
-        run.append(NewEvent(Kind.ATTEMPT_STARTED, started, begun.id, attempt_id))
+        run.append(NewEvent(Kind.ATTEMPT_STARTED, started, begun.id, claim.attempt_id))
     events.append_all(session, told)
 
 

@@ -1,25 +1,22 @@
 """Episodes that have just begun, with all that a worker needs to play them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 from uuid import UUID
 
 from sqlalchemy.orm import Session
 
 from backend.db.models import Task
-from backend.db.repositories import benchmarks, external_assets, tasks
+from backend.db.repositories import benchmarks, external_assets
 from backend.db.repositories.scheduling import Begun
 from backend.domain import benchmarks as domain_benchmarks
 from backend.domain import task as domain
-from backend.domain.errors import NotFound
 from backend.domain.image_offers import ImageOffer, image_for
 from backend.domain.machine_image import DEFAULT
 from backend.domain.run import RunConfig
 from backend.domain.slots import SlotRef
 from backend.domain.trajectory import Decision
-from backend.services.benchmark_variants import task_of
-from backend.services.replays import recorded_decisions
+from backend.services.replays import REPLAY, recorded_decisions
 
 
 @dataclass(frozen=True)
@@ -81,7 +78,7 @@ class RunFacts:
 
     project_id: UUID
     task_set_id: UUID
-    config: Mapping[str, Any]
+    config: RunConfig
     queued: bool = False
     human: bool = False
 
@@ -98,52 +95,49 @@ _KEPT = 200
 _sets: dict[UUID, SetFacts] = {}
 
 
+@dataclass(frozen=True)
+class Chosen:
+    """An episode that begins, its task as its run does it, and its run."""
+
+    episode: Begun
+    task: domain.Task
+    run: RunFacts
+
+
 @dataclass
 class Claims:
     """Makes the claims of one transaction; what several of them share is read once."""
 
     session: Session
-    runs: Mapping[UUID, RunFacts]
     images: Sequence[ImageOffer]
-    _configs: dict[UUID, RunConfig] = field(default_factory=dict)
 
-    def make(self, begun: Sequence[tuple[Begun, UUID, Place]]) -> list[Claim]:
-        """One claim for each (episode, id of its attempt, where).
-
-        Raises:
-            NotFound: a task is gone.
-        """
-        rows = {row.id: row for row in tasks.by_ids(self.session, {each.task_id for each, _, _ in begun})}
-        return [self._one(each, rows.get(each.task_id), attempt_id, place) for each, attempt_id, place in begun]
-
-    def _one(self, begun: Begun, row: Task | None, attempt_id: UUID, place: Place) -> Claim:
-        if row is None:
-            raise NotFound(f"the task {begun.task_id} is gone")
-        run, config = self.runs[begun.run_id], self._config(begun.run_id)
-        task, kept = task_of(self.session, row, run.config), _facts(self.session, run.task_set_id)
+    def make(self, chosen: Chosen, attempt_id: UUID, place: Place) -> Claim:
+        """The claim of an episode whose attempt has that id and takes place there."""
+        begun, task, run = chosen.episode, chosen.task, chosen.run
+        kept = _facts(self.session, run.task_set_id)
         return Claim(
             fence=Fence(attempt_id, place.slot.fence),
             attempt_id=attempt_id,
             episode_id=begun.id,
             run_id=begun.run_id,
-            task_id=row.id,
+            task_id=begun.task_id,
             lease_id=place.lease_id,
             provider=place.provider,
             slot=place.slot,
             task=task,
-            config=config,
+            config=run.config,
             seed=begun.seed,
             attempt_number=begun.number,
             assets=self._files(run, task, kept),
-            trajectory=recorded_decisions(self.session, config, row, begun.repeat),
+            trajectory=self._trajectory(begun, run.config),
             benchmark=kept.benchmark,
-            image=image_for(self.images, config.desktop_image, task.labels.os),
+            image=image_for(self.images, run.config.desktop_image, task.labels.os),
         )
 
-    def _config(self, run_id: UUID) -> RunConfig:
-        if run_id not in self._configs:
-            self._configs[run_id] = RunConfig.model_validate(self.runs[run_id].config)
-        return self._configs[run_id]
+    def _trajectory(self, begun: Begun, config: RunConfig) -> tuple[Decision, ...]:
+        if config.agent != REPLAY:
+            return ()
+        return recorded_decisions(self.session, config, self.session.get_one(Task, begun.task_id), begun.repeat)
 
     def _files(self, run: RunFacts, task: domain.Task, kept: SetFacts) -> Mapping[str, str]:
         wanted = domain_benchmarks.external_assets(task)

@@ -1,13 +1,15 @@
 """Work is taken here: leases on slots, and episodes with a new attempt each. Who gets what: `services.turns`."""
 
+from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from sqlalchemy.orm import Session
 
 from backend.db.models import Lease, Slot, Worker
-from backend.db.models.words import WorkerState
+from backend.db.models.words import SlotState, WorkerState
 from backend.db.repositories import leases, scheduling, workers
 from backend.domain.errors import LeaseLost
+from backend.domain.nodes import NodeState, cluster_of
 from backend.domain.slots import SlotRef
 from backend.services import beginnings, turns
 from backend.services.capabilities import images_of
@@ -50,13 +52,20 @@ def claim_many(session: Session, worker_id: UUID, provider: str, number: int) ->
     worker = workers.get(session, worker_id)
     if worker is None or worker.state != WorkerState.ONLINE or number < 1:
         return []
+    able = turns.able_of(worker, provider)
+    if not turns.open_to(session, able):
+        return []  # Nobody else is kept waiting for that.
+    scheduling.enter(session)
     slots = leases.free_slots(session, worker, provider, number)
-    begun, runs = turns.take(session, turns.able_of(worker, provider), len(slots)) if slots else ([], {})
-    if not begun:
+    chosen = turns.take(session, able, len(slots)) if slots else []
+    if not chosen:
         return []
-    made = leases.take(session, worker.id, [slot.id for slot in slots[: len(begun)]])
-    places = [_place(session, worker, slot, *lease) for slot, lease in zip(slots, made, strict=False)]
-    return beginnings.begin(session, begun, places, runs, images_of(worker.capabilities, provider))
+    made = leases.take(session, worker.id, [slot.id for slot in slots[: len(chosen)]])
+    nodes = _nodes(session, worker, provider, slots)
+    places = [
+        _place(worker, slot, nodes.get(slot.node_id, ""), *lease) for slot, lease in zip(slots, made, strict=False)
+    ]
+    return beginnings.begin(session, chosen, places, images_of(worker.capabilities, provider))
 
 
 def claim_next(session: Session, lease_id: UUID) -> Claim | None:
@@ -72,14 +81,15 @@ def claim_next(session: Session, lease_id: UUID) -> Claim | None:
     idle = leases.lock_idle(session, lease_id)
     if idle is None:
         raise LeaseLost("the lease is not ours, or is in use")
-    lease, slot, worker = idle
-    if worker.state != WorkerState.ONLINE or not leases.offered(session, slot.id):
+    lease, slot, worker, node = idle
+    offered = slot.state == SlotState.FREE and node.state == NodeState.READY
+    if worker.state != WorkerState.ONLINE or not offered:
         return None
-    begun, runs = turns.take(session, turns.able_of(worker, slot.provider), 1, held=1)
-    if not begun:
+    chosen = turns.take(session, turns.able_of(worker, slot.provider), 1, held=1)
+    if not chosen:
         return None
-    places = [_place(session, worker, slot, lease.id, lease.fencing_token)]
-    return beginnings.begin(session, begun, places, runs, images_of(worker.capabilities, slot.provider))[0]
+    places = [_place(worker, slot, node.name if node.cluster else "", lease.id, lease.fencing_token)]
+    return beginnings.begin(session, chosen, places, images_of(worker.capabilities, slot.provider))[0]
 
 
 def claim_episode(session: Session, lease: Lease) -> Claim | None:
@@ -98,6 +108,7 @@ def acquire_lease(session: Session, worker_id: UUID, provider: str) -> Lease | N
         return None
     if not turns.waits(session, turns.able_of(worker, provider)):
         return None
+    scheduling.enter(session)  # Before the slot, as everywhere.
     slots = leases.free_slots(session, worker, provider, 1)
     if not slots:
         return None
@@ -107,6 +118,12 @@ def acquire_lease(session: Session, worker_id: UUID, provider: str) -> Lease | N
     return lease
 
 
-def _place(session: Session, worker: Worker, slot: Slot, lease_id: UUID, token: int) -> Place:
-    ref = SlotRef(slot.index, workers.cluster_node(session, slot.node_id), str(slot.id), token)
-    return Place(worker.id, lease_id, slot.id, ref, slot.provider)
+def _nodes(session: Session, worker: Worker, provider: str, slots: Sequence[Slot]) -> Mapping[UUID, str]:
+    """Names of the slots' nodes in the worker's cluster, by node; of its own machine none is needed."""
+    if not cluster_of(worker.capabilities, provider):
+        return {}
+    return workers.node_names(session, {slot.node_id for slot in slots})
+
+
+def _place(worker: Worker, slot: Slot, node: str, lease_id: UUID, token: int) -> Place:
+    return Place(worker.id, lease_id, slot.id, SlotRef(slot.index, node, str(slot.id), token), slot.provider)

@@ -1,17 +1,15 @@
 """How long each episode of a run should take: found at submission, looked at again as others end."""
 
-from collections import defaultdict
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from datetime import timedelta
-from statistics import median
-from typing import Protocol, TypeVar
+from typing import Protocol
 from uuid import UUID
 
 from sqlalchemy.orm import Session
 
 from backend.db.models import Run
 from backend.db.repositories import durations as repository
-from backend.db.repositories import episodes, runs
+from backend.db.repositories import runs
 from backend.domain.loop import DEFAULT_MAX_STEPS
 from backend.domain.run import Budget, RunConfig
 from backend.domain.scheduling.expected import History, TaskFacts, expected
@@ -19,7 +17,6 @@ from backend.domain.scheduling.expected import History, TaskFacts, expected
 LOOK_AGAIN = timedelta(minutes=1)
 AT_ONCE = 5
 """Runs that one look brings up to date."""
-_K = TypeVar("_K", bound=Hashable)
 
 
 class Known(Protocol):
@@ -41,13 +38,13 @@ def expectations(session: Session, run: Run, tasks: Iterable[tuple[Known, int | 
     """
     budget = RunConfig.model_validate(run.config).budget
     facts = {task.id: _facts(task, budget, own) for task, own in tasks}
-    history = _history(session, facts, run.agent_id)
+    history = _history(session, facts, run)
     return {key: expected(task, history) for key, task in facts.items()}
 
 
-def stale_runs(session: Session) -> list[UUID]:
-    """Runs whose waiting episodes are to be looked at again."""
-    return repository.stale(session, episodes.now(session) - LOOK_AGAIN, AT_ONCE)
+def take_turn(session: Session) -> UUID | None:
+    """A run whose waiting episodes are to be looked at again, by the caller alone; commit before `renew`."""
+    return repository.take_turn(session, LOOK_AGAIN)
 
 
 def renew(session: Session, run_id: UUID) -> int:
@@ -66,21 +63,11 @@ def _facts(task: Known, budget: Budget, own: int | None) -> TaskFacts:
     return TaskFacts(task.id, task.domain, task.difficulty, steps)
 
 
-def _history(session: Session, tasks: dict[UUID, TaskFacts], agent_id: UUID) -> History:
-    rows = repository.past(session, tasks, agent_id)
-    mine = [row for row in rows if row.own]
-    alike = ((tasks[row.task_id].domain, tasks[row.task_id].difficulty) for row in mine)
-    steps = [row.seconds / row.steps for row in mine if row.steps]
+def _history(session: Session, tasks: dict[UUID, TaskFacts], run: Run) -> History:
+    rows = repository.medians(session, tasks, run.agent_id, run.task_set_id)
     return History(
-        own=_medians((row.task_id, row.seconds) for row in mine),
-        others=_medians((row.task_id, row.seconds) for row in rows),
-        alike=_medians(zip(alike, (row.seconds for row in mine), strict=True)),
-        step=median(steps) if steps else None,
+        own={row.task_id: row.seconds for row in rows if row.kind == "own"},
+        others={row.task_id: row.seconds for row in rows if row.kind == "others"},
+        alike={(row.domain, row.difficulty): row.seconds for row in rows if row.kind == "alike"},
+        step=next((row.seconds for row in rows if row.kind == "step"), None),
     )
-
-
-def _medians(pairs: Iterable[tuple[_K, float]]) -> dict[_K, float]:
-    found: dict[_K, list[float]] = defaultdict(list)
-    for key, value in pairs:
-        found[key].append(value)
-    return {key: median(values) for key, values in found.items()}

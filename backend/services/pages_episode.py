@@ -239,8 +239,7 @@ def _reason(session: Session, episode: Episode) -> str:
     found = explain(session, [episode]).get(episode.id)
     if found is None:
         return episode.reason
-    at = f"; it should begin at about {found.starts_at:%H:%M} UTC" if found.starts_at else ""
-    return f"{found.sentence[:1].upper()}{found.sentence[1:]}{at}"
+    return f"{found.words[:1].upper()}{found.words[1:]}"
 
 
 def _unrated(run: Run, episode: Episode, attempt: Attempt | None) -> bool:

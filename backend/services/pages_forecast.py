@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from backend.db.models import Task
 from backend.db.repositories import benchmark_parts as parts
 from backend.db.repositories import pages_new_run as repository
+from backend.db.repositories import scheduling
 from backend.domain.errors import DeskarenaError, Invalid, Unavailable
 from backend.services.benchmark_variants import without_variant
 from backend.services.benchmarks import get_benchmark, latest_task_set
@@ -40,7 +41,7 @@ class Forecast:
         episodes: that would run.
         tasks: that would run, each `repeats` times.
         not_runnable: (task, reason).
-        slots: desktops that work at once.
+        slots: desktops that it can have at once: those there are, within its own limit.
         seconds: expected wall time; None where nothing comparable has run.
         sample: ended episodes that the time is estimated from.
         difference: smallest difference of two success rates that two such runs would show; None for no episode.
@@ -98,7 +99,9 @@ def forecast(session: Session, request: RunRequest) -> Forecast:
     }
     blocked = list(unfit.items())
     runnable = len(chosen) - len(blocked)
-    slots = repository.slots(session, request.provider)
+    slots, _ = scheduling.slots(session, request.provider)
+    if request.concurrency is not None:
+        slots = min(slots, request.concurrency)
     past = repository.durations(session, benchmark.id, request.agent, request.provider)
     episodes = runnable * request.repeats
     return Forecast(

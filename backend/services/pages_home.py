@@ -1,7 +1,7 @@
 """The home page: what is happening right now?"""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -14,6 +14,7 @@ from backend.db.repositories.licences import Seats
 from backend.db.repositories.pages_common import AnyRow
 from backend.services.licences import shortage
 from backend.services.pages_common import RunRow, Tile, run_rows, tiles
+from backend.services.waiting import hindrances
 
 LATEST = 8
 NEWS = 6
@@ -76,7 +77,7 @@ def home(session: Session) -> Home:
     return Home(
         tiles=tiles(session),
         slots=slots,
-        queue=_queue(repository.waiting(session), slots, licences.seats(session)),
+        queue=_queue(repository.waiting(session), slots, licences.seats(session), hindrances(session)),
         ended_today=repository.ended_in_a_day(session),
         runs=run_rows(session, repository.latest_runs(session, LATEST)),
         alarms=_alarms(session),
@@ -90,23 +91,23 @@ def _slots(rows: Sequence[AnyRow]) -> Slots:
     return Slots(used=found["used"], free=found["free"], broken=found["broken"], draining=found["draining"])
 
 
-def wait_reason(row: AnyRow, slots: Slots, seats: Sequence[Seats] = ()) -> str:
+def wait_reason(row: AnyRow, slots: Slots, seats: Sequence[Seats], hindered: Mapping[UUID, str]) -> str:
     """Why these episodes wait, in words."""
     if row.run_state == "paused":
-        return "their run is paused"
+        return "the run is paused"
     if row.reason:
         return str(row.reason)
     if row.later:
         return "a pause before the next attempt"
     if slots.total == 0:
         return f"no worker offers {row.provider} desktops"
-    return shortage(row.licences, seats) or f"a free {row.provider} slot"
+    return shortage(row.licences, seats) or hindered.get(row.run_id) or f"their turn at a {row.provider} slot"
 
 
-def _queue(rows: Sequence[AnyRow], slots: Slots, seats: Sequence[Seats]) -> list[Wait]:
+def _queue(rows: Sequence[AnyRow], slots: Slots, seats: Sequence[Seats], hindered: Mapping[UUID, str]) -> list[Wait]:
     found: Counter[str] = Counter()
     for row in rows:
-        found[wait_reason(row, slots, seats)] += row.n
+        found[wait_reason(row, slots, seats, hindered)] += row.n
     return [Wait(reason, episodes) for reason, episodes in found.most_common()]
 
 

@@ -298,7 +298,7 @@ def _loss(row: AnyRow) -> Loss:
 def _episodes(session: Session, config: Mapping[str, Any], rows: Sequence[AnyRow], unrated: UUID | None) -> EpisodeList:
     why = explain(session, [row.Episode for row in rows[:PAGE]])
     shown = [episode_row(row, config) for row in rows[:PAGE]]
-    shown = [replace(row, reason=why[row.id].sentence) if row.id in why else row for row in shown]
+    shown = [replace(row, reason=why[row.id].words) if row.id in why else row for row in shown]
     shown = [replace(row, state=UNRATED, score=None) if row.id == unrated else row for row in shown]
     return EpisodeList(shown, shown[-1].id if len(rows) > PAGE else None)
 

@@ -1,6 +1,6 @@
 """The page about workers: can this installation run what I want?"""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from backend.db.repositories import pages_workers as repository
 from backend.db.repositories.pages_common import AnyRow
+from backend.domain.nodes import NodeState
 from backend.services.licences import LicenceRow, list_licences
 from backend.services.pages_abilities import Abilities, abilities
 from backend.services.tuning import ProjectRow, list_projects
@@ -81,8 +82,8 @@ class WorkersPage:
     projects: list[ProjectRow]
 
     def slots(self, state: str) -> int:
-        """Slots in a state, over all nodes."""
-        return sum(node.count(state) for node in self.nodes)
+        """Slots in a state, over all nodes; free ones only where a desktop can begin."""
+        return sum(node.count(state) for node in self.nodes if state != "free" or node.state == NodeState.READY)
 
     @property
     def machines(self) -> list[NodeView]:
@@ -123,20 +124,23 @@ def workers_page(session: Session) -> WorkersPage:
 
 def list_nodes(session: Session) -> list[NodeView]:
     """Machines and nodes of clusters, each with its slots and who holds them."""
-    found = {row.Node.id: _node(row) for row in repository.nodes(session)}
+    served = {row.node_id for row in repository.capabilities(session)}
+    found = {row.Node.id: _node(row, served) for row in repository.nodes(session)}
     for row in repository.slots(session):
         if row.Node.id in found:
             found[row.Node.id].slots.append(_slot(row))
     return list(found.values())
 
 
-def _node(row: AnyRow) -> NodeView:
+def _node(row: AnyRow, served: Collection[UUID]) -> NodeView:
+    """A node's row; a machine of our own on which no worker is online (`served`: nodes with one) can begin nothing."""
     node = row.Node
+    away = not node.cluster and node.state == NodeState.READY and node.id not in served
     return NodeView(
         cluster=node.cluster,
         name=node.name,
-        state=node.state,
-        reason=node.reason,
+        state=NodeState.UNREADY.value if away else node.state,
+        reason="no worker is online on it" if away else node.reason,
         labels=node.labels,
         capacity=node.capacity,
         age=max(0.0, float(row.age)),

@@ -33,7 +33,8 @@ def reap(session: Session, now: datetime | None = None, *, lease_seconds: float 
     now = now or repository.now(session)
     before = now - timedelta(seconds=seconds)
     # Where the clock went back, the dead would not be missed until it is there again.
-    repository.bring_back(session, now, now + timedelta(seconds=abs(seconds)))
+    if repository.bring_back(session, now, now + timedelta(seconds=abs(seconds))):
+        return []  # What it wrote is held now, and whoever waits for it may hold a run: the next look ends the dead.
     if before < repository.server_started(session):
         return []  # While the database was away nobody could tell that it lives; everybody gets the full time again.
     repository.give_up_silent(session, before)
@@ -49,7 +50,10 @@ def release_lease(session: Session, lease_id: UUID, reason: str) -> None:
 def end_on_nodes(session: Session, cluster: str) -> list[UUID]:
     """Takes away every lease on nodes of a cluster that are lost or gone. Returns the attempts lost by it."""
     ended = [state for state in NodeState if state.ends_attempts]
-    reasons = {lease: f"its node was lost: {why}" for lease, why in leases.on_nodes(session, cluster, ended)}
+    found = leases.on_nodes(session, cluster, ended)
+    # Before runs and leases, as heartbeats do, which lock a worker's leases as they come.
+    repository.hold(session, {worker for _, worker, _ in found})
+    reasons = {lease: f"its node was lost: {why}" for lease, _, why in found}
     return _end_leases(session, reasons, None)
 
 

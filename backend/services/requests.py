@@ -12,15 +12,27 @@ from backend.domain.errors import Invalid
 from backend.domain.presets import filled
 from backend.domain.run import RunConfig
 from backend.domain.task import digest
+from backend.services.tuning import Tuning
 
 _NOT_CONDITION = {"tasks", "repeats", "seed"}
-_LATER = ("variant", "preset", "observation_params", "action_params", "image", "perturbation", "judge", "desktop_image")
+_LATER: Mapping[str, object] = {
+    "variant": None,
+    "preset": None,
+    "observation_params": None,
+    "action_params": None,
+    "image": None,
+    "perturbation": None,
+    "judge": None,
+    "desktop_image": None,
+    "priority": 0,
+    "concurrency": None,
+}
 """Fields that came after the first runs were stored: where they have their default, hashes are what they were."""
 SELECTION = "@"
 
 
-class RunRequest(RunConfig):
-    """A run to submit: a configuration, for which benchmark, and why.
+class RunRequest(RunConfig, Tuning):
+    """A run to submit: a configuration, for which benchmark, why, and how it begins to share in the slots.
 
     Attributes:
         benchmark: its name; the newest task set counts.
@@ -66,7 +78,7 @@ def _hashed(config: RunConfig, exclude: Collection[str] = (), *, exclude_unset: 
     told = config.model_dump(mode="json", exclude=set(exclude), exclude_unset=exclude_unset)
     if told.get("budget", {}).get("level_steps", ...) is None:
         del told["budget"]["level_steps"]
-    return digest({name: value for name, value in told.items() if name not in _LATER or value is not None})
+    return digest({name: value for name, value in told.items() if name not in _LATER or value != _LATER[name]})
 
 
 def episode_seed(run_seed: int, task_key: str, repeat: int) -> int:

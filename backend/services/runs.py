@@ -10,7 +10,7 @@ from uuid_utils.compat import uuid7
 
 from backend.db.models import Actor, Episode, Project, Run, Task, TaskSet
 from backend.db.models.words import Purpose
-from backend.db.repositories import agents, episodes, rescores, tasks
+from backend.db.repositories import agents, episodes, rescores, tasks, waiting
 from backend.db.repositories import benchmark_parts as parts
 from backend.db.repositories import runs as repository
 from backend.db.repositories.pages import Page
@@ -100,6 +100,8 @@ def submit_run(
         purpose=request.purpose.value,
         idempotency_key=request.idempotency_key,
         request_hash=request.request_hash(),
+        priority=request.priority,
+        concurrency=request.concurrency,
     )
     session.add(run)
     session.flush()  # Episodes and events refer to it.
@@ -207,7 +209,7 @@ def resume_run(session: Session, run_id: UUID) -> Run:
         return run
     if RunState(run.state) is not RunState.PAUSED:
         raise Conflict(f"the run is {run.state}, not paused")
-    move(session, run, run, RunState.RUNNING if run.started_at else RunState.QUEUED)
+    move(session, run, run, RunState.RUNNING if run.started_at else RunState.QUEUED, turn_at=episodes.now(session))
     queue.wake_workers(session)
     return run
 
@@ -244,6 +246,7 @@ def retry_run(
     run = _lock(session, run_id)
     if RunState(run.state) is RunState.CANCELLED:
         raise Conflict("the run was cancelled: nothing of it is tried again", hint="Submit a new run.")
+    _wants_from_now(session, run)
     failures = [kind.value for kind in failure_classes]
     fresh: dict[str, Any] = {
         "flagged": False,
@@ -304,10 +307,17 @@ def add_episodes(session: Session, run_id: UUID, patterns: Sequence[str], repeat
     config = RunConfig.model_validate(run.config)
     chosen = selected(tasks.all_of(session, run.task_set_id), patterns, parts.selections(session, run.task_set_id))
     lacking = without_variant(session, run.task_set_id, config.variant, chosen)
+    _wants_from_now(session, run)
     made = _make_episodes(session, run, config, chosen, repeats, capabilities(session), lacking)
     events.append(session, run, Kind.EPISODE_STATE, {"to": EpisodeState.WAITING.value, "added": made})
     queue.wake_workers(session)
     return made
+
+
+def _wants_from_now(session: Session, run: Run) -> None:
+    """A run that had nothing to begin has not waited for a turn until now: its priority has not aged."""
+    if not waiting.left(session, [run.id]):
+        run.turn_at = episodes.now(session)
 
 
 def close_run(session: Session, run_id: UUID) -> Run:

@@ -1,8 +1,9 @@
 """Signals for autoscalers and alarms: how much waits, runs and is free. Asked for often, so found at most every 5 s."""
 
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from threading import Lock
 
@@ -13,6 +14,7 @@ from backend.db.repositories import workers
 from backend.db.session import SessionFactory, unit_of_work
 from backend.domain.exposition import Family, gauge
 from backend.domain.nodes import NodeState
+from backend.services.demand import wanted
 
 FRESH_SECONDS = 5.0
 LOST_SECONDS, LEASES_SECONDS = 3600.0, 60.0
@@ -32,6 +34,7 @@ class Signals:
         lost: attempts lost within the last hour, by failure class.
         leases: leases taken per second over the last minute, by provider.
         workers: (state, seconds since the last heartbeat) by name.
+        beginning: waiting episodes that would begin if there were slots enough, by provider.
     """
 
     queue: Mapping[tuple[str, str], int]
@@ -41,6 +44,7 @@ class Signals:
     lost: Mapping[str, int]
     leases: Mapping[str, float]
     workers: Mapping[str, tuple[str, float]]
+    beginning: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def providers(self) -> list[str]:
@@ -60,7 +64,7 @@ class Signals:
 
     def wanted(self, provider: str) -> int:
         """Desktops that would be used if there were slots enough: by this an autoscaler counts workers or nodes."""
-        return self.waiting(provider) + self.running(provider)
+        return self.beginning.get(provider, 0) + self.running(provider)
 
     def in_state(self, provider: str, state: str) -> int:
         """Slots of a provider that are `free`, `leased` or `closed`."""
@@ -80,8 +84,16 @@ def gather(session: Session) -> Signals:
         slots={(row.provider, row.node, row.state): row.number for row in repository.slots(session)},
         lost={row.failure_class: row.number for row in lost},
         leases={row.provider: row.number / LEASES_SECONDS for row in taken},
+        beginning=_beginning(session),
         workers={row.name: (row.state, max(0.0, float(row.age))) for row in repository.workers(session)},
     )
+
+
+def _beginning(session: Session) -> dict[str, int]:
+    found: Counter[str] = Counter()
+    for each in wanted(session):
+        found[each.provider] += each.number
+    return dict(found)
 
 
 class Recent:
@@ -128,7 +140,7 @@ def families(found: Signals) -> list[Family]:
         ),
         gauge(
             "deskarena_desktops_wanted",
-            "Desktops that would be used if there were slots enough: episodes ready to begin, and attempts under way.",
+            "Desktops that would be used if there were slots enough: episodes that would begin, attempts under way.",
             [({"provider": name}, found.wanted(name)) for name in of],
         ),
         gauge(

@@ -24,8 +24,11 @@ from backend.services.pages_common import summaries
 from backend.services.requests import RunRequest, selected
 from backend.services.runs import submit_run
 from backend.services.summary import Summary
+from backend.services.tuning import Tuning
 
 MOST_EPISODES = 200_000
+EVEN = Tuning()
+"""As other runs: normal priority, no limit of its own."""
 _UNDER_WAY = ("waiting", "running")
 
 
@@ -75,8 +78,14 @@ class Results:
     found: StudyResult
 
 
-def submit_study(
-    session: Session, study: StudyConfig, *, project: Project, actor: Actor, key: str | None = None
+def submit_study(  # noqa: PLR0913 - what the edge gives, the study, how its runs share, the key
+    session: Session,
+    study: StudyConfig,
+    *,
+    project: Project,
+    actor: Actor,
+    tuning: Tuning = EVEN,
+    key: str | None = None,
 ) -> Study:
     """Starts a study, one run per cell; nothing is written unless all cells can be.
 
@@ -85,6 +94,7 @@ def submit_study(
         study: what is asked for.
         project: that it belongs to.
         actor: who asks.
+        tuning: how each of its runs begins to share in the slots.
         key: idempotency key: with the same request it gives the same study, however often it is sent.
 
     Returns:
@@ -96,7 +106,8 @@ def submit_study(
         Conflict: the idempotency key was used for another request.
         Unavailable: it is unknown what can run, or the provider does not work here.
     """
-    asked = digest(study.model_dump(mode="json", exclude_unset=True))
+    shares = tuning.model_dump(exclude_unset=True)
+    asked = digest(study.model_dump(mode="json", exclude_unset=True) | shares)
     if key:
         known = repository.by_key(session, project.id, key)
         if known is not None:
@@ -116,7 +127,7 @@ def submit_study(
     session.add(row)
     session.flush()  # Its runs refer to it.
     for cell in wanted:
-        run = _submit_cell(session, study, cell, project, actor)
+        run = _submit_cell(session, study, cell, project, actor, shares)
         run.study_id, run.cell = row.id, dict(cell.levels)
     return row
 
@@ -152,12 +163,14 @@ def _check_size(session: Session, study: StudyConfig, number: int) -> None:
         raise Invalid(f"{episodes} episodes are more than {MOST_EPISODES}", path="factors", hint=hint)
 
 
-def _submit_cell(session: Session, study: StudyConfig, cell: Cell, project: Project, actor: Actor) -> Run:
+def _submit_cell(  # noqa: PLR0913, PLR0917 - everything a cell's run is made of
+    session: Session, study: StudyConfig, cell: Cell, project: Project, actor: Actor, shares: Mapping[str, Any]
+) -> Run:
     """Starts a cell's run. What is wrong with it is said with the cell's levels."""
     asked = cell.config.model_dump(mode="json", exclude_unset=True)
     name = f"{study.name}: {cell.words}" if study.name else cell.words
     try:
-        request = RunRequest.model_validate({**asked, "benchmark": study.benchmark, "name": name[:200]})
+        request = RunRequest.model_validate({**asked, **shares, "benchmark": study.benchmark, "name": name[:200]})
         return submit_run(session, request, project=project, actor=actor)
     except Invalid as error:
         error.hint = f"{error.hint} In the cell {cell.words[:300]}.".strip()

@@ -1,6 +1,6 @@
 """Takes the next episodes for a worker, in the order of `domain.scheduling`, under the scheduler's one lock."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -18,13 +18,17 @@ from backend.domain.scheduling.bounds import has_room
 from backend.domain.scheduling.needs import Able, Need, seated
 from backend.domain.scheduling.order import given, rank, turns
 from backend.domain.scheduling.snapshot import Now
-from backend.services import licences
+from backend.domain.scheduling.waiting import unread
+from backend.services import licences, readings
 from backend.services.capabilities import images_of, programs_of
-from backend.services.claimed import RunFacts
+from backend.services.claimed import Chosen, RunFacts
 from backend.services.queues import now_of
+from backend.services.readings import Unreadable
 
 PATIENCE_MS = 50
 """How long a run that somebody else holds is waited for where no other run may have the slot."""
+MOST_UNREAD = 32
+"""Episodes of tasks that this release cannot read, after which a transaction looks for no others in their run."""
 _KEPT = 500
 _needs: dict[UUID, tuple[Need, ...]] = {}
 
@@ -38,7 +42,7 @@ def able_of(worker: Worker, provider: str) -> Able:
         system: {image: frozenset(names) for image, names in by_image.items()}
         for system, by_image in programs_of(worker.capabilities, provider).items()
     }
-    return Able(provider, programs, agents, images)
+    return Able(provider, programs, agents, images, f"{worker.name} (release {worker.version})")
 
 
 def needs_of(session: Session, task_set_id: UUID) -> tuple[Need, ...]:
@@ -50,46 +54,53 @@ def needs_of(session: Session, task_set_id: UUID) -> tuple[Need, ...]:
     return _needs[task_set_id]
 
 
-def waits(session: Session, able: Able) -> bool:
-    """Whether an episode waits that would begin if such a worker had a free slot. Locks nothing."""
+def open_to(session: Session, able: Able) -> list[Row[Any]]:
+    """Runs that might begin an episode now if such a worker had a free slot. Locks nothing."""
     rows = repository.queue(session)
     fitting = _fitting(rows, able)
+    if not fitting:
+        return []
     now = now_of(session, able.provider, rows, fitting)
-    open_ = {run.id for run in now.runs if has_room(now, run)}
-    pairs = [(row, need) for row in fitting if row.id in open_ for need in _met(session, able, row)]
+    with_room = {run.id for run in now.runs if has_room(now, run)}
+    return [row for row in fitting if row.id in with_room]
+
+
+def waits(session: Session, able: Able) -> bool:
+    """Whether an episode waits that would begin if such a worker had a free slot. Locks nothing."""
+    pairs = [(row, need) for row in open_to(session, able) for need in _met(session, able, row)]
     seats = licences.free(session) if any(need.licences for _, need in pairs) else {}
     return repository.any_waits(session, [(row.id, need.id) for row, need in pairs if seated(need, seats)])
 
 
-def take(session: Session, able: Able, number: int, *, held: int = 0) -> tuple[list[Begun], dict[UUID, RunFacts]]:
-    """Moves up to `number` episodes to `running`, and says of which runs they are.
+def take(session: Session, able: Able, number: int, *, held: int = 0) -> list[Chosen]:
+    """Moves up to `number` episodes to `running`.
 
     Which ones: see docs/scheduling.md. A run that somebody else is just writing to is passed over if another is as
     urgent; the caller's transaction keeps the runs that it takes from.
 
     Args:
-        session: the transaction; nobody else is given a slot until it ends.
+        session: the transaction; it has entered (`repository.enter`), nobody else is given a slot until it ends.
         able: what the worker can do.
         number: of free slots.
         held: how many of these have a lease already.
 
     Returns:
-        The episodes in the order of their turns, and their runs.
+        The episodes in the order of their turns.
     """
-    repository.enter(session)
     rows = repository.queue(session)
     fitting = _fitting(rows, able)
     if not fitting:
-        return [], {}
+        return []
     now = now_of(session, able.provider, rows, fitting)
     now = now if now.free is None else replace(now, free=now.free + held)
     taking = _Taking(session, able, now, {row.id: row for row in fitting})
     taking.do(number)
-    return taking.taken, taking.facts()
+    return taking.taken
 
 
 def _fitting(rows: Sequence[Row[Any]], able: Able) -> list[Row[Any]]:
-    return [row for row in rows if row.ready and row.provider == able.provider and able.fits(row.agent, row.image)]
+    ready = [row for row in rows if row.ready and row.provider == able.provider and able.fits(row.agent, row.image)]
+    return [row for row in ready if row.id not in readings.unread_runs()]
 
 
 def _met(session: Session, able: Able, row: Row[Any]) -> list[Need]:
@@ -104,9 +115,11 @@ class _Taking:
     able: Able
     now: Now
     rows: Mapping[UUID, Row[Any]]
-    taken: list[Begun] = field(default_factory=list)
+    taken: list[Chosen] = field(default_factory=list)
     locked: dict[UUID, Row[Any]] = field(default_factory=dict)
+    facts: dict[UUID, RunFacts] = field(default_factory=dict)
     without: set[UUID] = field(default_factory=set)
+    unread: set[tuple[UUID, UUID]] = field(default_factory=set)
     _seats: dict[str, int] | None = None
 
     def do(self, number: int) -> None:
@@ -119,14 +132,17 @@ class _Taking:
             held = {run: count for run, count in wanted.items() if run in self.locked}
             self._take(held)
 
-    def facts(self) -> dict[UUID, RunFacts]:
-        """What is known of the runs that were taken from."""
-        return {run: self._facts(run) for run in {each.run_id for each in self.taken}}
-
-    def _facts(self, run: UUID) -> RunFacts:
-        row = self.locked[run]
-        queued, human = row.state == RunState.QUEUED, self.rows[run].human
-        return RunFacts(row.project_id, row.task_set_id, row.config, queued=queued, human=human)
+    def _read(self, row: Row[Any]) -> None:
+        """What is needed of a run, or that this release cannot read it: it is left to others."""
+        try:
+            config = readings.config_of(row.id, row.config)
+        except Unreadable as error:
+            self.without.add(row.id)
+            repository.note_unread(self.session, row.id, unread(self.able.worker, error.message))
+            readings.note_unread(self.session, row.id)
+        else:
+            queued, human = row.state == RunState.QUEUED, self.rows[row.id].human
+            self.facts[row.id] = RunFacts(row.project_id, row.task_set_id, config, queued=queued, human=human)
 
     def _lock(self, wanted: Mapping[UUID, int]) -> None:
         """Locks the runs; those that somebody else holds are left out, or waited for if nobody else is as urgent."""
@@ -172,6 +188,8 @@ class _Taking:
             ),
         )
         self.without |= {row.id for row in rows if row.state not in {RunState.QUEUED, RunState.RUNNING}}
+        for row in rows:
+            self._read(row)
 
     def _take(self, wanted: Mapping[UUID, int]) -> None:
         by_id = {run.id: run for run in self.now.runs}
@@ -184,12 +202,38 @@ class _Taking:
             found += self._seated(run, numbers[run], needs[run])
         got = Counter(each.run_id for each in found)
         self.without |= {run for run in wanted if got[run] < wanted[run]}
+        for chosen in self._readable(found):
+            self.now = given(self.now, next(run for run in self.now.runs if run.id == chosen.episode.run_id))
+            self.taken.append(chosen)
+
+    def _readable(self, found: Sequence[Begun]) -> list[Chosen]:
+        """These with their tasks; those whose task this release cannot read wait on, for others."""
+        by_run: dict[UUID, list[Begun]] = defaultdict(list)
         for each in found:
-            self.now = given(self.now, next(run for run in self.now.runs if run.id == each.run_id))
-        self.taken += found
+            by_run[each.run_id].append(each)
+        read = {
+            run: readings.tasks_of(self.session, {each.task_id for each in begun}, self.facts[run].config)
+            for run, begun in by_run.items()
+        }
+        chosen: list[Chosen] = []
+        for each in found:
+            task = read[each.run_id][each.task_id]
+            if isinstance(task, Unreadable):
+                self._put_back(each, task)
+            else:
+                chosen.append(Chosen(each, task, self.facts[each.run_id]))
+        return chosen
+
+    def _put_back(self, episode: Begun, why: Unreadable) -> None:
+        repository.put_back(self.session, episode.id, unread(self.able.worker, why.message))
+        readings.note_unread(self.session, episode.run_id, {episode.task_id})
+        self.unread.add((episode.run_id, episode.task_id))
+        if len(self.unread) >= MOST_UNREAD:
+            self.without.add(episode.run_id)
 
     def _ask(self, numbers: Mapping[UUID, int], needs: Mapping[UUID, Sequence[Need]]) -> list[Begun]:
-        return repository.take(self.session, numbers, [(run, need.id) for run in numbers for need in needs[run]])
+        pairs = [(run, need.id) for run in numbers for need in needs[run]]
+        return repository.take(self.session, numbers, pairs, [*self.unread, *readings.unread_tasks(numbers)])
 
     def _seated(self, run: UUID, number: int, needs: Sequence[Need]) -> list[Begun]:
         """Episodes of a run with licensed tasks, one by one: each may take the last seat."""

@@ -3,20 +3,43 @@
 import logging
 import time
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TypeVar
 from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from backend.db.repositories import runs, scheduling
+from backend.db.repositories import episodes, runs, scheduling
 from backend.db.session import SessionFactory, unit_of_work
 from backend.domain.ports_kept import ArtifactStore
 from backend.services import artifacts, expectations, recovery
 
 T = TypeVar("T")
+JUMP = 0.5
+"""Seconds by which two clocks may differ over a while."""
 logger = logging.getLogger(__name__)
+
+
+class ClockWatch:
+    """Whether the database's clock went back since the last look, by this machine's steady one."""
+
+    def __init__(self) -> None:
+        self._last: tuple[float, datetime] | None = None
+
+    def went_back(self, now: datetime) -> bool:
+        """Whether it did, as it shows `now`. Before the first look nobody knows, so that is true, too."""
+        if self._last is None:
+            return True
+        seen, at = self._last
+        return (now - at).total_seconds() < time.monotonic() - seen - JUMP
+
+    def looked(self, now: datetime) -> None:
+        """What had to be done about it is done."""
+        self._last = (time.monotonic(), now)
+
+
+_clock = ClockWatch()
 
 
 def tend(factory: SessionFactory, *, lease_seconds: float | None = None) -> list[UUID]:
@@ -29,13 +52,20 @@ def tend(factory: SessionFactory, *, lease_seconds: float | None = None) -> list
     return _in_one(factory, lambda session: recovery.reap(session, lease_seconds=lease_seconds))
 
 
-def keep_schedule(factory: SessionFactory) -> None:
+def keep_schedule(factory: SessionFactory, clock: ClockWatch = _clock) -> None:
     """Counts again what the scheduler counts by, and how long episodes should take. Not urgent, and seldom needed."""
     for run_id in _in_one(factory, scheduling.miscounted):
         if _in_one(factory, partial(_recount, run_id=run_id)):
             logger.warning("run %s: its episodes under way were counted anew", run_id)
-    for run_id in _in_one(factory, expectations.stale_runs):
-        _in_one(factory, partial(expectations.renew, run_id=run_id))
+    now = _in_one(factory, episodes.now)
+    if clock.went_back(now) and (held := _in_one(factory, scheduling.bring_back)):
+        logger.warning("the database's clock went back: %d episodes would have waited for it", held)
+    clock.looked(now)
+    for _ in range(expectations.AT_ONCE):
+        turn = _in_one(factory, expectations.take_turn)
+        if turn is None:
+            return
+        _in_one(factory, partial(expectations.renew, run_id=turn))
 
 
 def _recount(session: Session, run_id: UUID) -> bool:

@@ -18,7 +18,6 @@ from backend.db.repositories import runs as run_repository
 from backend.db.repositories import waiting as repository
 from backend.db.repositories.licences import Seats
 from backend.domain.episode import EpisodeState, RunState
-from backend.domain.run import RunConfig
 from backend.domain.scheduling.bounds import hindrance
 from backend.domain.scheduling.limits import Concurrency, concurrency
 from backend.domain.scheduling.needs import Able, Need
@@ -47,6 +46,11 @@ class Why:
     ahead: int | None = None
     starts_at: datetime | None = None
 
+    @property
+    def words(self) -> str:
+        """The sentence, with about when it begins where that can be said."""
+        return f"{self.sentence}; begins about {self.starts_at:%H:%M} UTC" if self.starts_at else self.sentence
+
 
 def explain(session: Session, episodes: Sequence[Episode]) -> dict[UUID, Why]:
     """Why these wait, by episode; nothing of those that do not."""
@@ -58,6 +62,11 @@ def explain(session: Session, episodes: Sequence[Episode]) -> dict[UUID, Why]:
     # A run may have ended since its episodes were read.
     queued = {run_id: rows for run_id, rows in by_run.items() if view.queues(run_id)}
     return {key: found for run_id, rows in queued.items() for key, found in view.explain(run_id, rows).items()}
+
+
+def hindrances(session: Session) -> dict[UUID, str]:
+    """What keeps a run that wants a slot from one more, in words, by run; nothing of those whose turn is all."""
+    return _View(session).hindrances()
 
 
 def concurrency_of(session: Session, run_id: UUID) -> Concurrency | None:
@@ -82,40 +91,56 @@ class _View:
         run = self._session.get_one(Run, run_id)
         stand, needs = self._stand(run), {need.id: need for need in needs_of(self._session, run.task_set_id)}
         places = repository.places(self._session, run_id, [each.id for each in episodes])
-        found = {}
+        workers, found = self._able(run.provider), {}
         for each in episodes:
             place, need = places.get(each.id), needs.get(each.needs) if each.needs else None
             ahead = None if place is None else place.ahead
             waiter = Waiter(each.available_at, each.reason, need, self._lacking(need))
-            reason = why(waiter, stand, self._able(run.provider), self._time, ahead)
+            reason = why(waiter, stand, workers, self._time, ahead)
             starts = self._starts(run, place.seconds) if reason.turn and place is not None else None
             found[each.id] = Why(reason.words, ahead if reason.turn else None, starts)
         return found
 
+    def hindrances(self) -> dict[UUID, str]:
+        wanting = [run_of(row) for row in self._rows if row.ready]
+        return {run.id: words for run in wanting if (words := self._hindrance(run))}
+
     def concurrency(self, run: Run) -> Concurrency:
         slots, _ = self._slots_of(run.provider)
         left = repository.left(self._session, [run.id]).get(run.id, 0) + run.in_use
-        agent, image = self._agent(run), RunConfig.model_validate(run.config).desktop_image
+        agent, image = self._agent(run), _image(run)
         needs = needs_of(self._session, run.task_set_id)
         closed = ["the run is paused"] if run.state == RunState.PAUSED else []
         one = [unable(run.provider, agent, image, [need], self._able(run.provider)) for need in needs]
         closed += [min(one, key=len)] if one and all(one) else []
-        return concurrency(self._now(run.provider), self._run(run), slots, left, closed)
+        now, mine = self._now(run.provider), self._run(run)
+        return concurrency(now, mine, slots, left, closed, self._wanted_before(now, mine))
 
     def _stand(self, run: Run) -> Stand:
         slots, free = self._slots_of(run.provider)
         now, mine = self._now(run.provider), self._run(run)
-        image = RunConfig.model_validate(run.config).desktop_image
-        agent = self._agent(run)
+        agent, image = self._agent(run), _image(run)
+        first = self._first(now, mine)
+        return Stand(run.state, run.provider, agent, image, self._hindrance(mine), slots, free, first)
+
+    def _hindrance(self, run: RunNow) -> str:
+        now = self._now(run.provider)
         # Where no slot is free, it is not the reserved ones that it waits for.
         open_ = now if now.free is None or now.free > 0 else replace(now, free=None)
-        return Stand(run.state, run.provider, agent, image, hindrance(open_, mine), slots, free, self._first(now, mine))
+        return hindrance(open_, run)
 
     def _first(self, now: Now, mine: RunNow) -> str:
         """Runs that come before this one whatever the shares, with their episodes."""
-        before = [run.id for run in now.runs if run.id != mine.id and rank(now, run) > rank(now, mine)]
-        number = sum(repository.left(self._session, before).values()) if before else 0
+        before = _before(now, mine)
+        number = sum(repository.left(self._session, [run.id for run in before]).values()) if before else 0
         return f"{number} episode{'' if number == 1 else 's'} of more urgent runs come first" if number else ""
+
+    def _wanted_before(self, now: Now, mine: RunNow) -> int:
+        """Slots that these have or want, each within its own limit."""
+        before = _before(now, mine)
+        left = repository.left(self._session, [run.id for run in before]) if before else {}
+        wanted = ((run.in_use + left.get(run.id, 0), run.concurrency) for run in before)
+        return sum(number if most is None else min(number, most) for number, most in wanted)
 
     def _starts(self, run: Run, seconds: float) -> datetime | None:
         return self._time + timedelta(seconds=seconds / run.in_use) if run.in_use else None
@@ -161,3 +186,14 @@ class _View:
     @cached_property
     def _time(self) -> datetime:
         return episode_repository.now(self._session)
+
+
+def _image(run: Run) -> str | None:
+    """As its row has it: of a newer release's configuration, the rest may not be readable here."""
+    found = run.config.get("desktop_image")
+    return None if found is None else str(found)
+
+
+def _before(now: Now, mine: RunNow) -> list[RunNow]:
+    """Runs that come before one whatever the shares."""
+    return [run for run in now.runs if run.id != mine.id and rank(now, run) > rank(now, mine)]

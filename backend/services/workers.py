@@ -89,7 +89,7 @@ def register_worker(session: Session, info: WorkerInfo, *, running: Callable[[Wo
         pid=info.pid,
         host=info.host,
         version=info.version,
-        capabilities=dict(info.capabilities),
+        capabilities=_said(info),
         state=WorkerState.ONLINE.value,
     )
     session.add(worker)
@@ -128,7 +128,18 @@ def update_worker(session: Session, worker_id: UUID, info: WorkerInfo) -> None:
     if worker is None:
         raise NotFound(f"there is no worker {worker_id}", hint="Register again.")
     _offer_slots(session, worker.node_id, info)
-    worker.capabilities = dict(info.capabilities)
+    worker.capabilities = _said(info)
+
+
+def _said(info: WorkerInfo) -> dict[str, Any]:
+    """Its capabilities, with the number of desktops that it runs at once where a provider's slots are a cluster's."""
+    providers = {
+        name: {**offer, "at_once": info.slots[name]}
+        if name in info.slots and cluster_of(info.capabilities, name)
+        else offer
+        for name, offer in info.capabilities.get("providers", {}).items()
+    }
+    return {**info.capabilities, "providers": providers}
 
 
 def _offer_slots(session: Session, node_id: UUID, info: WorkerInfo) -> None:

@@ -37,7 +37,8 @@ def list_projects(output: OutputForm = Output.TABLE, server: Server = None) -> N
 def set_project(  # noqa: PLR0913, PLR0917  a command has as many options as it has
     name: Annotated[str, typer.Argument(metavar="NAME", help="The project; `project list` shows them.")],
     weight: Annotated[
-        float | None, typer.Option("--weight", help="One of weight 2 is due twice the slots of one of weight 1.")
+        float | None,
+        typer.Option("--weight", min=0.01, max=1000, help="One of weight 2 is due twice the slots of one of weight 1."),
     ] = None,
     quota: Annotated[
         str | None, typer.Option("--quota", metavar="P=N,...", help="Desktops at once, as `all=12,k8s=8`; '' = none.")
@@ -55,7 +56,7 @@ def set_project(  # noqa: PLR0913, PLR0917  a command has as many options as it 
         body |= {} if quota is None else {"quota": read(quota, "quota")}
         body |= {} if reserved is None else {"reserved": read(reserved, "reserved")}
     except Invalid as error:
-        raise UsageError(f"--{error.path}: {error.message}") from None
+        raise UsageError(f"--{error}") from None
     if not body:
         raise UsageError("say what to set: --weight, --quota, --reserved")
     with Api(server) as api:

@@ -12,11 +12,13 @@ from backend.cli.client import Api
 from backend.cli.errors import UsageError
 from backend.cli.finish import finish
 from backend.cli.options import (
+    Concurrency,
     FailUnder,
     Junit,
     Limit,
     MakeCurrent,
     OutputForm,
+    Priority,
     Rejudge,
     RescoreTimeout,
     RunId,
@@ -98,6 +100,8 @@ def submit(  # noqa: PLR0913, PLR0917  a command has as many options as it has
     max_tokens: Annotated[int | None, typer.Option("--max-tokens", min=1, help="Tokens per episode.")] = None,
     max_usd: Annotated[float | None, typer.Option("--max-usd", min=0, help="US dollars per episode.")] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Base of every episode's seed.")] = 0,
+    priority: Priority = None,
+    concurrency: Concurrency = None,
     name: Annotated[str, typer.Option("--name", help="A name for the run.")] = "",
     idempotency_key: Annotated[
         str | None, typer.Option("--idempotency-key", help="The same key gives the same run, however often submitted.")
@@ -133,6 +137,8 @@ def submit(  # noqa: PLR0913, PLR0917  a command has as many options as it has
         image=parameters(image or [], "--image"),
         judge=parameters(judge or [], "--judge"),
         budget=given(**budget),
+        priority=priority,
+        concurrency=concurrency,
     )
     headers = {"Idempotency-Key": idempotency_key} if idempotency_key else None
     with Api(server) as api:
@@ -203,9 +209,7 @@ def resume(run: RunId, output: OutputForm = Output.TABLE, server: Server = None)
 @app.command()
 def retune(
     run: RunId,
-    priority: Annotated[
-        int | None, typer.Option("--priority", min=-10, max=10, help="Runs of a higher one come first.")
-    ] = None,
+    priority: Priority = None,
     concurrency: Annotated[
         int | None, typer.Option("--concurrency", min=0, help="Episodes at once at most; 0 = no limit of its own.")
     ] = None,

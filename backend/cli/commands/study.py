@@ -12,7 +12,7 @@ import typer
 from backend.cli.client import Api
 from backend.cli.commands.run import parameters
 from backend.cli.errors import UsageError
-from backend.cli.options import Limit, OutputForm, Server, Tasks
+from backend.cli.options import Concurrency, Limit, OutputForm, Priority, Server, Tasks
 from backend.cli.output import Output, print_facts, print_object, print_rows, progress
 from backend.cli.show_study import COMPARISONS, STUDIES, flat, show_results, study_facts
 
@@ -66,6 +66,8 @@ def submit(  # noqa: PLR0913, PLR0917  a command has as many options as it has
     repeats: Annotated[int | None, typer.Option("--repeats", min=1, max=100, help="Episodes per task.")] = None,
     max_steps: Annotated[int | None, typer.Option("--max-steps", min=1, help="Steps per episode.")] = None,
     seed: Annotated[int | None, typer.Option("--seed", min=0, help="Base of every episode's seed.")] = None,
+    priority: Priority = None,
+    concurrency: Concurrency = None,
     name: Annotated[str | None, typer.Option("--name", help="A name for the study.")] = None,
     idempotency_key: Annotated[
         str | None, typer.Option("--idempotency-key", help="The same key gives the same study.")
@@ -84,6 +86,8 @@ def submit(  # noqa: PLR0913, PLR0917  a command has as many options as it has
         "repeats": repeats,
         "budget": {"max_steps": max_steps} if max_steps else None,
         "seed": seed,
+        "priority": priority,
+        "concurrency": concurrency,
     }
     own = {"name": name, "factors": factors(factor) if factor else None, "design": design, "sample": sample}
     body = {**body, **given(own), "base": {**body.get("base", {}), **given(base)}}

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from backend.cli.doctor import desktops, machine, servers, store
+from backend.cli.doctor import cluster, desktops, machine, servers, store
 from backend.cli.doctor.check import Check
 
 
@@ -27,6 +27,7 @@ def all_checks(data: Path) -> list[Check]:
         machine.kvm(),
         machine.qemu(),
         machine.images(data),
+        cluster.k8s(),
         machine.memory(),
         machine.disk(data),
     ]

@@ -13,12 +13,14 @@ NEEDED: Mapping[str, Sequence[str]] = {
     "local": NEEDED_FOR_LOCAL,
     "local, Windows programs": (*NEEDED_FOR_LOCAL, "wine"),
     "qemu": ("qemu", "images"),
+    "k8s": ("k8s",),
 }
 """Without these checks it does not work at all."""
 WANTED: Mapping[str, Sequence[str]] = {"local": ("overlay", "cgroups", "accessibility"), "qemu": ("kvm",)}
 """Without these it works, but not as it should."""
-DESKTOPS = ("local", "qemu")
-"""What has slots."""
+HERE = ("local", "qemu")
+"""What has slots on this machine."""
+DESKTOPS = (*HERE, "k8s")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +60,7 @@ def _verdict(
     if lacks:
         return Verdict(name=name, works=False, reason="; ".join(f"{check.name}: {check.detail}" for check in lacks))
     poor = "; ".join(check.means for check in _failed(WANTED.get(name, ()), checks))
-    slots = counted(room, needs.get(name, Need()), wanted=wanted) if name in DESKTOPS else None
+    slots = counted(room, needs.get(name, Need()), wanted=wanted) if name in HERE else None
     if slots is not None and not slots.number and wanted != 0:
         return Verdict(name=name, works=False, reason=f"no slot for it: {slots.reason}")
     return Verdict(name=name, works=True, reason=poor, slots=slots)

@@ -1,7 +1,7 @@
 """How long past attempts held their slots, and how long waiting ones should."""
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -9,27 +9,65 @@ from sqlalchemy import Row, text
 from sqlalchemy.orm import Session
 
 SAMPLE = 30
-"""Newest ended episodes of a task that are looked at."""
+"""Newest episodes of a task, and newest runs of an agent, that are looked at."""
+NEWEST = 500
+"""Episodes of one of its runs from which an agent's way with alike tasks is told."""
 
-_PAST = text(f"""
-    SELECT recent.task_id, recent.own, at.current_step AS steps,
-        extract(epoch FROM at.ended_at - at.started_at)::float AS seconds
-    FROM unnest(CAST(:tasks AS uuid[])) AS t(id)
-    CROSS JOIN LATERAL (
-        SELECT e.id, e.task_id, r.agent_id = :agent AS own
-        FROM episode e JOIN run r ON r.id = e.run_id
-        WHERE e.task_id = t.id AND e.state IN ('scored', 'handed_in')
-        ORDER BY e.id DESC LIMIT {SAMPLE}
-    ) recent
-    JOIN attempt at ON at.episode_id = recent.id AND at.state IN ('scored', 'handed_in')
-    WHERE at.ended_at > at.started_at
+_OWN = f"""(
+    SELECT id FROM run WHERE agent_id = :agent AND task_set_id = :task_set ORDER BY id DESC LIMIT {SAMPLE}
+)"""  # noqa: S608 - constant text
+_HELD = """
+    JOIN attempt at ON at.episode_id = e.id AND at.state IN ('scored', 'handed_in') AND at.ended_at > at.started_at
+"""
+_SECONDS = "extract(epoch FROM at.ended_at - at.started_at)::float"
+_MEDIAN = "percentile_cont(0.5) WITHIN GROUP (ORDER BY"
+
+_MEDIANS = text(f"""
+    WITH mine AS (
+        SELECT newest.task_id, {_SECONDS} AS seconds
+        FROM unnest(CAST(:tasks AS uuid[])) AS t(id)
+        CROSS JOIN LATERAL (
+            SELECT e.id, e.task_id FROM {_OWN} own JOIN episode e ON e.run_id = own.id AND e.task_id = t.id
+            WHERE e.state IN ('scored', 'handed_in') ORDER BY e.id DESC LIMIT {SAMPLE}
+        ) newest
+        JOIN LATERAL (SELECT newest.id) e ON true {_HELD}
+    ), anybodys AS (
+        SELECT newest.task_id, {_SECONDS} AS seconds
+        FROM unnest(CAST(:tasks AS uuid[])) AS t(id)
+        CROSS JOIN LATERAL (
+            SELECT e.id, e.task_id FROM episode e
+            WHERE e.task_id = t.id AND e.state IN ('scored', 'handed_in') ORDER BY e.id DESC LIMIT {SAMPLE}
+        ) newest
+        JOIN LATERAL (SELECT newest.id) e ON true {_HELD}
+        WHERE t.id NOT IN (SELECT task_id FROM mine)
+    ), alike AS (
+        SELECT newest.task_id, {_SECONDS} AS seconds, at.current_step AS steps
+        FROM (SELECT id FROM {_OWN} own ORDER BY id DESC LIMIT 3) own
+        CROSS JOIN LATERAL (
+            SELECT e.id, e.task_id FROM episode e
+            WHERE e.run_id = own.id AND e.state IN ('scored', 'handed_in') ORDER BY e.id DESC LIMIT {NEWEST}
+        ) newest
+        JOIN LATERAL (SELECT newest.id) e ON true {_HELD}
+    )
+    SELECT 'own' AS kind, task_id, NULL AS domain, NULL AS difficulty, {_MEDIAN} seconds) AS seconds
+    FROM mine GROUP BY task_id
+    UNION ALL
+    SELECT 'others', task_id, NULL, NULL, {_MEDIAN} seconds) FROM anybodys GROUP BY task_id
+    UNION ALL
+    SELECT 'alike', NULL, task.domain, task.difficulty, {_MEDIAN} seconds)
+    FROM alike JOIN task ON task.id = alike.task_id GROUP BY task.domain, task.difficulty
+    UNION ALL
+    SELECT 'step', NULL, NULL, NULL, {_MEDIAN} seconds / steps) FROM alike WHERE steps > 0 HAVING count(*) > 0
 """)  # noqa: S608 - constant text
 
-_STALE = text("""
-    SELECT r.id FROM run r
-    WHERE r.state IN ('queued', 'running', 'paused') AND r.expected_at < :before
-      AND EXISTS (SELECT FROM episode e WHERE e.run_id = r.id AND e.state = 'waiting')
-    ORDER BY r.expected_at LIMIT :limit
+_TURN = text("""
+    UPDATE run SET expected_at = now() WHERE id = (
+        SELECT r.id FROM run r
+        WHERE r.state IN ('queued', 'running', 'paused')
+          AND (r.expected_at < now() - CAST(:age AS interval) OR r.expected_at > clock_timestamp())
+          AND EXISTS (SELECT FROM episode e WHERE e.run_id = r.id AND e.state = 'waiting')
+        ORDER BY r.expected_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED
+    ) RETURNING id
 """)
 _WAITING = text("""
     SELECT DISTINCT t.id, t.domain, t.difficulty, t.level, CAST(t.spec ->> 'max_steps' AS bigint) AS max_steps
@@ -41,17 +79,27 @@ _WRITE = text("""
     WHERE e.run_id = :run AND e.task_id = new.task_id AND e.state = 'waiting'
       AND abs(e.expected_seconds - new.seconds) > 0.1 * e.expected_seconds
 """)
-_LOOKED = text("UPDATE run SET expected_at = now() WHERE id = :run")
 
 
-def past(session: Session, task_ids: Collection[UUID], agent_id: UUID) -> Sequence[Row[Any]]:
-    """Rows (task_id, own, seconds, steps) of the newest attempts that came to a verdict; `own`: of that agent."""
-    return session.execute(_PAST, {"tasks": list(task_ids), "agent": agent_id}).all()
+def medians(session: Session, task_ids: Collection[UUID], agent_id: UUID, task_set_id: UUID) -> Sequence[Row[Any]]:
+    """Medians of the seconds that newest attempts held their slots, of those that came to a verdict.
+
+    Returns:
+        Rows (kind, task_id, domain, difficulty, seconds). `own`: of a task by the agent, in its newest runs of the
+        task set; `others`: by anybody, where the agent never played it; `alike`: by the agent, of a domain and
+        difficulty; `step`: seconds of one of its steps, a single row.
+    """
+    values = {"tasks": list(task_ids), "agent": agent_id, "task_set": task_set_id}
+    return session.execute(_MEDIANS, values).all()
 
 
-def stale(session: Session, before: datetime, limit: int) -> list[UUID]:
-    """Runs with waiting episodes whose expected seconds were last looked at before then, the longest ago first."""
-    return list(session.scalars(_STALE, {"before": before, "limit": limit}))
+def take_turn(session: Session, age: timedelta) -> UUID | None:
+    """A run with waiting episodes that nobody has looked at for so long; from now on it counts as looked at.
+
+    Whoever gets it is the only one for that time, or until the clock of the database went back.
+    """
+    found: UUID | None = session.scalar(_TURN, {"age": age})
+    return found
 
 
 def waiting_tasks(session: Session, run_id: UUID) -> Sequence[Row[Any]]:
@@ -62,5 +110,4 @@ def waiting_tasks(session: Session, run_id: UUID) -> Sequence[Row[Any]]:
 def write(session: Session, run_id: UUID, seconds: Mapping[UUID, float]) -> int:
     """Writes expected seconds by task where they differ by a tenth; how many. The caller holds the run."""
     values = {"run": run_id, "tasks": list(seconds), "seconds": list(seconds.values())}
-    session.execute(_LOOKED, {"run": run_id})
     return int(session.execute(_WRITE, values).rowcount)  # type: ignore[attr-defined]

@@ -10,12 +10,26 @@ from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
 from backend.db.models import Event, Run
+from backend.db.types import dump_json
 
-_NUMBERS = text("""
-    UPDATE run SET next_event_seq = next_event_seq + more.number
-    FROM unnest(CAST(:runs AS uuid[]), CAST(:numbers AS bigint[])) AS more(id, number) WHERE run.id = more.id
-    RETURNING run.id, next_event_seq - more.number AS first
+_APPEND = text("""
+    WITH numbered AS (
+        UPDATE run SET next_event_seq = next_event_seq + more.number
+        FROM unnest(CAST(:runs AS uuid[]), CAST(:numbers AS bigint[])) AS more(id, number) WHERE run.id = more.id
+        RETURNING run.id, next_event_seq - more.number AS first
+    ), told AS (
+        INSERT INTO event (id, run_id, seq, kind, episode_id, attempt_id, data)
+        SELECT new.id, new.run_id, numbered.first + new.place, new.kind, new.episode_id, new.attempt_id, new.data
+        FROM unnest(
+            CAST(:ids AS uuid[]), CAST(:run_ids AS uuid[]), CAST(:places AS bigint[]), CAST(:kinds AS text[]),
+            CAST(:episodes AS uuid[]), CAST(:attempts AS uuid[]), CAST(CAST(:data AS text[]) AS jsonb[])
+        ) AS new(id, run_id, place, kind, episode_id, attempt_id, data)
+        JOIN numbered ON numbered.id = new.run_id
+        RETURNING run_id, seq
+    )
+    SELECT run_id, max(seq) AS last FROM told GROUP BY run_id
 """)
+"""One question for all of them: whoever begins attempts holds up all others that want slots."""
 
 
 @dataclass(frozen=True)
@@ -30,24 +44,20 @@ class NewEvent:
 
 def append_all(session: Session, told: Mapping[UUID, Sequence[NewEvent]]) -> dict[UUID, int]:
     """Writes the next events of several runs, all of them locked by the caller; the last `seq` of each."""
-    values = {"runs": list(told), "numbers": [len(told[run]) for run in told]}
+    rows = [(run, place, event) for run, events in told.items() for place, event in enumerate(events)]
+    values = {
+        "runs": list(told),
+        "numbers": [len(events) for events in told.values()],
+        "ids": [uuid7() for _ in rows],
+        "run_ids": [run for run, _, _ in rows],
+        "places": [place for _, place, _ in rows],
+        "kinds": [str(event.kind) for _, _, event in rows],
+        "episodes": [event.episode_id for _, _, event in rows],
+        "attempts": [event.attempt_id for _, _, event in rows],
+        "data": [dump_json(dict(event.data)) for _, _, event in rows],
+    }
     session.flush()  # The rows must not overtake what they tell of.
-    first: dict[UUID, int] = {row.id: row.first for row in session.execute(_NUMBERS, values)}
-    rows = [
-        {
-            "id": uuid7(),
-            "run_id": run,
-            "seq": first[run] + place,
-            "kind": str(event.kind),
-            "data": dict(event.data),
-            "episode_id": event.episode_id,
-            "attempt_id": event.attempt_id,
-        }
-        for run, events in told.items()
-        for place, event in enumerate(events)
-    ]
-    session.execute(insert(Event), rows)
-    return {run: first[run] + len(events) - 1 for run, events in told.items()}
+    return {row.run_id: int(row.last) for row in session.execute(_APPEND, values)}
 
 
 def append(  # noqa: PLR0913 - one keyword per thing to ask by

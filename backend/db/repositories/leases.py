@@ -72,16 +72,16 @@ def take(session: Session, worker_id: UUID, slot_ids: Sequence[UUID]) -> list[tu
     return [made[slot_id] for slot_id in slot_ids]
 
 
-def on_nodes(session: Session, cluster: str, states: Iterable[NodeState]) -> list[tuple[UUID, str]]:
-    """Live leases on a cluster's nodes in these states: (lease, why the node is so)."""
+def on_nodes(session: Session, cluster: str, states: Iterable[NodeState]) -> list[tuple[UUID, UUID, str]]:
+    """Live leases on a cluster's nodes in these states: (lease, its worker, why the node is so)."""
     query = (
-        select(Lease.id, Node.reason)
+        select(Lease.id, Lease.worker_id, Node.reason)
         .join(Slot, Slot.id == Lease.slot_id)
         .join(Node, Node.id == Slot.node_id)
         .where(Lease.released_at.is_(None), Node.cluster == cluster, Node.state.in_([state.value for state in states]))
         .order_by(Lease.id)
     )
-    return [(row[0], row[1]) for row in session.execute(query)]
+    return [(row[0], row[1], row[2]) for row in session.execute(query)]
 
 
 def in_clusters(session: Session, worker_id: UUID) -> Sequence[AnyRow]:
@@ -119,27 +119,20 @@ def live(session: Session, slot_id: UUID) -> bool:
     return session.scalar(query) is not None
 
 
-def lock_idle(session: Session, lease_id: UUID) -> tuple[Lease, Slot, Worker] | None:
-    """The lease with its slot and worker, locked; None if it was released or carries an attempt."""
+def lock_idle(session: Session, lease_id: UUID) -> tuple[Lease, Slot, Worker, Node] | None:
+    """The lease, locked, with its slot, worker and node as they are now; None if it was released or is in use."""
     busy = select(Attempt.id).where(Attempt.lease_id == Lease.id, Attempt.live).exists()
     query = (
-        select(Lease, Slot, Worker)
+        select(Lease, Slot, Worker, Node)
         .join(Slot, Slot.id == Lease.slot_id)
         .join(Worker, Worker.id == Lease.worker_id)
+        .join(Node, Node.id == Slot.node_id)
         .where(Lease.id == lease_id, Lease.released_at.is_(None), ~busy)
         .with_for_update(key_share=True, of=Lease)
         .execution_options(populate_existing=True)
     )
     row = session.execute(query).one_or_none()
-    return None if row is None else (row[0], row[1], row[2])
-
-
-def offered(session: Session, slot_id: UUID) -> bool:
-    """Whether the slot and its node may take what is new."""
-    query = select(Slot.id).join(Node, Node.id == Slot.node_id).where(Slot.id == slot_id)
-    return (
-        session.scalar(query.where(Slot.state == SlotState.FREE.value, Node.state == NodeState.READY.value)) is not None
-    )
+    return None if row is None else (row[0], row[1], row[2], row[3])
 
 
 def lock(session: Session, lease_id: UUID, *, skip_locked: bool = False) -> Lease | None:

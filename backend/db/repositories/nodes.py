@@ -1,16 +1,20 @@
 """Nodes of clusters and their slots."""
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
 from uuid import UUID
 
-from sqlalchemy import func, select, update
+from sqlalchemy import and_, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
-from backend.db.models import Node, Slot
-from backend.db.models.words import SlotState
+from backend.db.models import Attempt, Episode, Lease, Node, Run, Slot, Task, Worker
+from backend.db.models.words import SlotState, WorkerState
+from backend.db.repositories.pages_common import AnyRow
+from backend.db.repositories.signals import first_key
 
+_LONGEST_ATTEMPT = timedelta(days=1)
 SEEN_SECONDS = 20.0
 """Many workers see the same nodes: each is written so rarely at most."""
 FEWER = "the node offers fewer slots now"
@@ -70,3 +74,41 @@ def offer_slots(session: Session, provider: str, wanted: Sequence[tuple[UUID, in
         free = update(Slot).where(*beyond, Slot.state == SlotState.FREE.value)
         free = free.values(state=SlotState.DRAINING.value, reason=FEWER)
         session.execute(free.execution_options(synchronize_session=False))
+
+
+def first_worker(session: Session, cluster: str, provider: str) -> UUID | None:
+    """Of the online workers that serve a cluster the one that was there first: what one is to do is its task."""
+    its = Worker.capabilities["providers"][provider]["cluster"].astext
+    query = select(Worker.id).where(Worker.state == WorkerState.ONLINE.value, its == cluster)
+    return session.scalar(query.order_by(Worker.id).limit(1))
+
+
+def slots_now(session: Session, cluster: str, provider: str) -> Sequence[AnyRow]:
+    """A cluster's slots: (id, node, index, state, state of its node, whether somebody holds it)."""
+    live = and_(Lease.slot_id == Slot.id, Lease.released_at.is_(None))
+    query = (
+        select(Slot.id, Node.name, Slot.index, Slot.state, Node.state.label("node_state"), Lease.id.is_not(None))
+        .join(Node, Node.id == Slot.node_id)
+        .outerjoin(Lease, live)
+        .where(Node.cluster == cluster, Slot.provider == provider)
+    )
+    return session.execute(query).all()
+
+
+def last_used(session: Session, cluster: str, provider: str, since: datetime) -> AnyRow | None:
+    """What a cluster's slots were used for last: (run, its config, system of the task); None if not since then.
+
+    An attempt that goes on is of now.
+    """
+    query = (
+        select(Run.id, Run.config, Task.os)
+        .select_from(Attempt)
+        .join(Slot, Slot.id == Attempt.slot_id)
+        .join(Node, Node.id == Slot.node_id)
+        .join(Episode, Episode.id == Attempt.episode_id)
+        .join(Run, Run.id == Episode.run_id)
+        .join(Task, Task.id == Episode.task_id)
+        .where(Node.cluster == cluster, Slot.provider == provider, Attempt.id > first_key(since - _LONGEST_ATTEMPT))
+        .where(or_(Attempt.live, Attempt.ended_at > since))
+    )
+    return session.execute(query.order_by(Attempt.id.desc()).limit(1)).first()

@@ -1,33 +1,48 @@
 """Queries of the home page."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
-from sqlalchemy import func, select
+from sqlalchemy import and_, case, func, or_, select
 from sqlalchemy.orm import Session
 
 from backend.db.models import Agent, Attempt, Episode, Lease, Node, Quarantine, Run, Slot, Task, Worker
+from backend.db.models.words import SlotState
 from backend.db.repositories.pages_common import AnyRow, run_columns
+from backend.domain.nodes import NodeState
+from backend.domain.scheduling.waiting import NEVER
+
+HELD_BACK = datetime(NEVER, 1, 1, tzinfo=UTC)
+"""From then on an episode does not begin by itself."""
 
 
 def slots(session: Session) -> Sequence[AnyRow]:
-    """Every slot of nodes that have an online worker: (provider, state, leased)."""
+    """Every slot of clusters and of machines that have an online worker: (provider, state, leased)."""
     online = select(Worker.node_id).where(Worker.state != "offline")
     leased = select(Lease.id).where(Lease.slot_id == Slot.id, Lease.released_at.is_(None)).exists()
+    # On a node that is not ready nothing begins, whatever its slots say.
+    closed = and_(Slot.state == SlotState.FREE.value, Node.state != NodeState.READY.value)
+    state = case((closed, SlotState.DRAINING.value), else_=Slot.state)
+    there = and_(Node.cluster != "", Node.state != NodeState.GONE.value)
     query = (
-        select(Slot.provider, Slot.state, leased.label("leased"), func.count().label("n"))
-        .where(Slot.node_id.in_(online))
-        .group_by(Slot.provider, Slot.state, leased)
+        select(Slot.provider, state.label("state"), leased.label("leased"), func.count().label("n"))
+        .join(Node, Node.id == Slot.node_id)
+        .where(or_(there, Node.id.in_(online)))
+        .group_by(Slot.provider, state, leased)
     )
     return session.execute(query).all()
 
 
 def waiting(session: Session) -> Sequence[AnyRow]:
-    """Waiting episodes: (run state, reason, held back until later, provider, licences, n)."""
+    """Waiting episodes: (run, its state, why they are held back, whether until later, provider, licences, n)."""
     later = Episode.available_at > func.now()
+    # What the last attempt came to is no reason to wait once its pause is over.
+    reason = case((Episode.available_at >= HELD_BACK, Episode.reason), else_="")
     query = (
         select(
+            Run.id.label("run_id"),
             Run.state.label("run_state"),
-            Episode.reason,
+            reason.label("reason"),
             later.label("later"),
             Run.provider,
             Task.licences,
@@ -36,7 +51,7 @@ def waiting(session: Session) -> Sequence[AnyRow]:
         .join(Run, Run.id == Episode.run_id)
         .join(Task, Task.id == Episode.task_id)
         .where(Episode.state == "waiting", Run.state.in_(["queued", "running", "paused"]))
-        .group_by(Run.state, Episode.reason, later, Run.provider, Task.licences)
+        .group_by(Run.id, reason, later, Run.provider, Task.licences)
         .order_by(func.count().desc())
     )
     return session.execute(query).all()

@@ -6,7 +6,7 @@ from uuid import UUID
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session, load_only
 
-from backend.db.models import Agent, Episode, Node, Run, Slot, Task, TaskSet, Worker
+from backend.db.models import Agent, Episode, Run, Task, TaskSet
 
 SAMPLE = 400
 
@@ -32,17 +32,6 @@ def judged(session: Session, task_set_id: UUID) -> int:
     """How many tasks need a judge."""
     query = select(func.count(Task.id)).where(Task.task_set_id == task_set_id, Task.judged)
     return session.scalars(query).one()
-
-
-def slots(session: Session, provider: str) -> int:
-    """Usable slots of a provider on nodes with an online worker."""
-    online = select(Worker.node_id).where(Worker.state == "online")
-    query = (
-        select(func.count(Slot.id))
-        .join(Node, Node.id == Slot.node_id)
-        .where(Slot.provider == provider, Slot.state == "free", Node.id.in_(online))
-    )
-    return session.scalar(query) or 0
 
 
 def durations(session: Session, benchmark_id: UUID, agent: str, provider: str) -> Sequence[float]:

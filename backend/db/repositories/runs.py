@@ -11,6 +11,17 @@ from backend.db.models import Agent, Attempt, Benchmark, Episode, Run, TaskSet
 from backend.db.repositories.pages import Page, page
 from backend.domain.episode import EpisodeState
 
+_UNFINISHED = text("""
+    SELECT coalesce(
+        (SELECT true FROM episode WHERE run_id = :run AND state = 'running' LIMIT 1),
+        (SELECT true FROM episode WHERE run_id = :run AND state = 'waiting' AND available_at < '9000-01-01 00:00:00+00'
+            ORDER BY needs, priority DESC, repeat, expected_seconds DESC, id LIMIT 1),
+        (SELECT true FROM episode WHERE run_id = :run AND state = 'waiting' LIMIT 1),
+        false
+    )
+""")
+"""In the order of an index, one after the other until one is found: the whole table would be looked through else."""
+
 
 def lock(session: Session, run_id: UUID) -> Run | None:
     """The run as it is now, locked until our commit: nobody else changes it, its episodes or its attempts.
@@ -41,9 +52,7 @@ def by_key(session: Session, project_id: UUID, key: str) -> Run | None:
 
 def unfinished(session: Session, run_id: UUID) -> bool:
     """True while an episode waits or runs."""
-    waits = select(Episode.id).where(Episode.run_id == run_id, Episode.state == text("'waiting'"))
-    runs = select(Episode.id).where(Episode.run_id == run_id, Episode.state == text("'running'"))
-    return bool(session.scalar(select(waits.exists() | runs.exists())))
+    return bool(session.scalar(_UNFINISHED, {"run": run_id}))
 
 
 def listing(  # noqa: PLR0913 - one keyword per thing to ask by

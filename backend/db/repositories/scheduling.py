@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row, func, select, text
+from sqlalchemy import Row, TextClause, func, select, text
 from sqlalchemy.orm import Session
 
 from backend.db.models import Project, Task
@@ -52,7 +52,9 @@ _LOCK = text("""
 """)
 _LOCK_FREE = text(f"{_LOCK.text} SKIP LOCKED")
 
-_TAKE = text(f"""
+
+def _taking(readable: str) -> TextClause:
+    return text(f"""
     WITH turn AS (SELECT * FROM unnest(CAST(:runs AS uuid[]), CAST(:numbers AS bigint[])) AS t(run_id, number)),
     able AS (SELECT * FROM unnest(CAST(:able_runs AS uuid[]), CAST(:needs AS uuid[])) AS n(run_id, needs)),
     chosen AS (
@@ -60,7 +62,7 @@ _TAKE = text(f"""
             SELECT first.id, row_number() OVER () AS place FROM (
                 SELECT each.* FROM able CROSS JOIN LATERAL (
                     SELECT e.id, e.priority, e.repeat, e.expected_seconds FROM episode e
-                    WHERE e.run_id = able.run_id AND e.needs = able.needs AND {_READY}
+                    WHERE e.run_id = able.run_id AND e.needs = able.needs AND {_READY} {readable}
                     ORDER BY e.priority DESC, e.repeat, e.expected_seconds DESC, e.id LIMIT turn.number
                 ) each
                 WHERE able.run_id = turn.run_id
@@ -73,7 +75,24 @@ _TAKE = text(f"""
         reason = ''
     FROM chosen WHERE e.id = chosen.id AND e.state = 'waiting'
     RETURNING e.id, e.run_id, e.task_id, e.repeat, e.seed, e.attempts_count, e.person, e.needs, chosen.place
-""")  # noqa: S608 - constant text
+""")  # noqa: S608 - constant texts
+
+
+_TAKE = _taking("")
+_TAKE_OTHERS = _taking("""
+    AND (e.run_id, e.task_id) NOT IN (
+        SELECT * FROM unnest(CAST(:unread_runs AS uuid[]), CAST(:unread_tasks AS uuid[]))
+    )
+""")
+_PUT_BACK = text("""
+    UPDATE episode SET state = 'waiting', attempts_count = attempts_count - 1, reason = :reason,
+        started_at = CASE WHEN attempts_count > 1 THEN started_at END
+    WHERE id = :id
+""")
+_NOTE_UNREAD = text("""
+    UPDATE episode SET reason = :reason
+    WHERE run_id = :run AND state = 'waiting' AND available_at < '9000-01-01 00:00:00+00' AND reason = ''
+""")
 
 _ANY = text(f"""
     SELECT EXISTS (
@@ -117,14 +136,48 @@ _NEEDS = text("""
 """)
 
 _SLOTS = text("""
-    SELECT count(*) AS number, count(*) FILTER (WHERE NOT EXISTS (
-        SELECT FROM lease l WHERE l.slot_id = s.id AND l.released_at IS NULL
-    )) AS free
-    FROM slot s JOIN node n ON n.id = s.node_id
-    WHERE s.provider = :provider AND s.state = 'free' AND n.state = 'ready' AND (
-        n.cluster <> '' OR EXISTS (SELECT FROM worker w WHERE w.node_id = n.id AND w.state = 'online')
+    WITH serving AS (
+        SELECT w.node_id, w.capabilities #>> ARRAY['providers', :provider, 'cluster'] AS cluster,
+            CAST(w.capabilities #>> ARRAY['providers', :provider, 'at_once'] AS bigint) AS most, held.number AS held
+        FROM worker w CROSS JOIN LATERAL (
+            SELECT count(*) AS number FROM lease l JOIN slot s ON s.id = l.slot_id
+            WHERE l.worker_id = w.id AND l.released_at IS NULL AND s.provider = :provider
+        ) held
+        WHERE w.state = 'online'
+    ), usable AS (
+        SELECT n.cluster, count(*) AS number, count(*) FILTER (WHERE NOT EXISTS (
+            SELECT FROM lease l WHERE l.slot_id = s.id AND l.released_at IS NULL
+        )) AS free
+        FROM slot s JOIN node n ON n.id = s.node_id
+        WHERE s.provider = :provider AND s.state = 'free' AND n.state = 'ready' AND (
+            n.cluster = '' AND n.id IN (SELECT node_id FROM serving)
+            OR n.cluster <> '' AND n.cluster IN (SELECT cluster FROM serving)
+        ) GROUP BY n.cluster
+    ), bounded AS (
+        SELECT u.number, u.free, least(u.free, CASE WHEN u.cluster = '' THEN u.free ELSE (
+            SELECT sum(greatest(0, coalesce(v.most - v.held, u.free))) FROM serving v WHERE v.cluster = u.cluster
+        ) END) AS open FROM usable u
     )
+    SELECT coalesce(sum(number - free + open), 0) AS number, coalesce(sum(open), 0) AS free FROM bounded
 """)
+"""A cluster's slots are used only by workers that serve it, each up to the desktops that it runs at once."""
+
+_LONGEST = "interval '5 minutes'"
+_BACK_OFF = f"""coalesce((
+    SELECT least({_LONGEST}, greatest(interval '0', e.available_at - a.ended_at)) FROM attempt a
+    WHERE a.episode_id = e.id AND a.number = e.attempts_count AND a.failure_class = 'model_api'
+), interval '0')"""  # noqa: S608 - constant text
+_BRING_BACK = text(f"""
+    UPDATE episode SET available_at = clock_timestamp() + late.back_off
+    FROM (
+        SELECT e.id, {_BACK_OFF} AS back_off FROM episode e
+        WHERE e.state = 'waiting' AND e.available_at < '9000-01-01 00:00:00+00' AND e.available_at > clock_timestamp()
+        FOR NO KEY UPDATE OF e SKIP LOCKED
+    ) late
+    WHERE episode.id = late.id AND episode.state = 'waiting'
+        AND episode.available_at > clock_timestamp() + late.back_off
+""")  # noqa: S608 - constant text
+"""Only after losses to a model's API is there a back-off (`domain.episode.retry_delay`), of five minutes at most."""
 
 
 @dataclass(frozen=True)
@@ -153,7 +206,7 @@ def queue(session: Session) -> Sequence[Row[Any]]:
 
 
 def slots(session: Session, provider: str) -> tuple[int, int]:
-    """(usable slots of the provider on all nodes, those of them that nobody holds)."""
+    """(slots of the provider that workers which are online can use, those of them that nobody holds)."""
     row = session.execute(_SLOTS, {"provider": provider}).one()
     return int(row.number), int(row.free)
 
@@ -204,21 +257,41 @@ def any_waits(session: Session, needs: Sequence[tuple[UUID, UUID]]) -> bool:
     return bool(session.scalar(_ANY, values))
 
 
-def take(session: Session, numbers: Mapping[UUID, int], needs: Sequence[tuple[UUID, UUID]]) -> list[Begun]:
+def take(
+    session: Session,
+    numbers: Mapping[UUID, int],
+    needs: Sequence[tuple[UUID, UUID]],
+    unread: Sequence[tuple[UUID, UUID]] = (),
+) -> list[Begun]:
     """Moves the next waiting episodes to `running` and returns them, each run's in its order.
 
     Args:
         session: the transaction; it holds the runs' locks.
         numbers: how many at most, by run.
         needs: (run, need) that the worker can meet.
+        unread: (run, task) whose episodes are left to others.
     """
     values = {"runs": list(numbers), "numbers": list(numbers.values())}
-    able = {"able_runs": [run for run, _ in needs], "needs": [need for _, need in needs]}
-    rows = sorted(session.execute(_TAKE, values | able), key=lambda row: (str(row.run_id), row.place))
+    values |= {"able_runs": [run for run, _ in needs], "needs": [need for _, need in needs]}
+    if unread:
+        values |= {"unread_runs": [run for run, _ in unread], "unread_tasks": [task for _, task in unread]}
+    rows = sorted(
+        session.execute(_TAKE_OTHERS if unread else _TAKE, values), key=lambda row: (str(row.run_id), row.place)
+    )
     return [
         Begun(row.id, row.run_id, row.task_id, row.repeat, row.seed, row.attempts_count, row.needs, row.person)
         for row in rows
     ]
+
+
+def put_back(session: Session, episode_id: UUID, reason: str) -> None:
+    """An episode that this transaction has taken waits as before; its row says why."""
+    session.execute(_PUT_BACK, {"id": episode_id, "reason": reason})
+
+
+def note_unread(session: Session, run_id: UUID, reason: str) -> None:
+    """Says of a run's waiting episodes why they wait, where nothing is said yet. The caller holds the run."""
+    session.execute(_NOTE_UNREAD, {"run": run_id, "reason": reason})
 
 
 def begun(session: Session, numbers: Mapping[UUID, int]) -> None:
@@ -239,6 +312,11 @@ def miscounted(session: Session) -> list[UUID]:
 def recount(session: Session, run_id: UUID) -> bool:
     """Counts a run's episodes under way; whether there was a mistake. The caller holds the run."""
     return bool(session.execute(_RECOUNT, {"run": run_id}).rowcount)  # type: ignore[attr-defined]
+
+
+def bring_back(session: Session) -> int:
+    """After the clock went back: no episode waits longer than its own back-off; how many would have."""
+    return int(session.execute(_BRING_BACK).rowcount)  # type: ignore[attr-defined]
 
 
 def fill_needs(session: Session) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, and_, case, func, or_, select
+from sqlalchemy import ColumnElement, and_, case, func, or_, select, text
 from sqlalchemy.orm import Session
 
 from backend.db.models import Attempt, Episode, Lease, Node, Run, Slot, Worker
@@ -16,6 +16,18 @@ from backend.domain.nodes import NodeState
 _FAR = timedelta(days=365)
 """What may begin only later than this waits for somebody or something, not for a time."""
 _SKEW = timedelta(seconds=30)
+
+_READY = text("""
+    SELECT able.run_id, able.needs, (
+        SELECT count(*) FROM (
+            SELECT FROM episode e
+            WHERE e.run_id = able.run_id AND e.needs = able.needs AND e.state = 'waiting'
+                AND e.available_at < '9000-01-01 00:00:00+00' AND e.available_at <= clock_timestamp()
+            LIMIT :most
+        ) one
+    ) AS number
+    FROM unnest(CAST(:runs AS uuid[]), CAST(:needs AS uuid[])) AS able(run_id, needs)
+""")
 
 
 def queue(session: Session, now: datetime) -> Sequence[AnyRow]:
@@ -35,6 +47,12 @@ def queue(session: Session, now: datetime) -> Sequence[AnyRow]:
         .group_by(Run.provider, reason)
     )
     return session.execute(query).all()
+
+
+def ready(session: Session, pairs: Sequence[tuple[UUID, UUID]], most: int) -> dict[tuple[UUID, UUID], int]:
+    """Episodes that could begin now, by (run, need) of these; none is counted further than `most`."""
+    values = {"runs": [run for run, _ in pairs], "needs": [need for _, need in pairs], "most": most}
+    return {(row.run_id, row.needs): row.number for row in session.execute(_READY, values)}
 
 
 def attempts(session: Session) -> Sequence[AnyRow]:

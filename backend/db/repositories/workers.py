@@ -1,6 +1,6 @@
 """Workers, nodes, slots."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -32,10 +32,9 @@ def node(session: Session, name: str) -> Node:
     return session.scalars(select(Node).where(Node.cluster == "", Node.name == name)).one()  # noqa: PLC1901 - SQL
 
 
-def cluster_node(session: Session, node_id: UUID) -> str:
-    """A node's name in its cluster, as slots are called; empty for a worker's own machine."""
-    found = session.get_one(Node, node_id)
-    return found.name if found.cluster else ""
+def node_names(session: Session, node_ids: Collection[UUID]) -> dict[UUID, str]:
+    """Names of nodes in their cluster."""
+    return {row.id: row.name for row in session.execute(select(Node.id, Node.name).where(Node.id.in_(node_ids)))}
 
 
 def slots(session: Session, node_id: UUID) -> list[Slot]:
@@ -84,13 +83,25 @@ def give_up_silent(session: Session, before: datetime) -> list[UUID]:
     return list(session.scalars(query.execution_options(synchronize_session=False)))
 
 
-def bring_back(session: Session, now: datetime, after: datetime) -> None:
-    """Heartbeats of live leases and workers that are later than `after` are of now. Who lives beats again anyway."""
-    for table, live in ((Lease, Lease.released_at.is_(None)), (Worker, Worker.state != WorkerState.OFFLINE.value)):
+def bring_back(session: Session, now: datetime, after: datetime) -> int:
+    """Heartbeats of live workers and leases that are later than `after` are of now. Who lives beats again anyway.
+
+    Returns:
+        How many there were. The caller holds them from now on, in no order: it must ask for no other lock.
+    """
+    number = 0
+    for table, live in ((Worker, Worker.state != WorkerState.OFFLINE.value), (Lease, Lease.released_at.is_(None))):
         ahead = select(table.id).where(live, table.heartbeat_at > after)
         locked = ahead.with_for_update(skip_locked=True, key_share=True).scalar_subquery()
-        query = update(table).where(table.id.in_(locked)).values(heartbeat_at=now)
-        session.execute(query.execution_options(synchronize_session=False))
+        query = update(table).where(table.id.in_(locked)).values(heartbeat_at=now).returning(table.id)
+        number += len(session.scalars(query.execution_options(synchronize_session=False)).all())
+    return number
+
+
+def hold(session: Session, worker_ids: Iterable[UUID]) -> None:
+    """Locks the rows of these workers, in one order: whoever locks several leases holds their worker first."""
+    query = select(Worker.id).where(Worker.id.in_(list(worker_ids))).order_by(Worker.id)
+    session.execute(query.with_for_update(key_share=True))
 
 
 def on_host(session: Session, host: str) -> list[Worker]:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from backend.domain.scheduling.order import rank
 from backend.domain.scheduling.projects import ALL
 from backend.domain.scheduling.reservations import Urgency
 from backend.domain.scheduling.snapshot import Now, RunNow
@@ -23,7 +24,9 @@ class Concurrency:
         return f"{self.at_once} of {self.slots} slot{'' if self.slots == 1 else 's'}: {self.factor}"
 
 
-def concurrency(now: Now, run: RunNow, slots: int, left: int, closed: Sequence[str] = ()) -> Concurrency:
+def concurrency(  # noqa: PLR0913, PLR0917 - what bounds a run
+    now: Now, run: RunNow, slots: int, left: int, closed: Sequence[str] = (), urgent: int = 0
+) -> Concurrency:
     """The least of all that bounds a run; of equals, the one that a person can change soonest comes first.
 
     Args:
@@ -32,10 +35,12 @@ def concurrency(now: Now, run: RunNow, slots: int, left: int, closed: Sequence[s
         slots: of the provider that may be used now.
         left: episodes of the run that have not ended.
         closed: why none may begin at all, in words: it is paused, no worker can do it.
+        urgent: slots that more urgent runs have, and those that they want.
     """
     if closed:
         return Concurrency(0, slots, closed[0])
-    bounds = [*_own(run), *_quota(now, run), *_model(run), *_kept(now, run, slots), *_share(now, run, slots)]
+    bounds = [*_own(run), *_quota(now, run), *_model(run), *_kept(now, run, slots)]
+    bounds += [*_urgent(run, slots, urgent), *_share(now, run, max(0, slots - urgent))]
     bounds += [(slots, "all the slots there are"), (left, "no more episodes are left")]
     number, factor = min(bounds, key=lambda bound: bound[0])
     return Concurrency(max(0, number), slots, factor)
@@ -54,7 +59,8 @@ def _quota(now: Now, run: RunNow) -> list[tuple[int, str]]:
     found = []
     for name, number in project.rules.quotas(now.provider):
         used = sum(project.in_use.values()) if name == ALL else project.in_use.get(name, 0)
-        whose = "desktops in all" if name == ALL else f"{name} desktops"
+        noun = "desktop" if number == 1 else "desktops"
+        whose = f"{noun} in all" if name == ALL else f"{name} {noun}"
         found.append((number - (used - run.in_use), f"the project's quota of {number} {whose}"))
     return found
 
@@ -65,10 +71,15 @@ def _kept(now: Now, run: RunNow, slots: int) -> list[tuple[int, str]]:
     return [(slots - kept, f"{kept} kept free for {whose} interactive episodes")] if kept else []
 
 
+def _urgent(run: RunNow, slots: int, urgent: int) -> list[tuple[int, str]]:
+    """What it has may end; what begins is theirs until they have all they want."""
+    return [(max(run.in_use, slots - urgent), "more urgent runs come first")] if urgent else []
+
+
 def _share(now: Now, run: RunNow, slots: int) -> list[tuple[int, str]]:
-    """Its fair share, if others want slots, too: of its project's, if other projects do."""
-    others = [each for each in now.runs if each.id != run.id and each.priority >= run.priority]
-    if not others:
+    """Its fair share, if others that are as urgent want slots, too: of its project's, if other projects do."""
+    others = [each for each in now.runs if each.id != run.id and rank(now, each) == rank(now, run)]
+    if not others or not slots:
         return []
     projects = {each.project_id for each in others} | {run.project_id}
     weights = sum(now.projects[each].rules.weight for each in projects)

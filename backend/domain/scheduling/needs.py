@@ -28,12 +28,14 @@ class Able:
         programs: by system, then by the image that a run names; "" = it names none.
         agents: that work there.
         images: of the provider; a run that names another one is for other workers.
+        worker: its name and release, for people.
     """
 
     provider: str
     programs: Mapping[str, Mapping[str, frozenset[str]]]
     agents: frozenset[str]
     images: frozenset[str] = frozenset()
+    worker: str = ""
 
     def fits(self, agent: str, image: str | None) -> bool:
         """Whether runs of that agent, with desktops of that image, can be done at all."""

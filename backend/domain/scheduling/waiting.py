@@ -8,6 +8,8 @@ from backend.domain.scheduling.needs import Able, Need
 
 NEVER = 9000
 """From that year on an episode is held back: it does not begin by itself."""
+_LONGEST = 500
+_UNREAD = "another worker has to begin it: "
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class Stand:
 
 @dataclass(frozen=True)
 class Reason:
-    """One sentence, without a full stop. `turn`: it waits for nothing but its turn."""
+    """One sentence, without a full stop. `turn`: it waits for nothing but its turn, or for one of its run's to end."""
 
     words: str
     turn: bool = False
@@ -72,9 +74,20 @@ def why(waiter: Waiter, stand: Stand, workers: Sequence[Able], now: datetime, ah
         or unable(stand.provider, stand.agent, stand.image, [waiter.need] if waiter.need else [], workers)
         or (f"waits for {waiter.lacking}" if waiter.lacking else "")
         or (f"every slot of {stand.provider} is closed" if not stand.slots else "")
-        or stand.hindrance
     )
-    return Reason(found) if found else Reason(_queue(stand, ahead), turn=True)
+    if not found and not stand.hindrance and waiter.reason.startswith(_UNREAD):
+        return Reason(waiter.reason)
+    return Reason(found) if found else Reason(stand.hindrance or _queue(stand, ahead), turn=True)
+
+
+def unread(worker: str, what: str) -> str:
+    """What an episode's row says once a worker could not read what it needs to begin it.
+
+    Args:
+        worker: its name and release.
+        what: and what of it.
+    """
+    return f"{_UNREAD}{worker} cannot read {what}"[:_LONGEST]
 
 
 def _later(waiter: Waiter, now: datetime) -> str:

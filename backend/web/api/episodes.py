@@ -7,6 +7,7 @@ from fastapi import Query, Request
 from backend.services import episodes as service
 from backend.services.waiting import explain
 from backend.web.api import schemas, views_runs
+from backend.web.api import schemas_attempts as own
 from backend.web.api.common import Id, Limit, api_router, following
 from backend.web.edge import SessionDep
 
@@ -21,16 +22,16 @@ def show(session: SessionDep, episode_id: Id) -> schemas.Episode:
 
 
 @router.get("/episodes/{episode_id}/attempts")
-def attempts(session: SessionDep, episode_id: Id) -> schemas.Page[schemas.Attempt]:
+def attempts(session: SessionDep, episode_id: Id) -> schemas.Page[own.Attempt]:
     """List all attempts at an episode, the lost ones too, each with its evaluations."""
     service.get_episode(session, episode_id)
     rows = service.attempts(session, episode_id)
     found = views_runs.attempts(session, rows, service.evaluations(session, [row.id for row in rows]))
-    return schemas.Page[schemas.Attempt](items=found)
+    return schemas.Page[own.Attempt](items=found)
 
 
 @router.get("/attempts/{attempt_id}")
-def attempt(session: SessionDep, attempt_id: Id) -> schemas.Attempt:
+def attempt(session: SessionDep, attempt_id: Id) -> own.Attempt:
     """Show one attempt."""
     row = service.get_attempt(session, attempt_id)
     return views_runs.attempts(session, [row], service.evaluations(session, [row.id]))[0]
@@ -43,9 +44,9 @@ def steps(
     attempt_id: Id,
     cursor: Annotated[int, Query(ge=-1, le=2**31, description="From `next` of the part before.")] = -1,
     limit: Limit = 100,
-) -> schemas.Page[schemas.Step]:
+) -> schemas.Page[own.Step]:
     """List an attempt's steps in order; the last may be the state that the agent left, without an action."""
     service.get_attempt(session, attempt_id)
     rows = service.steps(session, attempt_id, after=cursor, limit=limit)
     more = following(request, str(rows[-1].index)) if len(rows) == limit else None
-    return schemas.Page[schemas.Step](items=[views_runs.step(row) for row in rows], next=more)
+    return schemas.Page[own.Step](items=[views_runs.step(row) for row in rows], next=more)

@@ -9,7 +9,7 @@ from backend.services.projects import LONGEST_NAME
 from backend.services.tuning import ProjectRow
 from backend.web.api import schemas
 from backend.web.api.common import api_router
-from backend.web.api.schemas_scheduling import ProjectBody, ProjectView
+from backend.web.api.schemas_projects import ProjectBody, ProjectView
 from backend.web.edge import SessionDep
 
 router = api_router("projects")

@@ -13,6 +13,7 @@ from backend.services import rescore as service
 from backend.services import runs as run_service
 from backend.services.rescore import RescoreRow
 from backend.web.api import schemas, views_runs
+from backend.web.api import schemas_attempts as own
 from backend.web.api.common import Id, Limit, api_router, following
 from backend.web.edge import ActorDep, SessionDep
 
@@ -102,12 +103,12 @@ def view(row: RescoreRow) -> Rescore:
 
 
 @router.get("/episodes/{episode_id}/evaluations")
-def evaluations(session: SessionDep, episode_id: Id) -> schemas.Page[schemas.Evaluation]:
+def evaluations(session: SessionDep, episode_id: Id) -> schemas.Page[own.Evaluation]:
     """List every evaluation of every attempt at an episode, oldest first, with what was checked and its evidence."""
     episode_service.get_episode(session, episode_id)
     attempts = [row.id for row in episode_service.attempts(session, episode_id)]
     found = episode_service.evaluations(session, attempts)
-    return schemas.Page[schemas.Evaluation](items=[views_runs.evaluation(row) for row in found])
+    return schemas.Page[own.Evaluation](items=[views_runs.evaluation(row) for row in found])
 
 
 @router.post("/episodes/{episode_id}/rescore", status_code=202)

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from collections.abc import Sequence
 from typing import Annotated, Literal
 from uuid import UUID
 
@@ -15,6 +16,7 @@ from backend.domain.episode import EpisodeState, RunState
 from backend.domain.task import Difficulty
 from backend.services import episodes as episode_service
 from backend.services import runs as service
+from backend.services.episodes import EpisodeRow
 from backend.services.events import list_after, patience, subscribe_run
 from backend.services.pages_common import summaries
 from backend.services.pages_forecast import forecast
@@ -23,15 +25,18 @@ from backend.services.rollups import summary_now
 from backend.services.tuning import Tuning, retune_run
 from backend.services.waiting import concurrency_of, explain
 from backend.web.api import schemas, views_runs
+from backend.web.api import schemas_attempts as own
 from backend.web.api.common import Cursor, Id, Limit, Word, api_router, following
 from backend.web.api.export import EXPORTS
-from backend.web.api.schemas_scheduling import RunTuning
 from backend.web.edge import ActorDep, Edge, EdgeDep, ProjectDep, SessionDep
 
 router = api_router("runs")
 LONGEST_WAIT = 300.0
 ENDED = {RunState.COMPLETED, RunState.CANCELLED}
-Include = Annotated[Literal["episodes"] | None, Query(description="`episodes`: the run with all its episodes.")]
+Include = Annotated[
+    Literal["episodes"] | None,
+    Query(description="`episodes`: the run with all its episodes; for parts of many see `/runs/{run_id}/episodes`."),
+]
 
 
 def request_of(body: schemas.RunSubmit, key: str | None = None) -> RunRequest:
@@ -144,19 +149,25 @@ def show_now(edge: Edge, run_id: UUID, *, episodes: bool) -> schemas.Run:
         found = one(session, service.get_run(session, run_id))
         if not episodes:
             return found
-        return found.model_copy(update={"episodes": all_episodes(session, run_id)})
+        return found.model_copy(update={"episodes": told(session, all_episodes(session, run_id))})
 
 
-def all_episodes(session: Session, run_id: UUID) -> list[schemas.Episode]:
+def all_episodes(session: Session, run_id: UUID) -> list[EpisodeRow]:
     """Every episode of a run, in order."""
-    rows: list[schemas.Episode] = []
+    rows: list[EpisodeRow] = []
     cursor: str | None = None
     while True:
         page = episode_service.list_episodes(session, run_id=run_id, cursor=cursor, limit=500)
-        rows += [views_runs.episode(row) for row in page.items]
+        rows += page.items
         if page.next is None:
             return rows
         cursor = page.next
+
+
+def told(session: Session, rows: Sequence[EpisodeRow]) -> list[schemas.Episode]:
+    """Episodes with why they wait: one look at the queue, however many they are."""
+    why = explain(session, [row.episode for row in rows])
+    return [views_runs.episode(row, why.get(row.episode.id)) for row in rows]
 
 
 @router.get("/runs/{run_id}")
@@ -193,7 +204,7 @@ def list_episodes(  # noqa: PLR0913 - one parameter per filter
     cursor: Cursor = None,
     limit: Limit = 100,
 ) -> schemas.Page[schemas.Episode]:
-    """List a run's episodes in the order of submission."""
+    """List a run's episodes in the order of submission. Those that wait say why, behind how many, and until when."""
     service.get_run(session, run_id)
     found = episode_service.list_episodes(
         session,
@@ -204,9 +215,7 @@ def list_episodes(  # noqa: PLR0913 - one parameter per filter
         cursor=cursor,
         limit=limit,
     )
-    why = explain(session, [row.episode for row in found.items])
-    items = [views_runs.episode(row, why.get(row.episode.id)) for row in found.items]
-    return schemas.Page[schemas.Episode](items=items, next=following(request, found.next))
+    return schemas.Page[schemas.Episode](items=told(session, found.items), next=following(request, found.next))
 
 
 @router.get("/runs/{run_id}/events")
@@ -215,12 +224,12 @@ def events(
     run_id: Id,
     after: Annotated[int, Query(ge=0, le=2**62, description="Only events with a higher number.")] = 0,
     limit: Limit = 500,
-) -> schemas.Page[schemas.Event]:
+) -> schemas.Page[own.Event]:
     """List a run's events after a number. They are numbered from 1 without a gap."""
     service.get_run(session, run_id)
     rows = list_after(session, run_id, after, limit)
     more = f"/api/v1/runs/{run_id}/events?after={rows[-1].seq}&limit={limit}" if len(rows) == limit else None
-    return schemas.Page[schemas.Event](items=[views_runs.event(row) for row in rows], next=more)
+    return schemas.Page[own.Event](items=[views_runs.event(row) for row in rows], next=more)
 
 
 @router.get(
@@ -232,7 +241,8 @@ def export(session: SessionDep, run_id: Id, format: Literal["jsonl", "zip"] = "j
     """The run with its episodes, attempts, steps and evaluations as one file; `zip` also has a table of episodes."""
     run = one(session, service.get_run(session, run_id))
     name, media_type, make = EXPORTS[format]
-    data = make(session, run, all_episodes(session, run_id))
+    # Why an episode waits is of this moment, and no part of what the run measured.
+    data = make(session, run, [views_runs.episode(row) for row in all_episodes(session, run_id)])
     headers = {"Content-Disposition": f'attachment; filename="run-{run_id}.{name}"'}
     return Response(data, media_type=media_type, headers=headers)
 
@@ -248,7 +258,7 @@ def waiting(session: Session, run_id: UUID) -> int:
 
 
 @router.patch("/runs/{run_id}")
-def retune(session: SessionDep, run_id: Id, body: RunTuning) -> schemas.Run:
+def retune(session: SessionDep, run_id: Id, body: schemas.RunTuning) -> schemas.Run:
     """Change how a run shares in the slots, from the next claim on; nothing of what it measures. Safe to repeat."""
     return one(session, retune_run(session, run_id, Tuning.model_validate(body.model_dump(exclude_unset=True))))
 

@@ -9,11 +9,13 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from backend.domain.episode import AttemptState, EndedBy, EpisodeState, Outcome, RunState
+from backend.domain.episode import EndedBy, EpisodeState, Outcome, RunState
 from backend.domain.errors import FailureClass
 from backend.domain.judging.config import JudgeConfig
 from backend.domain.run import Budget, ImageView, RunConfig, Screen, Settle
+from backend.domain.scheduling.priorities import HIGHEST, LOWEST
 from backend.domain.task import Difficulty
+from backend.services.tuning import MOST_AT_ONCE
 
 T = TypeVar("T")
 Interval = tuple[float, float]
@@ -113,7 +115,16 @@ class TaskSetRef(View):
     content_hash: str = Field(description="sha256 of all tasks and assets.")
 
 
-class RunSubmit(Body):
+class RunTuning(Body):
+    """How a run shares in the slots; nothing of what it measures. In a change, what is not given stays."""
+
+    priority: int = Field(default=0, ge=LOWEST, le=HIGHEST, description="Higher ones come first.", examples=[5])
+    concurrency: int | None = Field(
+        default=None, ge=1, le=MOST_AT_ONCE, description="Episodes at once at most; null = no limit.", examples=[4]
+    )
+
+
+class RunSubmit(RunTuning):
     """A run to start. Only `benchmark` and `agent` are needed."""
 
     benchmark: str = Field(min_length=1, max_length=100, examples=["starter"])
@@ -193,17 +204,26 @@ class NotRunnable(View):
 class Waiting(View):
     """Why an episode waits."""
 
-    why: str = Field(examples=["8 of 8 slots are in use; 3 episodes of its run come first"])
-    ahead: int | None = Field(default=None, description="Episodes of its run that come first, if only its turn is due.")
-    starts_at: datetime | None = Field(default=None, description="About when it begins, where that can be said.")
+    why: str = Field(
+        description="The first of all reasons that would have to go before it may begin.",
+        examples=["8 of 8 slots are in use; 3 episodes of its run come first"],
+    )
+    ahead: int | None = Field(
+        default=None,
+        description="Waiting episodes of its run that come first; null where something else than its turn is due.",
+    )
+    starts_at: datetime | None = Field(
+        default=None,
+        description="About when it begins, if its run keeps the slots it has; null where that cannot be said.",
+    )
 
 
 class Concurrency(View):
     """How many of a run's episodes can be under way at once now, and what limits it."""
 
-    at_once: int = Field(examples=[3])
+    at_once: int = Field(description="The least of all that limits it.", examples=[3])
     slots: int = Field(description="Slots of its provider that may be used now.", examples=[8])
-    factor: str = Field(examples=["model rate limit"])
+    factor: str = Field(description="The limiting factor, in words.", examples=["model rate limit"])
     words: str = Field(examples=["3 of 8 slots: model rate limit"])
 
 
@@ -221,7 +241,7 @@ class Episode(View):
     seed: int
     state: EpisodeState
     reason: str = Field(default="", description="Why it was held back or is not runnable.")
-    waiting: Waiting | None = Field(default=None, description="Why it waits; not where all of a run are asked for.")
+    waiting: Waiting | None = Field(default=None, description="Why it waits; null where it does not.")
     outcome: Outcome | None = None
     mixed: bool = Field(default=False, description="A person helped: scored, but not counted as the agent's.")
     ended_by: EndedBy | None = None
@@ -291,109 +311,6 @@ class Changed(View):
     run: UUID
     status: RunState
     episodes: int = Field(description="Episodes that changed.", examples=[3])
-
-
-class Evidence(View):
-    """What a verdict rests on: raw bytes that a getter collected, or that they were absent."""
-
-    position: int
-    role: str = Field(examples=["result"])
-    getter: str = Field(examples=["vm_file"])
-    blob_name: str
-    part: int = Field(default=0, description="Place among the files of one getter.")
-    sha256: str | None
-    url: str | None = Field(description="Where the bytes are; null = absent.")
-    note: str = ""
-
-
-class Evaluation(View):
-    """One scoring of one attempt by one evaluator version."""
-
-    id: UUID
-    attempt_id: UUID
-    version: str
-    score: float | None = Field(description="None: the work was handed in, and people judge it; or a `failure`.")
-    failure: str = Field(default="", description="Why there is no verdict; the evidence is kept for another try.")
-    rule: str
-    metrics: list[dict[str, Any]]
-    spec: dict[str, Any] = Field(
-        default={}, description="What was checked: dialect, how values are joined, getters and options per metric."
-    )
-    task_id: UUID | None = Field(default=None, description="The task that judged, where it is not the episode's own.")
-    measures: dict[str, float] = {}
-    evidence: list[Evidence] = []
-    current: bool
-    seconds: float | None = None
-    created_at: datetime
-
-
-class Attempt(View):
-    """One try at an episode on one desktop."""
-
-    id: UUID
-    episode_id: UUID
-    number: int = Field(examples=[1])
-    state: AttemptState
-    controller: str = Field(description="agent or person", examples=["agent"])
-    worker: str | None = None
-    slot: str | None = Field(default=None, examples=["machine-1 · local 0"])
-    ended_by: EndedBy | None = None
-    failure_class: FailureClass | None = None
-    failure_message: str = ""
-    seconds: dict[str, float] = {}
-    desktop: dict[str, Any] = {}
-    current_step: int = 0
-    live: bool = False
-    started_at: datetime | None = None
-    first_observation_at: datetime | None = None
-    ended_at: datetime | None = None
-    evaluations: list[Evaluation] = []
-
-
-class Artifact(View):
-    """Where bytes are; they are read through the episode they belong to."""
-
-    sha256: str
-    url: str
-    media_type: str = ""
-    width: int | None = None
-    height: int | None = None
-
-
-class Step(View):
-    """One observation, the agent's words, its actions and their timing."""
-
-    id: UUID
-    attempt_id: UUID
-    index: int
-    frame: Artifact | None = None
-    a11y: Artifact | None = None
-    shown: Artifact | None = Field(default=None, description="What the agent was shown, where it is not the screen.")
-    prompt: Artifact | None = Field(default=None, description="What the agent asked its model, without pictures.")
-    extras: dict[str, Any] = Field(
-        default={}, description="Who decided, the model as its API names it, marks, view, clipboard, terminal."
-    )
-    windows: list[dict[str, Any]] | None = None
-    words: str = ""
-    reply: str = ""
-    actions: list[dict[str, Any]] = []
-    results: list[dict[str, Any]] = []
-    invalid: str = ""
-    usage: dict[str, Any] = {}
-    timing: dict[str, Any] = {}
-    created_at: datetime
-
-
-class Event(View):
-    """One thing that happened to a run; `seq` counts from 1 without gaps."""
-
-    seq: int
-    kind: str = Field(examples=["episode_state"])
-    run_id: UUID
-    episode_id: UUID | None = None
-    attempt_id: UUID | None = None
-    data: dict[str, Any] = {}
-    created_at: datetime
 
 
 Forecast.model_rebuild()

@@ -13,7 +13,7 @@ class ProviderSignals(View):
     )
     oldest_wait_seconds: float = Field(description="For how long the oldest ready episode has been waiting.")
     running: int = Field(description="Attempts under way.")
-    desktops_wanted: int = Field(description="Ready episodes and attempts under way together.")
+    desktops_wanted: int = Field(description="Attempts under way, and episodes that only slots keep from beginning.")
     slots: dict[str, int] = Field(description="Slots that are `free`, `leased` or `closed`.")
     leases_per_second: float = Field(description="Over the last minute.")
 

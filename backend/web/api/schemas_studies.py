@@ -17,7 +17,9 @@ class StudySubmit(Body):
     """A study to start: a base run, and what differs between its cells."""
 
     name: str = Field(default="", max_length=200, examples=["scale"])
-    base: RunSubmit = Field(description="What all cells share. Its name is not used.")
+    base: RunSubmit = Field(
+        description="What all cells share; each run has its priority and limit. Its name is not used."
+    )
     factors: dict[str, list[Any]] = Field(
         min_length=1,
         max_length=MOST_FACTORS,

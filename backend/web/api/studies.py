@@ -27,7 +27,14 @@ def submit(  # noqa: PLR0913 - what the edge gives, the body, the key
 ) -> own.Study:
     """Start a study, one run per cell. Nothing is started unless all cells can be."""
     config = views_studies.config_of(body)
-    study = service.submit_study(session, config, project=project, actor=actor, key=idempotency_key)
+    study = service.submit_study(
+        session,
+        config,
+        project=project,
+        actor=actor,
+        tuning=views_studies.tuning_of(body),
+        key=idempotency_key,
+    )
     response.headers["Location"] = f"/api/v1/studies/{study.id}"
     return views_studies.study(service.get_study(session, study.id))
 

@@ -15,6 +15,7 @@ from backend.services.summary import BOOTSTRAP
 from backend.services.summary import Summary as Computed
 from backend.services.waiting import Why
 from backend.web.api import schemas
+from backend.web.api import schemas_attempts as own
 
 
 def artifact_url(sha256: str) -> str:
@@ -131,17 +132,17 @@ def episode(row: EpisodeRow, why: Why | None = None) -> schemas.Episode:
 
 def attempts(
     session: Session, rows: Sequence[models.Attempt], evaluations: Sequence[EvaluationRow]
-) -> list[schemas.Attempt]:
+) -> list[own.Attempt]:
     """Attempts with where they ran and how they were scored."""
     places = repository.places(session, [row.id for row in rows])
-    by_attempt: dict[UUID, list[schemas.Evaluation]] = {row.id: [] for row in rows}
+    by_attempt: dict[UUID, list[own.Evaluation]] = {row.id: [] for row in rows}
     for found in evaluations:
         by_attempt[found.evaluation.attempt_id].append(evaluation(found))
     return [_attempt(row, places[row.id], by_attempt[row.id]) for row in rows]
 
 
-def _attempt(row: models.Attempt, place: repository.Place, evaluations: list[schemas.Evaluation]) -> schemas.Attempt:
-    return schemas.Attempt(
+def _attempt(row: models.Attempt, place: repository.Place, evaluations: list[own.Evaluation]) -> own.Attempt:
+    return own.Attempt(
         id=row.id,
         episode_id=row.episode_id,
         number=row.number,
@@ -163,10 +164,10 @@ def _attempt(row: models.Attempt, place: repository.Place, evaluations: list[sch
     )
 
 
-def evaluation(row: EvaluationRow) -> schemas.Evaluation:
+def evaluation(row: EvaluationRow) -> own.Evaluation:
     """An evaluation with measures and evidence."""
     found = row.evaluation
-    return schemas.Evaluation(
+    return own.Evaluation(
         id=found.id,
         attempt_id=found.attempt_id,
         version=found.version,
@@ -184,8 +185,8 @@ def evaluation(row: EvaluationRow) -> schemas.Evaluation:
     )
 
 
-def _evidence(item: models.Evidence) -> schemas.Evidence:
-    return schemas.Evidence(
+def _evidence(item: models.Evidence) -> own.Evidence:
+    return own.Evidence(
         position=item.position,
         role=item.role,
         getter=item.getter,
@@ -197,10 +198,10 @@ def _evidence(item: models.Evidence) -> schemas.Evidence:
     )
 
 
-def step(row: models.Step) -> schemas.Step:
+def step(row: models.Step) -> own.Step:
     """A step; pictures and trees by address."""
     frame = row.frame_sha256
-    return schemas.Step(
+    return own.Step(
         id=row.id,
         attempt_id=row.attempt_id,
         index=row.index,
@@ -221,18 +222,18 @@ def step(row: models.Step) -> schemas.Step:
     )
 
 
-def _artifact(sha256: str, media_type: str, width: int | None = None, height: int | None = None) -> schemas.Artifact:
+def _artifact(sha256: str, media_type: str, width: int | None = None, height: int | None = None) -> own.Artifact:
     url = artifact_url(sha256)
-    return schemas.Artifact(sha256=sha256, url=url, media_type=media_type, width=width, height=height)
+    return own.Artifact(sha256=sha256, url=url, media_type=media_type, width=width, height=height)
 
 
 def _objects(values: Sequence[Any]) -> list[dict[str, Any]]:
     return [value if isinstance(value, dict) else {"value": value} for value in values]
 
 
-def event(row: models.Event) -> schemas.Event:
+def event(row: models.Event) -> own.Event:
     """An event of a run."""
-    return schemas.Event(
+    return own.Event(
         seq=row.seq,
         kind=row.kind,
         run_id=row.run_id,

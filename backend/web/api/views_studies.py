@@ -10,13 +10,17 @@ from backend.domain.study import Factor, StudyConfig
 from backend.domain.study_results import CellResult, LevelResult
 from backend.services.pages_studies import methods
 from backend.services.studies import Results, StudyCell, StudyView, sentence
+from backend.services.tuning import Tuning
 from backend.web.api import schemas_studies as schemas
 from backend.web.api import views_runs
+
+_OF_RUNS = {"name", "benchmark", "open", *Tuning.model_fields}
+"""Fields of a run that are no part of what its study compares."""
 
 
 def config_of(body: schemas.StudySubmit) -> StudyConfig:
     """The study that is asked for. Raises Invalid."""
-    asked = body.base.model_dump(mode="json", exclude_unset=True, exclude={"name", "benchmark", "open"})
+    asked = body.base.model_dump(mode="json", exclude_unset=True, exclude=_OF_RUNS)
     try:
         return StudyConfig(
             name=body.name,
@@ -31,6 +35,11 @@ def config_of(body: schemas.StudySubmit) -> StudyConfig:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise Invalid(first["msg"], path=".".join(map(str, first["loc"]))) from error
+
+
+def tuning_of(body: schemas.StudySubmit) -> Tuning:
+    """How each of its runs begins to share in the slots."""
+    return Tuning.model_validate(body.base.model_dump(include=set(Tuning.model_fields), exclude_unset=True))
 
 
 def study(view: StudyView) -> schemas.Study:

@@ -1,5 +1,7 @@
 """Workers and their slots."""
 
+from typing import TypeVar
+
 from backend.services import pages_workers
 from backend.web.api import schemas
 from backend.web.api.common import api_router
@@ -7,26 +9,14 @@ from backend.web.api.schemas_catalog import HeldSlot, NodeView, SlotView, Worker
 from backend.web.edge import SessionDep
 
 router = api_router("workers")
+S = TypeVar("S", bound=SlotView)
 
 
 @router.get("/workers")
 def workers(session: SessionDep) -> schemas.Page[WorkerView]:
     """List workers that are online, and those that went away within a day."""
     page = pages_workers.workers_page(session)
-    slots: dict[str, list[SlotView]] = {
-        node.name: [
-            SlotView(
-                node=node.name,
-                provider=slot.provider,
-                index=slot.index,
-                state=slot.state,
-                attempt_id=slot.attempt_id,
-                episode_id=slot.episode_id,
-            )
-            for slot in node.slots
-        ]
-        for node in page.machines
-    }
+    slots = {node.name: _slots(node, SlotView) for node in page.machines}
     items = [
         WorkerView(
             id=row.id,
@@ -58,22 +48,13 @@ def nodes(session: SessionDep) -> schemas.Page[NodeView]:
             seen_seconds=node.age,
             labels={name: str(value) for name, value in node.labels.items()},
             capacity=dict(node.capacity),
-            slots=[
-                HeldSlot(
-                    node=node.name,
-                    provider=slot.provider,
-                    index=slot.index,
-                    state=slot.state,
-                    reason=slot.reason,
-                    worker=slot.worker,
-                    task=slot.task,
-                    since=slot.since,
-                    attempt_id=slot.attempt_id,
-                    episode_id=slot.episode_id,
-                )
-                for slot in node.slots
-            ],
+            slots=_slots(node, HeldSlot),
         )
         for node in pages_workers.list_nodes(session)
     ]
     return schemas.Page[NodeView](items=items)
+
+
+def _slots(node: pages_workers.NodeView, view: type[S]) -> list[S]:
+    """A node's slots as the API gives them."""
+    return [view.model_validate({"node": node.name, **vars(slot)}) for slot in node.slots]

@@ -20,7 +20,7 @@ from backend.web.pages.common import page_router, see
 from backend.web.templating import render
 
 router = page_router()
-NUMBERS = {"repeats": "repeats", "seed": "seed"}
+NUMBERS = ("repeats", "seed", "priority", "concurrency")
 BUDGET = ("max_steps", "max_seconds", "max_tokens", "max_usd")
 CHOICES = ("variant", "preset", "observation", "action_space", "desktop_image")
 JUDGE = ("endpoint", "model", "votes", "temperature")
@@ -60,8 +60,7 @@ def values_of(given: Given, page: NewRun, agent: str) -> dict[str, Any]:
         "tasks": patterns(given),
         "budget": {name: text(given, name) for name in BUDGET if text(given, name)},
     }
-    values |= {field: text(given, name) for name, field in NUMBERS.items() if text(given, name)}
-    values |= {name: text(given, name) for name in CHOICES if text(given, name)}
+    values |= {name: text(given, name) for name in (*NUMBERS, *CHOICES) if text(given, name)}
     values |= {name: service.options_of(name, text(given, name)) for name in OPTIONS if text(given, name)}
     if text(given, "judge_model"):
         values["judge"] = {name: text(given, f"judge_{name}") for name in JUDGE if text(given, f"judge_{name}")}

@@ -1,21 +1,10 @@
-"""What the REST API takes and gives of scheduling."""
+"""What the REST API takes and gives of projects."""
 
 from pydantic import Field
 
-from backend.domain.scheduling.priorities import HIGHEST, LOWEST
-from backend.services.tuning import MOST_AT_ONCE
 from backend.web.api.schemas import Body, View
 
 _BY_PROVIDER = "By provider; `all` = all providers together."
-
-
-class RunTuning(Body):
-    """What may change of a run while it goes on; what is not given stays."""
-
-    priority: int = Field(default=0, ge=LOWEST, le=HIGHEST, description="Higher ones come first.", examples=[5])
-    concurrency: int | None = Field(
-        default=None, ge=1, le=MOST_AT_ONCE, description="Episodes at once at most; null = no limit.", examples=[4]
-    )
 
 
 class ProjectBody(Body):

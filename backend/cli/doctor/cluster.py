@@ -1,0 +1,37 @@
+"""What the `k8s` provider needs of a cluster. The worker's own code looks: nothing else speaks to a cluster."""
+
+import json
+import subprocess
+import sys
+
+from backend.cli.doctor.check import Check, Probe, State, first_line
+
+SECONDS = 60.0
+K8S = Probe(
+    name="k8s",
+    works="virtual machines can run in pods of a cluster",
+    lacks="no desktops in a cluster",
+    install="see docs/kubernetes.md",
+)
+
+
+def k8s() -> Check:
+    """Ask the settings' cluster, if there is one."""
+    words = [sys.executable, "-P", "-m", "worker.k8s.examine"]
+    try:
+        done = subprocess.run(
+            words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return K8S.broken(f"the cluster could not be looked at: {error}")
+    if done.returncode != 0:
+        return K8S.broken(first_line("\n".join(reversed(done.stderr.splitlines()))))
+    return read(done.stdout)
+
+
+def read(said: str) -> Check:
+    """What `worker.k8s.examine` prints, as a check."""
+    found = json.loads(said)
+    state = State(found["state"])
+    means = K8S.works if state is State.OK else K8S.lacks
+    return Check(name=K8S.name, state=state, detail=found["detail"], means=means, install=found["install"])

@@ -1,0 +1,38 @@
+"""How many more episodes would begin if there were slots enough: what autoscalers and warm pods count by."""
+
+from collections.abc import Mapping
+from uuid import UUID
+
+from backend.domain.scheduling.projects import ALL
+from backend.domain.scheduling.snapshot import Now, RunNow
+
+
+def beginning(now: Now, waiting: Mapping[UUID, int]) -> dict[UUID, int]:
+    """Of each run's waiting episodes those that nothing but slots keeps from beginning.
+
+    A run's own limit and its project's quotas bound them; a run that waits for its model would only wait with more.
+    What is reserved does not count: where there are slots enough, so are those.
+
+    Args:
+        now: the queue.
+        waiting: episodes that could begin now, by run.
+    """
+    found: dict[UUID, int] = {}
+    taken: dict[UUID, int] = {}
+    for run in now.runs:
+        room = _room(now, run, taken.get(run.project_id, 0))
+        found[run.id] = max(0, min(waiting.get(run.id, 0), *room)) if room else waiting.get(run.id, 0)
+        taken[run.project_id] = taken.get(run.project_id, 0) + found[run.id]
+    return found
+
+
+def _room(now: Now, run: RunNow, taken: int) -> list[int]:
+    """Each bound, as the number of episodes that it leaves room for; `taken`: what others of the project begin."""
+    found = [0] if run.model_waits else []
+    if run.concurrency is not None:
+        found.append(run.concurrency - run.in_use)
+    project = now.projects[run.project_id]
+    for name, number in project.rules.quotas(now.provider):
+        used = sum(project.in_use.values()) if name == ALL else project.in_use.get(name, 0)
+        found.append(number - used - taken)
+    return found

@@ -1,0 +1,91 @@
+"""Which desktops would be used if there were slots enough: what waits, within every limit that is no slot."""
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row
+from sqlalchemy.orm import Session
+
+from backend.db.repositories import scheduling
+from backend.db.repositories import signals as repository
+from backend.domain.scheduling.needs import Need
+from backend.domain.scheduling.wanted import beginning
+from backend.services import licences
+from backend.services.queues import now_of
+from backend.services.turns import needs_of
+
+MOST = 1_000_000
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """So many episodes of a run with the same need would begin; `image`: that the run names, None = none."""
+
+    provider: str
+    run_id: UUID
+    need: Need
+    image: str | None
+    number: int
+
+
+Able = Callable[[Row[Any], Need], bool]
+
+
+def wanted(
+    session: Session, providers: Sequence[str] = (), *, able: Able = lambda *_: True, most: int = MOST
+) -> list[Wanted]:
+    """What would begin at once, run by run in the order of submission. Locks nothing.
+
+    Two providers may be given the same quota or seat here, as it is not known which of them comes to use it.
+
+    Args:
+        session: the transaction.
+        providers: of which; none = of all.
+        able: whether a run's episodes with that need are counted at all.
+        most: episodes of one run and need that are counted.
+    """
+    rows = scheduling.queue(session)
+    ready = [row for row in rows if row.ready and (not providers or row.provider in providers)]
+    pairs = [(row, need) for row in ready for need in needs_of(session, row.task_set_id) if able(row, need)]
+    if not pairs:
+        return []
+    numbers = repository.ready(session, [(row.id, need.id) for row, need in pairs], most)
+    seats = licences.free(session) if any(need.licences for _, need in pairs) else {}
+    found: list[Wanted] = []
+    for provider in sorted({row.provider for row, _ in pairs}):
+        mine = [(row, need, numbers.get((row.id, need.id), 0)) for row, need in pairs if row.provider == provider]
+        found += _of_provider(session, provider, rows, mine, dict(seats))
+    return found
+
+
+def _of_provider(
+    session: Session,
+    provider: str,
+    rows: Sequence[Row[Any]],
+    pairs: Sequence[tuple[Row[Any], Need, int]],
+    seats: dict[str, int],
+) -> list[Wanted]:
+    seated = [(row, need, _seated(need, number, seats)) for row, need, number in pairs]
+    waiting: dict[UUID, int] = defaultdict(int)
+    for row, _, number in seated:
+        waiting[row.id] += number
+    left = beginning(now_of(session, provider, rows, {row.id: row for row, _, _ in pairs}.values()), waiting)
+    found = []
+    for row, need, number in seated:
+        begin = min(number, left[row.id])
+        left[row.id] -= begin
+        if begin:
+            found.append(Wanted(provider, row.id, need, row.image, begin))
+    return found
+
+
+def _seated(need: Need, number: int, seats: dict[str, int]) -> int:
+    """How many of so many episodes find seats, which are then taken."""
+    for name, each in (need.licences or {}).items():
+        number = min(number, max(0, seats.get(name, 0)) // each) if each else number
+    for name, each in (need.licences or {}).items():
+        seats[name] = seats.get(name, 0) - number * each
+    return number

@@ -1,0 +1,105 @@
+"""What this release reads of runs and tasks: each once, as neither ever changes. What it cannot read, others may.
+
+A worker of an older release meets runs and tasks of newer ones. Such an episode is not begun here: it goes on waiting,
+its row says why, and this process asks for it no more.
+"""
+
+from collections.abc import Collection, Mapping
+from typing import Any, TypeVar
+from uuid import UUID
+
+from pydantic import ValidationError
+from sqlalchemy.orm import Session
+
+from backend.db.repositories import tasks as repository
+from backend.db.session import after_commit
+from backend.domain import task as domain
+from backend.domain.errors import DeskarenaError, NotFound
+from backend.domain.run import RunConfig
+from backend.services.benchmark_variants import task_of
+
+_KEPT = 1000
+_configs: dict[UUID, RunConfig] = {}
+_tasks: dict[tuple[UUID, str], domain.Task] = {}
+_unread_runs: set[UUID] = set()
+_unread_tasks: dict[UUID, set[UUID]] = {}
+_K = TypeVar("_K")
+_V = TypeVar("_V")
+
+
+class Unreadable(DeskarenaError):
+    """This release cannot read a run or a task; another may."""
+
+    code = "unreadable"
+
+
+def config_of(run_id: UUID, raw: Mapping[str, Any]) -> RunConfig:
+    """A run's configuration.
+
+    Raises:
+        Unreadable: its message says what of it.
+    """
+    if run_id not in _configs:
+        try:
+            _keep(_configs, run_id, RunConfig.model_validate(raw))
+        except ValidationError as error:
+            raise Unreadable(f"the run's configuration ({_first(error)})") from error
+    return _configs[run_id]
+
+
+def tasks_of(session: Session, task_ids: Collection[UUID], config: RunConfig) -> dict[UUID, domain.Task | Unreadable]:
+    """Tasks as a run of that configuration does them, by id; in the place of one that cannot be read: why."""
+    variant = config.variant or ""
+    missing = {each for each in task_ids if (each, variant) not in _tasks}
+    found: dict[UUID, domain.Task | Unreadable] = {
+        each: _tasks[each, variant] for each in task_ids if each not in missing
+    }
+    rows = {row.id: row for row in repository.by_ids(session, missing)} if missing else {}
+    for each in missing:
+        try:
+            task = task_of(session, rows[each], {"variant": config.variant})
+        except KeyError:
+            found[each] = Unreadable("the task: it is gone")
+        except ValidationError as error:
+            found[each] = Unreadable(f"the task ({_first(error)})")
+        except NotFound as error:
+            found[each] = Unreadable(f"the task ({error.message})")
+        else:
+            _keep(_tasks, (each, variant), task)
+            found[each] = task
+    return found
+
+
+def unread_runs() -> Collection[UUID]:
+    """Runs of which this process begins nothing."""
+    return _unread_runs
+
+
+def unread_tasks(runs: Collection[UUID]) -> list[tuple[UUID, UUID]]:
+    """(run, task) whose episodes this process does not begin, of these runs."""
+    return [(run, task) for run in runs for task in _unread_tasks.get(run, ())]
+
+
+def note_unread(session: Session, run_id: UUID, tasks: Collection[UUID] = ()) -> None:
+    """After this transaction's commit these tasks of the run, or all of it, are left to others."""
+    key = f"unread {run_id} {sorted(map(str, tasks))}"
+    after_commit(session, key, lambda: _note(run_id, tasks))
+
+
+def _note(run_id: UUID, tasks: Collection[UUID]) -> None:
+    if tasks:
+        _unread_tasks.setdefault(run_id, set()).update(tasks)
+    else:
+        _unread_runs.add(run_id)
+
+
+def _keep(kept: dict[_K, _V], key: _K, value: _V) -> None:
+    """Room for the newest: what is lost is read again."""
+    if len(kept) >= _KEPT:
+        kept.clear()
+    kept[key] = value
+
+
+def _first(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_input=False)[0]
+    return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"[:300]

@@ -1,0 +1,98 @@
+"""What a worker that keeps pods warm has to know: its cluster's slots, and which desktops are wanted next."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.models import Run
+from backend.db.models.words import SlotState
+from backend.db.repositories import nodes as repository
+from backend.db.repositories import workers
+from backend.domain.image_offers import image_for
+from backend.domain.nodes import NodeState
+from backend.domain.ports import DesktopSpec
+from backend.domain.slots import SlotRef
+from backend.services.capabilities import images_of
+from backend.services.demand import wanted
+from backend.services.readings import Unreadable, config_of
+from backend.services.turns import able_of
+
+PROVIDER = "k8s"
+_MOST = 1000
+"""Episodes of a run that are counted: more than any cluster keeps warm for."""
+
+
+@dataclass(frozen=True)
+class SlotNow:
+    """A slot. `usable`: new attempts may begin on its node, and the node still offers it."""
+
+    slot: SlotRef
+    leased: bool
+    usable: bool
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What is there and what is wanted.
+
+    Attributes:
+        slots: of the cluster, but for those that are broken: whoever finds their trouble looks after them.
+        waiting: episodes that would begin if there were slots enough, by desktop.
+        last: what was used last, or is; None where nothing was for the time that was asked about.
+    """
+
+    slots: tuple[SlotNow, ...] = ()
+    waiting: Mapping[DesktopSpec, int] = field(default_factory=dict)
+    last: DesktopSpec | None = None
+
+
+def outlook(session: Session, worker_id: UUID, cluster: str, seconds: float) -> Outlook | None:
+    """For the worker that keeps the cluster's pods warm; None for all others.
+
+    Args:
+        session: the transaction.
+        worker_id: who asks. One worker of a cluster has the task, of those that are online the first.
+        cluster: which one.
+        seconds: how long ago a desktop may have been used last to be wanted again.
+    """
+    worker = workers.get(session, worker_id)
+    if worker is None or repository.first_worker(session, cluster, PROVIDER) != worker_id:
+        return None
+    able, images = able_of(worker, PROVIDER), images_of(worker.capabilities, PROVIDER)
+
+    def specs(run_id: UUID, config: Mapping[str, Any], system: str) -> list[DesktopSpec]:
+        try:
+            read = config_of(run_id, config)
+        except Unreadable:
+            return []  # A run that a later release wrote is for its own workers.
+        return [DesktopSpec(screen=read.screen, image=image_for(images, read.desktop_image, system))]
+
+    waiting: Counter[DesktopSpec] = Counter()
+    for each in wanted(
+        session,
+        [PROVIDER],
+        able=lambda row, need: able.fits(row.agent, row.image) and able.meets(need, row.image),
+        most=_MOST,
+    ):
+        for spec in specs(each.run_id, session.get_one(Run, each.run_id).config, each.need.os):
+            waiting[spec] += each.number
+    last = repository.last_used(session, cluster, PROVIDER, workers.now(session) - timedelta(seconds=seconds))
+    return Outlook(
+        slots=tuple(_slots(session, cluster)),
+        waiting=waiting,
+        last=next(iter(specs(*last)), None) if last is not None else None,
+    )
+
+
+def _slots(session: Session, cluster: str) -> list[SlotNow]:
+    open_ = {(SlotState.FREE.value, NodeState.READY.value)}
+    return [
+        SlotNow(SlotRef(index, node, str(slot_id)), leased, (state, node_state) in open_)
+        for slot_id, node, index, state, node_state, leased in repository.slots_now(session, cluster, PROVIDER)
+        if state != SlotState.BROKEN
+    ]
