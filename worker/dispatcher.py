@@ -29,6 +29,10 @@ from worker.troubles import Troubles
 
 SHUTDOWN = "the worker was stopped"
 LONGEST_REST = 60.0
+NEWS_REST = 5.0
+"""Until a new worker looks again at what can run here, and after each change: in a cluster, images are found by a pod
+that is made for it, and an API that was away comes back. Where nothing changes, the next look is twice as far away, up
+to a minute."""
 CLUSTER_REST = 4.0
 """In a cluster it is the slot that rests, until its pod starts; it is known as such by then, and others are taken."""
 AT_ONCE = 32
@@ -41,7 +45,8 @@ class Works:
     """What a worker works with.
 
     Attributes:
-        describe: what it says of itself; asked at each registration and every minute, may take a while the first time.
+        describe: what it says of itself; asked at each registration and every minute or sooner, may take a while the
+            first time.
         tools: by provider name; only providers that work here.
     """
 
@@ -82,7 +87,7 @@ class Dispatcher:
         self._failures: dict[str, int] = {}
         self._rest_until: dict[str, float] = {}
         self._info: WorkerInfo | None = None
-        self._look_again_at = 0.0
+        self._news_rest, self._look_again_at = NEWS_REST, 0.0
         self._thread = Thread(target=self._run, name="dispatcher", daemon=True)
 
     def start(self) -> None:
@@ -184,10 +189,12 @@ class Dispatcher:
         except Exception:
             logger.exception("looking at what can run here failed")
         finally:
-            self._look_again_at = time.monotonic() + LONGEST_REST
+            self._look_again_at = time.monotonic() + min(self._news_rest, LONGEST_REST)
 
     def _tell_news(self, worker_id: UUID, info: WorkerInfo) -> None:
+        self._news_rest = min(LONGEST_REST, self._news_rest * 2)
         if info != self._info:
+            self._news_rest = NEWS_REST
             self._database.once(lambda session: claims.update_worker(session, worker_id, info))
             self._info = info
             logger.info("what can run here has changed")
@@ -195,7 +202,8 @@ class Dispatcher:
 
     def _register(self) -> None:
         info = self._info = self._works.describe()
-        self._look_again_at = time.monotonic() + LONGEST_REST
+        self._news_rest = NEWS_REST
+        self._look_again_at = time.monotonic() + min(NEWS_REST, LONGEST_REST)
         worker = self._database.once(lambda session: claims.register_worker(_fitting(session), info))
         self._heart.start(worker.id)
         logger.info("registered as %s (%s)", info.name, worker.id)

@@ -1,6 +1,7 @@
 """What one worker process has once: its database, its store, its dispatcher. Made when first asked for."""
 
 from functools import cache
+from typing import TYPE_CHECKING
 
 from backend.config import get_settings
 from backend.db.session import make_engine, session_factory
@@ -13,14 +14,18 @@ from worker.drafter import Drafter
 from worker.evaluation.code import compiled_folder
 from worker.evaluation.judge import Judge
 from worker.evaluation.sandbox import here
-from worker.k8s.presence import Presence
 from worker.model_room import ModelRoom
 from worker.rescorer import Rescorer
+
+if TYPE_CHECKING:
+    from worker.k8s.presence import Presence
+    from worker.k8s.warmer import Warmer, Warms
 
 _dispatchers: list[Dispatcher] = []
 _rescorers: list[Rescorer] = []
 _drafters: list[Drafter] = []
-_presences: list[Presence] = []
+_presences: list["Presence"] = []
+_warmers: list["Warmer"] = []
 
 
 @cache
@@ -58,7 +63,9 @@ def start() -> None:
 
 
 def _begin_presence(works: Works, dispatcher: Dispatcher) -> None:
-    """Where the worker serves a cluster, it enters its nodes and mirrors its holds."""
+    """Where the worker serves a cluster, it enters its nodes, mirrors its holds, and keeps pods warm if told so."""
+    # Beat's image, which reads this module, has no client of clusters.
+    from worker.k8s.presence import Presence
     from worker.providers.k8s import K8sProvider
 
     provider = works.tools[K8sProvider.name].provider if K8sProvider.name in works.tools else None
@@ -74,6 +81,22 @@ def _begin_presence(works: Works, dispatcher: Dispatcher) -> None:
     if presence is not None:
         _presences.append(presence)
         presence.start()
+        _begin_warmth(works, dispatcher, provider)
+
+
+def _begin_warmth(works: Works, dispatcher: Dispatcher, provider: "Warms") -> None:
+    from worker.k8s.warmer import Warmer
+
+    if works.settings.k8s_warm:
+        warmer = Warmer(
+            works.database,
+            provider,
+            worker=lambda: dispatcher.identity[0] if dispatcher.identity else None,
+            ahead=works.settings.k8s_warm,
+            idle=works.settings.k8s_idle_seconds,
+        )
+        _warmers.append(warmer)
+        warmer.start()
 
 
 def wake() -> None:
@@ -94,6 +117,8 @@ def begin_drain() -> None:
 
 def stop() -> None:
     """Ends the dispatcher in good order. Safe to call twice."""
+    while _warmers:
+        _warmers.pop().stop()
     while _rescorers:
         _rescorers.pop().stop()
     while _drafters:

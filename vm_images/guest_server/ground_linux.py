@@ -1,15 +1,19 @@
 """What a Linux session stands on: the programs of its desktop, and the signals that end it."""
 
 import asyncio
+import contextlib
 import logging
 import os
 import signal
+import subprocess
+import time
 from collections.abc import Callable
 
 from .machine import Machine
 from .services_linux import X_SERVERS, Services
 
-_ESSENTIAL = (*X_SERVERS.values(), "dbus-daemon", "openbox")
+_ESSENTIAL = (*X_SERVERS.values(), "dbus-daemon", "openbox", "at-spi")
+_NEWS_SECONDS = 1.0
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 _log = logging.getLogger("guest_server")
@@ -22,9 +26,10 @@ class LinuxGround:
         self._services = services
 
     def watch(self, machine: Machine, fail: Callable[[str], None]) -> None:
-        """Without the X server, the session bus or the window manager nothing goes on.
+        """Without the X server, the session bus, the window manager or the accessibility bus nothing goes on.
 
-        A new window manager would move windows and close menus under an agent's hand: its miss would be scored.
+        A new window manager would move windows and close menus under an agent's hand: its miss would be scored. So
+        would an agent's that suddenly sees no elements: programs do not come back to a new accessibility bus.
         """
         for number in _SIGNALS:
             asyncio.get_running_loop().add_signal_handler(number, machine.stopping.set)
@@ -46,8 +51,23 @@ class LinuxGround:
         processes = self._services.processes
         code = processes[name].wait()
         if name in _ESSENTIAL:
-            # Who ends for want of another may be heard of first.
-            first = next(each for each in _ESSENTIAL if each in processes and processes[each].poll() is not None)
+            first = self._first_ended(name)
             fail(f"{first} ended with {processes[first].poll()}: the desktop cannot go on")
         else:
             _log.warning("%s ended with %s", name, code)
+
+    def _first_ended(self, name: str) -> str:
+        """The one for want of which this one ended, or itself.
+
+        Who ends for want of another may be heard of first: a large process lets go of its sockets before it is gone.
+        Nobody is answered while we wait for that.
+        """
+        ends = time.monotonic() + _NEWS_SECONDS
+        for each in _ESSENTIAL[: _ESSENTIAL.index(name)]:
+            process = self._services.processes.get(each)
+            if process is None:
+                continue
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(max(0.0, ends - time.monotonic()))
+                return each
+        return name

@@ -9,6 +9,7 @@ library only. Variables:
 | `DESKARENA_POD_LISTEN` | where workers connect, default `0.0.0.0:7070` |
 | `DESKARENA_POD_FORWARD` | address on which guest APIs are reached, default `0.0.0.0` |
 | `DESKARENA_POD_FENCE` | lowest number of a lease under which the slot may be used, default 0 |
+| `DESKARENA_POD_OVERLAY_BYTES` | what one machine may write to its disk, default 0: no limit |
 | `DESKARENA_POD_IMAGES`, `_TEMPLATES`, `_OVERLAYS` | the volumes, default `/images`, `/templates`, `/overlays` |
 """
 
@@ -93,10 +94,16 @@ def supervisor() -> list[str]:
         "--templates",
         str(volume("TEMPLATES", writable=True)),
     ]
-    fence = os.environ.get("DESKARENA_POD_FENCE", "0")
-    if not fence.isdecimal():
-        raise NotReadyError(f"DESKARENA_POD_FENCE is a number, not {fence!r}")
-    return [*words, "--listen", listen, "--forward", forward, "--overlays", overlays, *volumes, "--fence", fence]
+    numbers = ["--fence", number("FENCE"), "--overlay-bytes", number("OVERLAY_BYTES")]
+    return [*words, "--listen", listen, "--forward", forward, "--overlays", overlays, *volumes, *numbers]
+
+
+def number(name: str) -> str:
+    """A number that a variable holds, 0 where it is not set. Raises NotReadyError for anything else."""
+    found = os.environ.get(f"DESKARENA_POD_{name}", "0")
+    if not found.isdecimal():
+        raise NotReadyError(f"DESKARENA_POD_{name} is a number, not {found!r}")
+    return found
 
 
 def main() -> None:

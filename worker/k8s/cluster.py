@@ -152,7 +152,7 @@ class Cluster(Protocol):
         ...
 
     def list(self, resource: Resource, *, labels: str = "", fields: str = "") -> Listed:
-        """All objects of a kind that both selectors select, in pieces where there are many."""
+        """All objects of a kind that both selectors select, each as `get` gives it, in pieces where there are many."""
         ...
 
     def watch(
@@ -184,7 +184,8 @@ class Cluster(Protocol):
     def patch(self, resource: Resource, name: str, changes: Mapping[str, Any]) -> Object:
         """Changes fields (a JSON merge patch; None removes a field). Raises like `replace`, by `metadata` as given.
 
-        With `metadata.resourceVersion` or `metadata.uid` in the changes, only that very object is changed.
+        With `metadata.resourceVersion` or `metadata.uid` in the changes, only that very object is changed. Of another
+        version it is a Conflict; of the same version and another uid, which cannot be, Refused (422).
         """
         ...
 

@@ -16,8 +16,8 @@ from worker.k8s.plan import PodPlan, Volume, bytes_of
 
 NAME, APP = "app.kubernetes.io/name", "deskarena-vm"
 OWNER, SLOT = "deskarena.dev/owner", "deskarena.dev/slot"
-KEY, WORKER, DEADLINE, FENCE, MEMORY = (
-    f"deskarena.dev/{name}" for name in ("key", "worker", "deadline", "fence", "memory-mib")
+KEY, WORKER, DEADLINE, FENCE, MEMORY, DESKTOP = (
+    f"deskarena.dev/{name}" for name in ("key", "worker", "deadline", "fence", "memory-mib", "desktop")
 )
 PORT = 7070
 TOKEN = "token"  # noqa: S105 - a key of the Secret's data.
@@ -38,10 +38,12 @@ class Room:
     Attributes:
         memory_mib: the guest's memory.
         cores: that are asked for; a machine may take more where they are free.
+        desktop: the kind of machine that they are for; empty = none, as of a pod that only tells what there is.
     """
 
     memory_mib: int
     cores: float
+    desktop: str = ""
 
 
 def slot_name(slot: SlotRef) -> str:
@@ -110,6 +112,7 @@ def pod(  # noqa: PLR0913 - what makes a pod
                 DEADLINE: moment(deadline),
                 FENCE: str(slot.fence),
                 MEMORY: str(room.memory_mib),
+                DESKTOP: room.desktop,
             },
         },
         "spec": _spec(plan, room, secret=secret, node=slot.node, fence=slot.fence, kvm=kvm),
@@ -176,6 +179,7 @@ def _container(plan: PodPlan, room: Room, fence: int, *, kvm: bool) -> Object:
         "env": [
             {"name": "DESKARENA_SUPERVISOR_TOKEN_FILE", "value": f"{_TOKEN_FOLDER}/{TOKEN}"},
             {"name": "DESKARENA_POD_FENCE", "value": str(fence)},
+            {"name": "DESKARENA_POD_OVERLAY_BYTES", "value": str(bytes_of(plan.overlays))},
         ],
         "ports": [{"name": "supervisor", "containerPort": PORT}],
         "resources": _resources(plan, room, kvm=kvm),

@@ -111,7 +111,9 @@ class Kubernetes:
         query, items = {**_selectors(labels, fields), "limit": str(_PAGE)}, list[Object]()
         while True:
             found = self._ask("GET", self._path(resource), query)
-            items += found.get("items") or []
+            # In a list an object does not say what it is; watched or asked for by name, it does.
+            kind = {"apiVersion": found["apiVersion"], "kind": str(found["kind"]).removesuffix("List")}
+            items += ({**kind, **each} for each in found.get("items") or [])
             told = found.get("metadata") or {}
             if not told.get("continue"):
                 return Listed(tuple(items), str(told.get("resourceVersion", "")))

@@ -10,8 +10,9 @@ from typing import Any
 
 from backend.domain.slots import SlotRef
 from worker.k8s import manifests
+from worker.k8s.all_pods import AllPods, notes_of, number_of
 from worker.k8s.cluster import PODS, SECRETS, Cluster, ClusterError, Conflict, Missing, Object
-from worker.k8s.manifests import DEADLINE, FENCE, KEY, MEMORY, SLOT, WORKER, Room
+from worker.k8s.manifests import DEADLINE, DESKTOP, FENCE, KEY, MEMORY, SLOT, WORKER, Room
 from worker.k8s.plan import PodPlan
 from worker.k8s.pod_watch import PodWatch
 from worker.k8s.states import PATIENT, Cause, Seen
@@ -27,6 +28,10 @@ logger = logging.getLogger(__name__)
 
 class PodTrouble(Exception):  # noqa: N818 - what the trouble is, is in its words.
     """A slot's pod cannot be had; the text says why, in the cluster's own words."""
+
+
+class HeldLater(PodTrouble):
+    """Somebody holds the pod under a later lease: there is nothing wrong with it."""
 
 
 class _Foreign(Exception):  # noqa: N818 - whose it is.
@@ -57,7 +62,7 @@ class Pod:
     memory_mib: int = 0
 
 
-class Pods:
+class Pods(AllPods):
     """All pods of this installation, as one worker sees and makes them."""
 
     def __init__(  # noqa: PLR0913 - what it works with
@@ -80,9 +85,13 @@ class Pods:
             start_seconds: until a pod must be ready.
             now: seconds since 1970.
         """
-        self._cluster, self._watch, self._plan = cluster, watch, plan
-        self._worker, self._start_seconds, self._now = worker, start_seconds, now
-        self._unchanged: dict[str, tuple[str, float]] = {}
+        super().__init__(cluster, watch, plan, now)
+        self._worker, self._start_seconds = worker, start_seconds
+        self._ending = False
+
+    def end(self) -> None:
+        """Nobody waits for pods that start any more: those that we have made and are not ready are removed."""
+        self._ending = True
 
     # ---- one slot's
 
@@ -109,7 +118,7 @@ class Pods:
                 if found is None:
                     found, made = self._create(slot, room, kvm=kvm), True
                 elif self._fits(found, slot, room):
-                    found = self._adopt(found, slot)
+                    found = self._adopt(found, slot, room)
                 else:
                     self._remove_version(found)
                     continue
@@ -135,12 +144,12 @@ class Pods:
     def _fits(self, pod: Object, slot: SlotRef, room: Room) -> bool:
         """Whether a pod that is there can be the slot's. Raises PodTrouble: a later lease has it."""
         about = pod["metadata"]
-        notes = _notes_of(pod)
+        notes = notes_of(pod)
         self._check_fence(pod, slot.fence)
         seen = self._watch.seen(about["name"], about["uid"])
         return (
             notes.get(KEY) == manifests.spec_key(self._plan)
-            and _number(notes.get(MEMORY)) >= room.memory_mib
+            and number_of(notes.get(MEMORY)) >= room.memory_mib
             and not about.get("deletionTimestamp")
             and (pod.get("status") or {}).get("phase") in {"Pending", "Running"}
             and seen.cause in {Cause.NONE, Cause.REPLACED, Cause.DELETED, *PATIENT}
@@ -148,17 +157,17 @@ class Pods:
 
     @staticmethod
     def _check_fence(pod: Object, fence: int) -> None:
-        if _number(_notes_of(pod).get(FENCE)) > fence:
-            raise PodTrouble(f"the pod {pod['metadata']['name']} is held under a later lease")
+        if number_of(notes_of(pod).get(FENCE)) > fence:
+            raise HeldLater(f"the pod {pod['metadata']['name']} is held under a later lease")
 
-    def _adopt(self, pod: Object, slot: SlotRef) -> Object:
+    def _adopt(self, pod: Object, slot: SlotRef, room: Room) -> Object:
         """Ours from now on: nobody who holds an earlier lease takes it after this. Raises Conflict, Missing."""
-        return self._note(pod, slot.fence, labels={SLOT: manifests.slot_name(slot)})
+        return self._note(pod, slot.fence, {DESKTOP: room.desktop}, labels={SLOT: manifests.slot_name(slot)})
 
-    def _note(self, pod: Object, fence: int, **more: Any) -> Object:
+    def _note(self, pod: Object, fence: int, notes: Mapping[str, str] | None = None, **more: Any) -> Object:
         """Writes our lease on a pod that is still as it was found. Raises Conflict, Missing."""
         about = {"uid": pod["metadata"]["uid"], "resourceVersion": pod["metadata"]["resourceVersion"]}
-        changes = {"metadata": {**about, **more, "annotations": self._notes(fence)}}
+        changes = {"metadata": {**about, **more, "annotations": {**self._notes(fence), **(notes or {})}}}
         return self._cluster.patch(PODS, pod["metadata"]["name"], changes)
 
     def _notes(self, fence: int) -> dict[str, str]:
@@ -177,15 +186,15 @@ class Pods:
                 self.remove(name, uid, wait=False)
             raise
         if not seen.ready:
-            if seen.cause not in PATIENT:
+            if seen.cause not in PATIENT or (made and self._ending):
                 self.remove(name, uid, wait=False)
             raise PodTrouble(
                 seen.why or f"the pod was not ready within {self._start_seconds:g} s. {seen.words}".strip()
             )
-        return Pod(name, uid, seen.node, seen.address, slot.fence, token, made, _number(_notes_of(pod).get(MEMORY)))
+        return Pod(name, uid, seen.node, seen.address, slot.fence, token, made, number_of(notes_of(pod).get(MEMORY)))
 
     def _left_to_the_cluster(self, name: str, uid: str) -> bool:
-        return self._watch.seen(name, uid).cause in PATIENT
+        return not self._ending and self._watch.seen(name, uid).cause in PATIENT
 
     def _token(self, pod: Object) -> str:
         """Of its Secret, which is made if whoever made the pod did not come to it.
@@ -217,7 +226,7 @@ class Pods:
         def decided() -> bool:
             nonlocal bad_since
             seen = watch.seen(name, uid)
-            if seen.ready or (seen.cause and seen.cause not in PATIENT):
+            if self._ending or seen.ready or (seen.cause and seen.cause not in PATIENT):
                 return True
             bad_since = (bad_since or time.monotonic()) if seen.cause else 0.0
             return bool(bad_since) and time.monotonic() - bad_since > _PATIENCE_SECONDS
@@ -251,11 +260,11 @@ class Pods:
         """
         self._note(self._ours(self._watch.pod(pod.name), pod, fence), fence)
 
-    def hold(self, pod: Pod, fence: int) -> None:
+    def hold(self, pod: Pod, fence: int, desktop: str) -> None:
         """Says that one that we have is held under a later lease of ours. Raises PodTrouble, ClusterError."""
         for _ in range(_ROUNDS):
             try:
-                self._note(self._ours(self._cluster.get(PODS, pod.name), pod, fence), fence)
+                self._note(self._ours(self._cluster.get(PODS, pod.name), pod, fence), fence, {DESKTOP: desktop})
             except Conflict:
                 continue
             return
@@ -296,6 +305,18 @@ class Pods:
         except (ClusterError, PodTrouble) as error:
             logger.warning("the pod %s is left to its deadline: %s", pod.name, error)
 
+    def clear(self, slot: SlotRef) -> None:
+        """Removes the pod of a slot that nobody uses, whoever made it; not one that somebody takes at this moment.
+
+        Raises:
+            PodTrouble: somebody does; or it does not go.
+            ClusterError: the cluster does not do it.
+        """
+        found = self._watch.pod(manifests.pod_name(self._plan, slot))
+        if found is not None:
+            about, fence = found["metadata"], number_of(notes_of(found).get(FENCE))
+            self.discard(Pod(about["name"], about["uid"], "", "", fence, "", made=False), fence)
+
     def _remove_version(self, found: Object, *, wait: bool = True) -> None:
         """Removes it if it is as it was found. Raises Conflict, and like `remove`."""
         about = found["metadata"]
@@ -328,56 +349,3 @@ class Pods:
             return bool(self._cluster.get(PODS, name)["metadata"]["uid"] != uid)
         except Missing:
             return True
-
-    def sweep(self) -> list[str]:
-        """Removes those of ours that nobody has renewed and whose deadline has passed. Returns their names.
-
-        A clock that was set wrong removes nothing: the deadline must also have stood unchanged for half of its time.
-        """
-        swept, known = [], {}
-        for pod in self._watch.pods():
-            about = pod["metadata"]
-            text = str(_notes_of(pod).get(DEADLINE) or "")
-            before = self._unchanged.get(about["uid"])
-            since = before[1] if before is not None and before[0] == text else time.monotonic()
-            known[about["uid"]] = text, since
-            if about.get("deletionTimestamp") or time.monotonic() - since < self._plan.idle / 2:
-                continue
-            deadline = manifests.seconds_of(text)
-            if deadline is None or deadline < self._now():
-                logger.warning("the pod %s was not used until its deadline, and is removed", about["name"])
-                # Just this version: at this moment somebody may take it over.
-                self._remove_quietly(about["name"], about["uid"], about["resourceVersion"])
-                swept.append(about["name"])
-        self._unchanged = known
-        return swept
-
-    def _remove_quietly(self, name: str, uid: str, version: str = "") -> None:
-        try:
-            self._cluster.delete(PODS, name, uid=uid, version=version)
-        except Conflict:
-            return  # Another one has the name, or it has just changed.
-        except ClusterError as error:
-            logger.warning("the pod %s could not be removed: %s", name, error.message)
-
-    def troubles(self) -> Mapping[str, str]:
-        """Slots whose pod cannot start, by their label: why. Asks the cluster nothing."""
-        found: dict[str, str] = {}
-        for pod in self._watch.pods():
-            about = pod["metadata"]
-            seen = self._watch.seen(about["name"], about["uid"])
-            if seen.cause in PATIENT and not about.get("deletionTimestamp"):
-                found[str((about.get("labels") or {}).get(SLOT) or about["name"])] = seen.why
-        return found
-
-
-def _notes_of(pod: Object) -> Mapping[str, Any]:
-    notes: Mapping[str, Any] = pod["metadata"].get("annotations") or {}
-    return notes
-
-
-def _number(text: object) -> int:
-    try:
-        return int(str(text))
-    except ValueError:
-        return 0

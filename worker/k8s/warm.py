@@ -1,14 +1,21 @@
 """Which pods are kept ready ahead of work: a plan from slots and what waits. Pure.
 
-A pod is made for a slot and keeps its machine image; an attempt on another image replaces it. So a warm pod saves an
-attempt the pod's scheduling and its machine's boot, and costs its node the memory it requests.
+A pod is made for a slot, with the template of one kind of desktop: an image with a screen. An attempt on another kind
+has to make that template first, and for a larger machine another pod. So a warm pod saves an attempt the pod's
+scheduling and its machine's boot, and costs its node the memory it requests.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from backend.domain.ports import DesktopSpec
 from backend.domain.slots import SlotRef
+
+
+def kind_of(spec: DesktopSpec) -> str:
+    """What desktops of the same template have in common, in words."""
+    return f"{spec.image} {spec.screen.width}x{spec.screen.height}"
 
 
 @dataclass(frozen=True)
@@ -17,23 +24,24 @@ class WarmSlot:
 
     Attributes:
         slot: which one.
-        image: of the pod that it has, ready or on its way; empty = no pod.
+        kind: of desktop that its pod, ready or on its way, is for; empty = no pod.
         leased: an attempt holds it.
         usable: new attempts may begin on its node.
     """
 
     slot: SlotRef
-    image: str = ""
+    kind: str = ""
     leased: bool = False
     usable: bool = True
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What to do, in this order: pods to remove, then pods to make, each with its image."""
+    """What to do: pods to remove, then pods to make, each with its kind; and idle pods that are kept from their end."""
 
     remove: tuple[SlotRef, ...] = ()
-    prepare: tuple[tuple[SlotRef, str], ...] = field(default=())
+    prepare: tuple[tuple[SlotRef, str], ...] = ()
+    keep: frozenset[SlotRef] = frozenset()
 
 
 def plan(slots: Iterable[WarmSlot], waiting: Mapping[str, int], ahead: int) -> Plan:
@@ -41,33 +49,34 @@ def plan(slots: Iterable[WarmSlot], waiting: Mapping[str, int], ahead: int) -> P
 
     - On a node where nothing new may begin, pods without an attempt are removed.
     - Pods that fit waiting work are kept and counted first, whatever `ahead` says: they are about to be used.
-    - Then each node gets pods for what still waits, the image that most episodes wait for first, one after another
+    - Then each node gets pods for what still waits, the kind that most episodes wait for first, one after another
       over the nodes, up to `ahead` idle ones on each.
-    - A node's idle pods beyond `ahead` that nothing waits for are removed, and those of an image that nothing waits
-      for where another image needs their slot.
+    - Those of a kind that nothing waits for are removed where another kind needs their slot.
+    - A node's idle pods beyond `ahead` that nothing waits for are left to their deadline, the others are kept.
     - Without waiting work pods stay as they are: whoever comes next most likely wants what was wanted before.
 
     Args:
         slots: of all nodes.
-        waiting: episodes that could begin now, by image.
+        waiting: episodes that could begin now, by kind of desktop.
         ahead: pods that each node keeps ready without an attempt, at most; 0 = only what is there already is used.
     """
     every = sorted(slots, key=lambda each: each.slot)
-    idle = [each for each in every if each.image and not each.leased]
+    idle = [each for each in every if each.kind and not each.leased]
     remove = [each.slot for each in idle if not each.usable]
     kept = [each for each in idle if each.usable]
-    demand = Counter({image: number for image, number in waiting.items() if number > 0})
-    fitting = [each for each in kept if _served(demand, each.image)]
-    spare = [each for each in kept if each not in fitting]
-    empty = [each for each in every if each.usable and not each.image and not each.leased]
+    demand = Counter({kind: number for kind, number in waiting.items() if number > 0})
+    fitting = [each for each in kept if _served(demand, each.kind)]
+    served = {each.slot for each in fitting}
+    spare = [each for each in kept if each.slot not in served]
+    empty = [each for each in every if each.usable and not each.kind and not each.leased]
     return _filled(every, fitting, spare, empty, demand, ahead, remove)
 
 
-def _served(demand: Counter[str], image: str) -> bool:
-    """Whether one of those that wait for the image is served by this pod; it then waits no more."""
-    if demand[image] <= 0:
+def _served(demand: Counter[str], kind: str) -> bool:
+    """Whether one of those that wait for the kind is served by this pod; it then waits no more."""
+    if demand[kind] <= 0:
         return False
-    demand[image] -= 1
+    demand[kind] -= 1
     return True
 
 
@@ -86,20 +95,20 @@ def _filled(  # noqa: PLR0913, PLR0917 - what the slots were sorted into
     places = {name: [each.slot for each in empty if each.slot.node == name] for name in nodes}
     prepare: list[tuple[SlotRef, str]] = []
     for name in _turns(nodes, ahead):
-        image = _most(demand)
-        if image is None or idle[name] >= ahead or not (places[name] or spares[name]):
+        kind = _most(demand)
+        if kind is None or idle[name] >= ahead or not (places[name] or spares[name]):
             continue
         if not places[name]:
             # The last is the one that would be leased last.
             places[name].append(spares[name].pop())
             remove.append(places[name][0])
-        prepare.append((places[name].pop(0), image))
-        demand[image] -= 1
+        prepare.append((places[name].pop(0), kind))
+        demand[kind] -= 1
         idle[name] += 1
+    keep = {each.slot for each in fitting}
     for name in nodes:
-        room = max(0, ahead - idle[name])
-        remove += spares[name][room:]
-    return Plan(tuple(sorted(remove)), tuple(prepare))
+        keep.update(spares[name][: max(0, ahead - idle[name])])
+    return Plan(tuple(sorted(remove)), tuple(prepare), frozenset(keep))
 
 
 def _turns(nodes: Sequence[str], ahead: int) -> list[str]:
@@ -108,6 +117,6 @@ def _turns(nodes: Sequence[str], ahead: int) -> list[str]:
 
 
 def _most(demand: Counter[str]) -> str | None:
-    """The image that most wait for, by name where several do."""
-    left = [(-number, image) for image, number in demand.items() if number > 0]
+    """The kind that most wait for, by name where several do."""
+    left = [(-number, kind) for kind, number in demand.items() if number > 0]
     return min(left)[1] if left else None

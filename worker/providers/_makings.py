@@ -17,7 +17,7 @@ from backend.domain.slots import need_of
 from worker.desktops import GuestDesktop
 from worker.health import check_health
 from worker.providers._restored import restore, settle, wait_answer
-from worker.providers._stock import AlteredError, Bench
+from worker.providers._stock import AlteredError, Bench, Kept
 from worker.qemu.client import Held, SupervisorClient, SupervisorError
 from worker.qemu.machine import Machine
 from worker.qemu.plan import Host, machine_of, template_key
@@ -220,9 +220,7 @@ class Makings:
             supervisor.end(held)
         seconds = {**held.seconds, "boot": booted, "rest": rested, **frozen, "all": time.monotonic() - begun}
         size = (order.screen.width, order.screen.height)
-        return bench.stock.keep(
-            place, key=order.key, image=order.image.name, screen=size, secret=secret, seconds=seconds
-        )
+        return bench.stock.keep(place, Kept(order.key, order.image.name, size, secret, seconds))
 
 
 def _pause(seconds: float) -> None:

@@ -37,6 +37,7 @@ class PodSlot:
         fence: of the lease under which the supervisor was reached.
         attempts: that began in the pod.
         used: an attempt runs, or one may begin at any moment.
+        warm: it is kept ready for one although nobody has leased the slot.
         trusted: False = it is replaced before the next attempt.
         renewed_at: by the monotonic clock.
     """
@@ -49,6 +50,7 @@ class PodSlot:
     renewed_at: float
     attempts: int = 0
     used: bool = True
+    warm: bool = False
     trusted: bool = True
 
     def bench(self) -> Bench:
@@ -72,7 +74,7 @@ class PodSlot:
 
     def due(self, seconds: float) -> bool:
         """Whether its pod is to be renewed, so long after the last time; one that we have lost is not ours to renew."""
-        return self.used and self.supervisor.alive() and time.monotonic() - self.renewed_at > seconds
+        return (self.used or self.warm) and self.supervisor.alive() and time.monotonic() - self.renewed_at > seconds
 
     def leave(self) -> None:
         """Ends the conversation; no machine is left in the pod then. Safe to call twice."""

@@ -16,7 +16,8 @@ from worker.providers._pod_slot import reached
 from worker.qemu.client import SupervisorError
 
 ROOM = Room(64, 0.05)
-_AGAIN_SECONDS = 60.0
+_AGAIN_SECONDS, _FRESH_SECONDS = 60.0, 600.0
+"""Until it looks again: where it has found none, and for others than those that it knows."""
 _LOOKING = "the images of the cluster's volume are being looked at, in a pod that is made for it"
 logger = logging.getLogger(__name__)
 
@@ -34,9 +35,13 @@ class Scout:
         self.why_none = _LOOKING
 
     def beside(self) -> None:
-        """Looks in the background, one look at a time."""
+        """Looks in the background, one look at a time, if the last one is long enough ago.
+
+        Somebody may have put another image onto the volume. What is known stays while that is looked at, and where it
+        could not be.
+        """
         if time.monotonic() >= self._again_at and self._looking.acquire(blocking=False):
-            self._again_at = time.monotonic() + _AGAIN_SECONDS
+            self._again_at = time.monotonic() + (_FRESH_SECONDS if self.images else _AGAIN_SECONDS)
             threading.Thread(target=self._look, name="scout", daemon=True).start()
 
     def known(self) -> tuple[PodImage, ...]:

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from threading import Event
 from typing import Protocol
@@ -23,6 +23,17 @@ class AlteredError(ClusterLost):
     """The image is not what it was when it was made: no machine of it begins where the others did."""
 
 
+@dataclass(frozen=True)
+class Kept:
+    """What is said of a template that was made; as in `Template`."""
+
+    key: str
+    image: str
+    screen: tuple[int, int]
+    secret: str
+    seconds: Mapping[str, float]
+
+
 class Stock(Protocol):
     """What lies where machines are made. Every call may raise OSError or SupervisorError."""
 
@@ -34,16 +45,7 @@ class Stock(Protocol):
         """Waits until nobody else makes it, and gives an empty folder to make it in. Look again first."""
         ...
 
-    def keep(  # noqa: PLR0913 - what a template is
-        self,
-        place: Path,
-        *,
-        key: str,
-        image: str,
-        screen: tuple[int, int],
-        secret: str,
-        seconds: Mapping[str, float],
-    ) -> Template:
+    def keep(self, place: Path, what: Kept) -> Template:
         """Gives what was made its name and removes those that it replaces. Within `making`."""
         ...
 
@@ -73,18 +75,9 @@ class LocalStock:
         self._templates = templates
         self.find, self.making = templates.find, templates.making
 
-    def keep(  # noqa: PLR0913 - see the port
-        self,
-        place: Path,
-        *,
-        key: str,
-        image: str,
-        screen: tuple[int, int],
-        secret: str,
-        seconds: Mapping[str, float],
-    ) -> Template:
+    def keep(self, place: Path, what: Kept) -> Template:
         """See `Stock`."""
-        made = self._templates.keep(place, key=key, image=image, screen=screen, secret=secret, seconds=seconds)
+        made = self._templates.keep(place, **vars(what))
         self._templates.replace(made)
         return made
 
@@ -118,19 +111,9 @@ class PodStock:
             with suppress(SupervisorError):
                 self._supervisor.made(key)
 
-    def keep(  # noqa: PLR0913 - see the port
-        self,
-        place: Path,
-        *,
-        key: str,
-        image: str,
-        screen: tuple[int, int],
-        secret: str,
-        seconds: Mapping[str, float],
-    ) -> Template:
+    def keep(self, place: Path, what: Kept) -> Template:
         """See `Stock`."""
-        told = {"key": key, "image": image, "screen": screen, "secret": secret, "seconds": dict(seconds)}
-        return self._supervisor.keep({"place": str(place), **told})
+        return self._supervisor.keep({"place": str(place), **asdict(what)})
 
     def check(self, folder: Path, image: MachineImage) -> None:
         """See `Stock`."""

@@ -21,6 +21,8 @@ PICTURE_SECONDS = 3.0
 _LOAD_SECONDS = 60.0
 _FREEZE_SECONDS = 300.0
 _MAX_PICTURE = 32 * 2**20
+_BLOCK = 512
+"""Bytes of what `stat` calls a block, whatever the file system's are."""
 
 
 @dataclass(frozen=True)
@@ -50,11 +52,13 @@ class Running:
         port: the host's, that leads to the guest API.
         seconds: by phase.
         told: its end was told.
+        overlay: what it writes to its disk, open.
     """
 
     qemu: Qemu
     folder: Path
     user: int | None
+    overlay: int = -1
     port: int = 0
     seconds: dict[str, float] = field(default_factory=dict)
     told: bool = False
@@ -110,15 +114,16 @@ class _Opened:
 class Slot:
     """Makes and holds machines. Raises QemuFailed or OSError where one cannot be had; nothing of it is left then."""
 
-    def __init__(self, folder: Path, overlays: Path, *, forward: str = "127.0.0.1") -> None:
+    def __init__(self, folder: Path, overlays: Path, *, forward: str = "127.0.0.1", most: int = 0) -> None:
         """Starts nothing.
 
         Args:
             folder: private, for sockets; its path should be short.
             overlays: where there is room for what machines write.
             forward: host address on which guest APIs can be reached.
+            most: bytes that one machine may write to its disk; 0 = as many as there is room for.
         """
-        self._folder, self._overlays, self._forward = folder, overlays, forward
+        self._folder, self._overlays, self._forward, self._most = folder, overlays, forward, most
         self._numbers = UserNumbers()
         self._serial = 0
         self.machines: dict[str, Running] = {}
@@ -156,15 +161,33 @@ class Slot:
         )
         running = Running(Qemu(words, folder, tuple(opened.fds), monitor, user), folder, user)
         try:
+            running.overlay = os.dup(int(Path(files.overlay).name))
             running.seconds["qemu"] = time.monotonic() - begun
             running.qemu.restarts = wanted.kind != CLONE
             if wanted.kind == CLONE:
                 _load(running, wanted.place)
             running.port = running.qemu.port()
         except BaseException:
+            _close(running)
             running.qemu.end()
             raise
         return running
+
+    def look(self, name: str) -> str:
+        """Why a machine is to be given up; empty while it is well.
+
+        One that has written too much is stopped. Its guest is not told, as of a broken disk: what it would make of that
+        might be scored.
+        """
+        running = self.machines[name]
+        if self._most and not running.qemu.verdict and (written := _written(running)) > self._most:
+            running.qemu.verdict = (
+                f"the machine was stopped: it wrote {written // 2**20} MiB to its disk, and there is room for "
+                f"{self._most // 2**20} MiB"
+            )
+            with contextlib.suppress(QemuFailed):
+                running.qemu.ask("stop")
+        return running.qemu.look()
 
     def _files(self, wanted: Wanted, opened: _Opened) -> Files:
         machine, place = wanted.machine, wanted.place
@@ -247,6 +270,7 @@ class Slot:
         if running is not None:
             # Whatever comes of it: nobody waits for its news any more, and its descriptors may be closed.
             running.told = True
+            _close(running)
             running.qemu.end()
             del self.machines[name]
             self._forget(running.folder, running.user)
@@ -260,6 +284,17 @@ class Slot:
         """Ends all machines. Raises QemuFailed for the first that does not go."""
         for name in list(self.machines):
             self.end(name)
+
+
+def _written(running: Running) -> int:
+    """Bytes that a machine's overlay takes on the host's disk."""
+    return os.fstat(running.overlay).st_blocks * _BLOCK if running.overlay >= 0 else 0
+
+
+def _close(running: Running) -> None:
+    if running.overlay >= 0:
+        os.close(running.overlay)
+        running.overlay = -1
 
 
 def dirty_bytes(maps: str) -> int:

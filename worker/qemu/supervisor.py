@@ -123,7 +123,7 @@ class Supervisor:
 
     def _look(self) -> None:
         for name, running in self._slot.machines.items():
-            if not running.told and (why := running.qemu.look()):
+            if not running.told and (why := self._slot.look(name)):
                 running.told = True
                 self._tell({"event": "gone", "machine": name, "why": why})
 
@@ -225,7 +225,7 @@ def _supervise(
     volumes = Volumes(Path(options.images), Path(options.templates)) if options.images else None
     place = Place()
     try:
-        slot = Slot(place.path, Path(options.overlays), forward=options.forward)
+        slot = Slot(place.path, Path(options.overlays), forward=options.forward, most=options.overlay_bytes)
         supervisor = Supervisor(connection, slot, place, volumes=volumes, door=door)
         supervisor.run()
     finally:
@@ -251,6 +251,7 @@ def main() -> None:
     parser.add_argument("--listen", help=f"HOST:PORT instead, with the token in {TOKEN}")
     parser.add_argument("--forward", default="127.0.0.1", help="host address on which guest APIs are reached")
     parser.add_argument("--overlays", required=True, help="folder with room for what machines write")
+    parser.add_argument("--overlay-bytes", type=int, default=0, help="that one machine may write; 0: no limit")
     parser.add_argument("--images", default="", help="a pod's volume of images")
     parser.add_argument("--templates", default="", help="its volume of templates")
     parser.add_argument("--fence", type=int, default=0, help="lowest number of a lease under which it may be used")

@@ -1,0 +1,94 @@
+"""The pods that an installation has in a cluster, whoever made them: what is wrong with them, which are left over."""
+
+import logging
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from worker.k8s import manifests
+from worker.k8s.cluster import PODS, Cluster, ClusterError, Conflict, Object
+from worker.k8s.manifests import DEADLINE, DESKTOP, SLOT
+from worker.k8s.plan import PodPlan
+from worker.k8s.pod_watch import PodWatch
+from worker.k8s.states import PATIENT
+
+logger = logging.getLogger(__name__)
+
+
+class AllPods:
+    """As one worker sees them. Safe for threads."""
+
+    def __init__(self, cluster: Cluster, watch: PodWatch, plan: PodPlan, now: Callable[[], float]) -> None:
+        """Asks nothing yet. See `Pods`."""
+        self._cluster, self._watch, self._plan, self._now = cluster, watch, plan, now
+        self._unchanged: dict[str, tuple[str, float]] = {}
+
+    def sweep(self) -> list[str]:
+        """Removes those of ours that nobody has renewed and whose deadline has passed. Returns their names.
+
+        A clock that was set wrong removes nothing: the deadline must also have stood unchanged for half of its time.
+        """
+        swept, known = [], {}
+        for pod in self._watch.pods():
+            about = pod["metadata"]
+            text = str(notes_of(pod).get(DEADLINE) or "")
+            before = self._unchanged.get(about["uid"])
+            since = before[1] if before is not None and before[0] == text else time.monotonic()
+            known[about["uid"]] = text, since
+            if about.get("deletionTimestamp") or time.monotonic() - since < self._plan.idle / 2:
+                continue
+            deadline = manifests.seconds_of(text)
+            if deadline is None or deadline < self._now():
+                logger.warning("the pod %s was not used until its deadline, and is removed", about["name"])
+                # Just this version: at this moment somebody may take it over.
+                self._remove_quietly(about["name"], about["uid"], about["resourceVersion"])
+                swept.append(about["name"])
+        self._unchanged = known
+        return swept
+
+    def _remove_quietly(self, name: str, uid: str, version: str = "") -> None:
+        try:
+            self._cluster.delete(PODS, name, uid=uid, version=version)
+        except Conflict:
+            return  # Another one has the name, or it has just changed.
+        except ClusterError as error:
+            logger.warning("the pod %s could not be removed: %s", name, error.message)
+
+    def desktops(self) -> Mapping[str, str]:
+        """Slots that have a pod, ready or on its way, by their label: the kind of desktop that it was last for."""
+        pods = [each for each in self._watch.pods() if not _ends(each)]
+        return {label_of(each): str(notes_of(each).get(DESKTOP) or "?") for each in pods}
+
+    def troubles(self) -> Mapping[str, str]:
+        """Slots whose pod cannot start, by their label: why. Asks the cluster nothing."""
+        found: dict[str, str] = {}
+        for pod in self._watch.pods():
+            about = pod["metadata"]
+            seen = self._watch.seen(about["name"], about["uid"])
+            if seen.cause in PATIENT and not about.get("deletionTimestamp"):
+                found[label_of(pod)] = seen.why
+        return found
+
+
+def _ends(pod: Object) -> bool:
+    phase = (pod.get("status") or {}).get("phase")
+    return bool(pod["metadata"].get("deletionTimestamp")) or phase in {"Failed", "Succeeded"}
+
+
+def notes_of(pod: Object) -> Mapping[str, Any]:
+    """Its annotations."""
+    notes: Mapping[str, Any] = pod["metadata"].get("annotations") or {}
+    return notes
+
+
+def number_of(text: object) -> int:
+    """A number that an annotation says; 0 where it says none."""
+    try:
+        return int(str(text))
+    except ValueError:
+        return 0
+
+
+def label_of(pod: Object) -> str:
+    """The slot that it says it is of."""
+    return str((pod["metadata"].get("labels") or {}).get(SLOT) or pod["metadata"]["name"])

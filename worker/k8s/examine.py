@@ -1,0 +1,156 @@
+"""`python -m worker.k8s.examine`: whether pods of virtual machines can be had in the settings' cluster, and why not.
+
+Started by `deskarena doctor`. Prints one JSON object: `state` (`ok`, `missing`, `broken`), `detail` and `install`.
+Makes nothing: rights are asked for, and a pod is only checked by the API server.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+
+from backend.config import Settings, get_settings
+from backend.domain.errors import Invalid
+from backend.domain.slots import SlotRef
+from worker.k8s import manifests
+from worker.k8s.cluster import (
+    CLAIMS,
+    EVENTS,
+    LEASES,
+    NODES,
+    PODS,
+    SECRETS,
+    Cluster,
+    ClusterError,
+    Missing,
+    Refused,
+    Resource,
+)
+from worker.k8s.manifests import Room
+from worker.k8s.node_rules import EVERY
+from worker.k8s.official import configured, connect
+from worker.k8s.plan import PodPlan
+
+REVIEWS = Resource("selfsubjectaccessreviews", "authorization.k8s.io", namespaced=False)
+_NEEDED = (
+    (PODS, ("create", "get", "list", "watch", "patch", "delete")),
+    (SECRETS, ("create", "get")),
+    (EVENTS, ("list", "watch")),
+    (LEASES, ("create", "get", "list", "update", "delete")),
+)
+_NODES = ((NODES, ("list", "watch")),)
+_SMALL = Room(64, 0.05)
+
+
+@dataclass(frozen=True)
+class Found:
+    """What there is. `install`: what to do; empty where all is well."""
+
+    state: str
+    detail: str
+    install: str = ""
+
+
+def examine(settings: Settings) -> Found:
+    """Looks at everything in the order in which it is needed; the first that is wrong is told."""
+    if not settings.k8s_image:
+        return Found(
+            "missing",
+            "no container image of pods is named",
+            "set DESKARENA_K8S_IMAGE (docs/kubernetes.md), if there is a cluster",
+        )
+    if not configured(settings.kubeconfig):
+        return Found("missing", "no cluster is named", "set KUBECONFIG, or run the worker in the cluster")
+    try:
+        plan = PodPlan.of(settings)
+    except Invalid as error:
+        return Found("broken", error.message, f"set {error.path} rightly (docs/settings.md)")
+    try:
+        cluster = connect(settings.kubeconfig, settings.k8s_namespace)
+    except ClusterError as error:
+        return Found("broken", error.message, "KUBECONFIG names a file that kubectl can use, too")
+    try:
+        wrong = next(_wrongs(settings, plan, cluster), None)
+        return wrong or Found("ok", f"pods can be made in the namespace {cluster.namespace} of {cluster.address}")
+    except ClusterError as error:
+        return Found("broken", error.message, f"look at the API server at {cluster.address}")
+    finally:
+        cluster.close()
+
+
+def _wrongs(settings: Settings, plan: PodPlan, cluster: Cluster) -> Iterator[Found]:
+    lacking = [
+        f"{verb} {resource.plural}"
+        for resource, verbs in (*_NEEDED, *(_NODES if settings.k8s_nodes else ()))
+        for verb in verbs
+        if not _may(cluster, resource, verb)
+    ]
+    if lacking:
+        where = f"in the namespace {cluster.namespace}"
+        install = "bind the Role of deploy/k8s/base to this account; for nodes, deploy/k8s/components/nodes"
+        yield Found("broken", f"this account may not {', '.join(lacking)} {where}", install)
+    yield from _pod_wrongs(plan, cluster)
+    yield from _node_wrongs(settings, plan, cluster)
+    yield from _claim_wrongs(plan, cluster)
+
+
+def _may(cluster: Cluster, resource: Resource, verb: str) -> bool:
+    asked = {"verb": verb, "group": resource.group, "resource": resource.plural}
+    if resource.namespaced:
+        asked["namespace"] = cluster.namespace
+    body = {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview"}
+    said = cluster.create(REVIEWS, {**body, "metadata": {}, "spec": {"resourceAttributes": asked}})
+    return bool((said.get("status") or {}).get("allowed"))
+
+
+def _pod_wrongs(plan: PodPlan, cluster: Cluster) -> Iterator[Found]:
+    body = manifests.pod(plan, SlotRef(-1), _SMALL, secret="none", worker="doctor", deadline=time.time())  # noqa: S106
+    try:
+        cluster.create(PODS, body, dry_run=True)
+    except Missing as error:
+        yield Found("missing", error.message, f"kubectl create namespace {cluster.namespace}")
+    except Refused as error:
+        yield Found("broken", f"the cluster would refuse a pod: {error.message}", "docs/kubernetes.md tells its shape")
+
+
+def _node_wrongs(settings: Settings, plan: PodPlan, cluster: Cluster) -> Iterator[Found]:
+    if not settings.k8s_nodes:
+        if not settings.k8s_slots:
+            yield Found(
+                "broken", "it is not said how many slots there are", "set DESKARENA_K8S_NODES or DESKARENA_K8S_SLOTS"
+            )
+        return
+    labels = "" if settings.k8s_nodes == EVERY else settings.k8s_nodes
+    nodes = cluster.list(NODES, labels=labels).items
+    if not nodes:
+        yield Found("missing", f"no node has the labels {labels}", "label nodes, or change DESKARENA_K8S_NODES")
+    elif plan.kvm and not any(_offers(node.get("status") or {}, plan.kvm) for node in nodes):
+        install = "install a device plugin for /dev/kvm, or name its resource by DESKARENA_K8S_KVM_RESOURCE"
+        yield Found("missing", f"none of {len(nodes)} nodes offers {plan.kvm}", install)
+
+
+def _offers(status: dict[str, dict[str, str]], device: str) -> bool:
+    return (status.get("allocatable") or {}).get(device, "0") not in {"", "0"}
+
+
+def _claim_wrongs(plan: PodPlan, cluster: Cluster) -> Iterator[Found]:
+    names = [volume.what for volume in (plan.images, plan.templates) if volume.kind == "claim"]
+    for name in names:
+        try:
+            cluster.get(CLAIMS, name)
+        except Missing:
+            install = "make the PersistentVolumeClaim with the machine images, or name another one"
+            yield Found("missing", f"there is no claim {name} in {cluster.namespace}", install)
+        except Refused:
+            return  # Workers need no right to look at claims; what is wrong with them, pods tell.
+
+
+def main() -> int:
+    """Prints what was found."""
+    sys.stdout.write(json.dumps(asdict(examine(get_settings()))) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

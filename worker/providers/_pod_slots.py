@@ -1,0 +1,181 @@
+"""The slots whose pods a worker has: taken, used again, given up, renewed."""
+
+import logging
+import time
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from threading import Lock
+
+from backend.config import Settings
+from backend.domain.errors import ClusterLost
+from backend.domain.ports import DesktopSpec
+from backend.domain.slots import SlotRef, need_of
+from worker.k8s.cluster import ClusterError, Conflict
+from worker.k8s.manifests import Room
+from worker.k8s.pods import HeldLater, Pod, Pods, PodTrouble
+from worker.k8s.states import PATIENT
+from worker.k8s.warm import kind_of
+from worker.providers._pod_images import chosen
+from worker.providers._pod_slot import PodSlot, reached
+from worker.providers._scout import Scout
+from worker.qemu.client import SupervisorError
+from worker.qemu.remote import ShownOut
+
+HINT = "docs/kubernetes.md says what the cluster must give; the workers page, what is wrong with each slot."
+STOPPED = "the worker is being stopped"
+logger = logging.getLogger(__name__)
+
+
+class TakenOver(ClusterLost):
+    """Somebody holds the slot under a later lease: nothing is wrong with it, it is only not ours any more."""
+
+
+class PodSlots:
+    """Of one worker. Safe for threads; whoever takes a slot or gives it up holds its lock, `taking`."""
+
+    def __init__(self, settings: Settings, scout: Scout, pods: Callable[[], Pods]) -> None:
+        """Args: pods: makes it; may raise ClusterError or ClusterLost."""
+        self._settings, self._scout, self._pods = settings, scout, pods
+        self._lock, self._closed = Lock(), False
+        self._taking: dict[SlotRef, Lock] = {}
+        self._slots: dict[SlotRef, PodSlot] = {}
+
+    def taking(self, slot: SlotRef) -> Lock:
+        """The lock of one."""
+        with self._lock:
+            return self._taking.setdefault(slot, Lock())
+
+    def get(self, slot: SlotRef) -> PodSlot | None:
+        """What it has; None = nothing that we know of."""
+        with self._lock:
+            return self._slots.get(slot)
+
+    def all(self) -> dict[SlotRef, PodSlot]:
+        """Those that have something."""
+        with self._lock:
+            return dict(self._slots)
+
+    def close(self) -> list[PodSlot]:
+        """None is taken from now on. Returns what there was. Safe to call twice."""
+        with self._lock:
+            self._closed = True
+            found, self._slots = list(self._slots.values()), {}
+        return found
+
+    # ---- one
+
+    def have(self, slot: SlotRef, spec: DesktopSpec) -> PodSlot:
+        """What the slot has; another pod where that is of no use.
+
+        Raises:
+            TakenOver: somebody else has it by now.
+            ClusterLost: it cannot be had; says why.
+        """
+        try:
+            held = self._had(slot, spec)
+        except (HeldLater, ShownOut) as error:
+            raise TakenOver(f"the slot has no pod: {error}", hint=HINT) from error
+        except PodTrouble as error:
+            raise ClusterLost(f"the slot has no pod: {error}", hint=HINT) from error
+        except ClusterError as error:
+            raise ClusterLost(f"the cluster does not do it: {error.message}", hint=HINT) from error
+        except SupervisorError as error:
+            raise ClusterLost(f"the slot's pod cannot be used: {error}", hint=HINT) from error
+        held.used = True
+        return held
+
+    def _had(self, slot: SlotRef, spec: DesktopSpec) -> PodSlot:
+        pods, now, held = self._pods(), time.monotonic(), self.get(slot)
+        if held is not None and self.is_good(held, spec):
+            if slot.fence > held.fence:
+                # Whoever had the slot in between must not come back into it.
+                pods.hold(held.pod, slot.fence, kind_of(spec))
+                held.leave()
+                held = self._reached(pods, slot, replace(held.pod, fence=slot.fence), held.attempts)
+            return held
+        # Before the pod is given up: for an image that is nowhere, none of another image needs to go.
+        found = chosen(self._scout.known(), spec.image, self._settings.image)
+        if held is not None:
+            self._let_go(slot, held)
+        if found.image is None:
+            raise PodTrouble(found.reason)
+        room = Room(found.image.memory_mib, need_of(found.image).cores, kind_of(spec))
+        held = self._reached(pods, slot, pods.take(slot, room), 0)
+        held.renewed_at = now
+        self._scout.images = held.images or self._scout.images
+        return held
+
+    def is_good(self, held: PodSlot, spec: DesktopSpec) -> bool:
+        """Whether the slot's next desktop may be made in the pod that it has."""
+        return (
+            held.trusted
+            and held.attempts < self._settings.k8s_attempts
+            and held.supervisor.alive()
+            and not self._pods().seen(held.pod).why
+            and held.serves(spec, self._settings.image)
+        )
+
+    def _reached(self, pods: Pods, slot: SlotRef, pod: Pod, attempts: int) -> PodSlot:
+        try:
+            held = reached(pod, time.monotonic())
+        except ShownOut:
+            raise
+        except SupervisorError:
+            # Left there, it would be taken over by each lease in turn, in vain.
+            pods.discard_quietly(pod, pod.fence, wait=False)
+            raise
+        held.attempts = attempts
+        with self._lock:
+            if not self._closed:
+                self._slots[slot] = held
+                return held
+        # What is being made while the worker stops goes with all the others.
+        held.leave()
+        pods.discard_quietly(pod, pod.fence, wait=False)
+        raise ClusterLost(STOPPED)
+
+    def _let_go(self, slot: SlotRef, held: PodSlot) -> None:
+        """Of what cannot be used. Out of what was taken over we only go: there is nothing wrong with its pod."""
+        if held.supervisor.shown_out:
+            self.forget(slot, held)
+        else:
+            self.give_up(slot, held)
+
+    def forget(self, slot: SlotRef, held: PodSlot) -> None:
+        """The pod is somebody else's."""
+        with self._lock:
+            if self._slots.get(slot) is held:
+                del self._slots[slot]
+        held.leave()
+
+    def give_up(self, slot: SlotRef, held: PodSlot) -> None:
+        """The slot gets another pod; nothing of this one is left then. Raises PodTrouble, ClusterError, ClusterLost."""
+        self.forget(slot, held)
+        self._pods().discard(held.pod, max(held.fence, slot.fence))
+
+    # ---- all
+
+    def look(self, pods: Pods) -> None:
+        """Renews pods that are used, and notes what has become of the others."""
+        for slot, held in self.all().items():
+            self._look_at(pods, slot, held)
+
+    def _look_at(self, pods: Pods, slot: SlotRef, held: PodSlot) -> None:
+        seen = pods.seen(held.pod)
+        if held.supervisor.shown_out:
+            self.forget(slot, held)
+        elif seen.cause and seen.cause not in PATIENT:
+            held.supervisor.lose(seen.why)
+        elif held.due(self._settings.k8s_idle_seconds / 4):
+            try:
+                pods.renew(held.pod, held.fence)
+            except Conflict:
+                return  # It has just changed: looked at again with the next look.
+            except (ClusterError, PodTrouble) as error:
+                logger.warning("the pod %s could not be renewed: %s", held.pod.name, error)
+            held.renewed_at = time.monotonic()
+
+    def keep(self, kept: Collection[SlotRef]) -> None:
+        """Pods of these slots are renewed although no attempt uses them; those of others are not."""
+        for slot, held in self.all().items():
+            held.warm = slot in kept

@@ -1,0 +1,108 @@
+"""Pods that are made before anybody leases their slot, and removed while nobody does: each in a thread of its own."""
+
+import logging
+from collections.abc import Callable, Mapping
+from threading import Lock, Thread
+
+from backend.domain.errors import ClusterLost, Lost
+from backend.domain.ports import DesktopSpec
+from backend.domain.slots import SlotRef
+from worker.k8s import manifests
+from worker.k8s.cluster import ClusterError
+from worker.k8s.pods import Pods, PodTrouble
+from worker.k8s.warm import kind_of
+from worker.providers._makings import Makings
+from worker.providers._pod_slots import PodSlots, TakenOver
+from worker.providers._rests import Rests
+from worker.qemu.client import SupervisorError
+
+_END_SECONDS = 5.0
+logger = logging.getLogger(__name__)
+
+
+class Warmth:
+    """Of one worker's slots. Safe for threads."""
+
+    def __init__(  # noqa: PLR0913, PLR0917 - what it works with
+        self,
+        slots: PodSlots,
+        makings: Makings,
+        pods: Callable[[], Pods],
+        in_use: Callable[[SlotRef], bool],
+        rests: Rests,
+        image: str,
+    ) -> None:
+        """Starts nothing.
+
+        Args:
+            slots: of the worker.
+            makings: makes templates.
+            pods: all of them; may raise ClusterError or ClusterLost.
+            in_use: whether a desktop runs in a slot.
+            rests: told of slots whose pod cannot be had.
+            image: that the settings name.
+        """
+        self._slots, self._makings, self._pods, self._in_use = slots, makings, pods, in_use
+        self._rests, self._image = rests, image
+        self._lock = Lock()
+        self._making: dict[SlotRef, tuple[str, Thread]] = {}
+
+    def making(self) -> Mapping[str, str]:
+        """Kinds of desktop by the label of the slot whose pod is just being made."""
+        with self._lock:
+            return {manifests.slot_name(slot): kind for slot, (kind, _) in self._making.items()}
+
+    def warm(self, slot: SlotRef, spec: DesktopSpec) -> None:
+        """Makes its pod and template, unless that is being done already. Returns at once."""
+        with self._lock:
+            if slot not in self._making:
+                thread = Thread(target=self._warm, args=(slot, spec), name=f"warm {slot}", daemon=True)
+                self._making[slot] = kind_of(spec), thread
+                thread.start()
+
+    def cool(self, slot: SlotRef) -> None:
+        """Removes its pod, unless a desktop runs there. Returns at once."""
+        Thread(target=self._cool, args=(slot,), name=f"cool {slot}", daemon=True).start()
+
+    def close(self) -> None:
+        """Waits a moment for what is being made; that notices itself that it is not wanted any more."""
+        with self._lock:
+            threads = [thread for _, thread in self._making.values()]
+        for thread in threads:
+            thread.join(_END_SECONDS)
+
+    def _warm(self, slot: SlotRef, spec: DesktopSpec) -> None:
+        name = manifests.slot_name(slot)
+        try:
+            with self._slots.taking(slot):
+                if self._slots.get(slot) is None:
+                    self._made(slot, spec)
+                    self._rests.worked(name)
+        except TakenOver as error:
+            logger.info("the slot %s was not warmed, as somebody has it: %s", slot, error.message)
+        except ClusterLost as error:
+            self._rests.failed(name, error.message)
+            logger.warning("the slot %s was not warmed: %s", slot, error.message)
+        except (Lost, ClusterError, SupervisorError) as error:
+            logger.warning("the slot %s was not warmed: %s", slot, error)
+        finally:
+            with self._lock:
+                del self._making[slot]
+
+    def _made(self, slot: SlotRef, spec: DesktopSpec) -> None:
+        held = self._slots.have(slot, spec)
+        held.used, held.warm = False, True
+        self._makings.prepare(held.bench(), held.order(spec, self._image))
+
+    def _cool(self, slot: SlotRef) -> None:
+        with self._slots.taking(slot):
+            held = self._slots.get(slot)
+            if self._in_use(slot):
+                return
+            try:
+                if held is not None:
+                    self._slots.give_up(slot, held)
+                else:
+                    self._pods().clear(slot)
+            except (ClusterError, ClusterLost, PodTrouble) as error:
+                logger.warning("the pod of the slot %s is left to its deadline: %s", slot, error)
