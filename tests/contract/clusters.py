@@ -1,6 +1,5 @@
 """The clusters that the Kubernetes contract is checked on: the fake one, and a real one that the environment names."""
 
-import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,12 +9,10 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-import urllib3
-from kubernetes.client import ApiClient, Configuration
-from kubernetes.config import load_kube_config
 
 from tests.fakes.kubernetes.behaviours import running
 from tests.fakes.kubernetes.cluster import FakeCluster, fake_cluster
+from tests.fakes.kubernetes.raw import Raw, Said
 from tests.waiting import until
 from worker.k8s.cluster import EVENTS, PODS, Missing, Object, Resource
 from worker.k8s.official import Kubernetes, connect
@@ -44,32 +41,32 @@ class Place:
     port: Kubernetes
     fake: FakeCluster | None
     file: Path
-    client: ApiClient
+    raw: Raw
 
     def path(self, resource: Resource, *rest: str) -> str:
         """Address of a resource of the namespace, or of one object, or of what it has."""
         return "/".join([f"{resource.root}/namespaces/{self.port.namespace}/{resource.plural}", *rest])
 
-    def ask(  # noqa: PLR0913 - what makes a request
-        self,
-        method: str,
-        path: str,
-        body: Any = None,
-        *,
-        query: str = "",
-        media: str = "application/json",
-        read: float = 20.0,
-    ) -> "Said":
+    def ask(self, method: str, path: str, body: Any = None, **how: Any) -> Said:
         """A request as it is, for what the port has no word for."""
-        address = f"{self.client.configuration.host}{path}{'?' if query else ''}{query}"
-        headers = {"Accept": "application/json", **({"Content-Type": media} if body is not None else {})}
-        made = self.client.param_serialize(
-            method, path, header_params=headers, body=body, auth_settings=["BearerToken"]
-        )  # fmt: skip
-        answer = self.client.call_api(made[0], address, *made[2:], _request_timeout=(5.0, read))
-        response: urllib3.BaseHTTPResponse = answer.response
-        with response:
-            return Said(response.status, bytes(response.data).decode(), dict(response.headers))
+        return self.raw.ask(method, path, body, **how)
+
+    def needs(self, minor: int, what: str) -> None:
+        """Skips a test on a cluster that is older than 1.`minor`, the first version that has `what`."""
+        if self.minor < minor:
+            pytest.skip(f"needs Kubernetes 1.{minor}, and this is 1.{self.minor}: {what}")
+
+    @property
+    def minor(self) -> int:
+        """The second number of the server's version."""
+        return self.raw.minor()
+
+    def has_its_account(self) -> bool:
+        """Pods are refused until the namespace has its account; before 1.24 its token lay in a Secret."""
+        accounts = Resource("serviceaccounts")
+        return not self.gone(accounts, "default") and (
+            self.minor >= 24 or "secrets" in self.port.get(accounts, "default")
+        )
 
     def only_fake(self) -> FakeCluster:
         """The fake, or the test is skipped: a real cluster does not do such things on demand."""
@@ -102,25 +99,13 @@ class Place:
         return list(listed.items)
 
 
-@dataclass(frozen=True)
-class Said:
-    """An answer."""
-
-    status: int
-    text: str
-    headers: dict[str, str]
-
-    @property
-    def body(self) -> Any:
-        """Its JSON."""
-        return json.loads(self.text)
-
-
 def pod(name: str, **spec: Any) -> Object:
     """A pod that does nothing for a long time."""
     command = ["sh", "-c", "trap 'exit 0' TERM; echo hello; while :; do sleep 0.1; done"]
     container = {"name": "main", "image": IMAGE, "command": command}
-    whole = {"containers": [container], "terminationGracePeriodSeconds": 5, "restartPolicy": "Never", **spec}
+    whole = {"containers": [container], "terminationGracePeriodSeconds": 5, "restartPolicy": "Never"}
+    # As the product's pods: a cluster that has not made the account's token yet takes it all the same.
+    whole |= {"automountServiceAccountToken": False, **spec}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": whole}
 
 
@@ -157,8 +142,7 @@ def on_a_real_one(file: Path) -> Iterator[Place]:
         made = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
         place.port.create(NAMESPACES, made)
         try:
-            # Pods are refused until the namespace has its account.
-            until(lambda: not place.gone(Resource("serviceaccounts"), "default"), SECONDS)
+            until(place.has_its_account, SECONDS)
             yield place
         finally:
             place.port.delete(NAMESPACES, namespace)
@@ -166,15 +150,12 @@ def on_a_real_one(file: Path) -> Iterator[Place]:
 
 @contextmanager
 def _place(file: Path, namespace: str, fake: FakeCluster | None) -> Iterator[Place]:
-    configuration = Configuration()
-    load_kube_config(str(file), client_configuration=configuration)  # type: ignore[no-untyped-call]
-    configuration.retries = False
-    port, client = connect(str(file), namespace), ApiClient(configuration)
+    port, raw = connect(str(file), namespace), Raw(file)
     try:
-        yield Place(port, fake, file, client)
+        yield Place(port, fake, file, raw)
     finally:
         port.close()
-        client.rest_client.close()
+        raw.close()
 
 
 @pytest.fixture(params=["fake", *(["real"] if REAL else [])])

@@ -25,6 +25,8 @@ from worker.k8s.cluster import LEASES, NODES, PODS, SECRETS, Conflict, Missing, 
 from worker.k8s.official import connect
 
 __all__ = ["place"]
+OTHER = "00000000-0000-0000-0000-000000000000"
+CHECKS = "the server's own check of fields"
 
 
 class TestRealCluster:
@@ -96,10 +98,19 @@ class TestVersions:
         assert not found["metadata"].get("labels")
 
     def test_a_patch_of_another_uid_is_refused(self, place: Place) -> None:
-        place.port.create(SECRETS, secret("one"))
-        other = "00000000-0000-0000-0000-000000000000"
+        made = place.port.create(SECRETS, secret("one"))
+        changes = {"metadata": {"uid": OTHER, "labels": {"a": "b"}}}
+        with pytest.raises(Refused, match=r'metadata.uid: Invalid value: "0000.*": field is immutable') as caught:
+            place.port.patch(SECRETS, "one", changes)
+        assert caught.value.code == 422
+        changes["metadata"]["resourceVersion"] = str(int(made["metadata"]["resourceVersion"]) - 1)
+        with pytest.raises(Conflict, match="the object has been modified"):
+            place.port.patch(SECRETS, "one", changes)
+
+    def test_a_put_of_another_uid_is_refused(self, place: Place) -> None:
+        made = place.port.create(SECRETS, secret("one"))
         with pytest.raises(Conflict, match="Precondition failed: UID in precondition"):
-            place.port.patch(SECRETS, "one", {"metadata": {"uid": other, "labels": {"a": "b"}}})
+            place.port.replace(SECRETS, {**made, "metadata": {**made["metadata"], "uid": OTHER}})
 
     def test_a_lease_is_not_replaced_blindly(self, place: Place) -> None:
         place.port.create(LEASES, lease("hold", "a"))
@@ -128,6 +139,7 @@ class TestVersions:
 
 class TestFields:
     def test_unknown_ones_are_refused_by_name(self, place: Place) -> None:
+        place.needs(25, CHECKS)
         wrong = pod("one")
         wrong["spec"]["containers"][0]["imagee"] = "x"
         wrong["spec"]["nodeSelektor"] = {}
@@ -139,11 +151,13 @@ class TestFields:
         assert place.gone(PODS, "one")
 
     def test_unknown_ones_of_a_patch_are_refused(self, place: Place) -> None:
+        place.needs(25, CHECKS)
         place.port.create(LEASES, lease("hold", "a"))
         with pytest.raises(Refused, match=r'unknown field "spec.holder"'):
             place.port.patch(LEASES, "hold", {"spec": {"holder": "b"}})
 
     def test_unknown_ones_are_dropped_with_a_warning_where_nobody_asks(self, place: Place) -> None:
+        place.needs(25, CHECKS)
         said = place.ask("POST", place.path(SECRETS), {**secret("one"), "dataa": {}})
         assert said.status == 201
         assert "dataa" not in said.body

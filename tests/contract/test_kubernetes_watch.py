@@ -1,6 +1,7 @@
 """List, then watch: nothing is missed, nothing is told twice, and a forgotten version is said to be one."""
 
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +12,10 @@ from tests.waiting import until
 from worker.k8s.cluster import LEASES, SECRETS, Change, Conflict, Gone, Unavailable
 
 __all__ = ["place"]
+YOUNG = 100_000
+"""Below this version, servers may still know the first."""
+WHOLE_SECONDS = 60.0
+"""Until a watch must have told all that a list has."""
 
 
 def told(place: Place, version: str, *, seconds: float = 1.0, **rest: str) -> list[Change]:
@@ -72,19 +77,19 @@ class TestWatch:
         writers = [threading.Thread(target=write, args=(place, number)) for number in range(4)]
         for writer in writers:
             writer.start()
-        known: dict[str, Any] = {}
         listed = place.port.list(SECRETS, labels="mine=yes")
-        known.update({one["metadata"]["name"]: one for one in listed.items})
-        version = listed.version
-        while any(writer.is_alive() for writer in writers) or version != "":
-            last = not any(writer.is_alive() for writer in writers)
+        known: dict[str, Any] = {one["metadata"]["name"]: one for one in listed.items}
+        version, ends = listed.version, time.monotonic() + WHOLE_SECONDS
+        there: dict[str, Any] | None = None
+        # What a list has, straight from the store, a watch may come to tell a moment later.
+        while known != there and time.monotonic() < ends:
+            if there is None and not any(writer.is_alive() for writer in writers):
+                there = {one["metadata"]["name"]: one for one in place.port.list(SECRETS, labels="mine=yes").items}
             with place.port.watch(SECRETS, version, labels="mine=yes", seconds=1) as watch:
                 for change in watch:
                     version = change.version
                     follow(known, change)
-            if last:
-                break
-        there = {one["metadata"]["name"]: one for one in place.port.list(SECRETS, labels="mine=yes").items}
+        assert there is not None
         assert known == there
         assert len(there) == 4 * 5
 
@@ -131,6 +136,8 @@ class TestForgotten:
     def test_the_first_version_of_all_is_forgotten_on_a_cluster_that_has_lived(self, place: Place) -> None:
         if place.fake:
             place.fake.compact()
+        elif int(place.port.list(SECRETS).version) < YOUNG:
+            pytest.skip("needs a cluster that has lived: this one is so young that it has forgotten nothing")
         with pytest.raises(Gone):
             list(place.port.watch(SECRETS, "1", seconds=5))
 

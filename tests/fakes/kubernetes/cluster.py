@@ -19,6 +19,7 @@ from pathlib import Path
 from tests.fakes.kubernetes import lifecycle, rbac
 from tests.fakes.kubernetes.events import Recorder
 from tests.fakes.kubernetes.garbage import Garbage
+from tests.fakes.kubernetes.ground import Own
 from tests.fakes.kubernetes.kinds import (
     BY_KIND,
     EVENTS,
@@ -68,9 +69,11 @@ class FakeCluster:
         self.store, self.verbs = self.state.store, self.state.verbs
         self.faults, self.admission = self.state.faults, self.state.admission
         self.loop = Loop()
-        self.recorder = Recorder(self.verbs)
+        ground = Own(self.state)
+        self.recorder = Recorder(ground)
         self.scheduler = Scheduler(self.state, self.loop, self.recorder)
-        self.kubelets = Kubelets(self.state, self.loop, self.recorder, pace)
+        self.kubelets = Kubelets(ground, self.loop, self.recorder, pace)
+        self.state.logs = self.kubelets.log
         self.nodes = NodeController(self.state, self.loop, self.recorder, self.kubelets, pace)
         self.garbage = Garbage(self.state, self.loop)
         for part in (self.scheduler, self.kubelets, self.garbage):

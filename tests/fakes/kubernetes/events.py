@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
+from tests.fakes.kubernetes.ground import Ground
 from tests.fakes.kubernetes.kinds import EVENTS, Json
 from tests.fakes.kubernetes.status import Refusal
 from tests.fakes.kubernetes.store import now
-from tests.fakes.kubernetes.verbs import Verbs
 
 KUBELET, SCHEDULER = "kubelet", "default-scheduler"
 NODE_CONTROLLER, TAINTS = "node-controller", "taint-eviction-controller"
@@ -35,19 +35,19 @@ def about(found: Json) -> Json:
 class Recorder:
     """Writes events."""
 
-    def __init__(self, verbs: Verbs) -> None:
-        self._verbs = verbs
+    def __init__(self, ground: Ground) -> None:
+        self._ground = ground
         self._seen: dict[tuple[str, str, str], tuple[str, str]] = {}
 
     def record(self, found: Json, said: Said) -> None:
         """Says something of an object. What was said before is counted up."""
         named = found["metadata"]
         seen = (named["uid"], said.reason, said.message)
-        if seen in self._seen and self._verbs.change(EVENTS, self._seen[seen], _again) is not None:
+        if seen in self._seen and self._ground.change(EVENTS, self._seen[seen], _again) is not None:
             return
         namespace = named.get("namespace") or "default"
         try:
-            made = self._verbs.create(EVENTS, _event(found, said), namespace)
+            made = self._ground.create(EVENTS, _event(found, said), namespace)
         except Refusal:  # nobody listens any more: the namespace ends
             return
         self._seen[seen] = (namespace, made["metadata"]["name"])

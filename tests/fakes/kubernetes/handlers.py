@@ -45,6 +45,8 @@ def refused(refusal: status.Refusal) -> Answer:
 def answer(state: State, request: Request, user: rbac.User) -> Answer:
     """Does what is asked. Raises Refusal."""
     wish = request.wish
+    if request.path == rbac.REVIEWS and request.method == "POST":
+        return _json(rbac.reviewed(user, decoding.parsed(request.body, JSON)), 201)
     if wish is None or request.resource is None:
         return _page(request)
     if not rbac.granted(user, wish):
@@ -106,7 +108,7 @@ def _encoded(resource: Resource, page: Page) -> bytes:
     if page.token:
         about |= {"continue": page.token, "remainingItemCount": page.left}
     head = {"kind": f"{resource.kind}List", "apiVersion": resource.api_version, "metadata": about}
-    return json.dumps(head).encode()[:-1] + b',"items":[' + b",".join(one.encoded for one in page.items) + b"]}"
+    return json.dumps(head).encode()[:-1] + b',"items":[' + b",".join(one.listed for one in page.items) + b"]}"
 
 
 def _check_list_version(state: State, request: Request, resource: Resource) -> None:

@@ -7,12 +7,13 @@ from fnmatch import fnmatchcase
 from functools import partial
 from itertools import count
 
+from tests.fakes.kubernetes import pod_status
 from tests.fakes.kubernetes.behaviours import running
 from tests.fakes.kubernetes.events import Recorder
+from tests.fakes.kubernetes.ground import Ground
 from tests.fakes.kubernetes.kinds import PODS, Json, Resource
 from tests.fakes.kubernetes.loop import Loop
 from tests.fakes.kubernetes.run import Behaviour, Run
-from tests.fakes.kubernetes.state import State
 from tests.fakes.kubernetes.store import Change, key_of
 
 
@@ -34,6 +35,10 @@ def named(name: str = "*", node: str = "*") -> Callable[[Json], bool]:
     return lambda pod: fnmatchcase(pod["metadata"]["name"], name) and fnmatchcase(pod["spec"].get("nodeName", ""), node)
 
 
+_NUMBERS = count(1)
+"""Of addresses: what an earlier cluster of this process left to its end may still listen."""
+
+
 class Kubelets:
     """Runs on the cluster's loop.
 
@@ -43,36 +48,41 @@ class Kubelets:
         scripts: the newest that fits is what a pod does.
     """
 
-    def __init__(self, state: State, loop: Loop, recorder: Recorder, pace: float) -> None:
-        self._state, self._loop, self._recorder, self._pace = state, loop, recorder, pace
+    def __init__(self, ground: Ground, loop: Loop, recorder: Recorder, pace: float) -> None:
+        self._ground, self._loop, self._recorder, self._pace = ground, loop, recorder, pace
         self.runs: dict[str, Run] = {}
         self.default: Behaviour = running()
         self.scripts: list[Script] = []
         self.away: set[str] = set()
-        self._numbers = count(1)
-        # Addresses of other test processes on this machine lie elsewhere.
-        self._net = 16 + os.getpid() % 224
-        state.logs = self.log
 
     def address(self) -> str:
         """A loopback address that nobody else has."""
-        number = next(self._numbers)
-        return f"127.{self._net}.{number // 250 % 250}.{number % 250 + 1}"
+        process, number = os.getpid(), next(_NUMBERS)
+        # Those of other test processes on this machine lie elsewhere.
+        return f"127.{16 + process % 224}.{(process // 224 + number // 250) % 250}.{number % 250 + 1}"
 
     def heard(self, resource: Resource, change: Change) -> None:
-        """Notes a change; works on it later."""
-        pod = change.version.data
-        if resource is not PODS or not pod["spec"].get("nodeName"):
+        """Notes a change of the fake's store; works on it later."""
+        if resource is PODS:
+            self.seen(change.kind, change.version.data)
+
+    def seen(self, kind: str, pod: Json) -> None:
+        """Notes what a watch tells of a pod; works on it later."""
+        if not pod["spec"].get("nodeName"):
             return
         uid = pod["metadata"]["uid"]
-        if change.kind == "DELETED":
-            if uid in self.runs:
-                self._loop.soon(lambda: self._drop(uid))
+        if kind == "DELETED":
+            self.lost_sight(uid)
         elif uid not in self.runs and (pod.get("status") or {}).get("phase") == "Pending":
             self._take(pod)
         if pod["metadata"].get("deletionTimestamp") and uid in self.runs:
             run, seconds = self.runs[uid], float(pod["metadata"].get("deletionGracePeriodSeconds", 0))
             self._loop.soon(lambda: run.end(seconds))
+
+    def lost_sight(self, uid: str) -> None:
+        """The pod is not there any more."""
+        if uid in self.runs:
+            self._loop.soon(lambda: self._drop(uid))
 
     def _drop(self, uid: str) -> None:
         """Known until its processes are dead, so that the cluster's end finds them."""
@@ -82,7 +92,7 @@ class Kubelets:
     def _take(self, pod: Json) -> None:
         node, about = pod["spec"]["nodeName"], pod["metadata"]
         run = Run(
-            self._state, self._loop, self._recorder, key_of(pod), about["uid"], node, self.address(), "127.0.0.1",
+            self._ground, self._loop, self._recorder, key_of(pod), about["uid"], node, self.address(), "127.0.0.1",
             self._pace, lost=node in self.away,
         )  # fmt: skip
         self.runs[about["uid"]] = run
@@ -110,6 +120,9 @@ class Kubelets:
         for run in self.of_node(node):
             run.lost = False
             pod = run.pod
+            if pod is not None and not run.over and pod["status"].get("phase") == "Running":
+                ready = run.process is None or run.process.ready()
+                run.write(partial(pod_status.condition, kind="Ready", holds=ready))
             if pod is not None and pod["metadata"].get("deletionTimestamp"):
                 seconds = float(pod["metadata"].get("deletionGracePeriodSeconds", 0))
                 self._loop.soon(partial(run.end, seconds))

@@ -7,6 +7,7 @@ from tests.fakes.kubernetes.kinds import NAMESPACES, PODS, Json, Resource, clone
 from tests.fakes.kubernetes.store import Key, Store, key_of
 
 GRACE = 30
+_CONDITIONS = (("uid", "UID", "deleted and then recreated"), ("resourceVersion", "ResourceVersion", "modified"))
 ORPHAN, FOREGROUND = "orphan", "foregroundDeletion"
 
 
@@ -29,11 +30,11 @@ def _grace(resource: Resource, found: Json, asked: int | None) -> int:
 
 def _check(resource: Resource, found: Json, conditions: Json) -> None:
     about = found["metadata"]
-    for field, words in (("uid", "UID"), ("resourceVersion", "ResourceVersion")):
+    for field, words, end in _CONDITIONS:
         asked = conditions.get(field)
         if asked is not None and asked != about[field]:
-            why = f"Precondition failed: {words} in precondition: {asked}, {words} in object meta: {about[field]}"
-            raise status.conflict(resource, about["name"], why)
+            why = f"the {words} in the precondition ({asked}) does not match the {words} in record ({about[field]}). "
+            raise status.conflict(resource, about["name"], f"{why}The object might have been {end}")
 
 
 def _finalizers(found: Json, options: Json) -> list[str]:

@@ -8,6 +8,8 @@ from tests.fakes.kubernetes.status import Refusal
 
 ADMIN = ({"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}, {"nonResourceURLs": ["*"], "verbs": ["*"]})
 
+REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+
 
 @dataclass(frozen=True)
 class Grant:
@@ -63,6 +65,14 @@ def _allows(rule: Json, wish: Wish) -> bool:
 
 def _in(value: str, listed: Sequence[str] | None) -> bool:
     return bool(listed) and ("*" in (listed or ()) or value in (listed or ()))
+
+
+def reviewed(user: User, asked: Json) -> Json:
+    """A SelfSubjectAccessReview with its answer: anybody may ask what they themselves may do."""
+    wanted = (asked.get("spec") or {}).get("resourceAttributes") or {}
+    names = ("verb", "group", "resource", "namespace", "name")
+    allowed = granted(user, Wish(**{name: str(wanted.get(name) or "") for name in names}))
+    return {**asked, "status": {"allowed": allowed}}
 
 
 def refusal(user: User, wish: Wish) -> Refusal:

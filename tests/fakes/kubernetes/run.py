@@ -5,13 +5,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from uuid import uuid4
 
-from tests.fakes.kubernetes import lifecycle, pod_status
+from tests.fakes.kubernetes import pod_status
 from tests.fakes.kubernetes.events import Recorder, Said
+from tests.fakes.kubernetes.ground import Ground
 from tests.fakes.kubernetes.kinds import PODS, Json
 from tests.fakes.kubernetes.loop import Loop
 from tests.fakes.kubernetes.processes import Process, Start
-from tests.fakes.kubernetes.state import State
-from tests.fakes.kubernetes.status import Refusal
 from tests.fakes.kubernetes.store import Key
 
 # Yields the seconds until it goes on.
@@ -30,7 +29,7 @@ class Run:
         lines: what its containers said, where no process runs.
     """
 
-    state: State
+    ground: Ground
     loop: Loop
     recorder: Recorder
     key: Key
@@ -51,7 +50,7 @@ class Run:
     @property
     def pod(self) -> Json | None:
         """The pod as it is now; None when it is gone."""
-        found = self.state.store.get(PODS, self.key)
+        found = self.ground.find(PODS, self.key)
         return found if found is not None and found["metadata"]["uid"] == self.uid else None
 
     def follow(self, behaviour: Behaviour) -> None:
@@ -73,7 +72,7 @@ class Run:
     def write(self, change: Callable[[Json], object]) -> None:
         """Changes the pod's status."""
         if not self.lost:
-            self.state.verbs.change(PODS, self.key, change, self.uid)
+            self.ground.change(PODS, self.key, change, self.uid)
 
     def say(self, reason: str, message: str, *, warning: bool = False) -> None:
         """An event of the pod."""
@@ -134,13 +133,7 @@ class Run:
             return
         if pod["status"].get("phase") not in {"Succeeded", "Failed"}:
             self.write(lambda found: pod_status.stopped(found, code))
-        try:
-            lifecycle.delete(
-                self.state.store, PODS, self.key, {"gracePeriodSeconds": 0, "preconditions": {"uid": self.uid}}
-            )
-        except Refusal as refusal:
-            if refusal.code not in {404, 409}:
-                raise
+        self.ground.confirm(self.key, self.uid)
 
     def kill(self) -> None:
         """Ends its containers at once: the pod is gone."""

@@ -33,6 +33,12 @@ class Version:
         """Its JSON."""
         return json.dumps(self.data, separators=(",", ":")).encode()
 
+    @cached_property
+    def listed(self) -> bytes:
+        """Its JSON in a list, which alone says the kind of all."""
+        data = {key: value for key, value in self.data.items() if key not in {"kind", "apiVersion"}}
+        return json.dumps(data, separators=(",", ":")).encode()
+
 
 @dataclass(frozen=True)
 class Change:

@@ -8,6 +8,7 @@ from tests.fakes.kubernetes.kinds import BUDGETS, PODS, Json
 from tests.fakes.kubernetes.requests import Request
 from tests.fakes.kubernetes.selectors import fits
 from tests.fakes.kubernetes.state import State
+from tests.fakes.kubernetes.store import Key
 
 SUCCESS: Json = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
 
@@ -33,7 +34,8 @@ def _waiting(pod: Json, container: str) -> str:
     return ""
 
 
-def _cut(text: str, query: dict[str, str]) -> bytes:
+def cut(text: str, query: dict[str, str]) -> bytes:
+    """The part of a log that is asked for."""
     lines = text.splitlines(keepends=True)
     if "tailLines" in query:
         lines = lines[-int(query["tailLines"]) :] if int(query["tailLines"]) else []
@@ -48,7 +50,7 @@ def log(state: State, request: Request) -> bytes | Iterator[bytes]:
     container = _container(pod, request.query.get("container", ""))
     name, query = request.name, dict(request.query)
     if not pod["spec"].get("nodeName"):
-        raise status.bad_request(f"pod {name} does not have a host assigned")
+        return b""
     if reason := _waiting(pod, container):
         said = f'container "{container}" in pod "{name}" is waiting to start: {reason}'
         raise status.bad_request(said)
@@ -56,8 +58,8 @@ def log(state: State, request: Request) -> bytes | Iterator[bytes]:
     if request.flag("previous") and not text:
         raise status.bad_request(f'previous terminated container "{container}" in pod "{name}" not found')
     if request.flag("follow"):
-        return _follow(state, pod, container, _cut(text, query), len(text))
-    return _cut(text, query)
+        return _follow(state, pod, container, cut(text, query), len(text))
+    return cut(text, query)
 
 
 def _follow(state: State, pod: Json, container: str, first: bytes, told: int) -> Iterator[bytes]:
@@ -77,15 +79,19 @@ def evict(state: State, request: Request) -> Json:
     """Deletes a pod as far as its disruption budgets allow it. Raises 429 where they do not."""
     body = decoding.parsed(request.body, request.headers.get("content-type", "application/json"))
     wanted = decoding.checked_part(PODS, body, "V1Eviction", "Strict", request.warnings)
-    key = (request.namespace, request.name)
+    evict_pod(state, (request.namespace, request.name), wanted.get("deleteOptions") or {}, dry=request.dry)
+    return SUCCESS
+
+
+def evict_pod(state: State, key: Key, options: Json | None = None, *, dry: bool = False) -> None:
+    """The same without a request. Raises 404, 429."""
     with state.store.lock:
         pod = state.verbs.get(PODS, key).data
         if (pod.get("status") or {}).get("phase") not in {"Succeeded", "Failed", "Pending"}:
             _spend(state, pod)
-        if not request.dry:
+        if not dry:
             state.verbs.change(PODS, key, _evicted)
-        lifecycle.delete(state.store, PODS, key, wanted.get("deleteOptions") or {})
-    return SUCCESS
+        lifecycle.delete(state.store, PODS, key, options)
 
 
 def _evicted(pod: Json) -> None:

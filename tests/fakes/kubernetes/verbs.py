@@ -82,7 +82,9 @@ class Verbs:
             if key not in self.store.shelf(resource).objects and resource.upsert and not sub:
                 return self.create(resource, found, key[0], dry=dry)
             old = self.get(resource, key).data
-            _check_version(resource, old, found.get("metadata") or {}, blind=resource.blind)
+            about = found.get("metadata") or {}
+            _check_uid(resource, old, about)
+            _check_version(resource, old, about, blind=resource.blind)
             return self._write(resource, old, found, sub, dry=dry)
 
     def replace_patched(self, resource: Resource, key: Key, found: Json, sub: str = "", *, dry: bool = False) -> Json:
@@ -92,7 +94,10 @@ class Verbs:
         """
         with self.store.lock:
             old = self.get(resource, key).data
-            _check_version(resource, old, found.get("metadata") or {}, blind=True)
+            about = found.get("metadata") or {}
+            _check_version(resource, old, about, blind=True)
+            if about.get("uid") not in {None, "", old["metadata"]["uid"]}:
+                raise status.invalid(resource, key[1], [_other_uid(about["uid"])])
             return self._write(resource, old, found, sub, dry=dry)
 
     def change(self, resource: Resource, key: Key, change: Callable[[Json], object], uid: str = "") -> Json | None:
@@ -155,20 +160,26 @@ def _as_if_new(found: Json) -> Json:
 
 def _check_version(resource: Resource, old: Json, about: Json, *, blind: bool) -> None:
     name = old["metadata"]["name"]
-    asked, uid = about.get("resourceVersion"), about.get("uid")
+    asked = about.get("resourceVersion")
     if not asked and not blind:
         cause = status.Cause(
             "FieldValueInvalid", "Invalid value: 0: must be specified for an update", "metadata.resourceVersion"
         )
         raise status.invalid(resource, name, [cause])
-    if uid and uid != old["metadata"]["uid"]:
-        raise status.conflict(
-            resource,
-            name,
-            f"Precondition failed: UID in precondition: {uid}, UID in object meta: {old['metadata']['uid']}",
-        )
     if asked and asked != old["metadata"]["resourceVersion"]:
         raise status.conflict(resource, name)
+
+
+def _check_uid(resource: Resource, old: Json, about: Json) -> None:
+    """A PUT means the object of its uid. (A patch that names another one is not valid, which is a 422.)"""
+    asked, there = about.get("uid"), old["metadata"]["uid"]
+    if asked and asked != there:
+        why = f"Precondition failed: UID in precondition: {asked}, UID in object meta: {there}"
+        raise status.conflict(resource, old["metadata"]["name"], why)
+
+
+def _other_uid(asked: str) -> status.Cause:
+    return status.Cause("FieldValueInvalid", f'Invalid value: "{asked}": field is immutable', "metadata.uid")
 
 
 def _kept(resource: Resource, old: Json, found: Json, sub: str) -> Json:

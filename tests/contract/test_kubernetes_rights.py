@@ -1,0 +1,96 @@
+"""What deploy/k8s grants is enough for what workers do, asked as a worker: by the token of its service account."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.contract.clusters import SECONDS, Place, lease, place, pod, secret
+from tests.unit.deploy.built import kind
+from tests.waiting import until
+from worker.k8s.cluster import EVENTS, LEASES, NODES, PODS, SECRETS, Cluster, Object, Refused, Resource
+from worker.k8s.official import connect
+
+__all__ = ["place"]
+RIGHTS = "rbac.authorization.k8s.io"
+WORKER = "k8s-worker"
+
+
+def role() -> Object:
+    """The workers' own."""
+    (found,) = kind("production", "Role")
+    return found
+
+
+def of_an_account(place: Place) -> str:
+    """Grants the Role to a service account of the test's namespace, and asks for its token."""
+    port, space = place.port, place.port.namespace
+    port.create(Resource("serviceaccounts"), named(None, "v1", "ServiceAccount"))
+    port.create(Resource("roles", RIGHTS), named({"rules": role()["rules"]}, f"{RIGHTS}/v1", "Role"))
+    subject = {"kind": "ServiceAccount", "name": WORKER, "namespace": space}
+    binding = {"roleRef": {"apiGroup": RIGHTS, "kind": "Role", "name": WORKER}, "subjects": [subject]}
+    port.create(Resource("rolebindings", RIGHTS), named(binding, f"{RIGHTS}/v1", "RoleBinding"))
+    asked = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 3600}}
+    said = place.ask("POST", place.path(Resource("serviceaccounts"), WORKER, "token"), asked)
+    assert said.status == 201, said.text
+    return str(said.body["status"]["token"])
+
+
+def named(body: Any, version: str, what: str) -> Object:
+    """An object that is called as the worker's are."""
+    return {"apiVersion": version, "kind": what, "metadata": {"name": WORKER}, **(body or {})}
+
+
+def token(place: Place) -> str:
+    """Of somebody with the workers' Role and nothing else."""
+    if place.fake is None:
+        return of_an_account(place)
+    place.fake.add_token(WORKER, WORKER, role(), namespace=place.port.namespace)
+    return WORKER
+
+
+@pytest.fixture
+def worker(place: Place, tmp_path: Path) -> Iterator[Cluster]:
+    """The product's port with the rights of a worker."""
+    config = yaml.safe_load(place.file.read_text())
+    config["users"] = [{"name": each["name"], "user": {"token": token(place)}} for each in config["users"]]
+    file = tmp_path / "worker"
+    file.write_text(json.dumps(config))
+    found = connect(str(file), place.port.namespace)
+    yield found
+    found.close()
+
+
+class TestRole:
+    def test_is_enough_for_a_pod_s_life(self, worker: Cluster) -> None:
+        made = worker.create(PODS, pod("one"))
+        owner = {"apiVersion": "v1", "kind": "Pod", "name": "one", "uid": made["metadata"]["uid"]}
+        worker.create(SECRETS, secret("one", ownerReferences=[owner]))
+        assert worker.get(SECRETS, "one")["data"]
+        until(lambda: worker.get(PODS, "one")["status"].get("phase") == "Running", SECONDS)
+        worker.patch(PODS, "one", {"metadata": {"annotations": {"deskarena.dev/worker": "1"}}})
+        for resource in (PODS, EVENTS):
+            version = worker.list(resource).version
+            with worker.watch(resource, version, seconds=1) as watch:
+                assert {change.type for change in watch} <= {"BOOKMARK", "ADDED", "MODIFIED"}
+        assert worker.delete(PODS, "one", uid=made["metadata"]["uid"])
+
+    def test_is_enough_for_leases(self, worker: Cluster) -> None:
+        made = worker.create(LEASES, lease("hold", "a"))
+        worker.replace(LEASES, {**made, "spec": {**made["spec"], "holderIdentity": "b"}})
+        assert [one["spec"]["holderIdentity"] for one in worker.list(LEASES).items] == ["b"]
+        assert worker.delete(LEASES, "hold")
+
+    def test_is_not_enough_for_what_workers_do_not_do(self, worker: Cluster) -> None:
+        for ask in (
+            lambda: worker.list(SECRETS),
+            lambda: worker.delete(SECRETS, "one"),
+            lambda: worker.logs("one"),
+            lambda: worker.list(NODES),
+            lambda: worker.list(Resource("configmaps")),
+        ):
+            with pytest.raises(Refused, match="forbidden"):
+                ask()

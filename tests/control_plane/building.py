@@ -1,0 +1,69 @@
+"""Builds the programs of a control plane from a Kubernetes source tree, offline, with what the tree vendors."""
+
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+PROGRAMS = ("kube-apiserver", "kube-controller-manager", "kube-scheduler")
+_OPENAPI = Path("pkg/generated/openapi")
+_TAG = b"+k8s:openapi-gen="
+_VERSION = "k8s.io/kubernetes/vendor/k8s.io/component-base/version"
+_LEFT_OUT = ("code-generator", "sample-apiserver")
+
+
+def environment(tree: Path, cache: Path, inherited: Mapping[str, str]) -> dict[str, str]:
+    """What the Go tools are told: nothing is fetched, and the tree is found as GOPATH/src/k8s.io/kubernetes.
+
+    Args:
+        tree: GOPATH/src/k8s.io/kubernetes.
+        cache: folder of what was compiled.
+        inherited: other variables, such as GOMAXPROCS.
+    """
+    fixed = {"GO111MODULE": "off", "GOPROXY": "off", "GOFLAGS": "", "CGO_ENABLED": "0"}
+    return {**inherited, **fixed, "GOPATH": str(tree.parents[2]), "GOCACHE": str(cache)}
+
+
+def described(tree: Path) -> list[str]:
+    """Packages that the API's own description is made of; those of `vendor/k8s.io` are links into `staging`."""
+    tops = [tree / top for top in ("cmd", "pkg", "plugin", "third_party")]
+    tops += [each for each in (tree / "vendor/k8s.io").iterdir() if each.name not in _LEFT_OUT]
+    found = set()
+    for top in tops:
+        for folder, _, names in os.walk(top):
+            if any(_TAG in (Path(folder) / name).read_bytes() for name in names if name.endswith(".go")):
+                found.add(f"k8s.io/kubernetes/{Path(folder).relative_to(tree)}")
+    return sorted(found)
+
+
+def describe(tree: Path, generator: Path, told: Mapping[str, str]) -> None:
+    """Writes the description, which source packages leave out, into the tree."""
+    command = [
+        str(generator), "--logtostderr", "-i", ",".join(described(tree)), "-p", f"k8s.io/kubernetes/{_OPENAPI}",
+        "-O", "zz_generated.openapi", "-h", "vendor/k8s.io/code-generator/hack/boilerplate.go.txt",
+        "-r", str(generator.with_name("violations")),
+    ]  # fmt: skip
+    subprocess.run(command, cwd=tree, env=dict(told), check=True)
+
+
+def stamped(version: str) -> str:
+    """What the linker is told: which version the programs say that they are, such as 1.20.2."""
+    major, minor, _ = version.split(".")
+    told = {"gitMajor": major, "gitMinor": minor, "gitVersion": f"v{version}"}
+    return " ".join(("-s -w", *(f"-X {_VERSION}.{name}={value}" for name, value in told.items())))
+
+
+def build(tree: Path, into: Path, version: str, *, jobs: int = 1) -> None:
+    """Builds everything into a folder. Some minutes of processor time. Raises CalledProcessError."""
+    into.mkdir(parents=True, exist_ok=True)
+    told = environment(tree, into / "cache", os.environ)
+
+    def compile_(package: str) -> None:
+        command = ["go", "build", "-p", str(jobs), "-ldflags", stamped(version), "-o", f"{into}/", package]
+        subprocess.run(command, cwd=tree, env=told, check=True)
+
+    if not (tree / _OPENAPI / "zz_generated.openapi.go").exists():
+        compile_("./vendor/k8s.io/kube-openapi/cmd/openapi-gen")
+        describe(tree, into / "openapi-gen", told)
+    for name in PROGRAMS:
+        compile_(f"./cmd/{name}")

@@ -1,0 +1,204 @@
+"""Scripted kubelets on a real API server: its scheduler and controllers are real, the nodes are ours.
+
+with scripted_nodes(kubeconfig) as nodes:
+    nodes.add_node("node-1", kvm=4)
+    nodes.script(oom_killed(), name="vm-7-*")
+
+Pods run as on the fake cluster: a behaviour for each, at a loopback address of its own. Nodes renew their leases until
+`lose`; the real node controller does the rest.
+"""
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tests.fakes.kubernetes import status
+from tests.fakes.kubernetes.events import Recorder
+from tests.fakes.kubernetes.kinds import KVM, LEASES, NODES, PODS, Json, Resource, clone
+from tests.fakes.kubernetes.kubelet_logs import LogServer
+from tests.fakes.kubernetes.kubelets import Kubelets, Script, named
+from tests.fakes.kubernetes.loop import Loop
+from tests.fakes.kubernetes.nodes import node_object
+from tests.fakes.kubernetes.raw import Raw, Said
+from tests.fakes.kubernetes.run import Behaviour, Run
+from tests.fakes.kubernetes.store import Key
+from worker.k8s import cluster
+from worker.k8s.official import connect
+
+EVERYWHERE = cluster.Resource("pods", namespaced=False)
+HELD = "kube-node-lease"
+BEAT_SECONDS = 1.0
+
+
+def path_of(resource: Resource, key: Key, sub: str = "") -> str:
+    """An object's address; with no name, its collection's."""
+    root = f"/apis/{resource.api_version}" if resource.group else f"/api/{resource.version}"
+    within = f"/namespaces/{key[0]}" if resource.namespaced else ""
+    return "/".join(part for part in (f"{root}{within}/{resource.plural}", key[1], sub) if part)
+
+
+class Remote:
+    """See Ground: a real API server's objects."""
+
+    def __init__(self, raw: Raw) -> None:
+        self._raw = raw
+
+    def find(self, resource: Resource, key: Key) -> Json | None:
+        """See Ground."""
+        said = self._raw.ask("GET", path_of(resource, key))
+        return None if said.status == 404 else _done(said)
+
+    def create(self, resource: Resource, found: Json, namespace: str = "") -> Json:
+        """See Ground."""
+        whole = {"apiVersion": resource.api_version, "kind": resource.kind, **found}
+        return _done(self._raw.ask("POST", path_of(resource, (namespace, "")), whole))
+
+    def change(self, resource: Resource, key: Key, change: Callable[[Json], object], uid: str = "") -> Json | None:
+        """See Ground. Of what has a status, the status is written."""
+        while (old := self.find(resource, key)) is not None and uid in {"", old["metadata"]["uid"]}:
+            new = clone(old)
+            change(new)
+            if new == old:
+                return old
+            said = self._raw.ask("PUT", path_of(resource, key, "status" if resource.status else ""), new)
+            if said.status not in {404, 409}:
+                return _done(said)
+        return None
+
+    def confirm(self, key: Key, uid: str) -> None:
+        """See Ground."""
+        said = self._raw.ask("DELETE", path_of(PODS, key), {"gracePeriodSeconds": 0, "preconditions": {"uid": uid}})
+        if said.status not in {404, 409}:
+            _done(said)
+
+
+def _done(said: Said) -> Json:
+    """The object that was answered. Raises Refusal, as the fake's own verbs do."""
+    if said.status >= 400:
+        raise status.Refusal(said.status, said.body.get("reason", ""), said.body.get("message", said.text))
+    found: Json = said.body
+    return found
+
+
+class ScriptedNodes:
+    """Nodes of ours in somebody else's cluster.
+
+    Attributes:
+        kubelets: what they run; `default` is what pods do that no script is for.
+    """
+
+    def __init__(self, file: Path, *, pace: float = 0.01) -> None:
+        """Joins. Args: pace: real seconds for one second of a kubelet's own timers."""
+        self._port, self._raw = connect(str(file), "default"), Raw(file)
+        self._ground, self.loop = Remote(self._raw), Loop()
+        self.kubelets = Kubelets(self._ground, self.loop, Recorder(self._ground), pace)
+        self._logs = LogServer(self._pod, self.kubelets.log)
+        self._nodes: set[str] = set()
+        self._over = threading.Event()
+        self._threads = [threading.Thread(target=work, daemon=True) for work in (self._beat, self._follow)]
+        self.loop.start()
+        for thread in self._threads:
+            thread.start()
+
+    def _pod(self, namespace: str, name: str) -> Json | None:
+        return self._ground.find(PODS, (namespace, name))
+
+    def add_node(self, name: str, *, kvm: int = 0, labels: Mapping[str, str] | None = None) -> None:
+        """A node that is ready as soon as the cluster's own controller has seen it."""
+        made = node_object(name, labels or {}, {KVM: str(kvm)} if kvm else {})
+        made["status"]["daemonEndpoints"] = {"kubeletEndpoint": {"Port": self._logs.port}}
+        self._ground.create(NODES, made)
+        self._ground.create(LEASES, {"metadata": {"name": name}, "spec": _renewed(name)}, HELD)
+        self._nodes.add(name)
+
+    def script(self, behaviour: Behaviour, *, name: str = "*", node: str = "*", times: int = -1) -> Script:
+        """As FakeCluster.script."""
+        made = Script(behaviour, named(name, node), times)
+        self.kubelets.scripts.append(made)
+        return made
+
+    def run(self, namespace: str, name: str) -> Run:
+        """As FakeCluster.run."""
+        pod = self._pod(namespace, name)
+        if pod is None:
+            raise KeyError(name)
+        return self.kubelets.runs[pod["metadata"]["uid"]]
+
+    def lose(self, node: str) -> None:
+        """The node is heard no more; its processes run on."""
+        self.kubelets.away.add(node)
+        for run in self.kubelets.of_node(node):
+            run.lost = True
+
+    def find(self, node: str) -> None:
+        """The node is heard again."""
+        self._ground.change(NODES, ("", node), _ready)
+        self.kubelets.come_back(node)
+
+    def _beat(self) -> None:
+        while not self._over.wait(BEAT_SECONDS):
+            for name in self._nodes - self.kubelets.away:
+                self._ground.change(LEASES, (HELD, name), lambda found: found["spec"].update(renewTime=_now()))
+
+    def _follow(self) -> None:
+        """Lists, then watches, and begins anew where the server forgot."""
+        while not self._over.is_set():
+            listed = self._port.list(EVERYWHERE)
+            for pod in listed.items:
+                self._heard("ADDED", pod)
+            for uid in set(self.kubelets.runs) - {pod["metadata"]["uid"] for pod in listed.items}:
+                self.kubelets.lost_sight(uid)
+            try:
+                self._watch(listed.version)
+            except (cluster.Gone, cluster.Unavailable):
+                self._over.wait(BEAT_SECONDS)
+
+    def _watch(self, version: str) -> None:
+        while not self._over.is_set():
+            with self._port.watch(EVERYWHERE, version, seconds=2) as watch:
+                for change in watch:
+                    version = change.version
+                    if change.type != "BOOKMARK":
+                        self._heard(change.type, change.object)
+
+    def _heard(self, kind: str, pod: Json) -> None:
+        if pod["spec"].get("nodeName") in self._nodes:
+            self.kubelets.seen(kind, pod)
+
+    def close(self) -> None:
+        """Leaves: processes end, nodes are taken out of the cluster."""
+        self._over.set()
+        for thread in self._threads:
+            thread.join()
+        self.kubelets.close()
+        self.loop.close()
+        for name in self._nodes:
+            self._raw.ask("DELETE", path_of(NODES, ("", name)))
+            self._raw.ask("DELETE", path_of(LEASES, (HELD, name)))
+        self._logs.close()
+        self._raw.close()
+        self._port.close()
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def _renewed(name: str) -> Json:
+    return {"holderIdentity": name, "leaseDurationSeconds": 40, "renewTime": _now()}
+
+
+def _ready(node: Json) -> None:
+    node["status"]["conditions"] = node_object(node["metadata"]["name"], {}, {})["status"]["conditions"]
+
+
+@contextmanager
+def scripted_nodes(file: Path, *, pace: float = 0.01) -> Iterator[ScriptedNodes]:
+    """Nodes that leave at the end."""
+    made = ScriptedNodes(file, pace=pace)
+    try:
+        yield made
+    finally:
+        made.close()
