@@ -1,6 +1,6 @@
 """`make chaos`: breaks the running stack in seeded random order, and checks after each fault that all still holds.
 
-The exit code says whether everything held. With `--write` the page docs/performance-chaos.md is written.
+The exit code says whether everything held. With `--write` the page of figures is written.
 """
 
 import argparse
@@ -8,9 +8,11 @@ import json
 import signal
 import sys
 
-from tests.chaos.campaign import Settings, conduct, kinds
+from tests.chaos.campaign import LOCAL, Settings, conduct, kinds
+from tests.chaos.clustered import CLUSTER, ClusterStack
 from tests.chaos.plan import only, plan, read_numbers
-from tests.chaos.report import HEAD, PAGE, Outcome, about, table
+from tests.chaos.report import Outcome, about, table, write
+from tests.chaos.stack import ChaosStack
 
 
 def main() -> int:
@@ -20,17 +22,19 @@ def main() -> int:
     parser.add_argument("--faults", type=int, default=200, help="how many")
     parser.add_argument("--only", default="", help="only the faults of these numbers: 3,17-19")
     parser.add_argument("--kinds", default="", help="only faults of these kinds, by comma; makes another campaign")
+    parser.add_argument("--cluster", action="store_true", help="desktops are pods of a fake cluster, which is hit, too")
     parser.add_argument("--stop", action="store_true", help="end at the first violation")
-    parser.add_argument("--write", action="store_true", help="write docs/performance-chaos.md")
+    parser.add_argument("--write", action="store_true", help="write the page of figures below docs")
     parser.add_argument("--list", action="store_true", help="say what would be done, and do nothing")
     options = parser.parse_args()
-    wanted = options.kinds.split(",") if options.kinds else kinds()
+    flavour, work = (ClusterStack, CLUSTER) if options.cluster else (ChaosStack, LOCAL)
+    wanted = options.kinds.split(",") if options.kinds else kinds(flavour.flavour)
     volleys = plan(options.seed, options.faults, wanted)
     if options.only:
         volleys = only(volleys, read_numbers(options.only))
     if options.list:
         lines = [
-            json.dumps({"fault": each.number, "kind": each.kind, **each.fault.__dict__})
+            json.dumps({"fault": each.number, "kind": each.kind, **each.fault.drawn()})
             for v in volleys
             for each in v.faults
         ]
@@ -39,11 +43,11 @@ def main() -> int:
     # Also in the background, where a shell has interrupts ignored: what was broken is mended and ended before we end.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
-    outcome = conduct(Settings(options.seed, options.stop), Outcome(options.seed, options.faults, wanted), volleys)
-    written = table(outcome)
-    sys.stdout.write(written)
+    outcome = Outcome(options.seed, options.faults, wanted, flavour=flavour.flavour)
+    conduct(Settings(options.seed, options.stop, work, flavour), outcome, volleys)
+    sys.stdout.write(table(outcome))
     if options.write:
-        PAGE.write_text(HEAD + written)
+        write(outcome)
     return 0 if outcome.passed else 1
 
 

@@ -21,6 +21,7 @@ from tests.chaos.facts import Facts, read
 from tests.chaos.faults import KINDS, Scene
 from tests.chaos.invariants import Expected, Violation, violations
 from tests.chaos.load import Load, Work, expected_scores
+from tests.chaos.marks import begun_on_closed, named
 from tests.chaos.plan import Planned, Volley
 from tests.chaos.recovery import LIMIT, uptakes
 from tests.chaos.report import Outcome
@@ -48,7 +49,6 @@ LOCAL = Work(
 )
 WELL_SECONDS = 150.0
 END_SECONDS = 420.0
-REST_SECONDS = 60.0
 UNDER_WAY = 3
 """Episodes at a time on four slots: so that a slot is free when a worker is lost."""
 BUSY = 2
@@ -95,7 +95,9 @@ class Campaign:
     def run(self, volleys: Sequence[Volley]) -> None:
         """Everything, from the fault-free run to the end of all episodes."""
         began = time.monotonic()
-        self._wait_well("at the start")
+        if not self._wait_well("at the start"):
+            raise RuntimeError("the stack did not come up; nothing was broken yet")
+        self.stack.furnish()
         say(f"fault-free run of {len(self.settings.work.tasks)} tasks")
         self.expected = expected_scores(self.stack, self.load)
         say(f"done in {time.monotonic() - began:.0f} s; {sum(len(volley.faults) for volley in volleys)} faults follow")
@@ -120,12 +122,13 @@ class Campaign:
         self._wait_for_work(volley.wait)
         self._note_workers()
         self.outcome.load.append(report.load_now())
-        blows = len(self.scene.blows)
+        noted = [len(each) for each in self.scene.notes]
         for words in self._fire(volley):
             say(words)
         healed = time.monotonic()
-        for blow in self.scene.blows[blows:]:
-            blow.alone = len(volley.faults) == 1
+        for known, notes in zip(noted, self.scene.notes, strict=True):
+            for note in notes[known:]:
+                note.alone = len(volley.faults) == 1
         well = self._wait_well(volley.numbers)
         for planned in volley.faults:
             self.outcome.recoveries.setdefault(planned.kind, []).append(time.monotonic() - healed)
@@ -228,7 +231,7 @@ class Campaign:
             self.told.add(str(violation))
             self.outcome.violations.append((numbers, violation))
             say(f"VIOLATED after fault {numbers}: {violation}")
-            again = f"make chaos SEED={self.outcome.seed} FAULTS={self.outcome.faults} ONLY={numbers}"
+            again = f"{self.outcome.command} ONLY={numbers}"
             say(f"     repeat with: {again}; logs are in {self.stack.data / 'logs'} until the end")
 
     def _end(self) -> None:
@@ -237,7 +240,15 @@ class Campaign:
         facts = self._settled()
         number, accepted = stale.replayed(self.stack.world, facts, self.tried)
         self.stale_writes += number
-        self._violated("end", [*violations(facts, self.expected, at_end=True), *accepted])
+        self._violated(
+            "end",
+            [
+                *violations(facts, self.expected, at_end=True),
+                *accepted,
+                *named(facts, self.scene.marks),
+                *begun_on_closed(facts, self.scene.closed),
+            ],
+        )
         self._rest(facts)
         self._note_workers()
         blows = [(row, blow.at, blow.alone) for blow in self.scene.blows if (row := self._row(blow.pid, blow.at))]
@@ -270,10 +281,11 @@ class Campaign:
             Event().wait(0.5)
 
     def _rest(self, facts: Facts) -> None:
-        deadline = time.monotonic() + REST_SECONDS
+        seconds = self.stack.rest_seconds
+        deadline = time.monotonic() + seconds
         while (left := leftovers.at_rest(self.stack, facts)) and time.monotonic() < deadline:
             Event().wait(0.5)
-        sentence = f"{REST_SECONDS:g} s after its last episode a stack has no desktop, evaluator or folder of one"
+        sentence = f"{seconds:g} s after its last episode a stack has no desktop, evaluator or folder of one"
         self._violated("end", [Violation("at rest", sentence, words) for words in left])
 
 
@@ -315,9 +327,9 @@ def conduct(settings: Settings, outcome: Outcome, volleys: Sequence[Volley]) -> 
     return outcome
 
 
-def kinds() -> list[str]:
-    """All kinds of faults, in a fixed order."""
-    return list(KINDS)
+def kinds(flavour: str = "local") -> list[str]:
+    """Kinds of faults that a flavour of the stack has."""
+    return [each.name for each in KINDS.values() if each.flavour in {"", flavour}]
 
 
 def say(words: str) -> None:

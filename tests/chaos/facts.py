@@ -36,7 +36,10 @@ class EpisodeFact:
 
 @dataclass(frozen=True)
 class AttemptFact:
-    """An attempt. `verdicts`: its current evaluations; `late`: events of its steps after the one of its end."""
+    """An attempt. `verdicts`: its current evaluations; `late`: events of its steps after the one of its end.
+
+    `pod`, `node`: UID of the pod that it ran in and the pod's node, empty if in none.
+    """
 
     id: UUID
     episode_id: UUID
@@ -54,6 +57,8 @@ class AttemptFact:
     ended_at: datetime | None
     verdicts: int
     late: int
+    pod: str
+    node: str
 
 
 @dataclass(frozen=True)
@@ -130,6 +135,7 @@ WITH ends AS (
 )
 SELECT a.id, a.episode_id, a.number, a.state, a.live, a.worker_id, a.slot_id, a.lease_id, a.fencing_token,
     a.failure_class, a.failure_message, a.started_at, a.first_observation_at,
+    coalesce(a.desktop->>'pod_uid', '') AS pod, coalesce(a.desktop->>'node', '') AS node,
     a.ended_at, coalesce(late.number, 0) AS late,
     (SELECT count(*) FROM evaluation v WHERE v.attempt_id = a.id AND v.current) AS verdicts
 FROM attempt a LEFT JOIN late ON late.attempt_id = a.id ORDER BY a.id

@@ -45,7 +45,7 @@ def _orphans(stack: ChaosStack, facts: Facts, moment: float) -> list[tuple[str, 
         found.append(
             (f"desktops {sorted(desktops)}", f"{len(desktops)} desktops with {held} leases: {sorted(desktops)}")
         )
-    return [*found, *_of_dead_workers(stack, family)]
+    return [*found, *_of_dead_workers(stack, family), *stack.orphans(facts).items()]
 
 
 def _of_dead_workers(stack: ChaosStack, family: list[Seen]) -> list[tuple[str, str]]:
@@ -76,6 +76,7 @@ def at_rest(stack: ChaosStack, facts: Facts) -> list[str]:
     found += [f"the folder {path}" for path in stack.tmp.glob("deskarena-evidence-*")]
     keepers = list(stack.tmp.glob("deskarena-keepers-*/keeper-*"))
     found += [f"the folder of a dead keeper {path}" for path in keepers[len(WORKERS) :]]
+    found += stack.at_rest()
     found += [f"a desktop's folder {path}" for keeper in keepers for path in keeper.glob("d[0-9]*")]
     return found
 
@@ -88,4 +89,5 @@ def after_the_end(stack: ChaosStack) -> list[str]:
     found += [
         f"mount {line}" for line in Path("/proc/self/mounts").read_text().splitlines() if str(stack.folder) in line
     ]
+    found += stack.left()
     return found + [f"file {path}" for path in stack.tmp.rglob("*")]

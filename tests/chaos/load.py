@@ -112,7 +112,8 @@ class Load:
             try:
                 if missing > 0:
                     self.submit(
-                        self._random.choice(self.work.agents), self._random.sample(self.work.tasks, min(missing, 2))
+                        self._random.choice(self.work.agents),
+                        self._random.sample(self.work.tasks, min(missing, 2, len(self.work.tasks))),
                     )
             except (TimeoutError, httpx.HTTPError):
                 logger.exception("a run could not be submitted")
@@ -137,13 +138,14 @@ def expected_scores(stack: ChaosStack, load: Load) -> Expected:
     found: dict[tuple[str, str], float] = {}
     for row in _ended(stack):
         if row["score"] is None or (row["agent"] == load.work.best and row["score"] < 1):
-            raise RuntimeError(f"without any fault, {row['agent']} at {row['task']}: {row['outcome']} {row['score']}")
+            what = f"{row['agent']} at {row['task']}: {row['outcome']} {row['score']} {row['failure_message']}"
+            raise RuntimeError(f"without any fault, {what}")
         found[row["agent"], row["task"]] = row["score"]
     return found
 
 
 def _ended(stack: ChaosStack) -> Sequence[Mapping[str, Any]]:
-    query = """SELECT a.name AS agent, t.domain || '/' || t.name AS task, e.outcome, e.score,
+    query = """SELECT a.name AS agent, t.domain || '/' || t.name AS task, e.outcome, e.score, e.failure_message,
             extract(epoch FROM e.ended_at - e.started_at) AS seconds
         FROM episode e JOIN run r ON r.id = e.run_id
         JOIN agent a ON a.id = r.agent_id JOIN task t ON t.id = e.task_id"""

@@ -35,7 +35,10 @@ class Volley:
 
 
 def plan(seed: int, number: int, kinds: Sequence[str]) -> list[Volley]:
-    """The whole campaign. Every kind comes equally often: kinds are dealt like cards, deck after deck.
+    """The whole campaign. Kinds are dealt like cards, deck after deck.
+
+    Each is in a deck once; those that take a worker away twice, and nothing else comes together with one that is dealt
+    first: how soon its episodes are taken up is measured where nothing else is broken.
 
     Args:
         seed: of the draw.
@@ -45,10 +48,11 @@ def plan(seed: int, number: int, kinds: Sequence[str]) -> list[Volley]:
     random = Random(f"chaos {seed}")
     dealt, volleys, next_number = _deal(random, kinds), [], 1
     while next_number <= number:
-        size = min(random.choice(TOGETHER), number - next_number + 1)
+        name = next(dealt)
+        size = min(1 if KINDS[name].loses else random.choice(TOGETHER), number - next_number + 1)
         faults = []
         for position in range(size):
-            name = next(dealt)
+            name = next(dealt) if position else name
             after = random.uniform(0.0, 4.0) if position else 0.0
             faults.append(Planned(next_number + position, name, KINDS[name].draw(random), after))
         volleys.append(Volley(tuple(faults), random.uniform(0.5, 4.0)))
@@ -58,7 +62,7 @@ def plan(seed: int, number: int, kinds: Sequence[str]) -> list[Volley]:
 
 def _deal(random: Random, kinds: Sequence[str]) -> Iterator[str]:
     while True:
-        deck = list(kinds)
+        deck = [*kinds, *(name for name in kinds if KINDS[name].loses)]
         random.shuffle(deck)
         yield from deck
 

@@ -11,8 +11,11 @@ from tests.chaos.faults import KINDS
 from tests.chaos.invariants import Violation
 from tests.chaos.recovery import LIMIT, Uptake
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "performance-chaos.md"
-HEAD = """# Performance: what survives
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGES = {"local": "performance-chaos.md", "cluster": "performance-chaos-cluster.md"}
+"""By the flavour of the stack."""
+HEADS = {"local": "# Performance: what survives", "cluster": "# Performance: what survives in a cluster"}
+HEAD = """
 
 Measured by `make chaos`, which breaks the running stack again and again and looks after each fault whether everything
 still holds: [chaos.md](chaos.md) says what is broken, what must hold and how to repeat it. Nothing here is estimated.
@@ -34,6 +37,7 @@ class Outcome:
         counts: episodes by state, attempts, runs, stale writes tried.
         load: load average at the begin and at the end.
         violations: by the numbers of the volley after which they were seen, once each.
+        flavour: of the stack.
     """
 
     seed: int
@@ -50,6 +54,15 @@ class Outcome:
     uptakes: list[Uptake] = field(default_factory=list)
     violations: list[tuple[str, Violation]] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
+    flavour: str = "local"
+
+    @property
+    def command(self) -> str:
+        """What begins it."""
+        every = [each.name for each in KINDS.values() if each.flavour in {"", self.flavour}]
+        words = ["--cluster"] * (self.flavour == "cluster")
+        words += [f"--kinds '{','.join(self.kinds)}'"] * (list(self.kinds) != every)
+        return f"make chaos SEED={self.seed} FAULTS={self.faults}" + (f' ARGS="{" ".join(words)}"' if words else "")
 
     @property
     def slow(self) -> list[Uptake]:
@@ -77,7 +90,7 @@ def table(outcome: Outcome) -> str:
     done = sum(outcome.injected.values())
     part = "" if done == outcome.faults else f" (the first {done} of them)"
     head = (
-        f"`make chaos SEED={outcome.seed} FAULTS={outcome.faults}`{part}, {outcome.began:%Y-%m-%d %H:%M} UTC, "
+        f"`{outcome.command}`{part}, {outcome.began:%Y-%m-%d %H:%M} UTC, "
         f"{outcome.seconds / 60:.0f} minutes. Machine: {machine()}; its load average was {load}."
     )
     lines = [
@@ -131,6 +144,11 @@ def _violation_lines(outcome: Outcome) -> list[str]:
         return []
     lines = ["", "| fault | what did not hold |", "|---|---|"]
     return lines + [f"| {numbers} | {violation} |".replace("\n", " ") for numbers, violation in outcome.violations]
+
+
+def write(outcome: Outcome) -> None:
+    """Writes the page of the campaign's figures."""
+    (DOCS / PAGES[outcome.flavour]).write_text(HEADS[outcome.flavour] + HEAD + table(outcome))
 
 
 def about() -> str:

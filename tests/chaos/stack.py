@@ -5,7 +5,7 @@ import os
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -26,6 +26,7 @@ from backend.cli.embedded.spawn import ChildSpec, GuardedProcess, run_to_end, sp
 from backend.cli.embedded.supervisor import Service, Supervisor
 from backend.db.session import make_engine, session_factory
 from backend.services.stores.folder import FolderStore
+from tests.chaos.facts import Facts
 from tests.chaos.proxy import Lines
 from tests.factories.records import World
 from tests.waiting import until
@@ -44,6 +45,10 @@ class ChaosStack:
     Every line to the database and to the broker leads through a link of `lines` named `worker-1>postgres` and the like.
     The workers are two nodes where the machine lets us give them host names of their own.
     """
+
+    flavour = "local"
+    rest_seconds = 60.0
+    """After the last episode's end, until there is nothing of it any more."""
 
     def __init__(self, *, slots: int = 2) -> None:
         """Starts everything. `slots`: desktops of each worker."""
@@ -65,6 +70,7 @@ class ChaosStack:
 
     def _start(self) -> None:
         self._closing.callback(self._remove)
+        self._found()
         held = self._closing.enter_context(DataFolder(self.data)).children_fd
         self._closing.callback(self.supervisor.stop)
         self.database_url = self._serve("postgres", partial(start_postgres, self.data, durable=False, hold_fds=(held,)))
@@ -81,6 +87,16 @@ class ChaosStack:
         self._stop_read, self._stop_write = os.pipe()
         self._watching = Thread(target=self.supervisor.watch, args=(self._stop_read,), name="supervisor", daemon=True)
         self._watching.start()
+
+    def _found(self) -> None:
+        """What has to be there before all else, and to outlive it; for other flavours."""
+
+    def furnish(self) -> None:
+        """What the work needs beside the starter tasks; for other flavours."""
+
+    def _told(self, worker: str) -> dict[str, str]:  # noqa: ARG002
+        """Further variables of a worker; for other flavours."""
+        return {}
 
     def _broker_starter(self, held: int) -> Callable[[], RunningServer]:
         port: int | None = None
@@ -136,7 +152,8 @@ class ChaosStack:
         specs = [children.api(api, env, listener.fileno()), children.beat(api, env)]
         for name in WORKERS:
             settings = self._settings(name, port)
-            specs.append(self._named(name, children.worker(settings, children.environment(settings, outer), {})))
+            env = {**children.environment(settings, outer), **self._told(name)}
+            specs.append(self._named(name, children.worker(settings, env, {})))
         self.specs = {spec.name: replace(spec, hold_fds=(held,)) for spec in specs}
         for name in self.specs:
             self.supervisor.add(Service(name=name, start=partial(self._spawn, name), stage=1))
@@ -160,6 +177,17 @@ class ChaosStack:
         """Process id of a part, None while it is being started again."""
         process = self.service(name).process
         return None if process is None else process.pid
+
+    def live(self) -> dict[str, int]:
+        """Attempts under way by the worker that has them. Raises Unavailable."""
+        query = "SELECT w.pid, count(*) FROM attempt a JOIN worker w ON w.id = a.worker_id WHERE a.live GROUP BY w.pid"
+        with self.world.work() as session:
+            by_pid = {row[0]: row[1] for row in session.execute(text(query))}
+        return {name: by_pid.get(self.pid(name), 0) for name in WORKERS}
+
+    def has_room(self, live: Mapping[str, int], lost: str) -> bool:
+        """Whether a slot is free without that worker, while so many attempts are under way."""
+        return any(live[name] < self.slots for name in WORKERS if name != lost)
 
     def forgive(self) -> None:
         """Earlier failures count no more, as after a minute of health: each fault finds a healthy stack."""
@@ -208,6 +236,18 @@ class ChaosStack:
     def _remove(self) -> None:
         if self.own_disk:
             until(lambda: _unmounted(self.data), 20.0, what=f"{self.data} can be unmounted")
+
+    def orphans(self, facts: Facts) -> dict[str, str]:  # noqa: ARG002
+        """What seems left behind beside processes, in words by name; for other flavours."""
+        return {}
+
+    def at_rest(self) -> list[str]:
+        """What a stack without work must not have beside processes and folders, in words; for other flavours."""
+        return []
+
+    def left(self) -> list[str]:
+        """What is left beside processes and files once all was stopped, in words; for other flavours."""
+        return []
 
     def close(self) -> None:
         """Ends everything; what the folder still holds is left for who looks whether anything remained."""

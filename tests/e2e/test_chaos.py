@@ -1,17 +1,33 @@
-"""A small campaign on the whole stack; `make chaos` has the large one."""
+"""Small campaigns on the whole stack; `make chaos` has the large ones."""
 
 from dataclasses import replace
 
 import pytest
 
 from tests.chaos.campaign import LOCAL, Settings, conduct, kinds
+from tests.chaos.clustered import CLUSTER, ClusterStack
 from tests.chaos.plan import plan
 from tests.chaos.report import Outcome, table
-from tests.sampling import runs_everything, seed
+from tests.factories.tiny_machine import needs_qemu
+from tests.sampling import runs_everything, sample, seed
 
 pytestmark = [pytest.mark.desktop, pytest.mark.stack, pytest.mark.timeout(1500)]
 FAULTS = 10
 TASKS = ("terminal/count_lines", "terminal/restore_poem", "terminal/make_executable")
+ONE_SEED_IN = 4
+"""A stack, a template and pods of emulated machines: it takes a minute, and runs for SEED=1, 5, 9 and so on."""
+QUICK = (
+    *("delete pod", "evict pod", "put out pod", "out of memory", "replace pod", "kill machine", "kill supervisor"),
+    *("watches end", "cluster loses answers", "reset", "duplicate messages", "lose messages"),
+)
+"""Faults that take no time of their own and leave every worker alive: no pod has to wait for its deadline."""
+
+
+class BriefStack(ClusterStack):
+    """Its workers take their pods along in the end; nobody waits for pods to go by themselves before."""
+
+    def at_rest(self) -> list[str]:
+        return []
 
 
 class TestSmallCampaign:
@@ -27,3 +43,17 @@ class TestSmallCampaign:
         )
         assert sum(outcome.injected.values()) == number
         assert outcome.counts["episodes scored"] >= 2 * len(TASKS)
+
+    @pytest.mark.skipif(not runs_everything() and seed() % ONE_SEED_IN != 1, reason="needs a minute: one seed in four")
+    def test_nor_in_a_cluster(self) -> None:
+        needs_qemu()
+        number = len(QUICK) if runs_everything() else 3
+        wanted = sample(QUICK, number, "chaos")
+        outcome = Outcome(seed(), number, wanted, flavour=BriefStack.flavour)
+        work = replace(CLUSTER, tasks=CLUSTER.tasks[:2], agents=(CLUSTER.best,))
+        conduct(Settings(seed(), work=work, stack=BriefStack), outcome, plan(seed(), number, wanted))
+        assert [f"after fault {numbers}: {violation}" for numbers, violation in outcome.violations] == [], table(
+            outcome
+        )
+        assert sum(outcome.injected.values()) == number
+        assert outcome.counts["episodes scored"] >= 1

@@ -1,12 +1,21 @@
 """What a fault is. One class per way to break something; a kind is a class with what it is aimed at."""
 
+import math
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random
+from threading import Event
+from typing import TypeVar
 
-from tests.chaos.stack import ChaosStack
+from tests.chaos.stack import WORKERS, ChaosStack
 
+T = TypeVar("T")
+PATIENCE = 15.0
+"""Seconds for which a fault waits for something to hit."""
+LOCAL = "local"
+"""Flavour of the stack with local desktops."""
 Draw = Callable[[Random], "Fault"]
 KINDS: dict[str, "KindOfFault"] = {}
 """Every kind by its name, in the order of registration; `tests.chaos.faults` imports all modules."""
@@ -28,18 +37,60 @@ class Blow:
 
 
 @dataclass
+class Mark:
+    """A pod was hit at a moment: an attempt that was lost by it must say what happened.
+
+    Attributes:
+        pod: its UID.
+        at: seconds since 1970.
+        words: one of them is in the failure's message.
+        alone: nothing else was broken at that time.
+    """
+
+    pod: str
+    at: float
+    words: tuple[str, ...]
+    alone: bool = True
+
+
+@dataclass
+class Closed:
+    """A node that takes nothing new.
+
+    Attributes:
+        node: its name.
+        since, until: seconds since 1970.
+        alone: nothing else was broken at that time.
+    """
+
+    node: str
+    since: float
+    until: float = math.inf
+    alone: bool = True
+
+
+@dataclass
 class Scene:
     """What a fault works on, and where it notes what it did.
 
     Attributes:
         stack: the whole stack.
         blows: workers that were taken away.
+        marks: pods that were hit.
+        closed: nodes that took nothing new.
         cancelled: runs that a user cancelled.
     """
 
     stack: ChaosStack
     blows: list[Blow] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list)
+    closed: list[Closed] = field(default_factory=list)
     cancelled: set[str] = field(default_factory=set)
+
+    @property
+    def notes(self) -> "tuple[Sequence[Blow | Mark | Closed], ...]":
+        """All that faults noted, by kind."""
+        return self.blows, self.marks, self.closed
 
 
 class Fault(ABC):
@@ -51,6 +102,10 @@ class Fault(ABC):
     def why_not(self, scene: Scene) -> str:  # noqa: ARG002
         """Why this machine cannot have it; empty if it can."""
         return ""
+
+    def drawn(self) -> dict[str, object]:
+        """What was drawn for it, for whoever reads the plan."""
+        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
 
     @abstractmethod
     def inject(self, scene: Scene) -> str:
@@ -68,18 +123,44 @@ class KindOfFault:
         name: `kill worker-1`.
         about: one sentence for the documentation.
         draw: a fault of the kind.
+        flavour: the stack that has what it breaks; empty = every one.
+        loses: a worker is taken away, so that its episodes are to be taken up by others.
     """
 
     name: str
     about: str
     draw: Draw
+    flavour: str = ""
+    loses: bool = False
 
 
-def kind(name: str, about: str, draw: Draw) -> None:
+def kind(name: str, about: str, draw: Draw, flavour: str = "", *, loses: bool = False) -> None:
     """Registers a kind of fault."""
     if name in KINDS:
         raise ValueError(f"there are two faults {name!r}")
-    KINDS[name] = KindOfFault(name, about, draw)
+    KINDS[name] = KindOfFault(name, about, draw, flavour, loses)
+
+
+def awaited(found: Callable[[], list[T]], seconds: float = PATIENCE) -> list[T]:
+    """What is there, as soon as there is something; nothing if none comes in time."""
+    deadline, pause = time.monotonic() + seconds, Event()
+    while not (there := found()) and time.monotonic() < deadline:
+        pause.wait(0.1)
+    return there
+
+
+def busy_worker(scene: Scene, drawn: str) -> str:
+    """A worker with an attempt under way that another one could take up; the drawn one if it is such a worker.
+
+    None comes in time: the drawn one all the same.
+    """
+
+    def fitting() -> list[str]:
+        live = scene.stack.live()
+        return [name for name in WORKERS if live.get(name) and scene.stack.has_room(live, name)]
+
+    found = awaited(fitting)
+    return drawn if drawn in found or not found else found[0]
 
 
 def chosen(things: list[int], share: float) -> int | None:

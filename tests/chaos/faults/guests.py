@@ -10,14 +10,13 @@ from threading import Event
 from sqlalchemy import text
 
 from tests.chaos import processes
-from tests.chaos.faults.base import Fault, Scene, chosen, kind
+from tests.chaos.faults.base import LOCAL, PATIENCE, Fault, Scene, awaited, chosen, kind
 from tests.chaos.processes import Seen
 from tests.chaos.stack import WORKERS
 
-PATIENCE = 15.0
-"""Seconds for which a fault waits for something to hit."""
 SPARE_AFTER = 1
 """Losses as `guest` after which an episode's guests are left alone: the third is meant to end the episode."""
+SPARED = "an episode under way has had its losses: left alone"
 
 
 class GuestHit(Fault):
@@ -28,8 +27,8 @@ class GuestHit(Fault):
         self._hit: list[int] = []
 
     def inject(self, scene: Scene) -> str:
-        if not _fresh(scene):
-            return "an episode under way has had its losses: left alone"
+        if not fresh(scene):
+            return SPARED
         pid = _awaited(scene, self._is_it, self.share)
         if pid is None:
             return f"no {self.program} is there"
@@ -63,12 +62,11 @@ class EvaluatorKilled(Fault):
 
 def _awaited(scene: Scene, wanted: Callable[[Seen], bool], share: float) -> int | None:
     """One of the processes that are wanted, as soon as there is one."""
-    deadline, pause = time.monotonic() + PATIENCE, Event()
-    while True:
-        found = sorted(each.pid for name in WORKERS for each in _below(scene, name) if wanted(each))
-        if found or time.monotonic() > deadline:
-            return chosen(found, share)
-        pause.wait(0.1)
+
+    def there() -> list[int]:
+        return sorted(each.pid for name in WORKERS for each in _below(scene, name) if wanted(each))
+
+    return chosen(awaited(there), share)
 
 
 def _below(scene: Scene, name: str) -> list[Seen]:
@@ -76,7 +74,7 @@ def _below(scene: Scene, name: str) -> list[Seen]:
     return processes.below(pid, time.time()) if pid else []
 
 
-def _fresh(scene: Scene) -> bool:
+def fresh(scene: Scene) -> bool:
     """Waits until no episode under way has had its losses."""
     deadline, pause = time.monotonic() + PATIENCE * 2, Event()
     while (spared := _spared(scene)) and time.monotonic() < deadline:
@@ -104,10 +102,10 @@ def _kinds() -> None:
         ("session bus", "dbus-daemon", "the session bus of a desktop"),
         ("window manager", "openbox", "the window manager of a desktop"),
     ):
-        kind(f"kill {what}", f"{of} gets SIGKILL", partial(_hit, program))
+        kind(f"kill {what}", f"{of} gets SIGKILL", partial(_hit, program), LOCAL)
         if what.endswith("server"):
-            kind(f"pause {what}", f"{of} stands still", partial(_paused, program))
-    kind("kill evaluator", "a child process that judges gets SIGKILL", lambda r: EvaluatorKilled(r.random()))
+            kind(f"pause {what}", f"{of} stands still", partial(_paused, program), LOCAL)
+    kind("kill evaluator", "a child process that judges gets SIGKILL", lambda r: EvaluatorKilled(r.random()), LOCAL)
 
 
 def _hit(program: str, random: Random) -> Fault:

@@ -2,7 +2,7 @@
 
 from random import Random
 
-from tests.chaos.faults.base import Blow, Fault, Scene, kind
+from tests.chaos.faults.base import Blow, Fault, Scene, busy_worker, kind
 from tests.chaos.faults.parts import any_worker, longer, shorter
 from tests.chaos.proxy import Mode
 from tests.chaos.stack import LEASE, WORKERS, now
@@ -16,9 +16,11 @@ class Line(Fault):
 
     def inject(self, scene: Scene) -> str:
         user, _, server = self.link.partition(">")
-        pid = scene.stack.pid(user)
-        if user in WORKERS and server == "postgres" and self.mode is not Mode.SLOW and self.seconds > LEASE and pid:
-            scene.blows.append(Blow(pid, now()))
+        if user in WORKERS and server == "postgres" and self.mode is not Mode.SLOW and self.seconds > LEASE:
+            user = busy_worker(scene, user)
+            self.link = f"{user}>{server}"
+            if pid := scene.stack.pid(user):
+                scene.blows.append(Blow(pid, now()))
         scene.stack.lines.set(self.link, self.mode, **self.options)
         how = ", ".join(f"{name} {value:.3g}" for name, value in self.options.items())
         return f"{self.link}: {self.mode.value} for {self.seconds:.1f} s {how}".strip()
@@ -59,6 +61,7 @@ kind(
     "part database",
     "the same for longer than a lease; what was swallowed arrives afterwards",
     lambda r: Line(_database(r), Mode.HOLE, longer(r)),
+    loses=True,
 )
 kind(
     "refuse database",

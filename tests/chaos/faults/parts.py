@@ -9,7 +9,7 @@ from random import Random
 import psutil
 
 from tests.chaos import processes
-from tests.chaos.faults.base import Blow, Fault, Scene, chosen, kind
+from tests.chaos.faults.base import LOCAL, Blow, Fault, Scene, busy_worker, chosen, kind
 from tests.chaos.stack import LEASE, WORKERS, now
 
 
@@ -20,10 +20,13 @@ class Kill(Fault):
         self.name, self.number = name, number
 
     def inject(self, scene: Scene) -> str:
+        lost = self.name in WORKERS and self.number is signal.SIGKILL
+        if lost:
+            self.name = busy_worker(scene, self.name)
         pid = scene.stack.pid(self.name)
         if pid is None:
             return f"{self.name} is away already"
-        if self.name in WORKERS and self.number is signal.SIGKILL:
+        if lost:
             scene.blows.append(Blow(pid, now()))
         processes.signal_all([pid], self.number)
         return f"{self.number.name} to {self.name} ({pid})"
@@ -37,10 +40,13 @@ class Pause(Fault):
         self._stopped: list[int] = []
 
     def inject(self, scene: Scene) -> str:
+        lost = self.name in WORKERS and self.seconds > LEASE
+        if lost:
+            self.name = busy_worker(scene, self.name)
         pid = scene.stack.pid(self.name)
         if pid is None:
             return f"{self.name} is away already"
-        if self.name in WORKERS and self.seconds > LEASE:
+        if lost:
             scene.blows.append(Blow(pid, now()))
         below = [each.pid for each in processes.below(pid, time.time())] if self.whole else []
         self._stopped = [pid, *below]
@@ -127,12 +133,17 @@ def any_worker(random: Random) -> str:
     return random.choice(WORKERS)
 
 
-kind("kill worker", "a worker gets SIGKILL", lambda r: Kill(any_worker(r)))
+kind("kill worker", "a worker gets SIGKILL", lambda r: Kill(any_worker(r)), loses=True)
 kind("restart worker", "a worker gets SIGTERM in the middle of attempts", lambda r: Kill(any_worker(r), signal.SIGTERM))
 kind("pause worker", "a worker stands still for less than its lease", lambda r: Pause(any_worker(r), shorter(r)))
-kind("freeze worker", "a worker stands still for longer than its lease", lambda r: Pause(any_worker(r), longer(r)))
-kind("kill keeper", "the keeper of a worker's desktops gets SIGKILL", lambda r: KeeperHit(any_worker(r)))
-kind("pause keeper", "such a keeper stands still", lambda r: KeeperHit(any_worker(r), r.uniform(2.0, 14.0)))
+kind(
+    "freeze worker",
+    "a worker stands still for longer than its lease",
+    lambda r: Pause(any_worker(r), longer(r)),
+    loses=True,
+)
+kind("kill keeper", "the keeper of a worker's desktops gets SIGKILL", lambda r: KeeperHit(any_worker(r)), LOCAL)
+kind("pause keeper", "such a keeper stands still", lambda r: KeeperHit(any_worker(r), r.uniform(2.0, 14.0)), LOCAL)
 kind("kill guard", "the guard of a worker or of the API gets SIGKILL", lambda r: KillGuard(r.choice([*WORKERS, "api"])))
 kind("kill api", "the API gets SIGKILL", lambda _: Kill("api"))
 kind("pause api", "the API stands still", lambda r: Pause("api", r.uniform(2.0, 12.0)))

@@ -8,7 +8,9 @@ from uuid import UUID
 import pytest
 
 from tests.chaos.facts import AttemptFact, EpisodeFact, Facts, LeaseFact, RunFact
+from tests.chaos.faults.base import Closed, Mark
 from tests.chaos.invariants import violations
+from tests.chaos.marks import begun_on_closed, named
 from tests.chaos.recovery import uptakes
 
 BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -43,6 +45,8 @@ LOST = AttemptFact(
     ended_at=at(12),
     verdicts=0,
     late=0,
+    pod="uid-1",
+    node="node-1",
 )
 SCORED = replace(LOST, id=number(41), number=2, state="scored", worker_id=number(2), slot_id=number(21), verdicts=1)
 SCORED = replace(SCORED, lease_id=number(31), fencing_token=8, failure_class=None, started_at=at(13), ended_at=at(20))
@@ -137,3 +141,41 @@ class TestUptakes:
 
     def test_does_not_count_where_something_else_was_broken(self) -> None:
         assert not uptakes(SOUND, [(number(1), at(3).timestamp(), False)])[0].counts
+
+
+class TestNamed:
+    EVICTED = Mark("uid-1", at(3).timestamp(), ("the pod was evicted",))
+
+    def found(self, mark: Mark = EVICTED, **more: Any) -> list[str]:
+        facts = replace(SOUND, attempts=[replace(LOST, **more), SCORED])
+        return [violation.name for violation in named(facts, [mark])]
+
+    def test_an_attempt_that_was_lost_with_its_pod_says_why(self) -> None:
+        assert self.found(failure_message="the desktop is gone: the pod was evicted: Eviction API: evicting") == []
+
+    def test_other_words_and_another_class_are_found(self) -> None:
+        assert self.found(failure_message="the desktop does not answer") == ["named"]
+        assert self.found(failure_message="the pod was evicted", failure_class="guest") == ["named"]
+
+    def test_other_pods_and_attempts_that_had_ended_need_not_say_it(self) -> None:
+        assert self.found(pod="uid-2") == []
+        assert self.found(ended_at=at(2)) == []
+
+    def test_what_came_together_with_another_fault_may_have_another_cause(self) -> None:
+        assert self.found(replace(self.EVICTED, alone=False)) == []
+
+
+class TestBegunOnClosed:
+    CLOSED = Closed("node-1", since=at(-9).timestamp(), until=at(9).timestamp())
+
+    def found(self, closed: Closed) -> list[str]:
+        return [violation.facts.split()[1] for violation in begun_on_closed(SOUND, [closed])]
+
+    def test_an_attempt_that_began_long_after_the_node_was_closed_is_found(self) -> None:
+        assert self.found(self.CLOSED) == [str(LOST.id)]
+
+    def test_not_on_another_node_nor_at_once_nor_afterwards(self) -> None:
+        assert self.found(replace(self.CLOSED, node="node-2")) == []
+        assert self.found(replace(self.CLOSED, since=at(-4).timestamp())) == []
+        assert self.found(replace(self.CLOSED, until=at(0).timestamp())) == []
+        assert self.found(replace(self.CLOSED, alone=False)) == []

@@ -8,7 +8,7 @@ from tests.conftest import ROOT
 
 
 def described(volleys: list[Volley]) -> list[object]:
-    return [(each.number, each.kind, each.after, vars(each.fault)) for volley in volleys for each in volley.faults]
+    return [(each.number, each.kind, each.after, each.fault.drawn()) for volley in volleys for each in volley.faults]
 
 
 class TestPlan:
@@ -21,10 +21,23 @@ class TestPlan:
     def test_numbers_go_from_one_to_the_last(self) -> None:
         assert [each.number for volley in plan(3, 50, kinds()) for each in volley.faults] == list(range(1, 51))
 
-    def test_every_kind_comes_before_any_comes_twice(self) -> None:
-        names = kinds()
-        first = [each.kind for volley in plan(3, len(names), names) for each in volley.faults]
-        assert sorted(first) == sorted(names)
+    @pytest.mark.parametrize("flavour", ["local", "cluster"])
+    def test_a_deck_has_every_kind_and_those_that_lose_a_worker_twice(self, flavour: str) -> None:
+        names = kinds(flavour)
+        deck = sorted([*names, *(name for name in names if KINDS[name].loses)])
+        dealt = [each.kind for volley in plan(3, len(deck), names) for each in volley.faults]
+        assert sorted(dealt) == deck
+
+    def test_what_loses_a_worker_mostly_comes_alone(self) -> None:
+        volleys = plan(3, 200, kinds())
+        losing = [volley for volley in volleys if any(KINDS[each.kind].loses for each in volley.faults)]
+        assert all(len(volley.faults) == 1 for volley in losing if KINDS[volley.faults[0].kind].loses)
+        assert len([volley for volley in losing if len(volley.faults) == 1]) >= 15
+
+    def test_each_stack_gets_what_it_has(self) -> None:
+        assert "kill x server" not in kinds("cluster")
+        assert "drain node" not in kinds("local")
+        assert {"kill worker", "kill postgres", "full disk"} <= set(kinds("cluster")) & set(kinds("local"))
 
     def test_a_longer_campaign_begins_like_a_shorter_one(self) -> None:
         assert described(plan(3, 80, kinds()))[:40] == described(plan(3, 60, kinds()))[:40]

@@ -1,0 +1,195 @@
+"""Nodes of a cluster are cordoned, tainted, drained, lost and taken away; its API is cut, fails, throttles and forgets.
+
+The cluster is a fake one (`tests/fakes/kubernetes`).
+"""
+
+from contextlib import suppress
+from random import Random
+
+from tests.chaos.clustered import FLAVOUR, NODES
+from tests.chaos.faults.base import Closed, Fault, Scene, kind
+from tests.chaos.faults.network import Line
+from tests.chaos.faults.parts import any_worker
+from tests.chaos.faults.pods import EVICTED, cluster_of, evict, mark, running_pods
+from tests.chaos.proxy import Mode
+from tests.chaos.stack import now
+from tests.fakes.kubernetes.faults import Fault as Rule
+from tests.fakes.kubernetes.kinds import NODES as NODE
+from tests.fakes.kubernetes.kinds import PODS
+from tests.fakes.kubernetes.nodes import add_taint
+from tests.fakes.kubernetes.status import Refusal, conflict
+
+TAINT = "chaos.example/maintenance"
+LOST = ("the pod's node is lost", "its node was lost")
+"""As the pod tells it, or the node's own watch, whichever is first."""
+
+
+def close(scene: Scene, node: str) -> Closed:
+    """Notes that a node takes nothing new from now on."""
+    noted = Closed(node, now())
+    scene.closed.append(noted)
+    return noted
+
+
+class Cordoned(Fault):
+    """A node takes no new pods for a while; with `drain` those that it has are evicted, as `kubectl drain` does."""
+
+    def __init__(self, node: str, seconds: float, *, drain: bool = False) -> None:
+        self.node, self.seconds, self.drain = node, seconds, drain
+
+    def inject(self, scene: Scene) -> str:
+        stack = cluster_of(scene)
+        with suppress(KeyError):
+            stack.cluster.cordon(self.node)
+        self._closed = close(scene, self.node)
+        there = running_pods(scene, self.node) if self.drain else []
+        for pod in there:
+            mark(scene, pod, *EVICTED)
+            evict(stack, pod)
+        return f"{self.node} cordoned for {self.seconds:.1f} s" + (f", {len(there)} pods evicted" if self.drain else "")
+
+    def heal(self, scene: Scene) -> None:
+        self._closed.until = now()
+        with suppress(KeyError):
+            cluster_of(scene).cluster.cordon(self.node, on=False)
+
+
+class Tainted(Fault):
+    """A node has a taint that our pods do not tolerate."""
+
+    def __init__(self, node: str, seconds: float) -> None:
+        self.node, self.seconds = node, seconds
+
+    def inject(self, scene: Scene) -> str:
+        self._taint(scene, "NoSchedule")
+        self._closed = close(scene, self.node)
+        return f"{self.node} tainted for {self.seconds:.1f} s"
+
+    def heal(self, scene: Scene) -> None:
+        self._closed.until = now()
+        self._taint(scene)
+
+    def _taint(self, scene: Scene, *effects: str) -> None:
+        with suppress(KeyError):
+            cluster_of(scene).cluster.nodes.change(self.node, lambda node: add_taint(node, TAINT, *effects))
+
+
+class LostNode(Fault):
+    """A node is heard no more for a while; what runs there goes on unseen, or is dead."""
+
+    def __init__(self, node: str, seconds: float, *, dead: bool) -> None:
+        self.node, self.seconds, self.dead = node, seconds, dead
+
+    def inject(self, scene: Scene) -> str:
+        for pod in running_pods(scene, self.node):
+            mark(scene, pod, *LOST)
+        with suppress(KeyError):
+            cluster_of(scene).cluster.lose(self.node, processes=self.dead)
+        return f"{self.node} lost for {self.seconds:.1f} s, {'dead' if self.dead else 'running on'}"
+
+    def heal(self, scene: Scene) -> None:
+        with suppress(KeyError):
+            cluster_of(scene).cluster.find(self.node)
+
+
+class DeletedNode(Fault):
+    """A node is taken away, as a scale-down does, and another of its name comes later."""
+
+    def __init__(self, node: str, seconds: float) -> None:
+        self.node, self.seconds = node, seconds
+
+    def inject(self, scene: Scene) -> str:
+        for pod in running_pods(scene, self.node):
+            mark(scene, pod, *LOST)
+        with suppress(Refusal):
+            cluster_of(scene).cluster.delete_node(self.node)
+        return f"{self.node} deleted for {self.seconds:.1f} s"
+
+    def heal(self, scene: Scene) -> None:
+        stack = cluster_of(scene)
+        if stack.cluster.store.get(NODE, ("", self.node)) is None:
+            stack.add_node(self.node)
+
+
+class ApiHit(Fault):
+    """The cluster's API is away, fails, throttles, is slow, answers 409, loses answers, or forgets old versions."""
+
+    def __init__(self, how: str, seconds: float) -> None:
+        self.how, self.seconds = how, seconds
+
+    def inject(self, scene: Scene) -> str:
+        cluster = cluster_of(scene).cluster
+        match self.how:
+            case "resets everything":
+                cluster.faults.away = True
+                cluster.api.cut_connections()
+            case "fails":
+                cluster.faults.fail(times=-1)
+            case "throttles":
+                cluster.faults.throttle(times=-1)
+            case "is slow":
+                cluster.faults.slow(1.0)
+            case "answers 409":
+                changes = ("update", "patch", "delete")
+                cluster.faults.add(Rule(changes, times=-1, refusal=lambda: conflict(PODS, "chaos")))
+            case "loses answers":
+                cluster.faults.cut("create", "update", "delete", "patch", times=6, after=True)
+            case _:
+                cluster.compact()
+                cluster.api.cut_watches()
+        return f"the cluster's API {self.how}" + (f" for {self.seconds:.1f} s" if self.seconds else "")
+
+    def heal(self, scene: Scene) -> None:
+        if self.seconds:
+            cluster_of(scene).cluster.faults.clear()
+
+
+def _node(random: Random) -> str:
+    return random.choice(NODES)
+
+
+def _while(random: Random) -> float:
+    return random.uniform(4.0, 20.0)
+
+
+def _kinds() -> None:
+    kind("cordon node", "a node is cordoned", lambda r: Cordoned(_node(r), _while(r)), FLAVOUR)
+    kind(
+        "drain node",
+        "a node is cordoned and its pods are evicted",
+        lambda r: Cordoned(_node(r), _while(r), drain=True),
+        FLAVOUR,
+    )
+    kind("taint node", "a node has a taint that no pod tolerates", lambda r: Tainted(_node(r), _while(r)), FLAVOUR)
+    kind(
+        "lose node",
+        "a node is heard no more; its pods run on",
+        lambda r: LostNode(_node(r), _while(r), dead=False),
+        FLAVOUR,
+    )
+    kind(
+        "kill node",
+        "a node is heard no more; all that ran there is dead",
+        lambda r: LostNode(_node(r), _while(r), dead=True),
+        FLAVOUR,
+    )
+    kind("delete node", "a node is taken away", lambda r: DeletedNode(_node(r), _while(r)), FLAVOUR)
+    for name, sentence, how in (
+        ("cluster away", "the cluster's API resets every connection", "resets everything"),
+        ("cluster fails", "the cluster's API answers 500", "fails"),
+        ("cluster throttles", "the cluster's API answers 429", "throttles"),
+        ("cluster slow", "the cluster's API takes a second more for each request", "is slow"),
+        ("cluster conflicts", "the cluster's API answers every change with 409", "answers 409"),
+        ("cluster loses answers", "the cluster's API does what it is asked, and its answer is lost", "loses answers"),
+    ):
+        kind(name, sentence, lambda r, how=how: ApiHit(how, _while(r)), FLAVOUR)  # type: ignore[misc]
+    kind("watches end", "all watches end, and old versions are gone (410)", lambda _: ApiHit("forgets", 0.0), FLAVOUR)
+    kind(
+        "cut cluster",
+        "a worker's line to the cluster's API is a black hole",
+        lambda r: Line(f"{any_worker(r)}>cluster", Mode.HOLE, _while(r)),
+        FLAVOUR,
+    )
+
+
+_kinds()

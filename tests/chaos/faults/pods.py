@@ -1,0 +1,236 @@
+"""Pods of a cluster are hit: deleted, evicted, short of memory, replaced, without an image; their machines killed.
+
+The cluster is a fake one (`tests/fakes/kubernetes`), whose pods run the real process of a pod.
+"""
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from random import Random
+
+from tests.chaos import processes
+from tests.chaos.clustered import FLAVOUR, ClusterStack, ending
+from tests.chaos.faults.base import Fault, Mark, Scene, awaited, chosen, kind
+from tests.chaos.faults.guests import SPARED, fresh
+from tests.chaos.stack import now
+from tests.fakes.kubernetes import lifecycle
+from tests.fakes.kubernetes.behaviours import evicted, image_pull_back_off, oom_killed, running
+from tests.fakes.kubernetes.kinds import PODS, Json
+from tests.fakes.kubernetes.status import Refusal
+from tests.fakes.kubernetes.subresources import evict_pod
+
+FINALIZER = "chaos.example/stuck"
+DELETED = ("somebody deleted the pod",)
+EVICTED = ("the pod was evicted",)
+KILLED = ("the pod ended",)
+MEMORY = ("the pod was ended for its memory",)
+# A pod that is deleted by force is gone before the other one comes.
+REPLACED = ("another pod has its name", *DELETED)
+
+
+def cluster_of(scene: Scene) -> ClusterStack:
+    """The stack of the scene, if it has a cluster."""
+    if not isinstance(scene.stack, ClusterStack):
+        raise TypeError("this fault needs a stack with a cluster")
+    return scene.stack
+
+
+def running_pods(scene: Scene, node: str = "") -> list[Json]:
+    """Pods that run, of one node or of all, by name."""
+    found = [pod for pod in cluster_of(scene).all_pods() if pod["status"].get("phase") == "Running" and not ending(pod)]
+    return sorted(
+        (pod for pod in found if not node or pod["spec"].get("nodeName") == node),
+        key=lambda pod: str(pod["metadata"]["name"]),
+    )
+
+
+def one_pod(scene: Scene, share: float) -> Json | None:
+    """A pod in which an attempt lives, as soon as there is one; None if none comes."""
+
+    def used() -> list[Json]:
+        uids = cluster_of(scene).pods_in_use()
+        return [pod for pod in running_pods(scene) if pod["metadata"]["uid"] in uids]
+
+    found = awaited(used)
+    index = chosen(list(range(len(found))), share)
+    return None if index is None else found[index]
+
+
+def mark(scene: Scene, pod: Json, *words: str) -> None:
+    """Notes what an attempt that is lost with the pod must say."""
+    scene.marks.append(Mark(pod["metadata"]["uid"], now(), words))
+
+
+def deleted(stack: ClusterStack, pod: Json) -> None:
+    """Has somebody delete a pod; one that is gone by then is left alone."""
+    with suppress(Refusal):
+        lifecycle.delete(stack.cluster.store, PODS, key_of(pod), {"preconditions": {"uid": pod["metadata"]["uid"]}})
+
+
+def key_of(pod: Json) -> tuple[str, str]:
+    """Namespace and name."""
+    return pod["metadata"]["namespace"], pod["metadata"]["name"]
+
+
+def evict(stack: ClusterStack, pod: Json) -> None:
+    """What `kubectl drain` asks for a pod; one that is gone by then is left alone."""
+    with suppress(Refusal):
+        evict_pod(stack.cluster.state, key_of(pod))
+
+
+def out_of_memory(stack: ClusterStack, pod: Json) -> None:
+    """The kernel ends its container."""
+    stack.cluster.run(*key_of(pod)).follow(oom_killed())
+
+
+def put_out(stack: ClusterStack, pod: Json) -> None:
+    """Its node is short of disk, and ends it."""
+    stack.cluster.run(*key_of(pod)).follow(evicted())
+
+
+def replaced(stack: ClusterStack, pod: Json) -> None:
+    """Somebody puts another of its name in its place."""
+    stack.cluster.replace(*key_of(pod))
+
+
+class PodHit(Fault):
+    """Something happens to one pod in which an attempt lives."""
+
+    def __init__(
+        self, what: str, share: float, hit: Callable[[ClusterStack, Json], None], words: tuple[str, ...]
+    ) -> None:
+        self.what, self.share, self.words = what, share, words
+        self._hit = hit
+
+    def inject(self, scene: Scene) -> str:
+        pod = one_pod(scene, self.share)
+        if pod is None:
+            return "no pod is in use"
+        mark(scene, pod, *self.words)
+        with suppress(KeyError, Refusal):
+            self._hit(cluster_of(scene), pod)
+        return f"pod {pod['metadata']['name']} on {pod['spec'].get('nodeName')} {self.what}"
+
+
+class Stuck(Fault):
+    """A pod is deleted and stays Terminating by somebody's finalizer."""
+
+    def __init__(self, share: float, seconds: float) -> None:
+        self.share, self.seconds = share, seconds
+        self._pod: Json | None = None
+
+    def inject(self, scene: Scene) -> str:
+        self._pod = one_pod(scene, self.share)
+        if self._pod is None:
+            return "no pod is in use"
+        mark(scene, self._pod, *DELETED)
+        self._finalizers(scene, [FINALIZER])
+        deleted(cluster_of(scene), self._pod)
+        return f"pod {self._pod['metadata']['name']} deleted and stuck for {self.seconds:.1f} s"
+
+    def heal(self, scene: Scene) -> None:
+        if self._pod is not None:
+            self._finalizers(scene, [])
+
+    def _finalizers(self, scene: Scene, wanted: list[str]) -> None:
+        def change(found: Json) -> None:
+            found["metadata"].pop("finalizers", None)
+            if wanted:
+                found["metadata"]["finalizers"] = wanted
+
+        if self._pod is not None:
+            cluster_of(scene).cluster.verbs.change(PODS, key_of(self._pod), change, self._pod["metadata"]["uid"])
+
+
+class NoImage(Fault):
+    """A pod is deleted, and no node can pull the image of a new one for a while."""
+
+    def __init__(self, share: float, seconds: float) -> None:
+        self.share, self.seconds = share, seconds
+
+    def inject(self, scene: Scene) -> str:
+        stack = cluster_of(scene)
+        stack.cluster.script(image_pull_back_off("chaos: no such image"))
+        pod = one_pod(scene, self.share)
+        if pod is not None:
+            mark(scene, pod, *DELETED)
+            deleted(stack, pod)
+        return f"images cannot be pulled for {self.seconds:.1f} s"
+
+    def heal(self, scene: Scene) -> None:
+        stack = cluster_of(scene)
+        works = running(stack.pods.start)
+        stack.cluster.script(works)
+        # A real kubelet tries again by itself.
+        for pod in stack.all_pods():
+            if pod["status"].get("phase") == "Pending" and pod["spec"].get("nodeName"):
+                with suppress(KeyError):
+                    stack.cluster.run(*key_of(pod)).follow(works)
+
+
+class MachineHit(Fault):
+    """A process of a pod is killed or stopped for a while: its machine's QEMU, or its supervisor."""
+
+    def __init__(self, program: str, share: float, seconds: float = 0.0) -> None:
+        self.program, self.share, self.seconds = program, share, seconds
+        self._hit: list[int] = []
+
+    def inject(self, scene: Scene) -> str:
+        if not fresh(scene):
+            return SPARED
+        found = sorted(each.pid for each in awaited(self._there))
+        pid = chosen(found, self.share)
+        if pid is None:
+            return f"no {self.program} runs"
+        self._hit = [pid]
+        processes.signal_all(self._hit, signal.SIGSTOP if self.seconds else signal.SIGKILL)
+        return f"{self.program} ({pid}) {f'stands still for {self.seconds:.1f} s' if self.seconds else 'killed'}"
+
+    def _there(self) -> list[processes.Seen]:
+        below = processes.below(os.getpid(), time.time())
+        return [each for each in below if any(self.program in word for word in each.words[:4])]
+
+    def heal(self, scene: Scene) -> None:
+        if self.seconds:
+            processes.signal_all(self._hit, signal.SIGCONT)
+
+
+def _hit(what: str, hit: Callable[[ClusterStack, Json], None], words: tuple[str, ...], random: Random) -> Fault:
+    return PodHit(what, random.random(), hit, words)
+
+
+def _while(random: Random) -> float:
+    return random.uniform(4.0, 20.0)
+
+
+def _kinds() -> None:
+    for name, sentence, what, hit, words in (
+        ("delete pod", "somebody deletes a pod", "deleted", deleted, DELETED),
+        ("evict pod", "a pod is evicted over the API", "evicted", evict, EVICTED),
+        ("put out pod", "a pod's node is short of disk and ends it", "put out", put_out, EVICTED),
+        ("out of memory", "a pod is ended for want of memory", "out of memory", out_of_memory, MEMORY),
+        ("replace pod", "another pod of its name is put in a pod's place", "replaced", replaced, REPLACED),
+    ):
+        kind(name, sentence, partial(_hit, what, hit, words), FLAVOUR)
+    for name, sentence, program in (
+        ("machine", "the QEMU of a machine", "qemu-system"),
+        ("supervisor", "the first process of a pod", "worker.qemu.supervisor"),
+    ):
+        kind(f"kill {name}", f"{sentence} gets SIGKILL", partial(_machine, program), FLAVOUR)
+        kind(f"pause {name}", f"{sentence} stands still", partial(_paused, program), FLAVOUR)
+    kind("stuck pod", "a pod is deleted and a finalizer keeps it", lambda r: Stuck(r.random(), _while(r)), FLAVOUR)
+    kind("no image", "the pods' image cannot be pulled", lambda r: NoImage(r.random(), _while(r)), FLAVOUR)
+
+
+def _machine(program: str, random: Random) -> Fault:
+    return MachineHit(program, random.random())
+
+
+def _paused(program: str, random: Random) -> Fault:
+    return MachineHit(program, random.random(), random.uniform(2.0, 15.0))
+
+
+_kinds()

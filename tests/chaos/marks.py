@@ -1,0 +1,64 @@
+"""What hit a pod is named in the words of the failure, and a closed node begins nothing: from rows, pure."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+from tests.chaos.facts import AttemptFact, Facts
+from tests.chaos.faults.base import Closed, Mark
+from tests.chaos.invariants import Violation
+
+SENTENCE = "an attempt that was lost with its pod is the cluster's, and says what became of the pod"
+NOTICED = 6.0
+"""Seconds until a node that was cordoned or tainted takes nothing new any more, on a busy machine."""
+CLOSED = f"nothing begins on a node {NOTICED:g} s after it was cordoned or tainted"
+LEEWAY = timedelta(seconds=1)
+"""Between our look at the pods and our hit."""
+
+
+def named(facts: Facts, marks: Sequence[Mark]) -> list[Violation]:
+    """Attempts that were lost with a pod that was hit, and say something else.
+
+    Args:
+        facts: at the end.
+        marks: those that came together with another fault are left out: that one may have been first.
+    """
+    return [
+        Violation(
+            "named", SENTENCE, f"attempt {each.id} in pod {mark.pod}: {each.failure_class} {each.failure_message}"
+        )
+        for mark in marks
+        if mark.alone
+        for each in facts.attempts
+        if _was_hit(each, mark) and each.failure_class and not _says(each, mark)
+    ]
+
+
+def _was_hit(attempt: AttemptFact, mark: Mark) -> bool:
+    moment = datetime.fromtimestamp(mark.at, UTC)
+    return (
+        attempt.pod == mark.pod
+        and attempt.started_at < moment + LEEWAY
+        and (attempt.ended_at is None or attempt.ended_at >= moment)
+    )
+
+
+def _says(attempt: AttemptFact, mark: Mark) -> bool:
+    return attempt.failure_class == "cluster" and any(words in attempt.failure_message for words in mark.words)
+
+
+def begun_on_closed(facts: Facts, closed: Sequence[Closed]) -> list[Violation]:
+    """Attempts that began on a node that was closed.
+
+    Args:
+        facts: at the end.
+        closed: those that came together with another fault are left out: nobody may have been told of them.
+    """
+    return [
+        Violation(
+            "closed", CLOSED, f"attempt {each.id} on {each.node} at {each.started_at}, closed at {shut.since:.0f}"
+        )
+        for shut in closed
+        if shut.alone
+        for each in facts.attempts
+        if each.node == shut.node and shut.since + NOTICED < each.started_at.timestamp() < shut.until
+    ]
