@@ -7,7 +7,8 @@ MAKEFLAGS += --no-print-directory
 PYTHON ?= python3
 APPS ?= base
 SEED ?= 0
-JOBS ?= 2
+# More than processors: half of the tests' time is waiting for desktops, browsers and servers.
+JOBS ?= $(shell echo $$(( $$(nproc) * 3 / 2 )))
 ARGS ?=
 FAULTS ?= 200
 ONLY ?=
@@ -16,7 +17,7 @@ TESTS ?= tests
 
 BIN := .venv/bin
 PREPARE := $(PYTHON) -m scripts.prepare --apps $(APPS)
-PYTEST := DESKARENA_TEST_SEED=$(SEED) $(BIN)/python -m pytest -n $(JOBS) --dist loadfile -rs
+PYTEST := DESKARENA_TEST_SEED=$(SEED) $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -rs
 COMPILE := .venv/bin/python -m uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--quiet --custom-compile-command "make lock" $(if $(UPGRADE),--upgrade)
 
@@ -24,7 +25,7 @@ COMPILE := .venv/bin/python -m uv pip compile --universal --python-version 3.11 
 help: ## List the targets
 	@echo "make TARGET [VARIABLE=value]"
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /|/' | awk -F'|' '{printf "  %-11s %s\n", $$1, $$2}'
-	@echo "variables: PYTHON=python3.12  APPS=full (LibreOffice, Chromium, VLC, GIMP)  SEED=n  TESTS=path  ARGS='for deskarena up'"
+	@echo "variables: PYTHON=python3.12  APPS=full (LibreOffice, Chromium, VLC, GIMP)  SEED=n  TESTS=path  JOBS=n  ARGS='for deskarena up'"
 
 .PHONY: setup
 setup: ## Make this checkout ready: environment, pinned packages, system packages for local desktops
@@ -100,7 +101,7 @@ bench-rolling: ## Replace every process of the service under load and write docs
 	@$(BIN)/python -m tests.bench.rolling $(ARGS)
 
 .PHONY: bench-schedule
-bench-schedule: setup ## Measure the scheduler with nearly 50,000 episodes on 1,000 simulated slots and write docs/performance-schedule.md
+bench-schedule: setup ## Measure the scheduler with more than 50,000 episodes on 1,000 simulated slots and write docs/performance-schedule.md
 	@$(BIN)/python -m tests.bench.schedule $(ARGS)
 
 .PHONY: bench-wine

@@ -12,7 +12,7 @@ from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
 from backend.db.session import make_engine
-from tests import databases
+from tests import databases, order
 from tests.sampling import runs_everything, seed
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -33,6 +33,13 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Records how long the test files take, if DESKARENA_TEST_SECONDS says where."""
+    path = os.environ.get("DESKARENA_TEST_SECONDS")
+    if path and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(order.Recorder(Path(path)))
+
+
 def pytest_report_header() -> str:
     """Tells how to repeat this run's samples."""
     scope = "everything (make test-all)" if runs_everything() else "without tests marked long"
@@ -40,9 +47,15 @@ def pytest_report_header() -> str:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves the tests marked `long` to `make test-all`, and says so by counting them as deselected."""
-    if runs_everything():
-        return
+    """Leaves the tests marked `long` to `make test-all` and orders the files for the processes that share them."""
+    if not runs_everything():
+        _without_long(config, items)
+    if hasattr(config, "workerinput"):  # One of several processes; a person's single one keeps the order of the files.
+        order.arrange(items)
+
+
+def _without_long(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Says that there are such tests by counting them as deselected."""
     long = [item for item in items if item.get_closest_marker("long")]
     items[:] = [item for item in items if not item.get_closest_marker("long")]
     config.hook.pytest_deselected(items=long)
@@ -83,9 +96,16 @@ def postgres_url(postgres_server: str) -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(scope="module")
+def shared_database(postgres_server: str) -> Iterator[str]:
+    """One database per file, for tests that commit and empty it afterwards (see `tests.factories.records.emptied`)."""
+    with databases.copied(postgres_server) as url:
+        yield url
+
+
 @pytest.fixture
 def fresh_database(postgres_server: str) -> Iterator[str]:
-    """A migrated database of this test's own: for tests that commit, or that start processes."""
+    """A migrated database of this test's own: for tests that start processes or change tables."""
     with databases.copied(postgres_server) as url:
         yield url
 

@@ -7,7 +7,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def until(condition: Callable[[], T], seconds: float = 10.0, *, what: str = "") -> T:
+def until(condition: Callable[[], T], seconds: float = 30.0, *, what: str = "") -> T:
     """The first true value of `condition`; fails the test when there is none in time."""
     deadline = time.monotonic() + seconds
     while True:

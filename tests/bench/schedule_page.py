@@ -12,7 +12,7 @@ HEAD = """# Performance of the scheduler
 Measured by `make bench-schedule`, which writes this page. Slots, nodes and guests are [simulated](simulator.md); a real
 PostgreSQL that waits for the disk as it does in use, and the real services are not. Two processes do the part of the
 workers of 50 nodes with 20 slots each; they and PostgreSQL share the machine. As many episodes wait as the table says,
-nearly 50,000: four projects with weights 4, 3, 2 and 1 have three runs each, a fifth has a run of a higher priority.
+more than 50,000: four projects with weights 4, 3, 2 and 1 have three runs each, a fifth has a run of a higher priority.
 
 *Leases a second*: all 1,000 slots are free, the clock runs until each has a lease and an attempt. *Free slot to lease*:
 while attempts of 1,000 slots begin, write and end at the rate that is named, from the commit that ended the one to the
@@ -24,18 +24,24 @@ _MAKESPAN = """
 ## Makespan of WindowsAgentArena's 154 tasks on 40 slots
 
 In virtual time, in units of the lower bound, which is the longest task or the whole work divided by the slots; the mean
-over {seeds} seeds, with the 95 % interval of that mean (Student's t). An agent plays all tasks and then all again:
-*first run* knows only step budgets, *second run* also how long the first took. Beside it, with the very same seconds:
-*slices*, each slot has its part of the list beforehand, as WAA shares them out; *queue*, one queue in the order of the
-file, as OSWorld's runner has it; *foresight*, the longest first as if all lengths were known. These three are computed
-without any overhead; what ours costs in real time is above.
+over {seeds} seeds, with the 95 % interval of that mean (Student's t). An agent plays all tasks, then all again: its
+*first* run knows only step budgets and what ends meanwhile, its *second* also how long the first took, and so on.
+Beside it, with the very same seconds: *slices*, each slot has its part of the list beforehand, as WAA shares them out;
+*queue*, one queue in the order of the file, as OSWorld's runner has it; *typical*, the longest first by what each task
+typically takes, as if the past had told it without error; *foresight*, the longest first as if all lengths were known.
+These are computed without any overhead; what ours costs in real time is above.
+
+The aim is held against the recorded lengths as they are (deviation 0): then the past tells them exactly. Where they
+differ from run to run nobody knows them beforehand: *typical* is what the same order comes to with a perfect past, and
+what is above it is the price of a short one.
 
 What is recorded of the lengths, and what is assumed: `tests/simulator/durations.py`. Nobody publishes by how much the
 same task differs from run to run: the assumption is a factor of standard deviation {noise}; {others}.
 
-| factor's deviation | run | ours | slices | queue | foresight |
-|---|---|---|---|---|---|
+| factor's deviation | run | ours | slices | queue | typical | foresight |
+|---|---|---|---|---|---|---|
 """
+_POLICIES = ("ours", "slices", "queue", "typical", "foresight")
 
 
 def makespans(spans: Mapping[float, Sequence[Sequence[Play]]]) -> str:
@@ -44,9 +50,9 @@ def makespans(spans: Mapping[float, Sequence[Sequence[Play]]]) -> str:
     others = "others are in the table, too" if len(spans) > 1 else "no other was played"
     lines = [_MAKESPAN.format(noise=NOISE, seeds=seeds, others=others)]
     for noise, by_seed in spans.items():
-        for name, at in (("first", 0), ("second", 1)):
+        for at, name in enumerate(("first", "second", "third")[: len(by_seed[0])]):
             runs = [runs[at] for runs in by_seed]
-            columns = [[getattr(play, policy) for play in runs] for policy in ("ours", "slices", "queue", "foresight")]
+            columns = [[getattr(play, policy) for play in runs] for policy in _POLICIES]
             lines.append(f"| {noise:g} | {name} | {' | '.join(map(mean_words, columns))} |\n")
     return "".join(lines)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.config import Settings
+from tests.factories.light_pods import LightPods, light_pods
 from tests.factories.vm_pods import VmPods, vm_pods
 from tests.fakes.kubernetes.behaviours import running
 from tests.fakes.kubernetes.cluster import FakeCluster, fake_cluster
@@ -24,7 +25,7 @@ class Place:
     """A cluster of two nodes and what runs in it."""
 
     cluster: FakeCluster
-    pods: VmPods
+    pods: VmPods | LightPods
     kubeconfig: Path
     data: Path
 
@@ -72,14 +73,26 @@ def secret_of(cluster: FakeCluster) -> Callable[[str, str], Mapping[str, str] | 
 def k8s_place(folder: Path, furnish: Callable[[Path], object]) -> Iterator[Place]:
     """A cluster of two nodes that is gone at the end. Args: furnish: puts machine images into a folder."""
     with fake_cluster() as cluster, vm_pods(secret_of(cluster), furnish) as pods:
-        cluster.create(
-            {
-                "apiVersion": "v1",
-                "kind": "Namespace",
-                "metadata": {"name": NAMESPACE, "labels": {"pod-security.kubernetes.io/enforce": "restricted"}},
-            }
-        )
-        for name in ("node-1", "node-2"):
-            cluster.add_node(name, kvm=50)
-        cluster.script(running(pods.start))
+        _furnish(cluster, pods)
         yield Place(cluster, pods, cluster.kubeconfig(folder / "kubeconfig", namespace=NAMESPACE), folder)
+
+
+@contextmanager
+def light_place(folder: Path) -> Iterator[Place]:
+    """The same with pods that have no machines, only guests that answer: up within a second."""
+    with fake_cluster() as cluster, light_pods(secret_of(cluster)) as pods:
+        _furnish(cluster, pods)
+        yield Place(cluster, pods, cluster.kubeconfig(folder / "kubeconfig", namespace=NAMESPACE), folder)
+
+
+def _furnish(cluster: FakeCluster, pods: VmPods | LightPods) -> None:
+    cluster.create(
+        {
+            "apiVersion": "v1",
+            "kind": "Namespace",
+            "metadata": {"name": NAMESPACE, "labels": {"pod-security.kubernetes.io/enforce": "restricted"}},
+        }
+    )
+    for name in ("node-1", "node-2"):
+        cluster.add_node(name, kvm=50)
+    cluster.script(running(pods.start))

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import update
+from sqlalchemy import delete, update
 from sqlalchemy.orm import Session
 
-from backend.db.models import Actor, Episode, Project, Run, Worker
+from backend.db.models import Actor, Base, Episode, Project, Run, Worker
 from backend.db.session import SessionFactory, make_engine, session_factory, unit_of_work
 from backend.domain.episode import EndedBy
 from backend.domain.errors import FailureClass
@@ -176,3 +176,13 @@ def world(url: str) -> Iterator[World]:
         yield World(session_factory(engine))
     finally:
         engine.dispose()
+
+
+@contextmanager
+def emptied(url: str) -> Iterator[World]:
+    """An installation in the database at `url`, which is emptied afterwards: a fourth of what a new one costs."""
+    with world(url) as made:
+        yield made
+        with made.work() as session:
+            for table in reversed(Base.metadata.sorted_tables):
+                session.execute(delete(table))

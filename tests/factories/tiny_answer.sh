@@ -50,7 +50,18 @@ case "$method $path" in
 "POST /trust") answer '200 OK' '{"status": "success"}' ;;
 # No way out: the line is held and never begins. A refusal would be followed by the next try.
 "GET /egress") exec sleep 1000 ;;
-"POST /settled" | "POST /input") answer '200 OK' '{"status": "success"}' ;;
+"POST /settled") answer '200 OK' '{"status": "success"}' ;;
+"POST /input")
+    echo >>/done
+    answer '200 OK' '{"status": "success"}'
+    ;;
+# One label that says how many inputs there were.
+"GET /accessibility")
+    [ -f /done ] || : >/done
+    answer '200 OK' "{\"AT\": \"<desktop-frame><label name='inputs' showing='true' screencoord='(9, 9)' \
+size='(9, 9)'>$(wc -l </done)</label></desktop-frame>\"}"
+    ;;
+"GET /windows") answer '200 OK' '{"windows": []}' ;;
 "GET /stable") answer '200 OK' '{"status": "success", "stable": true, "elapsed": 0}' ;;
 "POST /restored")
     printf '%s' "$body" | sed -n 's/.*"secret": *"\([^"]*\)".*/\1/p' >/secret

@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from backend.services import upkeep
 from backend.services.claims import Claim
+from tests.factories.records import World
 from tests.simulator.clock import Clock
 from tests.simulator.durations import Length, played, typical_lengths, waa_tasks
 from tests.simulator.installations import Share, import_waa, submit, virtual_time
@@ -13,8 +15,10 @@ from tests.simulator.timelines import VirtualTime
 from tests.simulator.workers import Fate, Setting, SimulatedWorker
 
 NODES, SLOTS = 5, 8
-PLAYS = 2
-"""Runs of the same agent, one after the other: the first knows nothing, the second knows the first."""
+PLAYS = 3
+"""Runs of the same agent, one after the other: the first knows nothing, the second knows the first, and so on."""
+UPKEEP = 20.0
+"""Seconds between two looks at what episodes should take, as `worker/chores.py` has it."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,7 @@ class Play:
         ours: the real scheduler.
         slices: each slot has its slice beforehand (WAA).
         queue: one queue in the file's order (OSWorld).
+        typical: the longest task first by what tasks typically take, as if the past had told it without error.
         foresight: the longest task first, as if all lengths were known.
     """
 
@@ -33,6 +38,7 @@ class Play:
     ours: float
     slices: float
     queue: float
+    typical: float
     foresight: float
 
 
@@ -50,6 +56,7 @@ def plays(server: str, seed: int, noise: float, number: int = PLAYS) -> list[Pla
         workers = [SimulatedWorker(setting, f"n{at}", SLOTS) for at in range(NODES)]
         for worker in workers:
             worker.start()
+        _keep_up(timeline, world)
         ends = []
         for at, each in enumerate(lengths):
             now |= {f"{task.domain}/{task.name}": length for task, length in zip(waa_tasks(), each, strict=True)}
@@ -59,15 +66,27 @@ def plays(server: str, seed: int, noise: float, number: int = PLAYS) -> list[Pla
                 worker.wake()
             timeline.run(lambda wanted=wanted: len(journal.ended) >= wanted)  # type: ignore[misc]
             ends.append(clock.seconds - began)
-    return [_play(each, end) for each, end in zip(lengths, ends, strict=True)]
+    return [_play(each, end, typical) for each, end in zip(lengths, ends, strict=True)]
+
+
+def _keep_up(timeline: VirtualTime, world: World) -> None:
+    """What a worker does beside its attempts, now and then."""
+
+    def look() -> None:
+        upkeep.keep_schedule(world.factory)
+        timeline.later(UPKEEP, look)
+
+    timeline.later(UPKEEP, look)
 
 
 def _fate(claim: Claim, lengths: dict[str, Length]) -> Fate:
     return Fate(lengths[str(claim.task.key)], steps=0)
 
 
-def _play(lengths: Sequence[Length], end: float) -> Play:
+def _play(lengths: Sequence[Length], end: float, typical: Sequence[Length]) -> Play:
     seconds, slots = [each.total for each in lengths], NODES * SLOTS
     bound = lower_bound(seconds, slots)
-    others = (policy(seconds, slots) / bound for policy in (static_slices, first_come, longest_first))
-    return Play(bound, end / bound, *others)
+    by_typical = longest_first(seconds, slots, [each.total for each in typical])
+    others = [policy(seconds, slots) for policy in (static_slices, first_come)]
+    found = [end, *others, by_typical, longest_first(seconds, slots)]
+    return Play(bound, *(each / bound for each in found))

@@ -33,9 +33,11 @@ def first_come(seconds: Sequence[float], slots: int) -> float:
     return max(free)
 
 
-def longest_first(seconds: Sequence[float], slots: int) -> float:
-    """The same with the longest task first, as if every length were known beforehand (LPT; at most 4/3 of the best).
+def longest_first(seconds: Sequence[float], slots: int, expected: Sequence[float] = ()) -> float:
+    """The same with the longest task first: by what is expected of each, else as if every length were known (LPT).
 
-    Source: R. L. Graham, "Bounds on multiprocessing timing anomalies", SIAM J. Appl. Math. 17 (1969).
+    Source: R. L. Graham, "Bounds on multiprocessing timing anomalies", SIAM J. Appl. Math. 17 (1969): at most 4/3 of
+    the best where the lengths are known.
     """
-    return first_come(sorted(seconds, reverse=True), slots)
+    order = sorted(range(len(seconds)), key=lambda at: -(expected or seconds)[at])
+    return first_come([seconds[at] for at in order], slots)

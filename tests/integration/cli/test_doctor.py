@@ -27,7 +27,7 @@ class TestDoctor:
         self, report: tuple[int, dict[str, bool], list[dict[str, str]]]
     ) -> None:
         code, can, _ = report
-        assert (code == 0) == (can["stack"] and (can["local"] or can["qemu"]))
+        assert (code == 0) == (can["stack"] and (can["local"] or can["qemu"] or can["k8s"]))
 
     def test_every_line_says_what_it_means(self, report: tuple[int, dict[str, bool], list[dict[str, str]]]) -> None:
         assert all(check["state"] in set(State) and check["means"] and check["detail"] for check in report[2])
@@ -39,7 +39,7 @@ class TestDoctor:
 
     def test_each_kind_of_desktop_says_how_many_and_why_or_why_not(self, told: tuple[int, dict[str, Any]]) -> None:
         summary = told[1]["summary"]
-        assert [each["name"] for each in summary] == ["stack", "local", "local, Windows programs", "qemu"]
+        assert [each["name"] for each in summary] == ["stack", "local", "local, Windows programs", "qemu", "k8s"]
         assert all(each["works"] or each["reason"] for each in summary)
         counts = [each["slots"] for each in summary if each["works"] and each["name"] in {"local", "qemu"}]
         assert all(count["reason"].startswith("counted, by ") for count in counts)

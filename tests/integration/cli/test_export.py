@@ -16,7 +16,7 @@ from backend.cli.download import Download
 from backend.cli.errors import CliError, UsageError
 from backend.services import claims, events
 from backend.services.training import export as exporting
-from tests.factories.records import World, world
+from tests.factories.records import World, emptied
 from tests.integration.web.conftest import client_of
 
 QUESTION = {"form": "steps", "format": "jsonl"}
@@ -46,11 +46,11 @@ class Wire:
 
 
 @pytest.fixture
-def made(fresh_database: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+def made(shared_database: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     """Three scored episodes, each in a file of rows of its own."""
     events.configure("")
     monkeypatch.setattr(exporting, "PART", 1)
-    with world(fresh_database) as found:
+    with emptied(shared_database) as found:
         found.benchmark()
         worker = found.worker()
         found.submit()

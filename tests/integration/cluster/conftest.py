@@ -4,12 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import delete
 
-from backend.db.models import Base
 from backend.services import events
-from tests import databases
-from tests.factories.records import World, world
+from tests.factories.records import World, emptied
 from tests.fakes.kubernetes.cluster import FakeCluster, fake_cluster
 from worker.database import Database
 from worker.k8s.official import Kubernetes, connect
@@ -25,22 +22,12 @@ def _no_broker() -> Iterator[None]:
     events.configure("")
 
 
-@pytest.fixture(scope="module")
-def shared_database(postgres_server: str) -> Iterator[str]:
-    """One database per file."""
-    with databases.copied(postgres_server) as url:
-        yield url
-
-
 @pytest.fixture
 def ready(shared_database: str) -> Iterator[World]:
     """An installation with a benchmark of three tasks."""
-    with world(shared_database) as made:
+    with emptied(shared_database) as made:
         made.benchmark()
         yield made
-        with made.work() as session:
-            for table in reversed(Base.metadata.sorted_tables):
-                session.execute(delete(table))
 
 
 @pytest.fixture

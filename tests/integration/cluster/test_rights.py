@@ -14,6 +14,8 @@ from worker.k8s.cluster import CLAIMS, EVENTS, LEASES, NODES, PODS, SECRETS, Clu
 from worker.k8s.official import connect
 
 ROOT = Path(__file__).resolve().parents[3]
+NOT_WORKERS = {"cluster.py", "official.py", "examine.py"}
+"""The port itself, and what `deskarena doctor` asks with whatever rights it has."""
 RESOURCES = {"PODS": PODS, "SECRETS": SECRETS, "EVENTS": EVENTS, "LEASES": LEASES, "NODES": NODES, "CLAIMS": CLAIMS}
 SPACE, TOKEN = "deskarena-vms", "token-of-a-worker"
 SAFE: dict[str, Any] = {
@@ -27,7 +29,7 @@ SAFE: dict[str, Any] = {
 def called() -> dict[str, set[str]]:
     """What the workers' code asks a cluster for: verbs by resource."""
     files = [*(ROOT / "worker" / "k8s").glob("*.py"), *(ROOT / "worker" / "providers").glob("*.py")]
-    text = "\n".join(file.read_text() for file in files if file.name not in {"cluster.py", "official.py"})
+    text = "\n".join(file.read_text() for file in files if file.name not in NOT_WORKERS)
     found: dict[str, set[str]] = {}
     for call, name in re.findall(r"cluster\.(\w+)\(\s*([A-Z]+)\b", text):
         found.setdefault(RESOURCES[name].plural, set()).add({"replace": "update"}.get(call, call))

@@ -169,6 +169,9 @@ class TestNodes:
         cluster.lose("node-1")
         until(lambda: (cluster.pod("desks", "goes") or {})["metadata"].get("deletionTimestamp"))
         assert "deletionTimestamp" not in (cluster.pod("desks", "stays") or {})["metadata"]
+        assert not is_ready(cluster, "stays")
+        cluster.find("node-1")
+        until(lambda: is_ready(cluster, "stays"))
 
     def test_scale_down_takes_pods_along(self, cluster: FakeCluster) -> None:
         make(cluster)

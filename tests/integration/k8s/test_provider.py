@@ -10,13 +10,14 @@ import pytest
 
 from backend.domain.errors import ClusterLost
 from backend.domain.ports import OpenDesktop
+from backend.domain.slots import SlotRef
 from tests.factories.k8s_place import NAMESPACE, Place
 from tests.fakes.kubernetes.behaviours import crash_loop, evicted, image_pull_back_off, oom_killed, running
 from tests.integration.k8s.conftest import SPEC, slot
 from tests.waiting import until
 from worker.k8s.cluster import Conflict
 from worker.k8s.pods import PodTrouble
-from worker.providers._pod_slot import PodDesktop
+from worker.providers._pod_slot import PodDesktop, PodSlot
 from worker.providers.k8s import K8sProvider
 
 pytestmark = [pytest.mark.desktop, pytest.mark.timeout(300)]
@@ -38,6 +39,12 @@ def fence_of(place: Place, name: str) -> str:
     pod = place.cluster.pod(NAMESPACE, name)
     assert pod is not None
     return str(pod["metadata"]["annotations"]["deskarena.dev/fence"])
+
+
+def held_by(provider: K8sProvider, which: SlotRef) -> PodSlot:
+    found = provider._slots.get(which)
+    assert found is not None
+    return found
 
 
 def name_of(opened: OpenDesktop) -> str:
@@ -121,11 +128,11 @@ class TestOpen:
         opened.close()
 
     def test_a_pod_is_used_for_images_that_it_has_room_for(self, provider: K8sProvider, opened: PodDesktop) -> None:
-        held = provider._slots[slot()]
-        assert provider._is_good(held, SPEC)
-        assert not provider._is_good(held, SPEC.model_copy(update={"image": "another"}))
+        held = held_by(provider, slot())
+        assert provider._slots.is_good(held, SPEC)
+        assert not provider._slots.is_good(held, SPEC.model_copy(update={"image": "another"}))
         small = dataclasses.replace(held, pod=dataclasses.replace(held.pod, memory_mib=held.pod.memory_mib - 1))
-        assert not provider._is_good(small, SPEC)
+        assert not provider._slots.is_good(small, SPEC)
         with pytest.raises(ClusterLost, match="another"):
             provider.open(slot(), SPEC.model_copy(update={"image": "another"}))
         again = provider.open(slot(), SPEC)
@@ -137,7 +144,7 @@ class TestPrepare:
     def test_a_slot_without_a_pod_is_warmed_and_cooled(self, place: Place, provider: K8sProvider) -> None:
         warm = slot(8, "node-2", fence=0)
         provider.prepare(warm, SPEC)
-        until(lambda: warm in provider._slots, 60)
+        until(lambda: provider._slots.get(warm) and not provider.warming(), 60)
         asked = {each["metadata"]["uid"] for each in place.named()}
         opened = provider.open(slot(8, "node-2", fence=5), SPEC)
         assert opened.details["pod_uid"] in asked, "the pod that was made ahead"
@@ -162,7 +169,7 @@ class TestFence:
     def test_a_worker_that_was_left_behind_does_not_renew(self, place: Place) -> None:
         worker, later = place.provider(k8s_owner="renew"), place.provider(k8s_owner="renew")
         before = pod_desktop(worker.open(slot(fence=3), SPEC))
-        held, pods = worker._slots[slot(fence=3)], worker._running()
+        held, pods = held_by(worker, slot(fence=3)), worker._running()
         assert held.due(-1.0)
         later.open(slot(fence=4), SPEC)
         until(lambda: not before.alive(), 10)
@@ -196,6 +203,11 @@ class TestFence:
         assert "another worker took the slot over" in before.taken_away()
         with pytest.raises(ClusterLost, match="later lease"):
             stale.open(slot(fence=3), SPEC)
+        assert stale.troubles() == {}, "nothing is wrong with the slot: others use it"
+        after.close()
+        again = stale.open(slot(fence=5), SPEC)
+        assert again.details["pod_uid"] == before.details["pod_uid"], "what was taken over is taken back"
+        after = later.open(slot(fence=6), SPEC)
         assert after.desktop.probe().platform == "Linux"
         stale.close()
         later.close()
@@ -206,7 +218,7 @@ class TestFence:
         first.close()
         pod = place.cluster.pod(NAMESPACE, name_of(first))
         assert pod is not None
-        held = worker._slots[slot()].pod
+        held = held_by(worker, slot()).pod
         place.cluster.replace(NAMESPACE, name_of(first))
         until(lambda: worker._running().seen(held).why, 20)
         again = worker.open(slot(), SPEC)

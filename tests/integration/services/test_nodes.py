@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from backend.db.models import Attempt, Episode, Lease, Node, Slot, Worker
@@ -14,6 +14,8 @@ from backend.services import claims, nodes
 from backend.services.claims import Claim
 from tests.factories.records import World, capabilities
 from tests.factories.tasks import make_benchmark, make_task
+from tests.integration.services.test_recovery import waiting_for_a_lock
+from tests.waiting import until
 
 ZONE = "zone-a"
 
@@ -254,3 +256,22 @@ class TestWorkersOfAClusterAndTheirSlots:
         with installation.work() as session:
             since = session.get_one(Worker, worker.id).heartbeat_at
             assert workers.slot_counts(session, "k8s", since) == 3
+
+
+class TestOrderOfLocks:
+    def test_holds_nothing_while_a_heartbeat_renews_leases(self, ready: World) -> None:
+        """It locks a worker's leases as they come: who held some and waited for others would be waited for."""
+        worker = serving(ready)
+        observe(ready, seen("n1"))
+        ready.submit(provider="k8s")
+        first, second = claimed(ready, worker), claimed(ready, worker)
+        observe(ready, seen("n1", 2, NodeState.LOST, "not ready"))
+        with ThreadPoolExecutor(1) as pool, ready.work() as session:
+            workers.beat(session, worker.id)
+            mover = pool.submit(ready.do, nodes.move_off, ZONE)
+            until(lambda: ready.do(waiting_for_a_lock), what="whoever ends the leases waits for the worker")
+            session.execute(text("SET LOCAL lock_timeout = '5s'"))
+            held = [first.lease_id, second.lease_id]
+            assert leases.beat(session, worker.id, held) == set(held)
+            session.commit()
+            assert set(mover.result(timeout=30)) == {first.attempt_id, second.attempt_id}

@@ -17,7 +17,7 @@ from backend.services.human_runs import LATER
 from backend.services.pages_runs import RunPage
 from backend.services.people import Desk, Next
 from backend.services.people_results import By
-from tests.factories.records import World, capabilities, world
+from tests.factories.records import World, capabilities, emptied
 
 
 def with_human() -> dict[str, Any]:
@@ -29,8 +29,8 @@ def with_human() -> dict[str, Any]:
 
 
 @pytest.fixture
-def installed(fresh_database: str) -> Iterator[World]:
-    with world(fresh_database) as made:
+def installed(shared_database: str) -> Iterator[World]:
+    with emptied(shared_database) as made:
         made.benchmark()
         made.worker(capabilities=with_human())
         yield made

@@ -4,13 +4,15 @@ from datetime import timedelta
 
 from sqlalchemy import text, update
 
-from backend.db.models import Episode, Run, Worker
+from backend.db.models import Episode, Project, Run, Worker
 from backend.db.repositories import workers
 from backend.domain.errors import FailureClass
 from backend.domain.nodes import NodeState
 from backend.services import nodes, signals
 from backend.services.signals import Recent, Signals
 from tests.factories.records import World
+from tests.factories.tasks import make_benchmark, make_task
+from tests.integration.services.test_licences import seats
 from tests.integration.services.test_nodes import ZONE, claimed, observe, seen, serving
 
 
@@ -39,6 +41,25 @@ class TestGather:
         assert dict(found.queue) == {("k8s", "ready"): 6, ("k8s", "paused"): 3, ("local", "later"): 3}
         assert set(found.oldest) == {"k8s"}
         assert (found.wanted("k8s"), found.wanted("local")) == (6, 0)
+
+    def test_wants_no_desktop_that_a_limit_or_a_quota_keeps_unused(self, ready: World) -> None:
+        serving(ready)
+        bounded = ready.submit(provider="k8s", repeats=4)
+        with ready.work() as session:
+            session.execute(update(Run).where(Run.id == bounded.id).values(concurrency=2))
+        assert (gathered(ready).waiting("k8s"), gathered(ready).wanted("k8s")) == (12, 2)
+        ready.submit(provider="k8s", repeats=2)
+        assert gathered(ready).wanted("k8s") == 8
+        with ready.work() as session:
+            session.execute(update(Project).values(quota={"k8s": 5}))
+        assert gathered(ready).wanted("k8s") == 5
+
+    def test_wants_no_desktop_for_a_licence_without_a_free_seat(self, ready: World) -> None:
+        serving(ready)
+        seats(ready, "Photoshop", 2)
+        ready.benchmark(make_benchmark(make_task(licences={"Photoshop": 1})), name="licensed")
+        ready.submit(benchmark="licensed", provider="k8s", repeats=3)
+        assert (gathered(ready).waiting("k8s"), gathered(ready).wanted("k8s")) == (3, 2)
 
     def test_counts_what_runs_what_is_free_and_what_was_lost(self, ready: World) -> None:
         worker = serving(ready)

@@ -104,6 +104,17 @@ class TestConcurrencyOf:
         queued.do(runs.cancel_run, run.id)
         assert queued.do(concurrency_of, run.id) is None
 
+    def test_knows_what_more_urgent_runs_leave(self, queued: World) -> None:
+        worker, run = queued.worker(slots=8), queued.submit()
+        urgent = queued.submit()
+        queued.do(tuning.retune_run, urgent.id, Tuning(priority=3, concurrency=5))
+        assert words(queued, run) == "3 of 8 slots: more urgent runs come first"
+        queued.do(claims.claim_many, worker.id, "local", 8)
+        assert words(queued, run) == "3 of 8 slots: more urgent runs come first"
+        queued.do(tuning.retune_run, urgent.id, Tuning(priority=3, concurrency=12))
+        assert words(queued, run) == "3 of 8 slots: more urgent runs come first"
+        assert words(queued, urgent) == "8 of 8 slots: all the slots there are"
+
 
 class TestRetuneRun:
     def test_holds_from_the_next_claim_on_and_is_told(self, queued: World) -> None:

@@ -1,12 +1,13 @@
 """The real scheduler under simulated workers that fail at random moments: what must hold holds afterwards."""
 
 import random
+from collections import Counter
 from collections.abc import Iterator
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import func, select, update
 
-from backend.db.models import Episode
+from backend.db.models import Episode, Project, Run
 from backend.domain.errors import DeskarenaError, FailureClass
 from backend.services import events, recovery
 from backend.services.claims import Claim
@@ -23,6 +24,8 @@ from tests.simulator.workers import Fate, Setting, SimulatedWorker
 TASKS, NODES, SLOTS = 6, 3, 2
 EPISODES = 3 * TASKS
 LEASE_SECONDS = 15.0
+QUOTAS = {"a": 3, "b": 1}
+"""Desktops at once, of six: the workers always have more free slots than a project may fill."""
 
 
 @pytest.fixture(autouse=True)
@@ -42,6 +45,10 @@ class Faults:
         self.setting = Setting(world, timeline, self.journal, self.fate, beat=5.0 * scale, poll=2.0 * scale)
         self.workers = [SimulatedWorker(self.setting, f"n{number}", SLOTS) for number in range(NODES)]
         self.runs = submit_all(world, [Share("a", runs=[{}, {"repeats": 1}]), Share("b")])
+        self.most: Counter[str] = Counter()
+        with world.work() as session:
+            for name, quota in QUOTAS.items():
+                session.execute(update(Project).where(Project.name == name).values(quota={"local": quota}))
         self.kills = 0
         self.errors: list[DeskarenaError] = []
 
@@ -55,12 +62,21 @@ class Faults:
         for worker in self.workers:
             worker.start()
         self.timeline.later(0.0, self.reap)
+        self.timeline.later(0.0, self.look)
         for _ in range(NODES):
             self.timeline.later(self.generator.random() * 90 * self.scale, self.kill)
 
     def reap(self) -> None:
         self.world.do(recovery.reap, lease_seconds=LEASE_SECONDS * self.scale)
         self.timeline.later(2.0 * self.scale, self.reap)
+
+    def look(self) -> None:
+        """One snapshot of who has how many desktops, whoever begins some at the same moment."""
+        busy = select(Project.name, func.count()).join(Run, Run.project_id == Project.id)
+        busy = busy.join(Episode, Episode.run_id == Run.id).where(Episode.state == "running").group_by(Project.name)
+        with self.world.work() as session:
+            self.most |= Counter({row[0]: row[1] for row in session.execute(busy)})
+        self.timeline.later(1.0 * self.scale, self.look)
 
     def kill(self) -> None:
         """A worker dies without a word; another process takes its node over a little later."""
@@ -84,6 +100,8 @@ class Faults:
         with self.world.work() as session:
             assert violations(session) == []
         assert double_leases(self.journal.all()) == []
+        assert {name: self.most[name] for name in QUOTAS if self.most[name] > QUOTAS[name]} == {}
+        assert self.most.keys() == QUOTAS.keys()
         assert [error.message for error in self.errors if "deadlock" in error.message] == []
         assert self.kills > 0
 

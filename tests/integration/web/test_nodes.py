@@ -1,8 +1,10 @@
 """Nodes of clusters, over the API and on the workers page."""
 
 from fastapi.testclient import TestClient
+from sqlalchemy import text
 
 from backend.domain.nodes import NodeState
+from backend.services import pages_home, pages_workers
 from tests.factories.records import World
 from tests.integration.services.test_nodes import claimed, observe, seen, serving
 
@@ -30,13 +32,33 @@ class TestApi:
         assert (second["state"], second["reason"]) == ("draining", CORDONED)
         assert (third["state"], third["slots"]) == ("gone", [])
 
+    def test_a_machine_without_its_worker_can_begin_nothing(self, fresh: TestClient, installation: World) -> None:
+        with installation.work() as session:
+            session.execute(text("UPDATE worker SET state = 'offline'"))
+        (node,) = fresh.get("/api/v1/nodes").json()["items"]
+        assert (node["state"], node["reason"]) == ("unready", "no worker is online on it")
+        page = installation.do(pages_workers.workers_page)
+        assert page.slots("free") == 0
+
     def test_a_worker_lists_its_own_slots_only(self, fresh: TestClient, installation: World) -> None:
         cluster_at_work(installation)
         slots = {worker["name"]: worker["slots"] for worker in fresh.get("/api/v1/workers").json()["items"]}
         assert [len(slots[name]) for name in ("w1", "w7")] == [2, 0]
 
+    def test_a_forecast_counts_the_cluster_s_slots(self, fresh: TestClient, installation: World) -> None:
+        cluster_at_work(installation)
+        body = {"benchmark": "starter", "agent": "noop", "provider": "k8s"}
+        assert fresh.post("/api/v1/runs/forecast", json=body).json()["slots"] == 2
+
 
 class TestPage:
+    def test_the_first_page_counts_the_cluster_s_slots(self, fresh: TestClient, installation: World) -> None:
+        before = installation.do(pages_home.home).slots
+        cluster_at_work(installation)
+        after = installation.do(pages_home.home).slots
+        assert (after.used - before.used, after.free - before.free, after.draining - before.draining) == (1, 1, 1)
+        assert fresh.get("/").status_code == 200
+
     def test_says_why_nothing_begins_on_a_node(self, fresh: TestClient, installation: World) -> None:
         cluster_at_work(installation)
         page = fresh.get("/workers").text

@@ -1,11 +1,21 @@
+from collections.abc import Iterator
+
+import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from sqlalchemy import text
 
 from backend.web.draining import ELSEWHERE
-from tests.factories.records import World
+from tests.factories.records import World, world
 
 PROXIED = {ELSEWHERE.decode(): "429"}
+
+
+@pytest.fixture
+def installation(fresh_database: str) -> Iterator[World]:
+    """A database of each test's own: its schema's number is changed."""
+    with world(fresh_database) as made:
+        yield made
 
 
 def drain(client: TestClient) -> None:

@@ -2,12 +2,15 @@
 
 import csv
 import io
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import pytest
 from fastapi.testclient import TestClient
 
-from tests.factories.records import World
+from tests import databases
+from tests.factories.records import world
+from tests.integration.web.conftest import lent
 
 API = "/api/v1/studies"
 BODY: dict[str, Any] = {
@@ -17,22 +20,41 @@ BODY: dict[str, Any] = {
 }
 
 
-@pytest.fixture
-def submitted(fresh: TestClient) -> dict[str, Any]:
+def submit(client: TestClient) -> dict[str, Any]:
     """A study of three cells with three tasks each."""
-    answer = fresh.post(API, json=BODY)
+    answer = client.post(API, json=BODY)
     assert answer.status_code == 201, answer.text
     found: dict[str, Any] = answer.json()
     return found
 
 
 @pytest.fixture
-def scored(installation: World, submitted: dict[str, Any]) -> dict[str, Any]:
-    """With every episode scored."""
-    worker = installation.worker(slots=9)
-    for number in range(9):
-        installation.score(installation.must_claim(worker), float(number % 2), steps=number % 4 + 1)
-    return submitted
+def submitted(fresh: TestClient) -> dict[str, Any]:
+    """One that has not begun."""
+    return submit(fresh)
+
+
+class Scored(NamedTuple):
+    """One with every episode scored, and a client of its service."""
+
+    id: str
+    client: TestClient
+
+
+@pytest.fixture(scope="module")
+def scored(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scored]:
+    """For all tests that only look."""
+    with (
+        databases.copied(postgres_server) as url,
+        world(url) as made,
+        lent(made, tmp_path_factory.mktemp("d")) as client,
+    ):
+        made.benchmark()
+        worker = made.worker(slots=9)
+        study = submit(client)
+        for number in range(9):
+            made.score(made.must_claim(worker), float(number % 2), steps=number % 4 + 1)
+        yield Scored(study["id"], client)
 
 
 class TestApi:
@@ -78,8 +100,8 @@ class TestApi:
         assert [item["name"] for item in [*first["items"], *second["items"]]] == ["2", "1", "0"]
         assert second["next"] is None
 
-    def test_results(self, fresh: TestClient, scored: dict[str, Any]) -> None:
-        found = fresh.get(f"{API}/{scored['id']}/results").json()
+    def test_results(self, scored: Scored) -> None:
+        found = scored.client.get(f"{API}/{scored.id}/results").json()
         assert len(found["cells"]) == 3
         assert [row["level"] for row in found["comparisons"]] == [0.5, "moved"]
         for row in found["comparisons"]:
@@ -89,7 +111,7 @@ class TestApi:
             assert 0 <= row["p_value"] <= row["p_adjusted"] <= 1
         assert sum(sum(cell["by_steps"]) for cell in found["cells"]) == 9
         assert "Holm over 2 levels" in found["methods"]
-        assert fresh.get(f"{API}/{scored['id']}/results").json() == found
+        assert scored.client.get(f"{API}/{scored.id}/results").json() == found
 
     def test_no_such_study(self, fresh: TestClient) -> None:
         address = f"{API}/018f0000-0000-7000-8000-000000000000"
@@ -111,8 +133,8 @@ class TestPages:
         assert "No pair of episodes counts yet" in page.text
         assert "base: waiting 3" in page.text
 
-    def test_the_paired_table(self, fresh: TestClient, scored: dict[str, Any]) -> None:
-        page = fresh.get(f"/studies/{scored['id']}").text
+    def test_the_paired_table(self, scored: Scored) -> None:
+        page = scored.client.get(f"/studies/{scored.id}").text
         assert "of 2 levels" in page
         assert "exact McNemar test" in page
         assert page.count("points</b>") == 4 + 2  # Two rates and one measure of two levels.
@@ -121,16 +143,14 @@ class TestPages:
 
     @pytest.mark.parametrize("chart", ["steps", "ended"])
     @pytest.mark.parametrize("theme", ["light", "dark"])
-    def test_charts_have_the_tables_numbers(
-        self, fresh: TestClient, scored: dict[str, Any], chart: str, theme: str
-    ) -> None:
-        figure = fresh.get(f"/studies/{scored['id']}/{chart}.json", params={"theme": theme}).json()
+    def test_charts_have_the_tables_numbers(self, scored: Scored, chart: str, theme: str) -> None:
+        figure = scored.client.get(f"/studies/{scored.id}/{chart}.json", params={"theme": theme}).json()
         assert len(figure["data"]) == 3
         assert all(sum(bars["y"]) == pytest.approx(1) for bars in figure["data"])
 
     @pytest.mark.parametrize(("table", "rows"), [("differences", 2), ("cells", 3), ("steps", 15)])
-    def test_tables(self, fresh: TestClient, scored: dict[str, Any], table: str, rows: int) -> None:
-        answer = fresh.get(f"/studies/{scored['id']}/{table}.csv")
+    def test_tables(self, scored: Scored, table: str, rows: int) -> None:
+        answer = scored.client.get(f"/studies/{scored.id}/{table}.csv")
         assert answer.headers["content-type"].startswith("text/csv")
         assert len(list(csv.DictReader(io.StringIO(answer.text)))) == rows
 

@@ -197,6 +197,19 @@ class TestNews:
         (episode,) = finished(world, run.id)
         assert [attempt.state for attempt in attempts(world, episode.id)] == ["scored"]
 
+    def test_what_comes_soon_after_the_start_is_told_soon(
+        self, world: World, start_worker: StartWorker, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("worker.dispatcher.NEWS_REST", 0.1)
+        worker = start_worker()
+        worker.provider.programs = ("gimp",)
+
+        def programs() -> list[str]:
+            with world.work() as session:
+                return list(session.scalars(select(Worker)).one().capabilities["providers"]["fake"]["programs"])
+
+        until(lambda: programs() == ["gimp"], what="the worker says what it has now")
+
 
 class TestTrouble:
     def test_a_full_disk_loses_the_attempt_and_nothing_else(self, world: World, start_worker: StartWorker) -> None:

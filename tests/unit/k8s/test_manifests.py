@@ -25,7 +25,7 @@ PLAN = PodPlan(
     pull_secrets=("registry",),
 )
 SLOT = SlotRef(2, "node-1", "0192", 7)
-ROOM = Room(4096, 1.5)
+ROOM = Room(4096, 1.5, "win11 1920x1080")
 PROBE = {"exec": {"command": ["python3", "-I", "/opt/deskarena/health.py"]}, "timeoutSeconds": 5}
 
 
@@ -53,6 +53,7 @@ class TestPod:
                     "deskarena.dev/deadline": "2027-01-15T08:00:00Z",
                     "deskarena.dev/fence": "7",
                     "deskarena.dev/memory-mib": "4096",
+                    "deskarena.dev/desktop": "win11 1920x1080",
                 },
             },
             "spec": {
@@ -75,6 +76,7 @@ class TestPod:
                         "env": [
                             {"name": "DESKARENA_SUPERVISOR_TOKEN_FILE", "value": "/run/secrets/deskarena/token"},
                             {"name": "DESKARENA_POD_FENCE", "value": "7"},
+                            {"name": "DESKARENA_POD_OVERLAY_BYTES", "value": "8589934592"},
                         ],
                         "ports": [{"name": "supervisor", "containerPort": 7070}],
                         "resources": {

@@ -27,7 +27,8 @@ class Server(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         if "watch=true" not in self.path:
             more: dict[str, Any] = {"continue": "2"} if "continue=" not in self.path else {}
-            self._whole({"metadata": {"resourceVersion": "7", **more}, "items": [{"n": len(more)}]})
+            about = {"kind": "PodList", "apiVersion": "v1", "metadata": {"resourceVersion": "7", **more}}
+            self._whole({**about, "items": [{"n": len(more)}]})
             return
         self.send_response(200)
         self.send_header("Transfer-Encoding", "chunked")
@@ -60,7 +61,7 @@ class Server(BaseHTTPRequestHandler):
 def cluster(tmp_path: Path) -> Iterator[Kubernetes]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Server)
     server.silent = threading.Event()  # type: ignore[attr-defined]
-    serving = threading.Thread(target=server.serve_forever)
+    serving = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     serving.start()
     made = connect(kubeconfig(tmp_path, server.server_address[1]), "")
     yield made
@@ -87,7 +88,11 @@ def kubeconfig(folder: Path, port: int) -> str:
 class TestList:
     def test_pieces_are_one_list(self, cluster: Kubernetes) -> None:
         found = cluster.list(PODS)
-        assert (found.items, found.version) == (({"n": 1}, {"n": 0}), "7")
+        assert [each["n"] for each in found.items] == [1, 0]
+        assert found.version == "7"
+
+    def test_each_says_what_it_is_as_if_asked_for_by_name(self, cluster: Kubernetes) -> None:
+        assert {(each["apiVersion"], each["kind"]) for each in cluster.list(PODS).items} == {("v1", "Pod")}
 
     def test_nobody_there_is_unavailable(self, tmp_path: Path) -> None:
         with pytest.raises(Unavailable, match="does not answer"):

@@ -10,7 +10,7 @@ SLOTS = st.lists(
     st.builds(
         WarmSlot,
         slot=st.builds(SlotRef, st.integers(0, 5), st.sampled_from(["a", "b", "c"])),
-        image=st.sampled_from(["", "win", "linux"]),
+        kind=st.sampled_from(["", "win", "linux"]),
         leased=st.booleans(),
         usable=st.booleans(),
     ),
@@ -27,6 +27,10 @@ def slots(node: str, *images: str, leased: int = 0, usable: bool = True) -> list
     ]
 
 
+def places(node: str, *indexes: int) -> frozenset[SlotRef]:
+    return frozenset(SlotRef(index, node) for index in indexes)
+
+
 class TestPlan:
     def test_what_waits_is_prepared_for_over_the_nodes(self) -> None:
         found = plan([*slots("a", "", "", ""), *slots("b", "", "", "")], {"win": 3}, 2)
@@ -41,16 +45,16 @@ class TestPlan:
         assert found.prepare == ((SlotRef(0, "a"), "win"),)
 
     def test_ready_pods_serve_what_waits(self) -> None:
-        assert plan(slots("a", "win", "win", ""), {"win": 2}, 2) == Plan()
+        assert plan(slots("a", "win", "win", ""), {"win": 2}, 2) == Plan(keep=places("a", 0, 1))
 
     def test_nothing_waits_and_nothing_changes(self) -> None:
-        assert plan(slots("a", "win", "", ""), {}, 2) == Plan()
+        assert plan(slots("a", "win", "", ""), {}, 2) == Plan(keep=places("a", 0))
 
-    def test_a_surplus_that_nothing_waits_for_is_removed(self) -> None:
-        assert plan(slots("a", "win", "win", "win"), {}, 1) == Plan(remove=(SlotRef(1, "a"), SlotRef(2, "a")))
+    def test_a_surplus_that_nothing_waits_for_is_left_to_its_deadline(self) -> None:
+        assert plan(slots("a", "win", "win", "win"), {}, 1) == Plan(keep=places("a", 0))
 
     def test_a_surplus_that_is_about_to_be_used_stays(self) -> None:
-        assert plan(slots("a", "win", "win", "win"), {"win": 3}, 1) == Plan()
+        assert plan(slots("a", "win", "win", "win"), {"win": 3}, 1) == Plan(keep=places("a", 0, 1, 2))
 
     def test_a_pod_that_nothing_waits_for_gives_way(self) -> None:
         found = plan(slots("a", "linux", "linux", leased=1), {"win": 1}, 1)
@@ -76,10 +80,10 @@ class TestPlan:
         assert len(set(found.remove)) == len(found.remove)
         for slot, image in found.prepare:
             assert by_slot[slot].usable
-            assert not by_slot[slot].image or slot in found.remove
+            assert not by_slot[slot].kind or slot in found.remove
             assert waiting[image] > 0
         for image, number in waiting.items():
-            ready = sum(each.image == image and not each.leased and each.usable for each in every)
+            ready = sum(each.kind == image and not each.leased and each.usable for each in every)
             made = sum(each == image for _, each in found.prepare)
             assert made <= max(0, number - ready)
 
@@ -90,8 +94,9 @@ class TestPlan:
         first = plan(every, waiting, ahead)
         made = dict(first.prepare)
         after = [
-            WarmSlot(each.slot, made.get(each.slot, "" if each.slot in first.remove else each.image),
+            WarmSlot(each.slot, made.get(each.slot, "" if each.slot in first.remove else each.kind),
                      leased=each.leased, usable=each.usable)
             for each in every
         ]  # fmt: skip
-        assert plan(after, waiting, ahead) == Plan()
+        again = plan(after, waiting, ahead)
+        assert (again.remove, again.prepare) == ((), ())

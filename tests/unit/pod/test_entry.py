@@ -187,6 +187,7 @@ class TestMain:
             ({"DESKARENA_POD_IMAGES": "/none"}, "mount the volume of images at /none"),
             ({"DESKARENA_POD_OVERLAYS": "/proc"}, "mount a volume that this user may write to at /proc"),
             ({"DESKARENA_POD_FENCE": "-1"}, "DESKARENA_POD_FENCE is a number"),
+            ({"DESKARENA_POD_OVERLAY_BYTES": "8Gi"}, "DESKARENA_POD_OVERLAY_BYTES is a number"),
             ({"PATH": "/none"}, "qemu-system-x86_64 is not installed"),
         ],
     )

@@ -39,6 +39,22 @@ class StuckQemu(Qemu):
         raise QemuFailed("QEMU does not end in good order")
 
 
+class WellQemu(Qemu):
+    """One of which nothing is to be told."""
+
+    def __init__(self) -> None:
+        self.verdict, self.asked = "", list[str]()
+
+    def ask(self, command: str, *_: Any, **__: Any) -> Any:
+        self.asked.append(command)
+
+    def look(self) -> str:
+        return self.verdict
+
+    def end(self) -> None:
+        return
+
+
 @pytest.fixture
 def slot(tmp_path: Path) -> Slot:
     return Slot(tmp_path, tmp_path)
@@ -86,3 +102,25 @@ class TestDirtyBytes:
     def test_what_lies_in_files_counts_as_free_not_as_the_machine_s(self) -> None:
         maps = "0-1 ---p 0 00:00 0 [rollup]\nPrivate_Clean: 900 kB\nPrivate_Dirty: 12 kB\nPrivate_Hugetlb: 0 kB\n"
         assert dirty_bytes(maps) == 12 * 1024
+
+
+class TestLook:
+    def test_a_machine_that_writes_more_than_there_is_room_for_is_stopped(self, tmp_path: Path) -> None:
+        slot, file = Slot(tmp_path, tmp_path, most=2**20), tmp_path / "overlay"
+        file.write_bytes(bytes(2**19))
+        qemu = WellQemu()
+        slot.machines["m1"] = Running(qemu, tmp_path / "m1", None, overlay=os.open(file, os.O_RDWR))
+        assert slot.look("m1") == ""
+        with file.open("ab") as overlay:
+            overlay.write(os.urandom(2**20))
+            os.fsync(overlay.fileno())
+        assert slot.look("m1") == "the machine was stopped: it wrote 1 MiB to its disk, and there is room for 1 MiB"
+        assert qemu.asked == ["stop"]
+        slot.end("m1")
+
+    def test_without_a_limit_it_may_write_on(self, tmp_path: Path) -> None:
+        slot, file = Slot(tmp_path, tmp_path), tmp_path / "overlay"
+        file.write_bytes(bytes(2**22))
+        slot.machines["m1"] = Running(WellQemu(), tmp_path / "m1", None, overlay=os.open(file, os.O_RDWR))
+        assert slot.look("m1") == ""
+        slot.end("m1")

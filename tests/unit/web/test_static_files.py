@@ -1,5 +1,4 @@
 import gzip
-from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
@@ -11,9 +10,9 @@ from backend.web.static_files import STATIC, static_url, version
 LIMIT = 150 * 1000
 
 
-@pytest.fixture
-def client(tmp_path: Path) -> TestClient:
-    return TestClient(create_app(Settings(data=tmp_path)), base_url="http://127.0.0.1")
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> TestClient:
+    return TestClient(create_app(Settings(data=tmp_path_factory.mktemp("data"))), base_url="http://127.0.0.1")
 
 
 class TestStaticFiles:

@@ -1,6 +1,6 @@
 """What becomes of a template that cannot be made, without a machine."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from tests.factories.machine_images import image_of
 from tests.fakes.supervisor import FakeSupervisor
 from worker.providers import _makings
 from worker.providers._makings import Makings, Order
-from worker.providers._stock import AlteredError, Bench
+from worker.providers._stock import AlteredError, Bench, Kept
 from worker.qemu.client import SupervisorError
 from worker.qemu.plan import Host
 from worker.qemu.templates import Template
@@ -40,16 +40,7 @@ class Stock:
         raise self.error
         yield Path()
 
-    def keep(  # noqa: PLR0913 - see the port
-        self,
-        place: Path,
-        *,
-        key: str,
-        image: str,
-        screen: tuple[int, int],
-        secret: str,
-        seconds: Mapping[str, float],
-    ) -> Template:
+    def keep(self, place: Path, what: Kept) -> Template:
         raise AssertionError("nothing was made")
 
     def check(self, folder: Path, image: MachineImage) -> None:

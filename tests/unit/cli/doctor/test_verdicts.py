@@ -23,7 +23,7 @@ def found(*broken: str, wanted: int | None = None, room: Room = ROOM) -> dict[st
 class TestVerdicts:
     def test_everything_works(self) -> None:
         told = found()
-        assert list(told) == ["stack", "local", "local, Windows programs", "qemu"]
+        assert list(told) == ["stack", "local", "local, Windows programs", "qemu", "k8s"]
         assert all(verdict.works and not verdict.reason for verdict in told.values())
 
     @pytest.mark.parametrize(
@@ -33,6 +33,7 @@ class TestVerdicts:
             ("wine", {"local, Windows programs"}),
             ("qemu", {"qemu"}),
             ("images", {"qemu"}),
+            ("k8s", {"k8s"}),
             ("database", {"stack"}),
             ("kvm", set()),
             ("overlay", set()),

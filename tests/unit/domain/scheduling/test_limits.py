@@ -40,6 +40,22 @@ class TestConcurrency:
     def test_the_least_of_all_bounds_decides(self, run: RunNow, now: Now, left: int, words: str) -> None:
         assert concurrency(now, run, 8, left).words == words
 
+    @pytest.mark.parametrize(
+        ("urgent", "words"),
+        [
+            (0, "8 of 8 slots: all the slots there are"),
+            (2, "6 of 8 slots: more urgent runs come first"),
+            (500, "3 of 8 slots: more urgent runs come first"),
+        ],
+    )
+    def test_more_urgent_runs_leave_what_it_has(self, urgent: int, words: str) -> None:
+        now = queue(RunNow(UUID(int=8), Q, "local", priority=5))
+        assert concurrency(now, RUN, 8, 50, urgent=urgent).words == words
+
+    def test_what_they_leave_is_shared(self) -> None:
+        now = queue(RunNow(UUID(int=8), Q, "local", priority=5), RunNow(UUID(int=9), P, "local"))
+        assert concurrency(now, RUN, 8, 50, urgent=2).words == "3 of 8 slots: a fair share with 1 other run"
+
     def test_nothing_begins_where_nothing_may(self) -> None:
         assert concurrency(queue(), RUN, 8, 50, ["the run is paused"]) == Concurrency(0, 8, "the run is paused")
 

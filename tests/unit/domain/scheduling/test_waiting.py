@@ -37,12 +37,14 @@ class TestWhy:
             (replace(WAITER, lacking="a licence of Photoshop, 1 of 1 in use"), STAND,
              "waits for a licence of Photoshop, 1 of 1 in use"),
             (WAITER, replace(STAND, slots=0), "every slot of local is closed"),
-            (WAITER, replace(STAND, hindrance="the project's quota is reached: 8 of 8 desktops"),
-             "the project's quota is reached: 8 of 8 desktops"),
         ],
     )  # fmt: skip
     def test_says_the_first_reason(self, waiter: Waiter, stand: Stand, expected: str) -> None:
         assert why(waiter, stand, [GOOD], NOW, 3) == Reason(expected)
+
+    def test_a_bound_is_told_and_leaves_it_its_turn(self) -> None:
+        full = "the project's quota is reached: 8 of 8 desktops"
+        assert why(WAITER, replace(STAND, hindrance=full), [GOOD], NOW, 3) == Reason(full, turn=True)
 
     def test_else_it_waits_for_its_turn(self) -> None:
         stand = replace(STAND, first="40 episodes of more urgent runs come first")

@@ -45,7 +45,7 @@ def answering(*answers: bytes) -> Iterator[str]:
             self.close_connection = True
 
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         yield f"http://127.0.0.1:{server.server_address[1]}"
         server.shutdown()

@@ -1,0 +1,69 @@
+"""What `deskarena doctor` says of a cluster, each with what to do."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backend.cli.doctor.check import State
+from backend.cli.doctor.cluster import read
+from backend.config import Settings
+from tests.fakes.kubernetes.cluster import FakeCluster
+from tests.integration.cluster.conftest import NAMESPACE
+from tests.unit.deploy.built import kind
+from worker.k8s.examine import Found, examine
+
+
+@pytest.fixture
+def kubeconfig(fake: FakeCluster, tmp_path: Path) -> Path:
+    fake.add_node("n1", kvm=3)
+    return fake.kubeconfig(tmp_path / "kubeconfig")
+
+
+def told(kubeconfig: Path | str, **more: Any) -> Found:
+    named = {"k8s_namespace": NAMESPACE, "k8s_image": "vm:1", "k8s_slots": 2, "k8s_images": "image:vms:1", **more}
+    return examine(Settings(KUBECONFIG=str(kubeconfig), **named))
+
+
+class TestExamine:
+    def test_all_is_well(self, kubeconfig: Path) -> None:
+        assert told(kubeconfig).state == "ok"
+        assert told(kubeconfig, k8s_nodes="*").state == "ok"
+
+    def test_what_is_not_set(self, kubeconfig: Path) -> None:
+        assert "DESKARENA_K8S_IMAGE" in told(kubeconfig, k8s_image="").install
+        assert "KUBECONFIG" in told("").install
+        assert "DESKARENA_K8S_TEMPLATES" in told(kubeconfig, k8s_templates="host:/").install
+        assert "DESKARENA_K8S_SLOTS" in told(kubeconfig, k8s_slots=0).install
+
+    def test_a_namespace_that_is_missing(self, kubeconfig: Path) -> None:
+        found = told(kubeconfig, k8s_namespace="nowhere")
+        assert (found.state, found.install) == ("missing", "kubectl create namespace nowhere")
+
+    def test_rights_that_are_missing(self, fake: FakeCluster, kubeconfig: Path, tmp_path: Path) -> None:
+        assert kubeconfig
+        (role,) = kind("production", "Role")
+        rules = [rule for rule in role["rules"] if "secrets" not in rule["resources"]]
+        fake.add_token("poor", "worker", {**role, "rules": rules}, namespace=NAMESPACE)
+        found = told(fake.kubeconfig(tmp_path / "poor", token="poor", namespace=NAMESPACE), k8s_nodes="*")
+        assert found.detail == (
+            f"this account may not create secrets, get secrets, list nodes, watch nodes in the namespace {NAMESPACE}"
+        )
+
+    def test_nodes_that_do_not_fit(self, kubeconfig: Path) -> None:
+        assert told(kubeconfig, k8s_nodes="vm=yes").detail == "no node has the labels vm=yes"
+        found = told(kubeconfig, k8s_nodes="*", k8s_kvm_resource="example.com/kvm")
+        assert (found.state, found.detail) == ("missing", "none of 1 nodes offers example.com/kvm")
+
+    def test_a_claim_that_is_missing(self, kubeconfig: Path) -> None:
+        assert told(kubeconfig, k8s_images="claim:images").detail == f"there is no claim images in {NAMESPACE}"
+
+    def test_nobody_answers(self, fake: FakeCluster, kubeconfig: Path) -> None:
+        kubeconfig.write_text(kubeconfig.read_text().replace(fake.address, "http://127.0.0.1:1"))
+        assert told(kubeconfig).state == "broken"
+
+
+def test_the_doctor_reads_it() -> None:
+    check = read(json.dumps({"state": "missing", "detail": "no cluster is named", "install": "set KUBECONFIG"}))
+    assert (check.state, check.detail, check.install) == (State.MISSING, "no cluster is named", "set KUBECONFIG")

@@ -1,0 +1,101 @@
+"""The provider on a real API server, scheduler and controllers, with the rights of deploy/k8s; only the nodes are ours.
+
+DESKARENA_TEST_CONTROL_PLANE names the folder of its programs: docs/fake-kubernetes.md.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from backend.domain.errors import ClusterLost
+from tests.factories.real_place import SECONDS, SPACE, RealPlace, real_place
+from tests.factories.tiny_machine import needs_qemu, tiny_image
+from tests.fakes.kubernetes.behaviours import image_pull_back_off, oom_killed
+from tests.integration.k8s.conftest import SPEC, slot
+from tests.integration.k8s.test_provider import name_of, pod_desktop
+from tests.waiting import until
+from worker.providers.k8s import K8sProvider
+
+BUILT = os.environ.get("DESKARENA_TEST_CONTROL_PLANE", "")
+pytestmark = [
+    pytest.mark.desktop,
+    pytest.mark.timeout(600),
+    pytest.mark.skipif(not BUILT, reason="needs a control plane of its own: python -m tests.control_plane build"),
+]
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealPlace]:
+    needs_qemu()
+    with real_place(Path(BUILT), tmp_path_factory.mktemp("real"), tiny_image) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def worker(real: RealPlace) -> Iterator[K8sProvider]:
+    made = real.provider()
+    yield made
+    made.close()
+
+
+class TestPods:
+    def test_a_desktop_opens_and_its_pod_and_secret_go(self, real: RealPlace) -> None:
+        worker = real.provider(k8s_owner="short")
+        opened = pod_desktop(worker.open(slot(), SPEC))
+        assert opened.desktop.probe().platform == "Linux"
+        pod = real.ask("GET", f"pods/{name_of(opened)}").body
+        assert (opened.details["node"], pod["spec"]["nodeName"]) == ("node-1", "node-1")
+        (secret,) = [each["secret"]["secretName"] for each in pod["spec"]["volumes"] if "secret" in each]
+        assert real.ask("GET", f"secrets/{secret}").status == 200
+        opened.close()
+        worker.close()
+        until(lambda: real.ask("GET", f"pods/{name_of(opened)}").status == 404, SECONDS)
+        until(lambda: real.ask("GET", f"secrets/{secret}").status == 404, SECONDS, what="nobody collects the Secret")
+
+    def test_without_the_device_the_real_scheduler_says_so(self, real: RealPlace) -> None:
+        worker = real.provider(k8s_kvm_resource="example.com/none", k8s_owner="none")
+        with pytest.raises(ClusterLost, match=r"no node takes the pod: 0/2 nodes are available.*example.com/none"):
+            worker.open(slot(), SPEC)
+        worker.close()
+
+    def test_an_image_that_cannot_be_had_is_named(self, real: RealPlace) -> None:
+        worker = real.provider(k8s_owner="pull")
+        real.nodes.script(image_pull_back_off("repository does not exist"), node="node-2", times=1)
+        with pytest.raises(ClusterLost, match=r"the pod's image cannot be had: .*repository does not exist"):
+            worker.open(slot(5, "node-2"), SPEC)
+        worker.close()
+
+
+class TestTakenAway:
+    def test_for_its_memory(self, real: RealPlace, worker: K8sProvider) -> None:
+        opened = pod_desktop(worker.open(slot(3), SPEC))
+        real.nodes.run(SPACE, name_of(opened)).follow(oom_killed())
+        until(lambda: not opened.alive(), SECONDS)
+        assert "the pod was ended for its memory: OOMKilled" in opened.taken_away()
+        opened.close()
+        assert worker.open(slot(3), SPEC).alive(), "the slot gets another pod"
+
+    def test_by_an_eviction_of_somebody_s_drain(self, real: RealPlace, worker: K8sProvider) -> None:
+        opened = pod_desktop(worker.open(slot(4), SPEC))
+        name = name_of(opened)
+        version = real.raw.ask("GET", "/apis/policy").body["preferredVersion"]["groupVersion"]
+        body = {"apiVersion": version, "kind": "Eviction", "metadata": {"name": name, "namespace": SPACE}}
+        assert real.ask("POST", f"pods/{name}/eviction", body).status == 201
+        until(lambda: not opened.alive(), SECONDS)
+        assert opened.taken_away()
+        opened.close()
+        assert worker.open(slot(4), SPEC).alive(), "the slot gets another pod"
+
+    def test_with_its_node(self, real: RealPlace, worker: K8sProvider) -> None:
+        """The real node controller taints the node and marks its pods once the node's lease is not renewed."""
+        opened = pod_desktop(worker.open(slot(6, "node-2"), SPEC))
+        real.nodes.lose("node-2")
+        until(lambda: not opened.alive(), SECONDS)
+        assert "the pod's node is lost" in opened.taken_away()
+        node = real.raw.ask("GET", "/api/v1/nodes/node-2").body
+        assert "node.kubernetes.io/unreachable" in {each["key"] for each in node["spec"]["taints"]}
+        real.nodes.find("node-2")
+        until(lambda: not real.raw.ask("GET", "/api/v1/nodes/node-2").body["spec"].get("taints"), SECONDS)
+        opened.close()

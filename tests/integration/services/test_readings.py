@@ -1,0 +1,99 @@
+"""Runs and tasks that a worker's release cannot read: they wait for another worker, and hold nobody else up."""
+
+from uuid import UUID
+
+import pytest
+from sqlalchemy import func, select, update
+
+from backend.db.models import Attempt, Episode, Run, Task
+from backend.services import claims, readings
+from backend.services.claims import Claim
+from backend.services.waiting import explain
+from tests.factories.records import World
+from tests.factories.tasks import make_benchmark, make_task
+
+
+@pytest.fixture
+def queued(installation: World) -> World:
+    """An installation with a benchmark of three tasks."""
+    installation.benchmark(make_benchmark(*(make_task(name=f"t{n}") for n in range(3))))
+    return installation
+
+
+def of_another_release(world: World, model: type[Run] | type[Task], key: UUID, column: str) -> None:
+    """Writes a field that no release knows into a run's configuration or a task."""
+    with world.work() as session:
+        newer = getattr(model, column).op("||")(func.jsonb_build_object("of_tomorrow", 1))
+        session.execute(update(model).where(model.id == key).values({column: newer}))
+
+
+def sentences(world: World, run: Run) -> dict[UUID, str]:
+    with world.work() as session:
+        rows = session.scalars(select(Episode).where(Episode.run_id == run.id)).all()
+        return {row.task_id: found.sentence for row in rows if (found := explain(session, [row]).get(row.id))}
+
+
+def taken(world: World, worker_id: UUID, number: int = 9) -> list[Claim]:
+    found: list[Claim] = world.do(claims.claim_many, worker_id, "local", number)
+    return found
+
+
+class TestRun:
+    def test_others_begin_beside_a_run_that_cannot_be_read(self, queued: World) -> None:
+        worker = queued.worker(slots=9)
+        poisoned, sound = queued.submit(), queued.submit()
+        of_another_release(queued, Run, poisoned.id, "config")
+        assert [claim.run_id for claim in taken(queued, worker.id)] == [sound.id] * 3
+        words = set(sentences(queued, poisoned).values())
+        what = "the run's configuration (of_tomorrow: Extra inputs are not permitted)"
+        assert words == {f"another worker has to begin it: w1 (release 1) cannot read {what}"}
+
+    def test_it_is_not_asked_for_again(self, queued: World) -> None:
+        worker = queued.worker(slots=9)
+        poisoned = queued.submit()
+        of_another_release(queued, Run, poisoned.id, "config")
+        assert taken(queued, worker.id) == []
+        assert poisoned.id in readings.unread_runs()
+        with queued.work() as session:
+            assert session.get_one(Run, poisoned.id).state == "queued"
+
+
+class TestTask:
+    def test_other_tasks_begin_in_the_same_transaction(self, queued: World) -> None:
+        worker = queued.worker(slots=2)
+        run = queued.submit()
+        with queued.work() as session:
+            first = session.scalars(select(Task.id).where(Task.name == "t0")).one()
+        of_another_release(queued, Task, first, "spec")
+        found = taken(queued, worker.id, 2)
+        assert sorted(str(claim.task.key) for claim in found) == ["files/t1", "files/t2"]
+        assert list(sentences(queued, run)) == [first]
+        assert "w1 (release 1) cannot read the task (of_tomorrow" in sentences(queued, run)[first]
+
+    def test_its_episode_is_as_it_was(self, queued: World) -> None:
+        worker = queued.worker(slots=9)
+        queued.submit()
+        with queued.work() as session:
+            first = session.scalars(select(Task.id).where(Task.name == "t0")).one()
+        of_another_release(queued, Task, first, "spec")
+        claim = taken(queued, worker.id)[0]
+        queued.score(claim)
+        assert len(taken(queued, worker.id)) == 0
+        with queued.work() as session:
+            episode = session.scalars(select(Episode).where(Episode.task_id == first)).one()
+            assert (episode.state, episode.attempts_count, episode.started_at) == ("waiting", 0, None)
+            assert session.scalar(select(func.count()).select_from(Attempt)) == 2
+
+    def test_a_lease_goes_on_with_the_next_one(self, queued: World) -> None:
+        worker = queued.worker(slots=1)
+        queued.submit()
+        queued.in_order()
+        (claim,) = taken(queued, worker.id)
+        with queued.work() as session:
+            second = session.scalars(select(Task.id).where(Task.name == "t1")).one()
+        of_another_release(queued, Task, second, "spec")
+        queued.run_to_evaluation(claim)
+        queued.score_only(claim)
+        following: Claim | None = queued.do(claims.claim_next, claim.lease_id)
+        assert following is not None
+        assert following.task.key.name == "t2"

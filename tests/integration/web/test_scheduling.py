@@ -1,0 +1,237 @@
+"""Priority, limits, quotas, weights and reservations over the REST API, from submission to the answer why it waits."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+from fastapi.testclient import TestClient
+from pydantic import SecretStr
+from sqlalchemy import event, text
+
+from backend.config import Settings
+from backend.services import claims
+from backend.web.app import create_app
+from tests.factories.records import World
+from tests.factories.tasks import make_benchmark, make_task
+from tests.integration.web.conftest import OWN
+
+BODY = {"benchmark": "starter", "agent": "noop"}
+NOBODY = "018f0000-0000-7000-8000-000000000000"
+
+
+def submit(client: TestClient, **more: object) -> dict[str, Any]:
+    answer = client.post("/api/v1/runs", json={**BODY, **more})
+    assert answer.status_code == 201, answer.text
+    return dict(answer.json())
+
+
+def begin(world: World, number: int = 9) -> list[UUID]:
+    """Begins as many episodes as the rules allow; whose runs they are of."""
+    with world.work() as session:
+        worker = session.scalar(text("SELECT id FROM worker"))
+        return [claim.run_id for claim in claims.claim_many(session, worker, "local", number)]
+
+
+def whole(client: TestClient, run: dict[str, Any]) -> dict[str, Any]:
+    return dict(client.get(f"/api/v1/runs/{run['id']}?include=episodes").json())
+
+
+def waiting(client: TestClient, run: dict[str, Any]) -> list[dict[str, Any]]:
+    return [episode["waiting"] for episode in whole(client, run)["episodes"] if episode["waiting"]]
+
+
+class TestSubmit:
+    def test_begins_with_its_priority_and_limit(self, fresh: TestClient, installation: World) -> None:
+        submit(fresh)
+        urgent = submit(fresh, priority=7, concurrency=1)
+        assert (urgent["priority"], urgent["concurrency"]) == (7, 1)
+        assert urgent["effective"]["words"] == "1 of 2 slots: the run's own limit"
+        assert begin(installation, 1) == [UUID(urgent["id"])]
+
+    @pytest.mark.parametrize(
+        ("change", "path"),
+        [
+            ({"priority": 11}, "priority"),
+            ({"priority": 0.5}, "priority"),
+            ({"concurrency": 0}, "concurrency"),
+            ({"concurrency": 100_001}, "concurrency"),
+        ],
+    )
+    def test_bad_numbers_are_told(self, fresh: TestClient, change: dict[str, object], path: str) -> None:
+        answer = fresh.post("/api/v1/runs", json={**BODY, **change})
+        assert (answer.status_code, answer.json()["path"]) == (422, path)
+        assert fresh.get("/api/v1/runs").json()["items"] == []
+
+    def test_a_repeated_request_undoes_no_retuning(self, fresh: TestClient) -> None:
+        headers = {"Idempotency-Key": "build-17"}
+        run = fresh.post("/api/v1/runs", json={**BODY, "priority": 2}, headers=headers).json()
+        fresh.patch(f"/api/v1/runs/{run['id']}", json={"priority": 9})
+        again = fresh.post("/api/v1/runs", json={**BODY, "priority": 2}, headers=headers).json()
+        assert (again["id"], again["priority"]) == (run["id"], 9)
+        other = fresh.post("/api/v1/runs", json={**BODY, "priority": 3}, headers=headers)
+        assert other.status_code == 409
+
+    def test_the_forecast_counts_on_no_more_slots_than_its_limit(self, fresh: TestClient) -> None:
+        assert fresh.post("/api/v1/runs/forecast", json={**BODY, "concurrency": 1}).json()["slots"] == 1
+
+    def test_each_run_of_a_study_begins_with_them(self, fresh: TestClient) -> None:
+        base = {**BODY, "priority": -3, "concurrency": 2}
+        body = {"base": base, "factors": {"image.scale": [1, 0.5]}}
+        assert fresh.post("/api/v1/studies", json=body).status_code == 201
+        found = fresh.get("/api/v1/runs").json()["items"]
+        assert [(run["priority"], run["concurrency"]) for run in found] == [(-3, 2)] * 2
+
+
+class TestRetune:
+    def test_in_mid_run(self, fresh: TestClient, installation: World) -> None:
+        run = submit(fresh, concurrency=1)
+        assert len(begin(installation)) == 1
+        changed = fresh.patch(f"/api/v1/runs/{run['id']}", json={"concurrency": None, "priority": 3}).json()
+        assert (changed["concurrency"], changed["priority"]) == (None, 3)
+        assert changed["effective"]["words"] == "2 of 2 slots: all the slots there are"
+        assert len(begin(installation)) == 1
+        told = fresh.get(f"/api/v1/runs/{run['id']}/events").json()["items"]
+        assert [row["data"] for row in told if row["kind"] == "run_tuned"] == [{"concurrency": None, "priority": 3}]
+
+    @pytest.mark.parametrize("body", [{"priority": -11}, {"concurrency": 0}, {"pause": True}, {"priority": None}, []])
+    def test_bad_input_changes_nothing(self, fresh: TestClient, body: object) -> None:
+        run = submit(fresh, priority=1)
+        assert fresh.patch(f"/api/v1/runs/{run['id']}", json=body).status_code == 422
+        assert fresh.get(f"/api/v1/runs/{run['id']}").json()["priority"] == 1
+
+    def test_not_of_what_has_ended_or_never_was(self, fresh: TestClient) -> None:
+        run = submit(fresh)
+        fresh.post(f"/api/v1/runs/{run['id']}/cancel")
+        answer = fresh.patch(f"/api/v1/runs/{run['id']}", json={"priority": 1})
+        assert (answer.status_code, "cancelled" in answer.json()["detail"]) == (409, True)
+        assert fresh.patch(f"/api/v1/runs/{NOBODY}", json={"priority": 1}).status_code == 404
+
+
+class TestPauseAndResume:
+    def test_nothing_begins_in_between(self, fresh: TestClient, installation: World) -> None:
+        run = submit(fresh)
+        for _ in range(2):
+            answer = fresh.post(f"/api/v1/runs/{run['id']}/pause").json()
+            assert (answer["status"], answer["episodes"]) == ("paused", 3)
+        assert whole(fresh, run)["effective"]["words"] == "0 of 2 slots: the run is paused"
+        assert {each["why"] for each in waiting(fresh, run)} == {"the run is paused"}
+        assert begin(installation) == []
+        fresh.post(f"/api/v1/runs/{run['id']}/resume")
+        assert len(begin(installation)) == 2
+        fresh.post(f"/api/v1/runs/{run['id']}/cancel")
+        assert fresh.post(f"/api/v1/runs/{run['id']}/resume").status_code == 409
+
+
+class TestProjects:
+    def test_quota_weight_and_reserved_slots(self, fresh: TestClient, installation: World) -> None:
+        rules = {"weight": 2.5, "quota": {"all": 1}, "reserved": {"local": 0}}
+        row = fresh.patch("/api/v1/projects/default", json=rules).json()
+        assert row == {"name": "default", **rules, "in_use": {}}
+        run = submit(fresh)
+        assert len(begin(installation)) == 1
+        assert whole(fresh, run)["effective"]["words"] == "1 of 2 slots: the project's quota of 1 desktop in all"
+        assert {each["why"] for each in waiting(fresh, run)} == {"the project's quota is reached: 1 of 1 desktops"}
+        assert fresh.get("/api/v1/projects").json()["items"] == [{**row, "in_use": {"local": 1}}]
+        fresh.patch("/api/v1/projects/default", json={"quota": {}, "reserved": {"local": 1}})
+        assert begin(installation) == []
+        assert waiting(fresh, run)[0]["why"] == "the free slots are reserved for interactive episodes"
+        fresh.patch("/api/v1/projects/default", json={"reserved": {}})
+        assert len(begin(installation)) == 1
+
+    @pytest.mark.parametrize(
+        ("body", "path"),
+        [
+            ({"weight": 0}, "weight"),
+            ({"weight": "heavy"}, "weight"),
+            ({"quota": {"local": -1}}, "quota.local"),
+            ({"quota": {"LOCAL": 1}}, "quota.LOCAL"),
+            ({"reserved": {"local": "some"}}, "reserved.local"),
+            ({"limit": 3}, "limit"),
+        ],
+    )
+    def test_bad_rules_are_told_and_change_nothing(self, fresh: TestClient, body: dict[str, object], path: str) -> None:
+        before = fresh.get("/api/v1/projects").json() if submit(fresh) else None
+        answer = fresh.patch("/api/v1/projects/default", json=body)
+        assert answer.status_code == 422
+        assert answer.json()["path"].startswith(path)
+        assert fresh.get("/api/v1/projects").json() == before
+
+    def test_no_such_project(self, fresh: TestClient) -> None:
+        answer = fresh.patch("/api/v1/projects/nobody", json={"weight": 1})
+        assert (answer.status_code, "project list" in answer.json()["hint"]) == (404, True)
+
+
+class TestWhyWaiting:
+    def test_how_many_come_first_and_when(self, fresh: TestClient, installation: World) -> None:
+        installation.benchmark(make_benchmark(*(make_task(name=f"t{n}") for n in range(6))), name="six")
+        run = submit(fresh, benchmark="six", concurrency=2)
+        installation.in_order()
+        before = datetime.now(UTC)
+        assert len(begin(installation)) == 2
+        found = waiting(fresh, run)
+        assert {each["why"] for each in found} == {"the run's own limit is reached: 2 of 2 at once"}
+        assert [each["ahead"] for each in found] == [0, 1, 2, 3]
+        starts = [(datetime.fromisoformat(each["starts_at"]) - before).total_seconds() for each in found]
+        assert starts == pytest.approx([0, 300, 600, 900], abs=30)
+        assert starts == sorted(starts)
+
+    def test_all_places_that_tell_it_say_the_same(self, fresh: TestClient, installation: World) -> None:
+        run = submit(fresh)
+        begin(installation, 2)
+        told = [episode for episode in whole(fresh, run)["episodes"] if episode["state"] == "waiting"]
+        listed = fresh.get(f"/api/v1/runs/{run['id']}/episodes?state=waiting").json()["items"]
+        shown = fresh.get(f"/api/v1/episodes/{told[0]['id']}").json()
+        assert [one["waiting"]["why"] for one in (*told, *listed, shown)] == [
+            "2 of 2 slots are in use; it comes next in its run"
+        ] * 3
+        assert [episode["waiting"] for episode in whole(fresh, run)["episodes"] if episode["state"] != "waiting"] == [
+            None, None,
+        ]  # fmt: skip
+
+    def test_many_episodes_cost_one_look(self, fresh: TestClient, installation: World) -> None:
+        few, many = submit(fresh), submit(fresh, repeats=100)
+        asked: list[str] = []
+        with installation.work() as session:
+            engine = session.get_bind()
+        listener: Callable[..., None] = lambda *given: asked.append(given[2])  # noqa: E731
+        event.listen(engine, "before_cursor_execute", listener)
+        try:
+            assert len(waiting(fresh, few)) == 3
+            one = len(asked)
+            assert len(waiting(fresh, many)) == 300
+        finally:
+            event.remove(engine, "before_cursor_execute", listener)
+        assert len(asked) == 2 * one
+
+
+class TestRights:
+    CALLS = (
+        ("POST", "/api/v1/runs", BODY),
+        ("PATCH", f"/api/v1/runs/{NOBODY}", {"priority": 10}),
+        ("POST", f"/api/v1/runs/{NOBODY}/pause", None),
+        ("POST", f"/api/v1/runs/{NOBODY}/resume", None),
+        ("PATCH", "/api/v1/projects/default", {"weight": 9}),
+        ("GET", "/api/v1/projects", None),
+        ("GET", f"/api/v1/runs/{NOBODY}?include=episodes", None),
+    )
+
+    def test_nobody_without_the_token(self, installation: World, tmp_path: Path) -> None:
+        settings = Settings(data=tmp_path, token=SecretStr("right"), metrics_token=SecretStr("scraper"))
+        client = TestClient(create_app(settings, installation.factory, installation.store), base_url=OWN)
+        for token in ("", "wrong", "scraper"):
+            headers = {"Authorization": f"Bearer {token}"} if token else {}
+            found = {
+                client.request(verb, path, json=body, headers=headers).status_code for verb, path, body in self.CALLS
+            }
+            assert found == {401}, token
+        mine = {"Authorization": "Bearer right"}
+        assert client.patch("/api/v1/projects/default", json={"weight": 9}, headers=mine).status_code in {200, 404}
+
+    def test_no_page_of_another_site(self, fresh: TestClient) -> None:
+        headers = {"Origin": "http://evil.example"}
+        changing = [call for call in self.CALLS if call[0] != "GET"]
+        found = {fresh.request(verb, path, json=body, headers=headers).status_code for verb, path, body in changing}
+        assert found == {403}

@@ -1,0 +1,81 @@
+"""The order of the test files when several processes share them: none may wait at the end for another's longest file.
+
+pytest-xdist hands out files in the order of collection (`--no-loadscope-reorder`). The longest come first. Quick ones
+are spread among them: long files wait for desktops and servers, quick ones compute, and both together fill the
+processors, with more processes than there are of these.
+`DESKARENA_TEST_SECONDS=tests/seconds.json make test` measures anew.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from itertools import accumulate
+from pathlib import Path
+
+import pytest
+
+RECORDED = Path(__file__).parent / "seconds.json"
+LEAST = 3.0
+"""Seconds from which on a file is long and its own figure is recorded."""
+EACH = 0.03
+"""Seconds that a test of any other file is taken to last,"""
+WITH_MORE = {"browser": 4.0, "desktop": 4.0, "stack": 15.0}
+"""and one with such a mark."""
+
+
+def file_of(nodeid: str) -> str:
+    """The test file of a test's id."""
+    return nodeid.partition("::")[0]
+
+
+def expected(items: Iterable[pytest.Item], recorded: Mapping[str, float]) -> dict[str, float]:
+    """The seconds that each test file will take.
+
+    Args:
+        items: the tests.
+        recorded: the seconds that some of the files took.
+    """
+    guessed: dict[str, float] = defaultdict(float)
+    for item in items:
+        marks = [seconds for mark, seconds in WITH_MORE.items() if item.get_closest_marker(mark)]
+        guessed[file_of(item.nodeid)] += max(marks, default=EACH)
+    return {name: recorded.get(name, seconds) for name, seconds in guessed.items()}
+
+
+def arranged(seconds: Mapping[str, float]) -> list[str]:
+    """The files, long ones by their length, the longest first, and the quick ones spread evenly among them.
+
+    Args:
+        seconds: that each file will take.
+    """
+    order = sorted(seconds, key=lambda name: (-seconds[name], name))
+    long = [name for name in order if seconds[name] >= LEAST]
+    starts = accumulate((seconds[name] for name in long), initial=0.0)
+    places = dict(zip(long, starts, strict=False))
+    step = sum(seconds[name] for name in long) / (len(order) - len(long) + 1)
+    places |= {name: step * number for number, name in enumerate(order[len(long) :], 1)}
+    return sorted(order, key=lambda name: places[name])
+
+
+def arrange(items: list[pytest.Item]) -> None:
+    """Orders the tests by file as `arranged` says; within a file they keep their order."""
+    seconds = expected(items, json.loads(RECORDED.read_text()))
+    rank = {name: place for place, name in enumerate(arranged(seconds))}
+    items.sort(key=lambda item: rank[file_of(item.nodeid)])
+
+
+class Recorder:
+    """Writes how long each file took, if it took some seconds: a plugin of the process that hands out the tests."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._seconds: dict[str, float] = defaultdict(float)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Adds one phase of one test."""
+        self._seconds[file_of(report.nodeid)] += report.duration
+
+    def pytest_sessionfinish(self) -> None:
+        """Writes the figures; those of files that did not run are lost."""
+        long = {name: round(seconds) for name, seconds in sorted(self._seconds.items()) if seconds >= LEAST}
+        self._path.write_text(json.dumps(long, indent=2) + "\n")

@@ -1,0 +1,40 @@
+"""What would begin if there were slots enough."""
+
+from dataclasses import replace
+from uuid import UUID
+
+import pytest
+
+from backend.domain.scheduling.projects import ALL, ProjectRules
+from backend.domain.scheduling.reservations import Reserve
+from backend.domain.scheduling.snapshot import Now, ProjectNow, RunNow
+from backend.domain.scheduling.wanted import beginning
+
+P = UUID(int=1)
+A, B = RunNow(UUID(int=7), P, "k8s", in_use=3), RunNow(UUID(int=8), P, "k8s")
+WAITING = {A.id: 10, B.id: 5}
+
+
+def queue(*runs: RunNow, quota: dict[str, int] | None = None) -> Now:
+    project = ProjectNow(ProjectRules(quota=quota or {}), {"k8s": 3, "local": 2})
+    return Now("k8s", runs, {P: project}, free=0, reserve=Reserve(4, {}, {}))
+
+
+class TestBeginning:
+    @pytest.mark.parametrize(
+        ("now", "numbers"),
+        [
+            (queue(A, B), [10, 5]),
+            (queue(replace(A, concurrency=5), B), [2, 5]),
+            (queue(replace(A, concurrency=2), B), [0, 5]),
+            (queue(replace(A, model_waits=1), B), [0, 5]),
+            (queue(A, B, quota={"k8s": 15}), [10, 2]),
+            (queue(A, B, quota={"k8s": 40, ALL: 8}), [3, 0]),
+            (queue(A, B, quota={"k8s": 1}), [0, 0]),
+        ],
+    )
+    def test_the_least_of_what_is_no_slot_bounds_it(self, now: Now, numbers: list[int]) -> None:
+        assert list(beginning(now, WAITING).values()) == numbers
+
+    def test_nothing_waits(self) -> None:
+        assert beginning(queue(A), {}) == {A.id: 0}
