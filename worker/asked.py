@@ -2,18 +2,18 @@
 
 import logging
 from abc import ABC, abstractmethod
-from threading import Event, Thread
 from uuid import UUID
 
 from sqlalchemy.orm import Session
 
 from backend.domain.errors import DeskarenaError, ModelApiFailed, Unavailable
 from worker.database import Database
+from worker.rounds import Rounds
 
 logger = logging.getLogger(__name__)
 
 
-class Asked(ABC):
+class Asked(Rounds, ABC):
     """Takes one request after the other. Episodes never wait for it."""
 
     def __init__(self, database: Database, name: str, *, every: float) -> None:
@@ -24,25 +24,8 @@ class Asked(ABC):
             name: of the thread.
             every: seconds between two looks, if nobody wakes it.
         """
+        super().__init__(name, self._all, every=every, broken=f"{name}: a request broke")
         self._database = database
-        self._every = every
-        self._woken = Event()
-        self._ended = Event()
-        self._thread = Thread(target=self._run, name=name, daemon=True)
-
-    def start(self) -> None:
-        """Begins."""
-        self._thread.start()
-
-    def wake(self) -> None:
-        """There may be a request. Safe from any thread, cheap."""
-        self._woken.set()
-
-    def stop(self, seconds: float = 1.0) -> None:
-        """Takes no more; waits so long for what is under way, which otherwise somebody else does again."""
-        self._ended.set()
-        self._woken.set()
-        self._thread.join(seconds)
 
     def pause(self, seconds: float) -> None:
         """Waits, unless the worker stops."""
@@ -89,14 +72,7 @@ class Asked(ABC):
         logger.error("%s: request %s broke", self._thread.name, request_id, exc_info=error)
         return f"it broke here: {type(error).__name__}"
 
-    def _run(self) -> None:
-        while not self._ended.is_set():
-            try:
-                while not self._ended.is_set() and self.one():
-                    pass
-            except Unavailable:
-                pass  # The dispatcher says so already.
-            except Exception:
-                logger.exception("%s: a request broke", self._thread.name)
-            self._woken.wait(self._every)
-            self._woken.clear()
+    def _all(self) -> None:
+        """Until none waits. What is under way when the worker stops, somebody else does again."""
+        while not self._ended.is_set() and self.one():
+            pass

@@ -2,12 +2,10 @@
 
 import logging
 import time
-from collections.abc import Callable
-from threading import Event, Thread
 
-from backend.domain.errors import Unavailable
 from backend.services import rollup_turns, upkeep
 from worker.database import Database
+from worker.rounds import Rounds
 
 SCHEDULE_SECONDS = 20.0
 """Between two looks at what the scheduler counts by."""
@@ -29,13 +27,11 @@ class Chores:
             lease_seconds: age of a heartbeat from which on its lease is taken away.
         """
         self._database = database
-        self._every = every
         self._lease_seconds = lease_seconds
-        self._ended = Event()
         self._schedule_at = 0.0
         self._threads = [
-            Thread(target=self._repeat, args=(self._reap,), name="chores", daemon=True),
-            Thread(target=self._repeat, args=(self._roll_up,), name="roll-ups", daemon=True),
+            Rounds("chores", self._reap, every=every, broken="looking after what died failed"),
+            Rounds("roll-ups", self._roll_up, every=every, broken="looking after what changed failed"),
         ]
 
     def start(self) -> None:
@@ -45,19 +41,8 @@ class Chores:
 
     def stop(self, seconds: float = 1.0) -> None:
         """Looks no more; waits so long for a look that is under way."""
-        self._ended.set()
         for thread in self._threads:
-            thread.join(seconds)
-
-    def _repeat(self, look: Callable[[], None]) -> None:
-        while not self._ended.is_set():
-            try:
-                look()
-            except Unavailable:
-                pass  # The dispatcher says so already.
-            except Exception:
-                logger.exception("looking after what died or changed failed")
-            self._ended.wait(self._every)
+            thread.stop(seconds)
 
     def _reap(self) -> None:
         for attempt_id in upkeep.tend(self._database.factory, lease_seconds=self._lease_seconds):

@@ -4,13 +4,12 @@ import logging
 import time
 from collections.abc import Iterable, Mapping
 from functools import partial
-from threading import Event, Thread
 
-from backend.domain.errors import Unavailable
 from backend.domain.ports import Provider
 from backend.domain.ports_cluster import InCluster, Trouble
 from backend.services.slot_troubles import note_troubles
 from worker.database import Database
+from worker.rounds import Rounds
 
 LOOK_SECONDS = 2.0
 AGAIN_SECONDS = 30.0
@@ -18,27 +17,20 @@ AGAIN_SECONDS = 30.0
 logger = logging.getLogger(__name__)
 
 
-class Troubles:
+class Troubles(Rounds):
     """A thread for all providers whose slots are a cluster's; none where there is no such provider."""
 
     def __init__(self, database: Database, providers: Iterable[Provider], *, every: float = LOOK_SECONDS) -> None:
         """Takes note; `start` begins."""
-        self._database, self._every = database, every
+        super().__init__("troubles", self.look, every=every, broken="what is wrong with slots could not be told")
+        self._database = database
         self._providers = [each for each in providers if isinstance(each, InCluster)]
         self._told: dict[str, tuple[float, Mapping[str, Trouble]]] = {}
-        self._ended = Event()
-        self._thread = Thread(target=self._run, name="troubles", daemon=True)
 
     def start(self) -> None:
         """Begins."""
         if self._providers:
-            self._thread.start()
-
-    def stop(self, seconds: float = 1.0) -> None:
-        """Tells no more; waits so long. Safe to call twice."""
-        self._ended.set()
-        if self._thread.ident is not None:
-            self._thread.join(seconds)
+            super().start()
 
     def look(self) -> None:
         """Once. Raises Unavailable: the database is away."""
@@ -52,15 +44,6 @@ class Troubles:
             if self._database.once(work):
                 logger.warning("%d slots of %s cannot be used: %s", len(troubles), cluster, _first(troubles))
             self._told[cluster] = time.monotonic(), dict(troubles)
-
-    def _run(self) -> None:
-        while not self._ended.wait(self._every):
-            try:
-                self.look()
-            except Unavailable:
-                pass  # The dispatcher says so already.
-            except Exception:
-                logger.exception("what is wrong with slots could not be told")
 
 
 def _first(troubles: Mapping[str, Trouble]) -> str:

@@ -3,7 +3,6 @@
 import logging
 import time
 from collections.abc import Callable
-from threading import Event, Thread
 from uuid import UUID
 
 from backend.domain.errors import Unavailable
@@ -13,6 +12,7 @@ from worker.database import Database
 from worker.k8s import holds
 from worker.k8s.cluster import LEASES, PODS, Cluster, ClusterError, Conflict, Missing, Object
 from worker.k8s.holds import Held, Written
+from worker.rounds import Rounds
 
 LOOK_SECONDS = 2.0
 SWEEP_SECONDS = 60.0
@@ -21,7 +21,7 @@ MOST_WRITES = 40
 logger = logging.getLogger(__name__)
 
 
-class Mirror:
+class Mirror(Rounds):
     """A thread that writes a Lease object for each slot that this worker holds, and notes on the slot's pod.
 
     Whatever the cluster says, Postgres decides. An object that tells of an earlier hold is overwritten. One that tells
@@ -50,25 +50,25 @@ class Mirror:
             taken: called with a lease that somebody else has by now, and why we think so.
             clock: seconds since 1970.
         """
+        super().__init__(
+            "mirror",
+            self._look_and_sweep,
+            every=LOOK_SECONDS,
+            broken="mirroring holds failed",
+            away="holds cannot be mirrored",
+            errors=(ClusterError, Unavailable),
+        )
         self._database, self._cluster, self._owner = database, cluster, owner
         self._worker, self._pod_name, self._taken, self._clock = worker, pod_name, taken, clock
         self._written: dict[str, Written] = {}
         self._left: set[UUID] = set()
         self._sweep_at = 0.0
-        self._away = ""
-        self._ended = Event()
-        self._thread = Thread(target=self._run, name="mirror", daemon=True)
-
-    def start(self) -> None:
-        """Begins."""
-        self._thread.start()
 
     def stop(self, seconds: float = 3.0) -> None:
         """Ends it, and removes what it wrote for holds that have ended. Safe to call twice."""
-        self._ended.set()
+        super().stop(seconds)
         if self._thread.ident is not None:
-            self._thread.join(seconds)
-            self._look_safely()
+            self._safely(self.look)
 
     def look(self) -> None:
         """Once: writes what is due. Raises ClusterError, Unavailable; then the rest is due again next time."""
@@ -98,32 +98,15 @@ class Mirror:
         orphans = [each for each in past if holds.fence_of(each) not in live][:MOST_WRITES]
         return sum(self._delete(each) for each in orphans)
 
-    def _run(self) -> None:
-        while not self._ended.wait(LOOK_SECONDS):
-            self._look_safely()
+    def _look_and_sweep(self) -> None:
+        """A hold that cannot be mirrored stays a hold, and keeps nothing from being swept."""
+        try:
+            self.look()
+        finally:
             if time.monotonic() >= self._sweep_at:
                 self._sweep_at = time.monotonic() + SWEEP_SECONDS
-                self._safely(self._sweep_and_say)
-
-    def _look_safely(self) -> None:
-        self._safely(self.look)
-
-    def _sweep_and_say(self) -> None:
-        if removed := self.sweep():
-            logger.info("%d Lease objects that nobody holds were removed", removed)
-
-    def _safely(self, what: Callable[[], object]) -> None:
-        """A hold that cannot be mirrored stays a hold."""
-        try:
-            what()
-        except (ClusterError, Unavailable) as error:
-            if self._away != error.message:
-                logger.warning("holds cannot be mirrored: %s", error.message)
-            self._away = error.message
-        except Exception:
-            logger.exception("mirroring holds failed")
-        else:
-            self._away = ""
+                if removed := self.sweep():
+                    logger.info("%d Lease objects that nobody holds were removed", removed)
 
     def _write(self, held: Held, worker: str) -> None:
         known = self._written.get(held.name)

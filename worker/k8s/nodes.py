@@ -3,16 +3,16 @@
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping
-from threading import Event, Thread
+from threading import Event
 from uuid import UUID
 
-from backend.domain.errors import Unavailable
 from backend.domain.nodes import NodeSeen, NodeState
 from backend.services import nodes
 from worker.database import Database
 from worker.k8s.cluster import NODES, Cluster, Object
 from worker.k8s.node_rules import EVERY, UNREADY_GRACE, Wants, look
 from worker.k8s.reflector import Reflector
+from worker.rounds import Rounds
 
 ANYWHERE = "the cluster's scheduler chooses where a desktop goes"
 NONE_SET = "no slots: set DESKARENA_K8S_NODES, or DESKARENA_K8S_SLOTS"
@@ -28,7 +28,7 @@ def anywhere(slots: int) -> tuple[NodeSeen, ...]:
     return (NodeSeen(name="", state=NodeState.READY, reason=reason, slots=slots, labels={"placed": ANYWHERE}),)
 
 
-class NodeKeeper:
+class NodeKeeper(Rounds):
     """A thread that enters a cluster's nodes, and gives up what ran on those that are lost.
 
     While the API server does not answer nothing is written: nodes stay as they were last seen, and attempts go on.
@@ -50,24 +50,21 @@ class NodeKeeper:
             seen: all its nodes now; None while that is not known.
             woken: set when there may be something new.
         """
+        super().__init__(
+            "nodes",
+            self.look,
+            every=LOOK_SECONDS,
+            broken="looking at nodes failed",
+            away="nodes cannot be entered",
+            woken=woken,
+        )
         self._database, self._name, self._seen = database, name, seen
-        self._woken = woken or Event()
-        self._ended = False
         self._written: dict[str, NodeSeen] = {}
         self._again_at = 0.0
-        self._away = False
-        self._thread = Thread(target=self._run, name="nodes", daemon=True)
-
-    def start(self) -> None:
-        """Begins."""
-        self._thread.start()
 
     def stop(self, seconds: float = 5.0) -> None:
         """Ends it. Safe to call twice."""
-        self._ended = True
-        self._woken.set()
-        if self._thread.ident is not None:
-            self._thread.join(seconds)
+        super().stop(seconds)
 
     def look(self) -> list[UUID]:
         """Once: enters what differs from what was last written. Returns the attempts that were given up.
@@ -89,21 +86,6 @@ class NodeKeeper:
             logger.warning("%d attempts were given up with their nodes", len(lost))
         self._written, self._again_at = now, time.monotonic() + AGAIN_SECONDS
         return lost
-
-    def _run(self) -> None:
-        while not self._ended:
-            try:
-                self.look()
-            except Unavailable as error:
-                if not self._away:
-                    logger.warning("nodes cannot be entered: %s", error.message)
-                self._away = True
-            except Exception:
-                logger.exception("looking at nodes failed")
-            else:
-                self._away = False
-            self._woken.wait(LOOK_SECONDS)
-            self._woken.clear()
 
 
 class NodeWatch:

@@ -1,24 +1,21 @@
 """Keeps pods of a cluster ready ahead of work: looks what waits, plans, and has the provider make and remove them."""
 
-import logging
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
-from threading import Event, Thread
 from typing import Protocol
 from uuid import UUID
 
-from backend.domain.errors import Unavailable
 from backend.domain.ports import DesktopSpec
 from backend.domain.slots import SlotRef
 from backend.services.warmth import Outlook, outlook
 from worker.database import Database
 from worker.k8s.warm import Plan, WarmSlot, kind_of, plan
+from worker.rounds import Rounds
 
 LOOK_SECONDS = 5.0
 AT_ONCE = 8
 """Pods that one worker warms at the same time: each boots a machine or loads a template."""
-logger = logging.getLogger(__name__)
 
 
 class Warms(Protocol):
@@ -44,8 +41,8 @@ class Warms(Protocol):
         """Pods of these slots are kept beyond their deadline; those of others that nobody uses are not."""
 
 
-class Warmer:
-    """A thread that looks every few seconds. Whatever goes wrong, it looks again; nothing waits for it."""
+class Warmer(Rounds):
+    """A thread that looks every few seconds. Nothing waits for it."""
 
     def __init__(  # noqa: PLR0913 - what it works with
         self,
@@ -67,20 +64,13 @@ class Warmer:
             idle: seconds without work after which none is.
             every: seconds between two looks.
         """
+        super().__init__("warmer", self.look, every=every, broken="looking after warm pods failed")
         self._database, self._provider, self._worker = database, provider, worker
-        self._ahead, self._idle, self._every = ahead, idle, every
-        self._ended = Event()
-        self._thread = Thread(target=self._run, name="warmer", daemon=True)
-
-    def start(self) -> None:
-        """Begins, in a thread of its own."""
-        self._thread.start()
+        self._ahead, self._idle = ahead, idle
 
     def stop(self, seconds: float = 2.0) -> None:
         """Has no more made; what is warm goes with the provider. Safe to call twice."""
-        self._ended.set()
-        if self._thread.ident is not None:
-            self._thread.join(seconds)
+        super().stop(seconds)
 
     def look(self) -> Plan:
         """Once; returns what was done. Raises Unavailable: the database is away."""
@@ -98,15 +88,6 @@ class Warmer:
             self._provider.prepare(slot, specs[kind])
         self._provider.keep(todo.keep)
         return todo
-
-    def _run(self) -> None:
-        while not self._ended.wait(self._every):
-            try:
-                self.look()
-            except Unavailable:
-                pass  # The dispatcher says so already.
-            except Exception:
-                logger.exception("looking after warm pods failed")
 
 
 def planned(seen: Outlook, pods: Mapping[str, str], ahead: int) -> Plan:

@@ -1,0 +1,163 @@
+import logging
+import time
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from threading import Event, current_thread
+
+import pytest
+
+from backend.domain.errors import Unavailable
+from tests.waiting import until
+from worker.rounds import Rounds
+
+NEVER = 3600.0
+
+
+class Turns:
+    """What is done in each round: fails as it is told to, and notes when it was begun."""
+
+    def __init__(self) -> None:
+        self.at: list[float] = []
+        self.threads: set[str] = set()
+        self.error: Exception | None = None
+
+    def __call__(self) -> None:
+        self.threads.add(current_thread().name)
+        self.at.append(time.monotonic())
+        if self.error is not None:
+            raise self.error
+
+    def more(self, number: int = 1) -> None:
+        """Waits until so many further rounds were begun."""
+        least = len(self.at) + number
+        until(lambda: len(self.at) >= least, 10.0)
+
+
+@pytest.fixture
+def turns() -> Turns:
+    return Turns()
+
+
+Make = Callable[..., Rounds]
+
+
+@pytest.fixture
+def make(turns: Turns) -> Iterator[Make]:
+    """Makes rounds that end with the test."""
+    made: list[Rounds] = []
+
+    def one(*, every: float = 0.01, away: str = "nothing is done", woken: Event | None = None) -> Rounds:
+        made.append(Rounds("rounds", turns, every=every, broken="a turn broke", away=away, woken=woken))
+        return made[-1]
+
+    yield one
+    for each in made:
+        each.stop(10.0)
+
+
+def told(caplog: pytest.LogCaptureFixture, level: int) -> list[str]:
+    return [each.getMessage() for each in caplog.records if each.levelno == level]
+
+
+class TestRounds:
+    def test_the_first_is_at_once_the_others_so_many_seconds_apart_in_one_thread_of_that_name(
+        self, make: Make, turns: Turns
+    ) -> None:
+        make(every=0.05).start()
+        turns.more(4)
+        assert min(after - before for before, after in pairwise(turns.at)) >= 0.04
+        assert turns.threads == {"rounds"}
+
+    def test_one_that_is_woken_looks_at_once(self, make: Make, turns: Turns) -> None:
+        rounds = make(every=NEVER)
+        rounds.start()
+        until(lambda: turns.at)
+        rounds.wake()
+        until(lambda: len(turns.at) == 2)
+
+    def test_others_may_wake_it_by_their_own_event(self, make: Make, turns: Turns) -> None:
+        woken = Event()
+        make(every=NEVER, woken=woken).start()
+        until(lambda: turns.at)
+        woken.set()
+        until(lambda: len(turns.at) == 2)
+        until(lambda: not woken.is_set())
+
+
+class TestErrors:
+    def test_a_reason_is_told_once_until_a_round_works_again(
+        self, make: Make, turns: Turns, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        turns.error = Unavailable("the database is away")
+        make().start()
+        turns.more(3)
+        assert told(caplog, logging.WARNING) == ["nothing is done: the database is away"]
+        turns.error = Unavailable("it is starting up")
+        turns.more(3)
+        turns.error = Unavailable("the database is away")
+        turns.more(3)
+        assert told(caplog, logging.WARNING)[1:] == ["nothing is done: it is starting up"]
+        turns.error = None
+        turns.more(2)
+        turns.error = Unavailable("the database is away")
+        turns.more(3)
+        assert told(caplog, logging.WARNING)[2:] == ["nothing is done: the database is away"]
+        assert told(caplog, logging.ERROR) == []
+
+    def test_nothing_is_said_where_somebody_else_says_it(
+        self, make: Make, turns: Turns, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        turns.error = Unavailable("the database is away")
+        make(away="").start()
+        turns.more(3)
+        assert caplog.records == []
+
+    def test_any_other_error_is_logged_and_it_goes_on(
+        self, make: Make, turns: Turns, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        turns.error = ZeroDivisionError("by nothing")
+        make().start()
+        turns.more(3)
+        assert told(caplog, logging.ERROR)[:2] == ["a turn broke", "a turn broke"]
+        assert caplog.records[0].exc_info is not None
+        assert caplog.records[0].exc_info[1] is turns.error
+
+
+class TestStop:
+    def test_a_thread_that_waits_ends_at_once(self, make: Make, turns: Turns) -> None:
+        rounds = make(every=NEVER)
+        rounds.start()
+        until(lambda: turns.at)
+        rounds.stop(10.0)
+        assert not alive(rounds)
+        assert len(turns.at) == 1
+
+    def test_what_is_under_way_is_waited_for_but_not_forever(self) -> None:
+        begun, go_on, ended = Event(), Event(), Event()
+
+        def turn() -> None:
+            begun.set()
+            go_on.wait(10.0)
+            ended.set()
+
+        rounds = Rounds("slow", turn, every=0.01, broken="a turn broke")
+        rounds.start()
+        assert begun.wait(10.0)
+        rounds.stop(0.01)
+        assert not ended.is_set()
+        assert alive(rounds)
+        go_on.set()
+        rounds.stop(10.0)
+        assert ended.is_set()
+        assert not alive(rounds)
+
+    def test_before_the_start_nothing_is_done_at_all(self, make: Make, turns: Turns) -> None:
+        rounds = make()
+        rounds.stop()
+        rounds.start()
+        until(lambda: not alive(rounds))
+        assert turns.at == []
+
+
+def alive(rounds: Rounds) -> bool:
+    return rounds._thread.is_alive()  # noqa: SLF001

@@ -1,0 +1,80 @@
+"""A thread that looks again and again, at once when it is woken, whatever goes wrong in between."""
+
+import logging
+from collections.abc import Callable
+from threading import Event, Thread
+
+from backend.domain.errors import Unavailable
+
+logger = logging.getLogger(__name__)
+
+
+class Rounds:
+    """Calls one function, round after round, in a thread of its own. Nothing that it raises ends the thread.
+
+    A round that fails because a server is away is tried again: each reason is told once until a round works again.
+    Any other error is logged each time.
+    """
+
+    def __init__(  # noqa: PLR0913 - what it does, and what it says
+        self,
+        name: str,
+        turn: Callable[[], object],
+        *,
+        every: float,
+        broken: str,
+        away: str = "",
+        errors: tuple[type[Exception], ...] = (Unavailable,),
+        woken: Event | None = None,
+    ) -> None:
+        """Takes note; `start` begins.
+
+        Args:
+            name: of the thread.
+            turn: what is done in each round.
+            every: seconds between two rounds, if nobody wakes it.
+            broken: what is logged with an error that is none of `errors`.
+            away: what cannot be done meanwhile; empty = nothing is said of it, as somebody else says so already.
+            errors: raised where a server is away; their text is why.
+            woken: set when there may be something new.
+        """
+        self._turn, self._every = turn, every
+        self._broken, self._away, self._errors = broken, away, errors
+        self._reasons: set[str] = set()
+        self._woken = woken or Event()
+        self._ended = Event()
+        self._thread = Thread(target=self._run, name=name, daemon=True)
+
+    def start(self) -> None:
+        """Begins with the first round, at once."""
+        self._thread.start()
+
+    def wake(self) -> None:
+        """There may be something new. Safe from any thread, cheap."""
+        self._woken.set()
+
+    def stop(self, seconds: float = 1.0) -> None:
+        """Begins no further round; waits so long for one that is under way. Safe to call twice, and before `start`."""
+        self._ended.set()
+        self._woken.set()
+        if self._thread.ident is not None:
+            self._thread.join(seconds)
+
+    def _run(self) -> None:
+        while not self._ended.is_set():
+            self._safely(self._turn)
+            self._woken.wait(self._every)
+            self._woken.clear()
+
+    def _safely(self, what: Callable[[], object]) -> None:
+        try:
+            what()
+        except self._errors as error:
+            reason = str(error)
+            if self._away and reason not in self._reasons:
+                logger.warning("%s: %s", self._away, reason)
+            self._reasons.add(reason)
+        except Exception:
+            logger.exception("%s", self._broken)
+        else:
+            self._reasons.clear()
