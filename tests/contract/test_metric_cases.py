@@ -56,7 +56,10 @@ class TestVerdicts:
 
 
 def noise(size: int) -> bytes:
-    """No text and, unlike bytes of all values, never the answer by chance: "42" is in one of thirteen runs of 5,000 of those."""
+    """No text and, unlike bytes of all values, never the answer by chance.
+
+    Of those, one run of 5,000 in thirteen has "42" in it.
+    """
     return bytes(random.Random(size).choices(range(0x80, 0x100), k=size))
 
 
