@@ -7,7 +7,7 @@ from typing import Any
 
 from worker.k8s import manifests
 from worker.k8s.cluster import PODS, Cluster, ClusterError, Conflict, Object
-from worker.k8s.manifests import DEADLINE, DESKTOP, SLOT
+from worker.k8s.manifests import DEADLINE, DESKTOP, FENCE, SLOT
 from worker.k8s.plan import PodPlan
 from worker.k8s.pod_watch import PodWatch
 from worker.k8s.states import PATIENT
@@ -58,6 +58,10 @@ class AllPods:
         """Slots that have a pod, ready or on its way, by their label: the kind of desktop that it was last for."""
         pods = [each for each in self._watch.pods() if not _ends(each)]
         return {label_of(each): str(notes_of(each).get(DESKTOP) or "?") for each in pods}
+
+    def fences(self) -> Mapping[str, int]:
+        """Numbers of the leases under which pods are held, by their slot's label."""
+        return {label_of(each): number_of(notes_of(each).get(FENCE)) for each in self._watch.pods()}
 
     def troubles(self) -> Mapping[str, str]:
         """Slots whose pod cannot start, by their label: why. Asks the cluster nothing."""

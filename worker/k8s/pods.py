@@ -305,8 +305,12 @@ class Pods(AllPods):
         except (ClusterError, PodTrouble) as error:
             logger.warning("the pod %s is left to its deadline: %s", pod.name, error)
 
-    def clear(self, slot: SlotRef) -> None:
-        """Removes the pod of a slot that nobody uses, whoever made it; not one that somebody takes at this moment.
+    def clear(self, slot: SlotRef, fence: int) -> None:
+        """Removes the pod of a slot that nobody uses, whoever made it; not one that somebody has taken since.
+
+        Args:
+            slot: whose.
+            fence: under which the pod was held, as `fences` said before it was asked whether somebody holds the slot.
 
         Raises:
             PodTrouble: somebody does; or it does not go.
@@ -314,7 +318,7 @@ class Pods(AllPods):
         """
         found = self._watch.pod(manifests.pod_name(self._plan, slot))
         if found is not None:
-            about, fence = found["metadata"], number_of(notes_of(found).get(FENCE))
+            about = found["metadata"]
             self.discard(Pod(about["name"], about["uid"], "", "", fence, "", made=False), fence)
 
     def _remove_version(self, found: Object, *, wait: bool = True) -> None:

@@ -28,7 +28,6 @@ class Warmth:
         slots: PodSlots,
         makings: Makings,
         pods: Callable[[], Pods],
-        in_use: Callable[[SlotRef], bool],
         rests: Rests,
         image: str,
     ) -> None:
@@ -38,31 +37,46 @@ class Warmth:
             slots: of the worker.
             makings: makes templates.
             pods: all of them; may raise ClusterError or ClusterLost.
-            in_use: whether a desktop runs in a slot.
             rests: told of slots whose pod cannot be had.
             image: that the settings name.
         """
-        self._slots, self._makings, self._pods, self._in_use = slots, makings, pods, in_use
+        self._slots, self._makings, self._pods = slots, makings, pods
         self._rests, self._image = rests, image
         self._lock = Lock()
         self._making: dict[SlotRef, tuple[str, Thread]] = {}
+        self._cooling: set[SlotRef] = set()
+        self._fences: Mapping[str, int] = {}
+
+    def has(self, slot: SlotRef) -> bool:
+        """Whether it has a pod that we know to be of use; one that has ended is none."""
+        held = self._slots.get(slot)
+        return held is not None and held.supervisor.alive()
 
     def making(self) -> Mapping[str, str]:
         """Kinds of desktop by the label of the slot whose pod is just being made."""
         with self._lock:
             return {manifests.slot_name(slot): kind for slot, (kind, _) in self._making.items()}
 
-    def warm(self, slot: SlotRef, spec: DesktopSpec) -> None:
-        """Makes its pod and template, unless that is being done already. Returns at once."""
+    def noted(self, fences: Mapping[str, int]) -> None:
+        """Notes under which leases pods were held, by their slot's label, before it was asked who holds slots."""
         with self._lock:
-            if slot not in self._making:
+            self._fences = fences
+
+    def warm(self, slot: SlotRef, spec: DesktopSpec) -> None:
+        """Makes its pod and template, unless that is being done already, or its pod removed. Returns at once."""
+        with self._lock:
+            if slot not in self._making and slot not in self._cooling:
                 thread = Thread(target=self._warm, args=(slot, spec), name=f"warm {slot}", daemon=True)
-                self._making[slot] = kind_of(spec), thread
                 thread.start()
+                self._making[slot] = kind_of(spec), thread
 
     def cool(self, slot: SlotRef) -> None:
-        """Removes its pod, unless a desktop runs there. Returns at once."""
-        Thread(target=self._cool, args=(slot,), name=f"cool {slot}", daemon=True).start()
+        """Removes its pod, unless that is being done already, or somebody has leased the slot. Returns at once."""
+        with self._lock:
+            if slot not in self._cooling:
+                fence = self._fences.get(manifests.slot_name(slot), 0)
+                Thread(target=self._cool, args=(slot, fence), name=f"cool {slot}", daemon=True).start()
+                self._cooling.add(slot)
 
     def close(self) -> None:
         """Waits a moment for what is being made; that notices itself that it is not wanted any more."""
@@ -75,7 +89,7 @@ class Warmth:
         name = manifests.slot_name(slot)
         try:
             with self._slots.taking(slot):
-                if self._slots.get(slot) is None:
+                if not self.has(slot):
                     self._made(slot, spec)
                     self._rests.worked(name)
         except TakenOver as error:
@@ -94,15 +108,17 @@ class Warmth:
         held.used, held.warm = False, True
         self._makings.prepare(held.bench(), held.order(spec, self._image))
 
-    def _cool(self, slot: SlotRef) -> None:
-        with self._slots.taking(slot):
-            held = self._slots.get(slot)
-            if self._in_use(slot):
-                return
-            try:
-                if held is not None:
+    def _cool(self, slot: SlotRef, fence: int) -> None:
+        try:
+            with self._slots.taking(slot):
+                held = self._slots.get(slot)
+                # Between two attempts, and while one begins, nothing runs in it; somebody has leased it all the same.
+                if held is not None and not held.used:
                     self._slots.give_up(slot, held)
-                else:
-                    self._pods().clear(slot)
-            except (ClusterError, ClusterLost, PodTrouble) as error:
-                logger.warning("the pod of the slot %s is left to its deadline: %s", slot, error)
+                elif held is None:
+                    self._pods().clear(slot, fence)
+        except (ClusterError, ClusterLost, PodTrouble) as error:
+            logger.warning("the pod of the slot %s is left to its deadline: %s", slot, error)
+        finally:
+            with self._lock:
+                self._cooling.remove(slot)

@@ -60,7 +60,7 @@ class K8sProvider:
         self._rests = Rests()
         self._scout = Scout(self._running)
         self._slots = PodSlots(settings, self._scout, self._running)
-        self._warmth = Warmth(self._slots, self._makings, self._running, self._in_use, self._rests, settings.image)
+        self._warmth = Warmth(self._slots, self._makings, self._running, self._rests, settings.image)
         self._watch: PodWatch | None = None
         self._pods: Pods | None = None
         self._plan: PodPlan | None = None
@@ -179,13 +179,14 @@ class K8sProvider:
 
         A clone itself is not made ahead: it would need the pod's memory twice.
         """
-        if self._slots.get(slot) is None and not self._closed.is_set():
+        if not self._warmth.has(slot) and not self._closed.is_set():
             self._warmth.warm(slot, spec)
 
     def warmed(self) -> Mapping[str, str] | None:
         """See `Warms`."""
         if self._pods is None or self._watch is None or self._watch.trouble:
             return None
+        self._warmth.noted(self._pods.fences())
         return {**self._pods.desktops(), **self._warmth.making()}
 
     def warming(self) -> Collection[str]:
@@ -200,11 +201,6 @@ class K8sProvider:
         """See `Warms`."""
         if not self._closed.is_set():
             self._warmth.cool(slot)
-
-    def _in_use(self, slot: SlotRef) -> bool:
-        with self._lock:
-            opened = self._open.get(slot)
-        return opened is not None and opened.alive()
 
     def unprepare(self, slot: SlotRef) -> None:
         """The pod is renewed no more: whoever has the slot next takes it over, or its deadline passes."""
