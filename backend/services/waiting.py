@@ -24,6 +24,7 @@ from backend.domain.scheduling.needs import Able, Need
 from backend.domain.scheduling.order import rank
 from backend.domain.scheduling.snapshot import Now, RunNow
 from backend.domain.scheduling.waiting import Stand, Waiter, unable, why
+from backend.domain.scheduling.wanted import beginning
 from backend.services.licences import shortage
 from backend.services.queues import now_of, run_of
 from backend.services.turns import able_of, needs_of
@@ -37,7 +38,8 @@ class Why:
 
     Attributes:
         sentence: the first reason.
-        ahead: waiting episodes of its run that come first; None where it waits for something else than its turn.
+        ahead: waiting episodes of its run that come first; None where it waits for something else than its turn or
+            one of the bounds of its run.
         starts_at: about when it begins, if its run keeps the slots it has and episodes take what is expected of
             them; None where that cannot be said.
     """
@@ -130,17 +132,18 @@ class _View:
         return hindrance(open_, run)
 
     def _first(self, now: Now, mine: RunNow) -> str:
-        """Runs that come before this one whatever the shares, with their episodes."""
-        before = _before(now, mine)
-        number = sum(repository.left(self._session, [run.id for run in before]).values()) if before else 0
+        """Runs that come before this one whatever the shares, with the episodes that they may begin."""
+        number = sum(self._beginning_before(now, mine).values())
         return f"{number} episode{'' if number == 1 else 's'} of more urgent runs come first" if number else ""
 
     def _wanted_before(self, now: Now, mine: RunNow) -> int:
-        """Slots that these have or want, each within its own limit."""
-        before = _before(now, mine)
-        left = repository.left(self._session, [run.id for run in before]) if before else {}
-        wanted = ((run.in_use + left.get(run.id, 0), run.concurrency) for run in before)
-        return sum(number if most is None else min(number, most) for number, most in wanted)
+        """Slots that these have, and those that they could use now."""
+        return sum(run.in_use for run in _before(now, mine)) + sum(self._beginning_before(now, mine).values())
+
+    def _beginning_before(self, now: Now, mine: RunNow) -> dict[UUID, int]:
+        """Of each more urgent run the waiting episodes that only slots keep from beginning."""
+        before = [run.id for run in _before(now, mine)]
+        return beginning(now, repository.left(self._session, before)) if before else {}
 
     def _starts(self, run: Run, seconds: float) -> datetime | None:
         return self._time + timedelta(seconds=seconds / run.in_use) if run.in_use else None

@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from backend.domain.scheduling.bounds import has_room
 from backend.domain.scheduling.order import rank
 from backend.domain.scheduling.projects import ALL
 from backend.domain.scheduling.reservations import Urgency
@@ -77,10 +78,16 @@ def _urgent(run: RunNow, slots: int, urgent: int) -> list[tuple[int, str]]:
 
 
 def _share(now: Now, run: RunNow, slots: int) -> list[tuple[int, str]]:
-    """Its fair share, if others that are as urgent want slots, too: of its project's, if other projects do."""
-    others = [each for each in now.runs if each.id != run.id and rank(now, each) == rank(now, run)]
-    if not others or not slots:
+    """Its fair share, if others that are as urgent could use slots, too: of its project's, if other projects do."""
+    open_ = replace(now, free=None)  # What is reserved keeps all of them from the same slots.
+    equals = [each for each in now.runs if each.id != run.id and rank(now, each) == rank(now, run)]
+    others = [each for each in equals if has_room(open_, each)]
+    held = sum(each.in_use for each in equals if each not in others)
+    slots -= held
+    if slots <= 0 or not (others or held):
         return []
+    if not others:
+        return [(slots, f"{held} in use by runs that can have no more")]
     projects = {each.project_id for each in others} | {run.project_id}
     weights = sum(now.projects[each].rules.weight for each in projects)
     part = now.projects[run.project_id].rules.weight / weights

@@ -52,7 +52,7 @@ class Stand:
 
 @dataclass(frozen=True)
 class Reason:
-    """One sentence, without a full stop. `turn`: it waits for nothing but its turn, or for one of its run's to end."""
+    """One sentence, without a full stop. `turn`: it waits for nothing but its turn, or for a bound of its run."""
 
     words: str
     turn: bool = False

@@ -210,7 +210,7 @@ class Waiting(View):
     )
     ahead: int | None = Field(
         default=None,
-        description="Waiting episodes of its run that come first; null where something else than its turn is due.",
+        description="Waiting episodes of its run that come first; null where it waits for more than a turn or a limit.",
     )
     starts_at: datetime | None = Field(
         default=None,

@@ -58,6 +58,16 @@ class TestExplain:
             "the only slot is in use; it comes next in its run; 11 episodes of more urgent runs come first"
         )
 
+    def test_a_more_urgent_run_that_can_begin_nothing_comes_before_nobody(self, queued: World) -> None:
+        worker, run = queued.worker(slots=8), queued.submit()
+        urgent = queued.submit()
+        queued.do(tuning.retune_run, urgent.id, Tuning(priority=3, concurrency=2))
+        assert why(queued, run)[7].sentence == (
+            "0 of 8 slots are in use; 7 episodes of its run come first; 2 episodes of more urgent runs come first"
+        )
+        assert len(queued.do(claims.claim_many, worker.id, "local", 2)) == 2
+        assert why(queued, run)[0].sentence == "it is about to begin"
+
     def test_says_what_nobody_can_do(self, installation: World) -> None:
         installation.benchmark(make_benchmark(make_task(requires=("gimp",))))
         gone = installation.worker(capabilities=capabilities(("gimp",)))
@@ -114,6 +124,14 @@ class TestConcurrencyOf:
         queued.do(tuning.retune_run, urgent.id, Tuning(priority=3, concurrency=12))
         assert words(queued, run) == "3 of 8 slots: more urgent runs come first"
         assert words(queued, urgent) == "8 of 8 slots: all the slots there are"
+
+    def test_a_more_urgent_run_leaves_what_its_model_keeps_from_it(self, queued: World) -> None:
+        worker, urgent = queued.worker(slots=8), queued.submit(priority=3)
+        (claim,) = queued.do(claims.claim_many, worker.id, "local", 1)
+        run = queued.submit()
+        queued.do(claims.worker_heartbeat, worker.id, [claim.lease_id], {claim.lease_id: "model rate limit"})
+        assert words(queued, urgent) == "1 of 8 slots: model rate limit"
+        assert words(queued, run) == "7 of 8 slots: more urgent runs come first"
 
 
 class TestRetuneRun:

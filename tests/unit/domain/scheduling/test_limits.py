@@ -41,6 +41,21 @@ class TestConcurrency:
         assert concurrency(now, run, 8, left).words == words
 
     @pytest.mark.parametrize(
+        ("others", "words"),
+        [
+            ((replace(RUN, id=UUID(int=8), concurrency=3),), "5 of 8 slots: 3 in use by runs that can have no more"),
+            ((replace(RUN, id=UUID(int=8), model_waits=1),), "5 of 8 slots: 3 in use by runs that can have no more"),
+            ((RunNow(UUID(int=8), P, "local", model_waits=1),), "8 of 8 slots: all the slots there are"),
+            (
+                (replace(RUN, id=UUID(int=8), concurrency=2, in_use=2), RunNow(UUID(int=9), P, "local")),
+                "3 of 8 slots: a fair share with 1 other run",
+            ),
+        ],
+    )
+    def test_what_others_cannot_use_is_not_theirs(self, others: tuple[RunNow, ...], words: str) -> None:
+        assert concurrency(queue(*others, in_use=6), RUN, 8, 50).words == words
+
+    @pytest.mark.parametrize(
         ("urgent", "words"),
         [
             (0, "8 of 8 slots: all the slots there are"),
