@@ -141,6 +141,11 @@ def kind(name: str, about: str, draw: Draw, flavour: str = "", *, loses: bool = 
     KINDS[name] = KindOfFault(name, about, draw, flavour, loses)
 
 
+def a_while(random: Random) -> float:
+    """Seconds for which a part of a cluster is broken."""
+    return random.uniform(4.0, 20.0)
+
+
 def awaited(found: Callable[[], list[T]], seconds: float = PATIENCE) -> list[T]:
     """What is there, as soon as there is something; nothing if none comes in time."""
     deadline, pause = time.monotonic() + seconds, Event()

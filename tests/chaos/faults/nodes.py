@@ -7,7 +7,7 @@ from contextlib import suppress
 from random import Random
 
 from tests.chaos.clustered import FLAVOUR, NODES
-from tests.chaos.faults.base import Closed, Fault, Scene, kind
+from tests.chaos.faults.base import Closed, Fault, Scene, a_while, kind
 from tests.chaos.faults.network import Line
 from tests.chaos.faults.parts import any_worker
 from tests.chaos.faults.pods import EVICTED, cluster_of, evict, mark, running_pods
@@ -148,32 +148,28 @@ def _node(random: Random) -> str:
     return random.choice(NODES)
 
 
-def _while(random: Random) -> float:
-    return random.uniform(4.0, 20.0)
-
-
 def _kinds() -> None:
-    kind("cordon node", "a node is cordoned", lambda r: Cordoned(_node(r), _while(r)), FLAVOUR)
+    kind("cordon node", "a node is cordoned", lambda r: Cordoned(_node(r), a_while(r)), FLAVOUR)
     kind(
         "drain node",
         "a node is cordoned and its pods are evicted",
-        lambda r: Cordoned(_node(r), _while(r), drain=True),
+        lambda r: Cordoned(_node(r), a_while(r), drain=True),
         FLAVOUR,
     )
-    kind("taint node", "a node has a taint that no pod tolerates", lambda r: Tainted(_node(r), _while(r)), FLAVOUR)
+    kind("taint node", "a node has a taint that no pod tolerates", lambda r: Tainted(_node(r), a_while(r)), FLAVOUR)
     kind(
         "lose node",
         "a node is heard no more; its pods run on",
-        lambda r: LostNode(_node(r), _while(r), dead=False),
+        lambda r: LostNode(_node(r), a_while(r), dead=False),
         FLAVOUR,
     )
     kind(
         "kill node",
         "a node is heard no more; all that ran there is dead",
-        lambda r: LostNode(_node(r), _while(r), dead=True),
+        lambda r: LostNode(_node(r), a_while(r), dead=True),
         FLAVOUR,
     )
-    kind("delete node", "a node is taken away", lambda r: DeletedNode(_node(r), _while(r)), FLAVOUR)
+    kind("delete node", "a node is taken away", lambda r: DeletedNode(_node(r), a_while(r)), FLAVOUR)
     for name, sentence, how in (
         ("cluster away", "the cluster's API resets every connection", "resets everything"),
         ("cluster fails", "the cluster's API answers 500", "fails"),
@@ -182,12 +178,12 @@ def _kinds() -> None:
         ("cluster conflicts", "the cluster's API answers every change with 409", "answers 409"),
         ("cluster loses answers", "the cluster's API does what it is asked, and its answer is lost", "loses answers"),
     ):
-        kind(name, sentence, lambda r, how=how: ApiHit(how, _while(r)), FLAVOUR)  # type: ignore[misc]
+        kind(name, sentence, lambda r, how=how: ApiHit(how, a_while(r)), FLAVOUR)  # type: ignore[misc]
     kind("watches end", "all watches end, and old versions are gone (410)", lambda _: ApiHit("forgets", 0.0), FLAVOUR)
     kind(
         "cut cluster",
         "a worker's line to the cluster's API is a black hole",
-        lambda r: Line(f"{any_worker(r)}>cluster", Mode.HOLE, _while(r)),
+        lambda r: Line(f"{any_worker(r)}>cluster", Mode.HOLE, a_while(r)),
         FLAVOUR,
     )
 

@@ -4,7 +4,6 @@ The cluster is a fake one (`tests/fakes/kubernetes`), whose pods run the real pr
 """
 
 import os
-import signal
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -13,8 +12,8 @@ from random import Random
 
 from tests.chaos import processes
 from tests.chaos.clustered import FLAVOUR, ClusterStack, ending
-from tests.chaos.faults.base import Fault, Mark, Scene, awaited, chosen, kind
-from tests.chaos.faults.guests import SPARED, fresh
+from tests.chaos.faults.base import Fault, Mark, Scene, a_while, awaited, chosen, kind
+from tests.chaos.faults.guests import ProgramHit
 from tests.chaos.stack import now
 from tests.fakes.kubernetes import lifecycle
 from tests.fakes.kubernetes.behaviours import evicted, image_pull_back_off, oom_killed, running
@@ -171,39 +170,16 @@ class NoImage(Fault):
                     stack.cluster.run(*key_of(pod)).follow(works)
 
 
-class MachineHit(Fault):
-    """A process of a pod is killed or stopped for a while: its machine's QEMU, or its supervisor."""
+class MachineHit(ProgramHit):
+    """The program is a pod's: its machine's QEMU, or its supervisor."""
 
-    def __init__(self, program: str, share: float, seconds: float = 0.0) -> None:
-        self.program, self.share, self.seconds = program, share, seconds
-        self._hit: list[int] = []
-
-    def inject(self, scene: Scene) -> str:
-        if not fresh(scene):
-            return SPARED
-        found = sorted(each.pid for each in awaited(self._there))
-        pid = chosen(found, self.share)
-        if pid is None:
-            return f"no {self.program} runs"
-        self._hit = [pid]
-        processes.signal_all(self._hit, signal.SIGSTOP if self.seconds else signal.SIGKILL)
-        return f"{self.program} ({pid}) {f'stands still for {self.seconds:.1f} s' if self.seconds else 'killed'}"
-
-    def _there(self) -> list[processes.Seen]:
+    def there(self, scene: Scene) -> list[processes.Seen]:  # noqa: ARG002 - pods' processes are this one's.
         below = processes.below(os.getpid(), time.time())
         return [each for each in below if any(self.program in word for word in each.words[:4])]
-
-    def heal(self, scene: Scene) -> None:
-        if self.seconds:
-            processes.signal_all(self._hit, signal.SIGCONT)
 
 
 def _hit(what: str, hit: Callable[[ClusterStack, Json], None], words: tuple[str, ...], random: Random) -> Fault:
     return PodHit(what, random.random(), hit, words)
-
-
-def _while(random: Random) -> float:
-    return random.uniform(4.0, 20.0)
 
 
 def _kinds() -> None:
@@ -219,18 +195,10 @@ def _kinds() -> None:
         ("machine", "the QEMU of a machine", "qemu-system"),
         ("supervisor", "the first process of a pod", "worker.qemu.supervisor"),
     ):
-        kind(f"kill {name}", f"{sentence} gets SIGKILL", partial(_machine, program), FLAVOUR)
-        kind(f"pause {name}", f"{sentence} stands still", partial(_paused, program), FLAVOUR)
-    kind("stuck pod", "a pod is deleted and a finalizer keeps it", lambda r: Stuck(r.random(), _while(r)), FLAVOUR)
-    kind("no image", "the pods' image cannot be pulled", lambda r: NoImage(r.random(), _while(r)), FLAVOUR)
-
-
-def _machine(program: str, random: Random) -> Fault:
-    return MachineHit(program, random.random())
-
-
-def _paused(program: str, random: Random) -> Fault:
-    return MachineHit(program, random.random(), random.uniform(2.0, 15.0))
+        kind(f"kill {name}", f"{sentence} gets SIGKILL", MachineHit.killed(program), FLAVOUR)
+        kind(f"pause {name}", f"{sentence} stands still", MachineHit.paused(program), FLAVOUR)
+    kind("stuck pod", "a pod is deleted and a finalizer keeps it", lambda r: Stuck(r.random(), a_while(r)), FLAVOUR)
+    kind("no image", "the pods' image cannot be pulled", lambda r: NoImage(r.random(), a_while(r)), FLAVOUR)
 
 
 _kinds()
