@@ -82,10 +82,11 @@ class _Opened:
         """A new file that vanishes with the last process that has it open."""
         file = folder / f".{os.getpid()}-{time.monotonic_ns()}"
         fd = os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        name = self._added(fd)
         file.unlink()
         self._owned(fd)
-        os.write(fd, content)
-        return self._added(fd)
+        _write(fd, content)
+        return name
 
     def named(self, file: Path, content: bytes) -> str:
         """A new file that stays."""
@@ -95,8 +96,9 @@ class _Opened:
     def writable(self, file: Path) -> str:
         """An existing file that QEMU may write to."""
         fd = os.open(file, os.O_RDWR)
+        name = self._added(fd)
         self._owned(fd)
-        return self._added(fd)
+        return name
 
     def _owned(self, fd: int) -> None:
         if self._user is not None:
@@ -284,6 +286,13 @@ class Slot:
         """Ends all machines. Raises QemuFailed for the first that does not go."""
         for name in list(self.machines):
             self.end(name)
+
+
+def _write(fd: int, content: bytes) -> None:
+    """All of it, or OSError: where a disk gets full, `write` itself may take less and not say so."""
+    left = memoryview(content)
+    while left:
+        left = left[os.write(fd, left) :]
 
 
 def _written(running: Running) -> int:

@@ -1,6 +1,7 @@
 """A supervisor's machines without a QEMU."""
 
 import os
+import resource
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from worker.qemu.machine import Machine
 from worker.qemu.place import Place
 from worker.qemu.process import Qemu, QemuFailed
-from worker.qemu.slot import Running, Slot, dirty_bytes
+from worker.qemu.slot import Running, Slot, Wanted, dirty_bytes
 from worker.qemu.supervisor import Supervisor
 
 
@@ -96,6 +98,34 @@ class TestFreeze:
         worker[1].sendall(b'{"id": 1, "op": "unknown"}\n')
         Supervisor(worker[0], slot, place)._turn()
         assert b'"id":1' in worker[1].recv(1000).replace(b" ", b"")
+
+
+@pytest.fixture(params=[0, 100])
+def _full(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A file may have so many bytes in this process, as on a disk that has only so much room."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (request.param, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def opened() -> set[str]:
+    """Descriptors of this process."""
+    return {each.name for each in Path("/proc/self/fd").iterdir()}
+
+
+class TestStart:
+    @pytest.mark.usefixtures("_full")
+    def test_what_finds_no_room_is_not_held_open(self, slot: Slot) -> None:
+        machine = Machine(
+            system="linux", type="pc", accelerator="tcg", cpu="max", cpus=1, memory_mib=64, screen=(640, 480),
+            disk="/dev/null", disk_size=2**30,
+        )  # fmt: skip
+        before = opened()
+        with pytest.raises(OSError, match="File too large"):
+            slot.start(Wanted("cold", machine))
+        assert opened() == before
+        assert slot.machines == {}
 
 
 class TestDirtyBytes:
