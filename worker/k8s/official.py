@@ -111,9 +111,7 @@ class Kubernetes:
         query, items = {**_selectors(labels, fields), "limit": str(_PAGE)}, list[Object]()
         while True:
             found = self._ask("GET", self._path(resource), query)
-            # In a list an object does not say what it is; watched or asked for by name, it does.
-            kind = {"apiVersion": found["apiVersion"], "kind": str(found["kind"]).removesuffix("List")}
-            items += ({**kind, **each} for each in found.get("items") or [])
+            items += _items(found)
             told = found.get("metadata") or {}
             if not told.get("continue"):
                 return Listed(tuple(items), str(told.get("resourceVersion", "")))
@@ -283,6 +281,14 @@ def _object(text: str) -> Object:
     if not isinstance(found, dict):
         raise Unavailable(f"the API server sent no object: {text[:200]!r}")
     return found
+
+
+def _items(found: Object) -> list[Object]:
+    """Objects of a list; they do not say what they are there. Watched or asked for by name, they do."""
+    version, kind = str(found.get("apiVersion", "")), str(found.get("kind", ""))
+    if not version or not kind.endswith("List"):
+        raise Unavailable(f"the API server sent no list, but {kind or 'an object of no kind'}")
+    return [{"apiVersion": version, "kind": kind.removesuffix("List"), **each} for each in found.get("items") or []]
 
 
 def error_of(code: int, text: str) -> ClusterError:

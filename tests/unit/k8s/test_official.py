@@ -25,6 +25,9 @@ class Server(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
+        if "labelSelector=none" in self.path:
+            self._whole({"items": [{}]})
+            return
         if "watch=true" not in self.path:
             more: dict[str, Any] = {"continue": "2"} if "continue=" not in self.path else {}
             about = {"kind": "PodList", "apiVersion": "v1", "metadata": {"resourceVersion": "7", **more}}
@@ -93,6 +96,10 @@ class TestList:
 
     def test_each_says_what_it_is_as_if_asked_for_by_name(self, cluster: Kubernetes) -> None:
         assert {(each["apiVersion"], each["kind"]) for each in cluster.list(PODS).items} == {("v1", "Pod")}
+
+    def test_what_is_no_list_is_unavailable(self, cluster: Kubernetes) -> None:
+        with pytest.raises(Unavailable, match="no list, but an object of no kind"):
+            cluster.list(PODS, labels="none")
 
     def test_nobody_there_is_unavailable(self, tmp_path: Path) -> None:
         with pytest.raises(Unavailable, match="does not answer"):
