@@ -1,20 +1,17 @@
 """The home page: what is happening right now?"""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from backend.db.repositories import licences
 from backend.db.repositories import pages_home as repository
-from backend.db.repositories.licences import Seats
 from backend.db.repositories.pages_common import AnyRow
-from backend.services.licences import shortage
 from backend.services.pages_common import RunRow, Tile, run_rows, tiles
-from backend.services.waiting import hindrances
+from backend.services.waiting import Alike, explain_alike
 
 LATEST = 8
 NEWS = 6
@@ -72,12 +69,12 @@ class Home:
 
 
 def home(session: Session) -> Home:
-    """The whole page in eleven queries, whatever its size."""
+    """The whole page; as many queries for many episodes as for one."""
     slots = _slots(repository.slots(session))
     return Home(
         tiles=tiles(session),
         slots=slots,
-        queue=_queue(repository.waiting(session), slots, licences.seats(session), hindrances(session)),
+        queue=_queue(session, repository.waiting(session)),
         ended_today=repository.ended_in_a_day(session),
         runs=run_rows(session, repository.latest_runs(session, LATEST)),
         alarms=_alarms(session),
@@ -91,24 +88,24 @@ def _slots(rows: Sequence[AnyRow]) -> Slots:
     return Slots(used=found["used"], free=found["free"], broken=found["broken"], draining=found["draining"])
 
 
-def wait_reason(row: AnyRow, slots: Slots, seats: Sequence[Seats], hindered: Mapping[UUID, str]) -> str:
-    """Why these episodes wait, in words."""
-    if row.run_state == "paused":
-        return "the run is paused"
-    if row.reason:
-        return str(row.reason)
-    if row.later:
-        return "a pause before the next attempt"
-    if slots.total == 0:
-        return f"no worker offers {row.provider} desktops"
-    return shortage(row.licences, seats) or hindered.get(row.run_id) or f"their turn at a {row.provider} slot"
-
-
-def _queue(rows: Sequence[AnyRow], slots: Slots, seats: Sequence[Seats], hindered: Mapping[UUID, str]) -> list[Wait]:
+def _queue(session: Session, rows: Sequence[AnyRow]) -> list[Wait]:
+    """By reason, the most frequent first."""
+    told = explain_alike(session, {_alike(row) for row in rows if not row.later})
     found: Counter[str] = Counter()
     for row in rows:
-        found[wait_reason(row, slots, seats, hindered)] += row.n
+        words = _later(row) if row.later else told.get(_alike(row), f"their turn at a {row.provider} slot")
+        found[words] += row.n
     return [Wait(reason, episodes) for reason, episodes in found.most_common()]
+
+
+def _alike(row: AnyRow) -> Alike:
+    return Alike(row.run_id, row.needs, row.reason)
+
+
+def _later(row: AnyRow) -> str:
+    if row.run_state == "paused":
+        return "the run is paused"
+    return str(row.reason) or "a pause before the next attempt"
 
 
 def _alarms(session: Session) -> list[Alarm]:

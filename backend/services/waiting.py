@@ -1,7 +1,7 @@
 """Why each waiting episode waits, and how many of a run can be under way at once: one look, for many of them."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -54,6 +54,15 @@ class Why:
         return f"{self.sentence}; begins about {self.starts_at:%H:%M} UTC" if self.starts_at else self.sentence
 
 
+@dataclass(frozen=True)
+class Alike:
+    """Waiting episodes of a run that could begin by now, with the same need and the same reason in their rows."""
+
+    run_id: UUID
+    needs: UUID | None
+    reason: str
+
+
 def explain(session: Session, episodes: Sequence[Episode]) -> dict[UUID, Why]:
     """Why these wait, by episode; nothing of those that do not."""
     by_run: dict[UUID, list[Episode]] = defaultdict(list)
@@ -66,9 +75,10 @@ def explain(session: Session, episodes: Sequence[Episode]) -> dict[UUID, Why]:
     return {key: found for run_id, rows in queued.items() for key, found in view.explain(run_id, rows).items()}
 
 
-def hindrances(session: Session) -> dict[UUID, str]:
-    """What keeps a run that wants a slot from one more, in words, by run; nothing of those whose turn is all."""
-    return _View(session).hindrances()
+def explain_alike(session: Session, alike: Collection[Alike]) -> dict[Alike, str]:
+    """Why these wait, in words; nothing of those that wait for nothing but their turn."""
+    view = _View(session)
+    return {each: words for each in alike if view.queues(each.run_id) and (words := view.explain_alike(each))}
 
 
 def concurrency_of(session: Session, run_id: UUID) -> Concurrency | None:
@@ -84,6 +94,7 @@ class _View:
         self._session = session
         self._nows: dict[str, Now] = {}
         self._slots: dict[str, tuple[int, int]] = {}
+        self._ables: dict[str, list[Able]] = {}
 
     def queues(self, run_id: UUID) -> bool:
         """Whether the run has not ended."""
@@ -103,9 +114,16 @@ class _View:
             found[each.id] = Why(reason.words, ahead if reason.turn else None, starts)
         return found
 
-    def hindrances(self) -> dict[UUID, str]:
-        wanting = [run_of(row) for row in self._rows if row.ready]
-        return {run.id: words for run in wanting if (words := self._hindrance(run))}
+    def explain_alike(self, alike: Alike) -> str:
+        row = next(row for row in self._rows if row.id == alike.run_id)
+        need = next((each for each in needs_of(self._session, row.task_set_id) if each.id == alike.needs), None)
+        slots, free = self._slots_of(row.provider)
+        hindrance, lacking = self._hindrance(run_of(row)), self._lacking(need)
+        stand = Stand(row.state, row.provider, row.agent, row.image, hindrance, slots, free)
+        found = why(
+            Waiter(self._time, alike.reason, need, lacking), stand, self._able(row.provider), self._time, ahead=None
+        )
+        return "" if found.turn and not hindrance else found.words
 
     def concurrency(self, run: Run) -> Concurrency:
         slots, _ = self._slots_of(run.provider)
@@ -171,8 +189,10 @@ class _View:
         return self._slots[provider]
 
     def _able(self, provider: str) -> list[Able]:
-        having = (row for row in self._workers if row.capabilities.get("providers", {}).get(provider, {}).get("ok"))
-        return [able_of(row, provider) for row in having]
+        if provider not in self._ables:
+            having = (row for row in self._workers if row.capabilities.get("providers", {}).get(provider, {}).get("ok"))
+            self._ables[provider] = [able_of(row, provider) for row in having]
+        return self._ables[provider]
 
     @cached_property
     def _rows(self) -> Sequence[Row[Any]]:

@@ -10,7 +10,7 @@ from backend.db.models import Agent, Attempt, Episode, Lease, Node, Quarantine, 
 from backend.db.models.words import SlotState
 from backend.db.repositories.pages_common import AnyRow, run_columns
 from backend.domain.nodes import NodeState
-from backend.domain.scheduling.waiting import NEVER
+from backend.domain.scheduling.waiting import NEVER, UNREAD
 
 HELD_BACK = datetime(NEVER, 1, 1, tzinfo=UTC)
 """From then on an episode does not begin by itself."""
@@ -34,10 +34,14 @@ def slots(session: Session) -> Sequence[AnyRow]:
 
 
 def waiting(session: Session) -> Sequence[AnyRow]:
-    """Waiting episodes: (run, its state, why they are held back, whether until later, provider, licences, n)."""
+    """Waiting episodes: (run, its state, why they are held back or left to others, whether until later, ...).
+
+    The rest of each row: the provider, the key of what their tasks need, how many they are.
+    """
     later = Episode.available_at > func.now()
     # What the last attempt came to is no reason to wait once its pause is over.
-    reason = case((Episode.available_at >= HELD_BACK, Episode.reason), else_="")
+    told = or_(Episode.available_at >= HELD_BACK, Episode.reason.startswith(UNREAD))
+    reason = case((told, Episode.reason), else_="")
     query = (
         select(
             Run.id.label("run_id"),
@@ -45,13 +49,12 @@ def waiting(session: Session) -> Sequence[AnyRow]:
             reason.label("reason"),
             later.label("later"),
             Run.provider,
-            Task.licences,
+            Episode.needs,
             func.count().label("n"),
         )
         .join(Run, Run.id == Episode.run_id)
-        .join(Task, Task.id == Episode.task_id)
         .where(Episode.state == "waiting", Run.state.in_(["queued", "running", "paused"]))
-        .group_by(Run.id, reason, later, Run.provider, Task.licences)
+        .group_by(Run.id, reason, later, Run.provider, Episode.needs)
         .order_by(func.count().desc())
     )
     return session.execute(query).all()

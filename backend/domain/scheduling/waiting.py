@@ -9,7 +9,8 @@ from backend.domain.scheduling.needs import Able, Need
 NEVER = 9000
 """From that year on an episode is held back: it does not begin by itself."""
 _LONGEST = 500
-_UNREAD = "another worker has to begin it: "
+UNREAD = "another worker has to begin it: "
+"""What the reasons begin with of episodes that a worker's release could not read."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def why(waiter: Waiter, stand: Stand, workers: Sequence[Able], now: datetime, ah
         or (f"waits for {waiter.lacking}" if waiter.lacking else "")
         or (f"every slot of {stand.provider} is closed" if not stand.slots else "")
     )
-    if not found and not stand.hindrance and waiter.reason.startswith(_UNREAD):
+    if not found and not stand.hindrance and waiter.reason.startswith(UNREAD):
         return Reason(waiter.reason)
     return Reason(found) if found else Reason(stand.hindrance or _queue(stand, ahead), turn=True)
 
@@ -87,7 +88,7 @@ def unread(worker: str, what: str) -> str:
         worker: its name and release.
         what: and what of it.
     """
-    return f"{_UNREAD}{worker} cannot read {what}"[:_LONGEST]
+    return f"{UNREAD}{worker} cannot read {what}"[:_LONGEST]
 
 
 def _later(waiter: Waiter, now: datetime) -> str:

@@ -8,11 +8,12 @@ from sqlalchemy import event, select, text
 
 from backend.db.models import Episode, Run
 from backend.domain.errors import Conflict, Invalid, NotFound
-from backend.services import claims, events, runs, tuning
+from backend.services import claims, events, pages_home, runs, tuning
 from backend.services.tuning import Tuning
 from backend.services.waiting import Why, concurrency_of, explain
 from tests.factories.records import World, capabilities
 from tests.factories.tasks import make_benchmark, make_task
+from tests.integration.services.test_licences import seats
 
 
 @pytest.fixture
@@ -132,6 +133,40 @@ class TestConcurrencyOf:
         queued.do(claims.worker_heartbeat, worker.id, [claim.lease_id], {claim.lease_id: "model rate limit"})
         assert words(queued, urgent) == "1 of 8 slots: model rate limit"
         assert words(queued, run) == "7 of 8 slots: more urgent runs come first"
+
+
+class TestFirstPage:
+    """It counts by the reasons that each episode's own page gives."""
+
+    def queue(self, world: World) -> dict[str, int]:
+        return {wait.reason: wait.episodes for wait in world.do(pages_home.home).queue}
+
+    def test_says_what_nobody_can_do_though_there_are_slots(self, installation: World) -> None:
+        installation.benchmark(make_benchmark(make_task(name="a", requires=("gimp",)), make_task(name="b")))
+        gone = installation.worker(capabilities=capabilities(("gimp",)))
+        run = installation.submit(repeats=2)
+        installation.do(claims.drain, gone.id)
+        nobody = {"no worker is online that has the provider local": 4}
+        assert self.queue(installation) == nobody
+        installation.worker("poor", node="n2", pid=2)
+        assert self.queue(installation) == {
+            "no worker that is online has the program gimp": 2,
+            "their turn at a local slot": 2,
+        }
+        installation.do(runs.pause_run, run.id)
+        assert self.queue(installation) == {"the run is paused": 4}
+
+    def test_says_what_lacks_seats_and_what_its_run_s_limit_holds(self, installation: World) -> None:
+        installation.benchmark(make_benchmark(make_task(name="a", licences={"Photoshop": 1}), make_task(name="b")))
+        seats(installation, "Photoshop", 1)
+        worker, run = installation.worker(slots=9), installation.submit(repeats=3)
+        seats(installation, "Photoshop", 0)
+        installation.do(tuning.retune_run, run.id, Tuning(concurrency=1))
+        assert len(installation.do(claims.claim_many, worker.id, "local", 9)) == 1
+        assert self.queue(installation) == {
+            "waits for a licence of Photoshop, 0 of 0 in use": 3,
+            "the run's own limit is reached: 1 of 1 at once": 2,
+        }
 
 
 class TestRetuneRun:

@@ -54,7 +54,7 @@ class TestHome:
         text = client.get("/", headers=PAGE).text
         assert "2 desktops at work" in text
         assert all(f'data-attempt="{attempt}"' in text for attempt in scene.attempts)
-        assert "their turn at a local slot" in text
+        assert "the agent navi-2 works on no worker that is online" in text
         assert f"/episodes/{scene.flagged}" in text
         assert "the dialog differs between versions" in text
 
