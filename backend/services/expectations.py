@@ -13,6 +13,7 @@ from backend.db.repositories import runs
 from backend.domain.loop import DEFAULT_MAX_STEPS
 from backend.domain.run import Budget, RunConfig
 from backend.domain.scheduling.expected import History, TaskFacts, expected
+from backend.services.readings import Unreadable, config_of
 
 LOOK_AGAIN = timedelta(minutes=1)
 AT_ONCE = 5
@@ -48,9 +49,13 @@ def take_turn(session: Session) -> UUID | None:
 
 
 def renew(session: Session, run_id: UUID) -> int:
-    """Brings a run's waiting episodes up to date; how many have changed."""
+    """Brings a run's waiting episodes up to date; how many have changed. One that cannot be read is left to others."""
     run = runs.get(session, run_id)
     if run is None:
+        return 0
+    try:
+        config_of(run_id, run.config)
+    except Unreadable:
         return 0
     waiting = [(row, row.max_steps) for row in repository.waiting_tasks(session, run_id)]
     found = expectations(session, run, waiting)

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import func, select, update
 
 from backend.db.models import Attempt, Episode, Run, Task
-from backend.services import claims, readings
+from backend.services import claims, expectations, pages_home, readings
 from backend.services.claims import Claim
 from backend.services.waiting import explain
 from tests.factories.records import World
@@ -57,6 +57,12 @@ class TestRun:
         with queued.work() as session:
             assert session.get_one(Run, poisoned.id).state == "queued"
 
+    def test_what_it_should_take_is_left_to_others(self, queued: World) -> None:
+        queued.worker()
+        poisoned = queued.submit()
+        of_another_release(queued, Run, poisoned.id, "config")
+        assert queued.do(expectations.renew, poisoned.id) == 0
+
 
 class TestTask:
     def test_other_tasks_begin_in_the_same_transaction(self, queued: World) -> None:
@@ -68,6 +74,8 @@ class TestTask:
         found = taken(queued, worker.id, 2)
         assert sorted(str(claim.task.key) for claim in found) == ["files/t1", "files/t2"]
         assert list(sentences(queued, run)) == [first]
+        (told,) = queued.do(pages_home.home).queue
+        assert (told.reason, told.episodes) == (sentences(queued, run)[first], 1)
         assert "w1 (release 1) cannot read the task (of_tomorrow" in sentences(queued, run)[first]
 
     def test_its_episode_is_as_it_was(self, queued: World) -> None:
