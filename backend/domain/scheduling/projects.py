@@ -10,6 +10,8 @@ from backend.domain.task import Frozen
 
 ALL = "all"
 """In the place of a provider's name: all providers together."""
+_DIGITS = 9
+"""More than any number has that is allowed; far longer ones Python does not read at all."""
 _Number = Annotated[int, Field(ge=0, le=100_000)]
 _Provider = Annotated[str, Field(max_length=50, pattern=r"^[a-z0-9_-]+$")]
 
@@ -59,7 +61,7 @@ def read(text: str, path: str) -> dict[str, int]:
     found: dict[str, int] = {}
     for word in text.replace(",", " ").split():
         name, _, number = word.partition("=")
-        if not name or not number.isascii() or not number.isdigit():
+        if not name or not number.isascii() or not number.isdigit() or len(number) > _DIGITS:
             raise Invalid(f"expected words like k8s=8, not {word[:50]!r}", path=path)
         found[name] = int(number)
     return found
