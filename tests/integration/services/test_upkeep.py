@@ -105,10 +105,10 @@ class TestClock:
         claim = queued.must_claim(queued.worker())
         queued.do(attempts.finish_lost, claim.fence, FailureClass.MODEL_API, "busy", {})
         self.ahead(queued, timedelta(hours=1))
-        assert queued.do(scheduling.bring_back) == 1
         with queued.work() as session:
+            assert scheduling.bring_back(session) == 1
             left = select(func.extract("epoch", Episode.available_at - func.now())).where(Episode.run_id == run.id)
-            assert 0.0 < float(session.scalars(left).one()) <= 5.0
+            assert 0.0 < float(session.scalars(left).one()) < 60.0
 
     def test_nothing_is_hurried_otherwise(self, queued: World) -> None:
         queued.submit(tasks=("files/t0",))
@@ -120,7 +120,7 @@ class TestClock:
         watch, now = ClockWatch(), datetime.now(UTC)
         assert watch.went_back(now)
         watch.looked(now)
-        assert not watch.went_back(now + timedelta(seconds=1))
+        assert not watch.went_back(now + timedelta(hours=1))
         assert watch.went_back(now - timedelta(seconds=5))
 
 
