@@ -1,0 +1,65 @@
+"""That a program's process which chaos hits is really killed, or stands still until it is healed."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import cast
+
+import psutil
+import pytest
+
+from tests.chaos.faults.base import Scene
+from tests.chaos.faults.pods import MachineHit
+from tests.chaos.stack import ChaosStack
+from tests.factories.records import World, world
+from tests.waiting import until
+
+PROGRAM = "stand-in-for-a-machine"
+WORN = "an episode under way has had its losses: left alone"
+
+
+@pytest.fixture
+def installation(fresh_database: str) -> Iterator[World]:
+    with world(fresh_database) as made:
+        made.benchmark()
+        made.worker()
+        made.submit()
+        yield made
+
+
+@pytest.fixture
+def scene(installation: World) -> Scene:
+    """Of a stack that has a database, and this process's children as its pods."""
+    return Scene(cast("ChaosStack", SimpleNamespace(world=installation)))
+
+
+@pytest.fixture
+def process() -> Iterator[psutil.Process]:
+    """A child with the program's name among its words; gone at the end."""
+    words = [sys.executable, "-c", "import sys; sys.stdin.read()", PROGRAM]
+    with subprocess.Popen(words, stdin=subprocess.PIPE) as made:
+        yield psutil.Process(made.pid)
+        made.kill()
+
+
+class TestMachineHit:
+    def test_what_is_killed_is_dead(self, scene: Scene, process: psutil.Process) -> None:
+        assert MachineHit(PROGRAM, 0.5).inject(scene) == f"{PROGRAM} ({process.pid}) killed"
+        until(lambda: process.status() == psutil.STATUS_ZOMBIE, 10.0)
+
+    def test_what_is_paused_stands_still_until_it_is_healed(self, scene: Scene, process: psutil.Process) -> None:
+        fault = MachineHit(PROGRAM, 0.5, 3.0)
+        assert fault.inject(scene) == f"{PROGRAM} ({process.pid}) stands still for 3.0 s"
+        until(lambda: process.status() == psutil.STATUS_STOPPED, 10.0)
+        fault.heal(scene)
+        until(lambda: process.status() != psutil.STATUS_STOPPED, 10.0)
+        assert process.is_running()
+
+    def test_a_worn_episode_is_spared(
+        self, installation: World, scene: Scene, process: psutil.Process, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("tests.chaos.faults.guests.PATIENCE", 0.0)
+        installation.lose(installation.must_claim(installation.worker()))
+        assert MachineHit(PROGRAM, 0.5).inject(scene) == WORN
+        assert process.status() != psutil.STATUS_ZOMBIE
