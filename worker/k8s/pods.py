@@ -11,7 +11,7 @@ from typing import Any
 from backend.domain.slots import SlotRef
 from worker.k8s import manifests
 from worker.k8s.all_pods import AllPods, notes_of, number_of
-from worker.k8s.cluster import PODS, SECRETS, Cluster, ClusterError, Conflict, Missing, Object
+from worker.k8s.cluster import PODS, SECRETS, Cluster, ClusterError, Conflict, Missing, Object, Unavailable
 from worker.k8s.manifests import DEADLINE, DESKTOP, FENCE, KEY, MEMORY, SLOT, WORKER, Room
 from worker.k8s.plan import PodPlan
 from worker.k8s.pod_watch import PodWatch
@@ -342,7 +342,8 @@ class Pods(AllPods):
 
     def _wait_gone(self, name: str, uid: str, *, wait: bool) -> None:
         if wait and not self._watch.wait(lambda: self._is_gone(name, uid), GONE_SECONDS):
-            raise PodTrouble(f"the pod {name} does not go: {self._watch.seen(name, uid).why}")
+            why = self._watch.seen(name, uid).why or self._watch.trouble
+            raise PodTrouble(f"the pod {name} does not go: {why}")
 
     def _is_gone(self, name: str, uid: str) -> bool:
         """404 or another UID; asked of the cluster itself once the watch says so, or cannot."""
@@ -353,3 +354,5 @@ class Pods(AllPods):
             return bool(self._cluster.get(PODS, name)["metadata"]["uid"] != uid)
         except Missing:
             return True
+        except Unavailable:
+            return False  # It was asked for, and we may be told in a moment.

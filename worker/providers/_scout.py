@@ -72,4 +72,5 @@ class Scout:
             slot.leave()
             return slot.images
         finally:
-            pods.remove(pod.name, pod.uid)
+            # What was read counts; the pod is taken again by the next look.
+            pods.discard_quietly(pod, pod.fence)
