@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from backend.db.models import Agent, Attempt, Episode, Lease, Node, Quarantine, Run, Slot, Task, Worker
 from backend.db.models.words import SlotState
 from backend.db.repositories.pages_common import AnyRow, run_columns
+from backend.db.repositories.signals import served
 from backend.domain.nodes import NodeState
 from backend.domain.scheduling.waiting import NEVER, UNREAD
 
@@ -20,8 +21,8 @@ def slots(session: Session) -> Sequence[AnyRow]:
     """Every slot of clusters and of machines that have an online worker: (provider, state, leased)."""
     online = select(Worker.node_id).where(Worker.state != "offline")
     leased = select(Lease.id).where(Lease.slot_id == Slot.id, Lease.released_at.is_(None)).exists()
-    # On a node that is not ready nothing begins, whatever its slots say.
-    closed = and_(Slot.state == SlotState.FREE.value, Node.state != NodeState.READY.value)
+    # On a node that is not ready, or for which no worker is online, nothing begins, whatever its slots say.
+    closed = and_(Slot.state == SlotState.FREE.value, or_(Node.state != NodeState.READY.value, ~served()))
     state = case((closed, SlotState.DRAINING.value), else_=Slot.state)
     there = and_(Node.cluster != "", Node.state != NodeState.GONE.value)
     query = (

@@ -68,7 +68,7 @@ def slots(session: Session) -> Sequence[AnyRow]:
     Closed ones are broken, emptied, on a node where nothing may begin, or without a worker that could use them.
     """
     live = and_(Lease.slot_id == Slot.id, Lease.released_at.is_(None))
-    open_ = and_(Slot.state == SlotState.FREE.value, Node.state == NodeState.READY.value, _served())
+    open_ = and_(Slot.state == SlotState.FREE.value, Node.state == NodeState.READY.value, served())
     state = case((Lease.id.is_not(None), "leased"), (open_, "free"), else_="closed").label("state")
     query = (
         select(Slot.provider, Node.state.label("node"), state, func.count().label("number"))
@@ -80,7 +80,8 @@ def slots(session: Session) -> Sequence[AnyRow]:
     return session.execute(query).all()
 
 
-def _served() -> ColumnElement[bool]:
+def served() -> ColumnElement[bool]:
+    """Whether a worker is online that could use a query's `Slot` of its `Node`."""
     online = Worker.state == WorkerState.ONLINE.value
     mine = select(Worker.id).where(online, Worker.node_id == Node.id).exists()
     cluster = Worker.capabilities["providers"][Slot.provider]["cluster"].astext

@@ -59,6 +59,17 @@ class TestPage:
         assert (after.used - before.used, after.free - before.free, after.draining - before.draining) == (1, 1, 1)
         assert fresh.get("/").status_code == 200
 
+    def test_slots_of_a_cluster_that_no_worker_serves_are_not_free(
+        self, fresh: TestClient, installation: World
+    ) -> None:
+        cluster_at_work(installation)
+        with installation.work() as session:
+            session.execute(text("UPDATE worker SET state = 'offline' WHERE name = 'w7'"))
+        found = installation.do(pages_home.home).slots
+        machine = 2
+        assert (found.free, found.draining) == (machine, 2)
+        assert fresh.get("/").status_code == 200
+
     def test_says_why_nothing_begins_on_a_node(self, fresh: TestClient, installation: World) -> None:
         cluster_at_work(installation)
         page = fresh.get("/workers").text
