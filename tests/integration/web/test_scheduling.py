@@ -159,6 +159,12 @@ class TestProjects:
         assert answer.json()["path"].startswith(path)
         assert fresh.get("/api/v1/projects").json() == before
 
+    def test_the_form_holds_the_weight_as_it_is(self, fresh: TestClient) -> None:
+        submit(fresh)
+        for weight, shown in ((1.0, "1"), (123.4567, "123.4567"), (0.1, "0.1")):
+            fresh.patch("/api/v1/projects/default", json={"weight": weight})
+            assert f'name="weight" value="{shown}"' in fresh.get("/workers").text
+
     def test_no_such_project(self, fresh: TestClient) -> None:
         answer = fresh.patch("/api/v1/projects/nobody", json={"weight": 1})
         assert (answer.status_code, "project list" in answer.json()["hint"]) == (404, True)
