@@ -1,6 +1,7 @@
 """The worker's side of a supervisor in a pod: over TCP, once each has shown that it knows the pod's token."""
 
 import socket
+import time
 from typing import Any
 
 from worker.qemu import handshake
@@ -47,7 +48,8 @@ def connect(address: tuple[str, int], token: str, fence: int, *, seconds: float 
         connection.settimeout(seconds)
         steady(connection)
         connection.sendall(encode({"nonce": mine, "fence": fence}))
-        theirs = _checked(_line(connection), token, mine, fence)
+        theirs = _checked(_line(connection, time.monotonic() + seconds), token, mine, fence)
+        connection.settimeout(seconds)
         connection.sendall(encode({"proof": handshake.proof(token, handshake.WORKER, mine, theirs, fence)}))
         connection.settimeout(None)
     except OSError as error:
@@ -59,10 +61,15 @@ def connect(address: tuple[str, int], token: str, fence: int, *, seconds: float 
     return connection
 
 
-def _line(connection: socket.socket) -> dict[str, Any]:
-    """The first line; no byte after it is read."""
+def _line(connection: socket.socket, deadline: float) -> dict[str, Any]:
+    """The first line; no byte after it is read. Raises TimeoutError at the deadline, by the monotonic clock."""
     decoder, got = LineDecoder(handshake.LONGEST), 0
     while got < handshake.LONGEST:
+        # For the whole line: one that sends a byte now and then would be waited for through hours.
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("timed out")
+        connection.settimeout(left)
         byte = connection.recv(1)
         if not byte:
             break
