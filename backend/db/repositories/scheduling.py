@@ -115,7 +115,16 @@ _BEGUN = text(f"""
         started_at = coalesce(started_at, now()), state = 'running'
     FROM unnest(CAST(:runs AS uuid[]), CAST(:numbers AS bigint[])) AS more(id, number) WHERE run.id = more.id
 """)  # noqa: S608 - constant text
-_ENDED = text(f"UPDATE run SET {_SPENT}, in_use = greatest(0, in_use - :number) WHERE id = :run")  # noqa: S608 - constant
+_ENDED = text(f"""
+    UPDATE run SET {_SPENT}, in_use = greatest(0, in_use - :number),
+        turn_at = CASE WHEN (
+            SELECT true FROM episode e
+            WHERE e.run_id = :run AND e.state = 'waiting' AND e.available_at < '9000-01-01 00:00:00+00'
+            ORDER BY {_FIRST} LIMIT 1
+        ) THEN turn_at ELSE clock_timestamp() END
+    WHERE id = :run
+""")  # noqa: S608 - constant text
+"""A run that had nothing to begin has not waited for a turn until now, if what ended is to be tried again."""
 
 _MISCOUNTED = text("""
     SELECT r.id FROM run r

@@ -146,6 +146,20 @@ class TestTurn:
         queued.do(runs.add_episodes, run.id, ("files/t1",))
         assert self.idle(queued, run) < 60.0
 
+    def test_what_is_lost_has_not_waited_while_it_went_on(self, queued: World) -> None:
+        run = queued.submit(tasks=("files/t0",))
+        claim = queued.must_claim(queued.worker())
+        self.long_ago(queued)
+        queued.do(attempts.finish_lost, claim.fence, FailureClass.GUEST, "gone", {})
+        assert self.idle(queued, run) < 60.0
+
+    def test_what_waits_beside_what_is_lost_goes_on_ageing(self, queued: World) -> None:
+        run = queued.submit()
+        claim = queued.must_claim(queued.worker())
+        self.long_ago(queued)
+        queued.do(attempts.finish_lost, claim.fence, FailureClass.GUEST, "gone", {})
+        assert self.idle(queued, run) > 3000.0
+
     def test_one_that_waits_already_goes_on_ageing(self, queued: World) -> None:
         run = queued.submit(open=True)
         self.long_ago(queued)
