@@ -10,9 +10,11 @@ Pods run as on the fake cluster: a behaviour for each, at a loopback address of 
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
+
+from urllib3.exceptions import HTTPError
 
 from tests.fakes.kubernetes import status
 from tests.fakes.kubernetes.events import Recorder
@@ -139,21 +141,26 @@ class ScriptedNodes:
 
     def _beat(self) -> None:
         while not self._over.wait(BEAT_SECONDS):
-            for name in self._nodes - self.kubelets.away:
-                self._ground.change(LEASES, (HELD, name), lambda found: found["spec"].update(renewTime=_now()))
+            # As a kubelet does, it tries again with the next beat.
+            with suppress(status.Refusal, HTTPError):
+                for name in self._nodes - self.kubelets.away:
+                    self._ground.change(LEASES, (HELD, name), lambda found: found["spec"].update(renewTime=_now()))
 
     def _follow(self) -> None:
-        """Lists, then watches, and begins anew where the server forgot."""
+        """Lists, then watches, and begins anew where the server forgot, or was away."""
         while not self._over.is_set():
-            listed = self._port.list(EVERYWHERE)
-            for pod in listed.items:
-                self._heard("ADDED", pod)
-            for uid in set(self.kubelets.runs) - {pod["metadata"]["uid"] for pod in listed.items}:
-                self.kubelets.lost_sight(uid)
             try:
-                self._watch(listed.version)
+                self._watch(self._listed())
             except (cluster.Gone, cluster.Unavailable):
                 self._over.wait(BEAT_SECONDS)
+
+    def _listed(self) -> str:
+        listed = self._port.list(EVERYWHERE)
+        for pod in listed.items:
+            self._heard("ADDED", pod)
+        for uid in set(self.kubelets.runs) - {pod["metadata"]["uid"] for pod in listed.items}:
+            self.kubelets.lost_sight(uid)
+        return listed.version
 
     def _watch(self, version: str) -> None:
         while not self._over.is_set():

@@ -56,6 +56,15 @@ class TestRemote:
         until(lambda: phase(cluster) == "gone")
         until(lambda: not nodes.kubelets.runs, what="the kubelet has let it go")
 
+    def test_nodes_outlive_a_failure_of_the_server(self, cluster: FakeCluster, nodes: ScriptedNodes) -> None:
+        beats, lists = cluster.faults.fail("update", path="leases"), cluster.faults.fail("list", path="pods")
+        until(lambda: beats.times == 0, what="a lease is renewed")
+        cluster.compact()
+        until(lambda: lists.times == 0, 20.0, what="pods are listed again")
+        made(cluster, nodes)
+        before = cluster.store.get(LEASES, (HELD, "node-1"))
+        until(lambda: cluster.store.get(LEASES, (HELD, "node-1")) != before, what="the lease is renewed again")
+
     def test_a_script_ends_it(self, cluster: FakeCluster, nodes: ScriptedNodes) -> None:
         made(cluster, nodes)
         nodes.run(*HERE).follow(oom_killed())
