@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from backend.db.models import Project, Task
 from backend.domain.scheduling.needs import Need
 from backend.domain.scheduling.usage import RATE
+from backend.domain.scheduling.waiting import UNREAD
 
 _DOOR = 7_218_001
 """The advisory lock under which slots are given: one decision at a time, so that no quota is ever passed."""
@@ -91,7 +92,8 @@ _PUT_BACK = text("""
 """)
 _NOTE_UNREAD = text("""
     UPDATE episode SET reason = :reason
-    WHERE run_id = :run AND state = 'waiting' AND available_at < '9000-01-01 00:00:00+00' AND reason = ''
+    WHERE run_id = :run AND state = 'waiting' AND available_at < '9000-01-01 00:00:00+00'
+        AND NOT starts_with(reason, :unread)
 """)
 
 _ANY = text(f"""
@@ -299,8 +301,8 @@ def put_back(session: Session, episode_id: UUID, reason: str) -> None:
 
 
 def note_unread(session: Session, run_id: UUID, reason: str) -> None:
-    """Says of a run's waiting episodes why they wait, where nothing is said yet. The caller holds the run."""
-    session.execute(_NOTE_UNREAD, {"run": run_id, "reason": reason})
+    """Says of a run's waiting episodes why they wait, where no worker has said it yet. The caller holds the run."""
+    session.execute(_NOTE_UNREAD, {"run": run_id, "reason": reason, "unread": UNREAD})
 
 
 def begun(session: Session, numbers: Mapping[UUID, int]) -> None:

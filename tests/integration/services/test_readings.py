@@ -57,6 +57,15 @@ class TestRun:
         with queued.work() as session:
             assert session.get_one(Run, poisoned.id).state == "queued"
 
+    def test_what_was_lost_before_says_it_too(self, queued: World) -> None:
+        worker = queued.worker(slots=1)
+        poisoned = queued.submit()
+        queued.lose(taken(queued, worker.id, 1)[0])
+        readings._configs.clear()  # noqa: SLF001 - as a worker that has just been started
+        of_another_release(queued, Run, poisoned.id, "config")
+        assert taken(queued, worker.id) == []
+        assert [words[:30] for words in sentences(queued, poisoned).values()] == ["another worker has to begin it"] * 3
+
     def test_what_it_should_take_is_left_to_others(self, queued: World) -> None:
         queued.worker()
         poisoned = queued.submit()
