@@ -86,8 +86,9 @@ class Dispatcher:
         self._away = False
         self._failures: dict[str, int] = {}
         self._rest_until: dict[str, float] = {}
+        self._clusters_away: set[str] = set()
         self._info: WorkerInfo | None = None
-        self._news_rest, self._look_again_at = NEWS_REST, 0.0
+        self._news_rest, self._look_again_at, self._outdated = NEWS_REST, 0.0, False
         self._thread = Thread(target=self._run, name="dispatcher", daemon=True)
 
     def start(self) -> None:
@@ -169,15 +170,16 @@ class Dispatcher:
             self._works.settings.alive_file.touch()
 
     def _round(self) -> None:
+        self._notice_away()
         worker_id = self._heart.worker_id
         if worker_id is None:
             self._register()
         elif time.monotonic() >= self._look_again_at:
-            self._look_again_at = math.inf
+            self._look_again_at, self._outdated = math.inf, False
             # Apart: trying the machine out may take long, and must not keep work waiting.
             Thread(target=self._look_again, args=(worker_id,), name="news", daemon=True).start()
         for provider in self._works.tools:
-            while self._rested(provider) and self._take(provider, min(AT_ONCE, self._free(provider))):
+            while self._can_begin(provider) and self._take(provider, min(AT_ONCE, self._free(provider))):
                 pass
 
     def _look_again(self, worker_id: UUID) -> None:
@@ -189,7 +191,8 @@ class Dispatcher:
         except Exception:
             logger.exception("looking at what can run here failed")
         finally:
-            self._look_again_at = time.monotonic() + min(self._news_rest, LONGEST_REST)
+            rest = 0.0 if self._outdated else min(self._news_rest, LONGEST_REST)
+            self._look_again_at = time.monotonic() + rest
 
     def _tell_news(self, worker_id: UUID, info: WorkerInfo) -> None:
         self._news_rest = min(LONGEST_REST, self._news_rest * 2)
@@ -215,8 +218,18 @@ class Dispatcher:
         with self._lock:
             return room_for([slot.hold.ticket.provider for slot in self._slots], provider, self._info.slots)
 
-    def _rested(self, provider: str) -> bool:
-        return time.monotonic() >= self._rest_until.get(provider, 0.0)
+    def _can_begin(self, provider: str) -> bool:
+        """Not while it rests, or its cluster is away: attempts would be lost one after another."""
+        return time.monotonic() >= self._rest_until.get(provider, 0.0) and provider not in self._clusters_away
+
+    def _notice_away(self) -> None:
+        """A cluster that is away, or back, is told of soon: others who wait should know why."""
+        clusters = {name: tools.provider for name, tools in self._works.tools.items()}
+        away = {name for name, each in clusters.items() if isinstance(each, InCluster) and each.away()}
+        if away != self._clusters_away:
+            self._clusters_away, self._news_rest, self._outdated = away, NEWS_REST, True
+            if not math.isinf(self._look_again_at):  # Else somebody looks just now, and looks again.
+                self._look_again_at = time.monotonic()
 
     def _take(self, provider: str, number: int) -> bool:
         """Takes up to so many leases with an episode each, and sets a slot to work on each. False if there was none."""

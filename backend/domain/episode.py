@@ -1,6 +1,7 @@
 """How episodes and attempts live and end: states, outcomes and the moves that are legal."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
 
@@ -130,6 +131,9 @@ RETRIES: Mapping[FailureClass, int] = {
     FailureClass.CLUSTER: 5,
     FailureClass.EVALUATOR: 2,  # Only the evaluation is repeated, inside the same attempt; then as below.
 }
+UNBEGUN_RETRIES = 10
+"""The same for attempts lost to the `cluster` before their agent saw anything. They are counted apart: nothing was
+spent on them, and a cluster that starts nothing for some minutes must not cost an episode."""
 
 
 REPEAT_PAUSES = (5.0, 30.0, 180.0)
@@ -141,19 +145,33 @@ def repeat_pause(tries: int) -> float | None:
     return REPEAT_PAUSES[tries] if tries < len(REPEAT_PAUSES) else None
 
 
-def may_retry(failure: FailureClass, losses_of_class: int) -> bool:
-    """Whether an episode that has now been lost `losses_of_class` times in this class gets another attempt.
+@dataclass(frozen=True)
+class Loss:
+    """A lost attempt, as the policy sees it. `begun`: its agent had seen a desktop."""
+
+    failure: FailureClass
+    begun: bool = True
+
+    @property
+    def counted_as(self) -> tuple[FailureClass, bool]:
+        """Losses that use up the same tries."""
+        return self.failure, self.begun or self.failure is not FailureClass.CLUSTER
+
+
+def next_try(losses: Sequence[Loss]) -> float | None:
+    """Seconds until an episode with these losses, the last one just now, gets another attempt; None = it gets none.
+
+    After a machine that was lost at work there is no pause: the episode is taken up at once. One that could not be had
+    is asked for again at once, too, then after 1, 2, 4 s and so on, a minute at most; a model's API after 5, 10, 20 s,
+    five minutes at most.
 
     After an `evaluator` loss the desktop is gone, and a new attempt would measure the agent twice: only the evaluation
     is repeated, on the evidence that was kept (`repeat_pause`). Without evidence it stays lost until a person retries.
     """
-    if failure is FailureClass.EVALUATOR:
-        return False
-    return losses_of_class <= RETRIES[failure]
-
-
-def retry_delay(failure: FailureClass, losses_of_class: int) -> float:
-    """Seconds to wait before the next attempt: none for a lost machine, growing for a model API (at most 5 minutes)."""
+    failure, begun = kind = losses[-1].counted_as
+    times = sum(each.counted_as == kind for each in losses)
+    if failure is FailureClass.EVALUATOR or times > (RETRIES[failure] if begun else UNBEGUN_RETRIES):
+        return None
     if failure is FailureClass.MODEL_API:
-        return min(300.0, 5.0 * 2.0 ** max(0, losses_of_class - 1))
-    return 0.0
+        return min(300.0, 5.0 * 2.0 ** (times - 1))
+    return min(60.0, 2.0 ** (times - 2)) if not begun and times > 1 else 0.0

@@ -56,6 +56,14 @@ class InCluster(Protocol):
     cluster: str
     desktops: int
 
+    def away(self) -> str:
+        """Why nothing can be begun in the cluster now, whichever slot it is: its API is away, or does nothing.
+
+        Empty while it does what it is asked, as far as is known. Cheap. Desktops that run go on meanwhile, and a slot
+        that has what it needs can be used again.
+        """
+        ...
+
     def troubles(self) -> Mapping[str, Trouble] | None:
         """Slots that cannot be used now, by the id of their row. Cheap. None = not known now: nothing is changed."""
         ...

@@ -17,9 +17,8 @@ from backend.domain.episode import (
     EpisodeState,
     Outcome,
     RunState,
-    may_retry,
+    next_try,
     repeat_pause,
-    retry_delay,
 )
 from backend.domain.errors import FailureClass, NotFound
 from backend.services import events, human_runs, queue, validation_results
@@ -106,9 +105,8 @@ def after_loss(session: Session, run: Run, episode: Episode, attempt: Attempt, k
         repeat(session, run, episode, kept, Asked(pause=repeat_pause(0) or 0.0))
         return
     known = repository.losses(session, episode.id, episode.retries_from)
-    of_class = sum(kind == failure.value for kind, _ in known)
-    if may_retry(failure, of_class):
-        delay = retry_delay(failure, of_class)
+    delay = next_try([loss for loss, _ in known])
+    if delay is not None:
         reason = f"attempt {attempt.number} was lost ({failure.value}); " + (
             f"tried again after {delay:g} s" if delay else "to be tried again"
         )

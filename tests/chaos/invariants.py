@@ -1,10 +1,11 @@
 """What must hold whatever breaks: pure functions over facts, each with a name and one sentence."""
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from backend.domain.episode import RETRIES
+from backend.domain.episode import RETRIES, UNBEGUN_RETRIES, Loss
 from backend.domain.errors import FailureClass
 from tests.chaos.facts import Facts
 
@@ -101,10 +102,16 @@ def none_lost(facts: Facts, _: Expected) -> Iterator[str]:
 
 def bounded(facts: Facts, _: Expected) -> Iterator[str]:
     for episode_id, made in facts.attempts_of().items():
-        for failure in FailureClass:
-            number = sum(attempt.failure_class == failure.value for attempt in made)
-            if number > RETRIES[failure] + 1:
-                yield f"episode {episode_id} was lost {number} times as {failure.value}"
+        kinds = Counter(
+            Loss(FailureClass(each.failure_class), begun=each.first_observation_at is not None).counted_as
+            for each in made
+            if each.failure_class is not None
+        )
+        for (failure, begun), number in kinds.items():
+            if number > (RETRIES[failure] if begun else UNBEGUN_RETRIES) + 1:
+                yield f"episode {episode_id} was lost {number} times as {failure.value}" + (
+                    "" if begun else ", not begun"
+                )
 
 
 def fenced(facts: Facts, _: Expected) -> Iterator[str]:

@@ -56,10 +56,7 @@ class TestVerdicts:
 
 
 def noise(size: int) -> bytes:
-    """No text and, unlike bytes of all values, never the answer by chance.
-
-    Of those, one run of 5,000 in thirteen has "42" in it.
-    """
+    """No text, nor an answer by chance: among bytes of all values, one in thirteen lots of 5,000 has a "42"."""
     return bytes(random.Random(size).choices(range(0x80, 0x100), k=size))
 
 

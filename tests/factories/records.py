@@ -120,10 +120,14 @@ class World:
         """Records one step with a picture."""
         self.do(attempts.record_step, claim.fence, step_row(self.store, index, final=final, picture=picture))
 
-    def run_to_evaluation(self, claim: Claim, steps: int = 2, ended_by: EndedBy = EndedBy.DONE) -> None:
-        """From the claim to the evaluation."""
+    def begin(self, claim: Claim) -> None:
+        """From the claim to the agent's first look."""
         self.do(attempts.note_desktop, claim.fence, {"home": "overlay"})
         self.do(attempts.enter_running, claim.fence, {"reset": 0.5, "setup": 1.0})
+
+    def run_to_evaluation(self, claim: Claim, steps: int = 2, ended_by: EndedBy = EndedBy.DONE) -> None:
+        """From the claim to the evaluation."""
+        self.begin(claim)
         for index in range(steps):
             self.step(claim, index)
         self.do(attempts.enter_evaluating, claim.fence, ended_by, {"agent": 2.0})

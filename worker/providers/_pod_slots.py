@@ -10,7 +10,7 @@ from backend.config import Settings
 from backend.domain.errors import ClusterLost
 from backend.domain.ports import DesktopSpec
 from backend.domain.slots import SlotRef, need_of
-from worker.k8s.cluster import ClusterError, Conflict
+from worker.k8s.cluster import ClusterError, Conflict, Unavailable
 from worker.k8s.manifests import Room
 from worker.k8s.pods import HeldLater, Pod, Pods, PodTrouble
 from worker.k8s.states import PATIENT
@@ -28,6 +28,10 @@ logger = logging.getLogger(__name__)
 
 class TakenOver(ClusterLost):
     """Somebody holds the slot under a later lease: nothing is wrong with it, it is only not ours any more."""
+
+
+class Unanswered(ClusterLost):
+    """The cluster's API did not do it, and may do it later: nothing is wrong with the slot."""
 
 
 class PodSlots:
@@ -69,6 +73,7 @@ class PodSlots:
 
         Raises:
             TakenOver: somebody else has it by now.
+            Unanswered: none can be had now.
             ClusterLost: it cannot be had; says why.
         """
         try:
@@ -77,6 +82,8 @@ class PodSlots:
             raise TakenOver(f"the slot has no pod: {error}", hint=HINT) from error
         except PodTrouble as error:
             raise ClusterLost(f"the slot has no pod: {error}", hint=HINT) from error
+        except Unavailable as error:
+            raise Unanswered(f"the cluster does not do it: {error.message}", hint=HINT) from error
         except ClusterError as error:
             raise ClusterLost(f"the cluster does not do it: {error.message}", hint=HINT) from error
         except SupervisorError as error:

@@ -11,8 +11,9 @@ from worker.k8s import manifests
 from worker.k8s.cluster import ClusterError
 from worker.k8s.pods import Pods, PodTrouble
 from worker.k8s.warm import kind_of
+from worker.providers._answers import Answers
 from worker.providers._makings import Makings
-from worker.providers._pod_slots import PodSlots, TakenOver
+from worker.providers._pod_slots import PodSlots, TakenOver, Unanswered
 from worker.providers._rests import Rests
 from worker.qemu.client import SupervisorError
 
@@ -29,6 +30,7 @@ class Warmth:
         makings: Makings,
         pods: Callable[[], Pods],
         rests: Rests,
+        answers: Answers,
         image: str,
     ) -> None:
         """Starts nothing.
@@ -38,10 +40,11 @@ class Warmth:
             makings: makes templates.
             pods: all of them; may raise ClusterError or ClusterLost.
             rests: told of slots whose pod cannot be had.
+            answers: told when the cluster does not do it.
             image: that the settings name.
         """
         self._slots, self._makings, self._pods = slots, makings, pods
-        self._rests, self._image = rests, image
+        self._rests, self._answers, self._image = rests, answers, image
         self._lock = Lock()
         self._making: dict[SlotRef, tuple[str, Thread]] = {}
         self._cooling: set[SlotRef] = set()
@@ -94,6 +97,8 @@ class Warmth:
                     self._rests.worked(name)
         except TakenOver as error:
             logger.info("the slot %s was not warmed, as somebody has it: %s", slot, error.message)
+        except Unanswered as error:
+            self._answers.failed(error.message)
         except ClusterLost as error:
             self._rests.failed(name, error.message)
             logger.warning("the slot %s was not warmed: %s", slot, error.message)

@@ -26,10 +26,11 @@ from worker.k8s.official import configured, connect
 from worker.k8s.plan import PodPlan
 from worker.k8s.pod_watch import PodWatch
 from worker.k8s.pods import Pods
+from worker.providers._answers import Answers
 from worker.providers._makings import Makings, Order, remove
 from worker.providers._pod_images import offers
 from worker.providers._pod_slot import PodDesktop, PodSlot
-from worker.providers._pod_slots import HINT, STOPPED, PodSlots, TakenOver
+from worker.providers._pod_slots import HINT, STOPPED, PodSlots, TakenOver, Unanswered
 from worker.providers._pod_warmth import Warmth
 from worker.providers._rests import Rests
 from worker.providers._scout import ROOM, Scout
@@ -57,10 +58,10 @@ class K8sProvider:
         self._gateways = Gateways()
         self._lock, self._starting = threading.Lock(), threading.Lock()
         self._open: dict[SlotRef, PodDesktop] = {}
-        self._rests = Rests()
+        self._rests, self._answers = Rests(), Answers(self._try_one)
         self._scout = Scout(self._running)
         self._slots = PodSlots(settings, self._scout, self._running)
-        self._warmth = Warmth(self._slots, self._makings, self._running, self._rests, settings.image)
+        self._warmth = Warmth(self._slots, self._makings, self._running, self._rests, self._answers, settings.image)
         self._watch: PodWatch | None = None
         self._pods: Pods | None = None
         self._plan: PodPlan | None = None
@@ -122,14 +123,23 @@ class K8sProvider:
 
     def _try_rights(self) -> None:
         """Has the cluster check a pod of ours without making it: rights, admission, quota. Raises ClusterError."""
-        plan, cluster, watch = self._plan, self._cluster, self._watch
-        if plan is None or cluster is None or watch is None:
+        self._try_one()
+        watch = self._watch
+        if watch is not None and not watch.listed(_LISTED_SECONDS):
+            raise ClusterLost(f"pods cannot be watched: {watch.trouble}")
+
+    def _try_one(self) -> None:
+        plan, cluster = self._plan, self._cluster
+        if plan is None or cluster is None:
             raise ClusterLost(STOPPED)
         name = SlotRef(-secrets.randbelow(10**9) - 1)
         body = manifests.pod(plan, name, ROOM, secret=_NO_SECRET, worker=_worker(), deadline=time.time())
         cluster.create(PODS, body, dry_run=True)
-        if not watch.listed(_LISTED_SECONDS):
-            raise ClusterLost(f"pods cannot be watched: {watch.trouble}")
+
+    def away(self) -> str:
+        """See `InCluster`."""
+        # Of pods that are not watched nobody knows when they are ready.
+        return self._answers.why_not or (self._watch.trouble if self._watch is not None else "")
 
     def troubles(self) -> Mapping[str, Trouble] | None:
         """See `InCluster`: pods that do not start, and slots that rest after their pod could not be had."""
@@ -149,6 +159,9 @@ class K8sProvider:
             try:
                 opened = self._opened(slot, spec)
             except TakenOver:
+                raise
+            except Unanswered as error:
+                self._answers.failed(error.message)
                 raise
             except ClusterLost as error:
                 self._rests.failed(manifests.slot_name(slot), error.message)
@@ -184,7 +197,7 @@ class K8sProvider:
 
     def warmed(self) -> Mapping[str, str] | None:
         """See `Warms`."""
-        if self._pods is None or self._watch is None or self._watch.trouble:
+        if self._pods is None or self.away():
             return None
         self._warmth.noted(self._pods.fences())
         return {**self._pods.desktops(), **self._warmth.making()}
@@ -294,6 +307,7 @@ class K8sProvider:
                 pods = self._pods
                 if pods is None:
                     continue
+                self._answers.look()
                 self._slots.look(pods)
                 if time.monotonic() - swept_at > SWEEP_SECONDS:
                     swept_at = time.monotonic()

@@ -11,7 +11,8 @@ from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
 from backend.db.models import Attempt, Episode, Evaluation, Evidence, Lease, Measure, Run, Step
-from backend.domain.episode import AttemptState
+from backend.domain.episode import AttemptState, Loss
+from backend.domain.errors import FailureClass
 
 
 def run_id_of(session: Session, attempt_id: UUID) -> UUID | None:
@@ -67,12 +68,14 @@ def of_episode(session: Session, episode_id: UUID) -> list[Attempt]:
     return list(session.scalars(select(Attempt).where(Attempt.episode_id == episode_id).order_by(Attempt.number)))
 
 
-def losses(session: Session, episode_id: UUID, after_number: int) -> list[tuple[str, bool]]:
-    """(failure class, right after an action?) of the lost attempts since the last `run retry`, in order."""
-    query = select(Attempt.failure_class, Attempt.after_action).where(
+def losses(session: Session, episode_id: UUID, after_number: int) -> list[tuple[Loss, bool]]:
+    """The lost attempts since the last `run retry`, in order, each with whether it came right after an action."""
+    begun = Attempt.first_observation_at.is_not(None)
+    query = select(Attempt.failure_class, begun, Attempt.after_action).where(
         Attempt.episode_id == episode_id, Attempt.state == AttemptState.LOST.value, Attempt.number > after_number
     )
-    return [(str(row[0]), bool(row[1])) for row in session.execute(query.order_by(Attempt.number))]
+    rows = session.execute(query.order_by(Attempt.number))
+    return [(Loss(FailureClass(str(row[0])), begun=row[1]), row[2]) for row in rows]
 
 
 def add_step(session: Session, values: Mapping[str, Any]) -> bool:

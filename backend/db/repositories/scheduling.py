@@ -176,7 +176,7 @@ _SLOTS = text("""
 _LONGEST = "interval '5 minutes'"
 _BACK_OFF = f"""coalesce((
     SELECT least({_LONGEST}, greatest(interval '0', e.available_at - a.ended_at)) FROM attempt a
-    WHERE a.episode_id = e.id AND a.number = e.attempts_count AND a.failure_class = 'model_api'
+    WHERE a.episode_id = e.id AND a.number = e.attempts_count AND a.failure_class IN ('model_api', 'cluster')
 ), interval '0')"""  # noqa: S608 - constant text
 _BRING_BACK = text(f"""
     UPDATE episode SET available_at = clock_timestamp() + late.back_off
@@ -188,7 +188,7 @@ _BRING_BACK = text(f"""
     WHERE episode.id = late.id AND episode.state = 'waiting'
         AND episode.available_at > clock_timestamp() + late.back_off
 """)  # noqa: S608 - constant text
-"""Only after losses to a model's API is there a back-off (`domain.episode.retry_delay`), of five minutes at most."""
+"""Only losses to a model's API or a cluster have a back-off (`domain.episode.next_try`), of five minutes at most."""
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,12 @@
 """A real worker process that serves the fake cluster: nodes, pods, holds and their mirror, as the product starts it."""
 
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from backend.db.models import Attempt, Episode, Node, Run, Slot, Worker
 from backend.domain import registry
@@ -81,6 +82,13 @@ def used(world: World, run: Run) -> set[str]:
     return set(world.do(lambda session: list(session.scalars(query))))
 
 
+def lost(world: World, run: Run) -> int:
+    """How many of a run's attempts were lost."""
+    query = select(func.count()).select_from(Attempt).join(Episode, Episode.id == Attempt.episode_id)
+    found = world.do(lambda session: session.scalar(query.where(Episode.run_id == run.id, Attempt.state == "lost")))
+    return found or 0
+
+
 def offered(world: World) -> bool:
     """Whether a worker has said that it makes pods."""
     found = world.do(lambda session: list(session.scalars(select(Worker.capabilities))))
@@ -109,3 +117,22 @@ class TestWorkerProcess:
         assert worker.stop(30.0) == 0
         until(lambda: not any(cluster.list(kind).items for kind in (PODS, LEASES, SECRETS)), what="nothing is left")
         cluster.close()
+
+    @pytest.mark.usefixtures("worker")
+    def test_while_the_api_does_not_do_it_no_episode_is_begun_and_then_all_go_on(
+        self, place: Place, installed: World
+    ) -> None:
+        until(lambda: slots(installed) == {"node-1", "node-2"}, 150.0, what="both nodes have slots")
+        until(lambda: offered(installed), 60.0, what="a worker says that it makes pods")
+        # What is watched goes on: only by its own failures can a worker know.
+        place.cluster.faults.fail("create", "patch", "update", times=-1)
+        run = play(installed, 4)
+        until(lambda: lost(installed, run), 30.0, what="the first attempts have failed")
+        until(lambda: not offered(installed), 30.0, what="the worker says that it makes no pods now")
+        before = lost(installed, run)
+        time.sleep(8.0)
+        assert lost(installed, run) == before, "nothing is asked of a cluster that does not do it"
+        place.cluster.faults.clear()
+        assert {each.state for each in finished(installed, run.id, 60.0)} == {"scored"}
+        # One attempt for each slot that was tried, and those that were on their way meanwhile.
+        assert lost(installed, run) == before <= 8

@@ -279,6 +279,58 @@ class TestClose:
         until(lambda: not psutil.pid_exists(held.pid), 10)
 
 
+class TestAway:
+    """While the API server does not do what it is asked no slot rests for it: nothing is wrong with any."""
+
+    @pytest.fixture
+    def worker(self, place: Place) -> Iterator[K8sProvider]:
+        made = place.provider(k8s_owner="away")
+        yield made
+        place.cluster.faults.clear()
+        made.close()
+
+    def test_a_server_that_resets_every_connection(self, place: Place, worker: K8sProvider) -> None:
+        assert worker.away() == ""
+        place.cluster.faults.away = True
+        place.cluster.api.cut_connections()
+        with pytest.raises(ClusterLost, match="the cluster does not do it"):
+            worker.open(slot(), SPEC)
+        assert "does not answer" in worker.away()
+        self.works_again(place, worker)
+
+    def test_one_that_makes_nothing_while_all_is_watched(self, place: Place, worker: K8sProvider) -> None:
+        place.cluster.faults.fail("create", times=-1)
+        with pytest.raises(ClusterLost, match="the cluster does not do it"):
+            worker.open(slot(), SPEC)
+        asked = place.asked()
+        until(lambda: place.asked() > asked + 1, 20, what="it is asked again and again")
+        assert worker.away()
+        self.works_again(place, worker)
+
+    def test_nothing_is_wrong_where_a_slot_s_own_pod_cannot_be_had(self, place: Place, worker: K8sProvider) -> None:
+        place.cluster.script(crash_loop())
+        try:
+            with pytest.raises(ClusterLost):
+                worker.open(slot(), SPEC)
+        finally:
+            place.cluster.script(running(place.pods.start))
+        assert worker.away() == ""
+
+    def test_a_slot_is_not_warmed_meanwhile_and_does_not_rest_for_it(self, place: Place, worker: K8sProvider) -> None:
+        place.cluster.faults.fail("create", times=-1)
+        worker.prepare(slot(), SPEC)
+        until(worker.away, 20)
+        until(lambda: not worker.warming(), 20)
+        self.works_again(place, worker)
+
+    @staticmethod
+    def works_again(place: Place, worker: K8sProvider) -> None:
+        place.cluster.faults.clear()
+        until(lambda: not worker.away(), 30, what="it is known that the server answers again")
+        until(lambda: worker.troubles() == {}, 10, what="no slot rests")
+        worker.open(slot(), SPEC).close()
+
+
 class TestAvailability:
     def test_says_what_is_missing(self, place: Place) -> None:
         assert "DESKARENA_K8S_IMAGE names" in K8sProvider(place.settings(k8s_image="")).availability().reason

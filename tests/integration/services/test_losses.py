@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select
 
 from backend.db.models import Attempt, Episode, Event, Run
-from backend.domain.episode import RETRIES
+from backend.domain.episode import RETRIES, UNBEGUN_RETRIES
 from backend.domain.errors import FailureClass
 from backend.services import attempts, claims, runs
 from backend.services.claims import Claim
@@ -36,6 +36,7 @@ class TestRetries:
         made = 0
         while (claim := ready.claim(worker)) is not None:
             made += 1
+            ready.begin(claim)
             ready.lose(claim, kind)
             make_due(ready)
         assert made == RETRIES[kind] + 1
@@ -71,6 +72,45 @@ class TestRetries:
             assert attempt.ended_at is not None
             assert episode.available_at - attempt.ended_at == timedelta(seconds=5)
             assert "model_api" in episode.reason
+
+    def test_what_a_cluster_did_not_start_is_no_try_at_the_task(self, ready: World) -> None:
+        worker = ready.worker(slots=1)
+        ready.submit(tasks=("files/a",))
+        for begun in (True, *[False] * UNBEGUN_RETRIES, True):
+            claim = ready.must_claim(worker)
+            if begun:
+                ready.begin(claim)
+            ready.lose(claim, FailureClass.CLUSTER)
+            make_due(ready)
+        with ready.work() as session:
+            assert session.scalars(select(Episode)).one().state == "waiting"
+        ready.lose(ready.must_claim(worker), FailureClass.CLUSTER)
+        with ready.work() as session:
+            episode = session.scalars(select(Episode)).one()
+            assert (episode.state, episode.attempts_count) == ("lost", UNBEGUN_RETRIES + 3)
+
+    def test_a_cluster_that_starts_nothing_is_asked_less_and_less(self, ready: World) -> None:
+        worker, pauses = ready.worker(slots=1), []
+        ready.submit(tasks=("files/a",))
+        for _ in range(4):
+            ready.lose(ready.must_claim(worker), FailureClass.CLUSTER)
+            with ready.work() as session:
+                episode = session.scalars(select(Episode)).one()
+                ended = session.scalars(select(Attempt).where(Attempt.number == episode.attempts_count)).one().ended_at
+                assert ended is not None
+                pauses.append((episode.available_at - ended).total_seconds())
+            make_due(ready)
+        assert pauses == [0.0, 1.0, 2.0, 4.0]
+
+    def test_a_machine_lost_at_work_is_made_up_for_at_once(self, ready: World) -> None:
+        worker = ready.worker(slots=1)
+        ready.submit(tasks=("files/a",))
+        for begun in (False, True):
+            claim = ready.must_claim(worker)
+            if begun:
+                ready.begin(claim)
+            ready.lose(claim, FailureClass.CLUSTER)
+        ready.score(ready.must_claim(worker))
 
     def test_run_retry_forgives_earlier_losses(self, ready: World) -> None:
         worker = ready.worker(slots=1)

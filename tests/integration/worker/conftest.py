@@ -8,6 +8,7 @@ import pytest
 from backend.config import Settings
 from backend.db.session import make_engine, session_factory
 from backend.domain import registry
+from backend.domain.ports import Provider
 from backend.domain.registry import COMMON, Kind
 from tests.factories.records import World
 from tests.fakes.patient_agent import PatientAgent
@@ -23,14 +24,14 @@ def world(fresh_database: str) -> Iterator[World]:
 
 
 @pytest.fixture
-def start_worker(world: World, tmp_path: Path) -> Iterator[Callable[[], InProcessWorker]]:
-    """Starts workers with two slots of the `fake` provider; they are stopped at the end."""
+def start_worker(world: World, tmp_path: Path) -> Iterator[Callable[..., InProcessWorker]]:
+    """Starts workers with two slots of the `fake` provider, or of another one; they are stopped at the end."""
     registry.load()
     settings = Settings(data=tmp_path, slots=2, poll_seconds=0.2, heartbeat_seconds=0.1, lease_seconds=4.0)
     started: list[InProcessWorker] = []
 
-    def start() -> InProcessWorker:
-        started.append(InProcessWorker(settings, world))
+    def start(other: Provider | None = None) -> InProcessWorker:
+        started.append(InProcessWorker(settings, world, other))
         return started[-1]
 
     yield start

@@ -1,3 +1,4 @@
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -9,11 +10,14 @@ from sqlalchemy import select, text
 from backend.config import Settings
 from backend.db.models import Worker
 from backend.domain.errors import ClusterLost
+from backend.domain.ports import Availability
+from backend.domain.ports_cluster import InCluster
 from backend.services import claims
 from backend.services.runs import cancel_run, get_run
 from tests.factories.claims import infeasible_task, note_task
 from tests.factories.records import World
 from tests.fakes.patient_agent import PatientAgent
+from tests.fakes.provider import FakeProvider
 from tests.integration.worker.in_process import (
     InProcessWorker,
     attempts,
@@ -209,6 +213,53 @@ class TestNews:
                 return list(session.scalars(select(Worker)).one().capabilities["providers"]["fake"]["programs"])
 
         until(lambda: programs() == ["gimp"], what="the worker says what it has now")
+
+
+class FakeCluster(FakeProvider):
+    """Slots that are said to be a cluster's, which may be `gone`; `asked` how often what it can do."""
+
+    cluster, desktops, gone, asked = "", 2, "", 0
+
+    def availability(self) -> Availability:
+        self.asked += 1
+        return super().availability()
+
+    def away(self) -> str:
+        return self.gone
+
+    def troubles(self) -> None:
+        return None
+
+
+class TestAway:
+    def test_nothing_begins_while_a_cluster_is_away_and_what_runs_goes_on(
+        self,
+        world: World,
+        start_worker: Callable[[FakeProvider], InProcessWorker],
+        patient: type[PatientAgent],
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        monkeypatch.setattr("worker.dispatcher.NEWS_REST", 60.0)
+        world.benchmark(benchmark_of())
+        provider = FakeCluster()
+        assert isinstance(provider, InCluster)
+        worker = start_worker(provider)
+        first = submit(world, "patient")
+        worker.dispatcher.wake()
+        assert patient.waiting.wait(20.0)
+        asked = provider.asked
+        provider.gone = "nobody answers"
+        until(lambda: provider.asked > asked, what="what can be done there is told anew")
+        second = submit(world)
+        for _ in range(5):
+            worker.dispatcher.wake()
+            time.sleep(0.1)
+        assert [each.state for each in episodes(world, second.id)] == ["waiting"]
+        patient.go.set()
+        assert [each.state for each in finished(world, first.id)] == ["scored"]
+        asked, provider.gone = provider.asked, ""
+        assert [each.state for each in finished(world, second.id)] == ["scored"]
+        until(lambda: provider.asked > asked, what="and once more when it is back")
 
 
 class TestTrouble:

@@ -1,0 +1,50 @@
+"""The retry policy by itself: how often, and after what pause."""
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backend.domain.episode import RETRIES, UNBEGUN_RETRIES, Loss, next_try
+from backend.domain.errors import FailureClass
+
+LOSSES = st.lists(st.builds(Loss, st.sampled_from(FailureClass), begun=st.booleans()), min_size=1, max_size=40)
+
+
+def pauses(loss: Loss) -> list[float]:
+    """Seconds after each of the same losses, until there is no other try."""
+    each = (next_try([loss] * times) for times in itertools.count(1))
+    return [pause for pause in itertools.takewhile(lambda pause: pause is not None, each) if pause is not None]
+
+
+@pytest.mark.parametrize("failure", FailureClass)
+def test_each_class_has_its_number(failure: FailureClass) -> None:
+    wanted = 0 if failure is FailureClass.EVALUATOR else RETRIES[failure]
+    assert len(pauses(Loss(failure))) == wanted
+
+
+def test_a_model_s_api_is_left_alone_for_longer_and_longer() -> None:
+    assert pauses(Loss(FailureClass.MODEL_API)) == [5, 10, 20, 40, 80]
+
+
+def test_a_machine_lost_at_work_is_made_up_for_at_once() -> None:
+    assert set(pauses(Loss(FailureClass.CLUSTER))) == {0.0}
+
+
+def test_a_machine_that_is_not_had_is_asked_for_less_and_less() -> None:
+    found = pauses(Loss(FailureClass.CLUSTER, begun=False))
+    assert len(found) == UNBEGUN_RETRIES
+    assert found == [0, 1, 2, 4, 8, 16, 32, 60, 60, 60]
+
+
+@given(LOSSES)
+def test_only_losses_of_the_last_one_s_kind_count(losses: list[Loss]) -> None:
+    same = [each for each in losses if each.counted_as == losses[-1].counted_as]
+    assert next_try(losses) == next_try(same)
+
+
+@given(LOSSES)
+def test_only_a_cluster_s_losses_are_told_apart_by_whether_they_had_begun(losses: list[Loss]) -> None:
+    begun = [Loss(each.failure, begun=each.begun or each.failure is not FailureClass.CLUSTER) for each in losses]
+    assert next_try(losses) == next_try(begun)

@@ -1,0 +1,76 @@
+"""What is known of a cluster's API server by what it did, and when it is asked again."""
+
+import pytest
+
+from worker.k8s.cluster import ClusterError, Refused, Unavailable
+from worker.providers._answers import LONGEST_PAUSE, Answers
+
+
+class Server:
+    """What `ask` asks; `asked` are the moments."""
+
+    def __init__(self) -> None:
+        self.now, self.error = 0.0, None
+        self.asked: list[float] = []
+        self.answers = Answers(self.ask, lambda: self.now)
+
+    error: ClusterError | None
+
+    def ask(self) -> None:
+        self.asked.append(self.now)
+        if self.error is not None:
+            raise self.error
+
+    def let_pass(self, seconds: int) -> None:
+        for _ in range(seconds * 10):
+            self.now += 0.1
+            self.answers.look()
+
+
+@pytest.fixture
+def server() -> Server:
+    return Server()
+
+
+def test_one_that_has_done_all_is_not_asked(server: Server) -> None:
+    server.let_pass(60)
+    assert (server.asked, server.answers.why_not) == ([], "")
+
+
+def test_one_that_is_away_is_asked_less_and_less_and_known_as_soon_as_it_is_back(server: Server) -> None:
+    server.error = Unavailable("nobody answers")
+    server.answers.failed("the first pod")
+    assert server.answers.why_not == "the first pod"
+    server.let_pass(60)
+    assert [round(each) for each in server.asked[:5]] == [1, 3, 7, 15, 23]
+    assert server.answers.why_not == "nobody answers"
+    server.error = None
+    server.let_pass(round(LONGEST_PAUSE) + 1)
+    assert server.answers.why_not == ""
+
+
+def test_many_failures_do_not_put_off_the_next_question(server: Server) -> None:
+    server.error = Unavailable("nobody answers")
+    for _ in range(20):
+        server.answers.failed("a pod")
+        server.let_pass(1)
+    assert [round(each) for each in server.asked] == [1, 3, 7, 15]
+
+
+def test_one_that_says_no_has_answered(server: Server) -> None:
+    server.error = Refused("the quota is used up", code=403)
+    server.answers.failed("a pod")
+    server.let_pass(2)
+    assert server.answers.why_not == ""
+
+
+def test_the_next_time_is_a_first_time(server: Server) -> None:
+    server.error = Unavailable("nobody answers")
+    server.answers.failed("a pod")
+    server.let_pass(20)
+    server.error = None
+    server.let_pass(10)
+    before = server.now
+    server.answers.failed("another pod")
+    server.let_pass(3)
+    assert server.asked[-1] - before == pytest.approx(1.0, abs=0.2)
