@@ -1,7 +1,6 @@
 """A real worker process that serves the fake cluster: nodes, pods, holds and their mirror, as the product starts it."""
 
 import os
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -129,8 +128,8 @@ class TestWorkerProcess:
         run = play(installed, 4)
         until(lambda: lost(installed, run), 30.0, what="the first attempts have failed")
         until(lambda: not offered(installed), 30.0, what="the worker says that it makes no pods now")
-        before = lost(installed, run)
-        time.sleep(8.0)
+        before, asked = lost(installed, run), place.asked(frozenset({"create"}))
+        until(lambda: place.asked(frozenset({"create"})) > asked + 2, 40.0, what="it is asked whether it does it now")
         assert lost(installed, run) == before, "nothing is asked of a cluster that does not do it"
         place.cluster.faults.clear()
         assert {each.state for each in finished(installed, run.id, 60.0)} == {"scored"}
