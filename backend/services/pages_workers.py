@@ -8,6 +8,7 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
+from backend.db.models import Node
 from backend.db.repositories import pages_workers as repository
 from backend.db.repositories.pages_common import AnyRow
 from backend.domain.nodes import NodeState
@@ -124,23 +125,38 @@ def workers_page(session: Session) -> WorkersPage:
 
 def list_nodes(session: Session) -> list[NodeView]:
     """Machines and nodes of clusters, each with its slots and who holds them."""
-    served = {row.node_id for row in repository.capabilities(session)}
-    found = {row.Node.id: _node(row, served) for row in repository.nodes(session)}
+    workers = repository.capabilities(session)
+    machines = {row.node_id for row in workers}
+    clusters = {each.get("cluster") for row in workers for each in row.capabilities.get("providers", {}).values()}
+    found = {row.Node.id: _node(row, _unserved(row.Node, machines, clusters)) for row in repository.nodes(session)}
     for row in repository.slots(session):
         if row.Node.id in found:
             found[row.Node.id].slots.append(_slot(row))
     return list(found.values())
 
 
-def _node(row: AnyRow, served: Collection[UUID]) -> NodeView:
-    """A node's row; a machine of our own on which no worker is online (`served`: nodes with one) can begin nothing."""
+def _unserved(node: Node, machines: Collection[UUID], clusters: Collection[str]) -> str:
+    """Why nothing can begin on a node that is ready; empty if something can, or if it is not ready.
+
+    Args:
+        node: a worker's own machine, or a node of a cluster.
+        machines: ids of nodes with a worker that is online.
+        clusters: those in which a worker that is online can begin something.
+    """
+    if node.state != NodeState.READY:
+        return ""
+    if node.cluster:
+        return "" if node.cluster in clusters else "no worker can begin anything in its cluster now"
+    return "" if node.id in machines else "no worker is online on it"
+
+
+def _node(row: AnyRow, unserved: str) -> NodeView:
     node = row.Node
-    away = not node.cluster and node.state == NodeState.READY and node.id not in served
     return NodeView(
         cluster=node.cluster,
         name=node.name,
-        state=NodeState.UNREADY.value if away else node.state,
-        reason="no worker is online on it" if away else node.reason,
+        state=NodeState.UNREADY.value if unserved else node.state,
+        reason=unserved or node.reason,
         labels=node.labels,
         capacity=node.capacity,
         age=max(0.0, float(row.age)),

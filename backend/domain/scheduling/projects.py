@@ -63,5 +63,7 @@ def read(text: str, path: str) -> dict[str, int]:
         name, _, number = word.partition("=")
         if not name or not number.isascii() or not number.isdigit() or len(number) > _DIGITS:
             raise Invalid(f"expected words like k8s=8, not {word[:50]!r}", path=path)
+        if name in found:
+            raise Invalid(f"{name[:50]} is there twice: leave one", path=path)
         found[name] = int(number)
     return found

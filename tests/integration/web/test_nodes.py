@@ -69,6 +69,11 @@ class TestPage:
         machine = 2
         assert (found.free, found.draining) == (machine, 2)
         assert fresh.get("/").status_code == 200
+        assert installation.do(pages_workers.workers_page).slots("free") == machine
+        words = "no worker can begin anything in its cluster now"
+        nodes = fresh.get("/api/v1/nodes").json()["items"]
+        assert [each["name"] for each in nodes if (each["state"], each["reason"]) == ("unready", words)] == ["node-1"]
+        assert words in fresh.get("/workers").text
 
     def test_says_why_nothing_begins_on_a_node(self, fresh: TestClient, installation: World) -> None:
         cluster_at_work(installation)
