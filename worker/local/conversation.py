@@ -5,6 +5,7 @@ Safe for threads: whoever asks waits for the answer, one thread reads. Standard 
 
 import contextlib
 import itertools
+import logging
 import socket
 import threading
 from concurrent.futures import Future
@@ -12,6 +13,7 @@ from typing import Any, Protocol
 
 Message = dict[str, Any]
 _PIECE = 65536
+logger = logging.getLogger(__name__)
 
 
 class Decoder(Protocol):
@@ -131,15 +133,20 @@ class Conversation:
 
     def _read(self) -> None:
         decoder = self._manners.decoder()
-        # What is no message ends the conversation like the end of the line.
-        with contextlib.suppress(OSError, ValueError):
+        try:
             while data := self._connection.recv(_PIECE):
                 for message in decoder.feed(data):
                     if "event" in message:
                         self._manners.news(message)
                     else:
                         self._answered(message)
-        self._end()
+        except OSError:
+            pass
+        except Exception as error:  # noqa: BLE001 - a message may lack anything, and what comes then may be any error.
+            logger.warning("the %s is left, as it sent what is no message: %r", self._reader.name, error)
+        finally:
+            # What is no message ends the conversation like the end of the line.
+            self._end()
 
     def _answered(self, answer: Message) -> None:
         with self._lock:
@@ -159,7 +166,9 @@ class Conversation:
         with self._lock:
             self.over = why
             pending = list(self._pending.values())
+        self.hang_up()
         self._manners.died()
         for waiting in pending:
-            if not waiting.done() and waiting.set_running_or_notify_cancel():
+            # One that runs had its answer, and nothing could be made of that.
+            if waiting.running() or (not waiting.done() and waiting.set_running_or_notify_cancel()):
                 waiting.set_exception(self._manners.lost(why))

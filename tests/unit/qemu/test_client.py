@@ -6,6 +6,7 @@ import socket
 import subprocess
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from backend.domain.run import Screen
 from tests.factories.machine_images import image_of
 from tests.waiting import until
 from worker.qemu import client
-from worker.qemu.client import SlotSupervisor, SupervisorError
+from worker.qemu.client import SlotSupervisor, SupervisorClient, SupervisorError, SupervisorLost
 from worker.qemu.plan import Host, machine_of
 from worker.qemu.slot import CLONE
 
@@ -93,3 +94,37 @@ class TestStart:
         talker.gate.set()
         assert until(talker.ended) == ["m1"]
         assert supervisor._machines == {}
+
+
+STARTED = {"event": "started", "folder": "/run/s-1", "qemu": "QEMU emulator version 0"}
+"""What it says first; a second time it is no message."""
+NO_MESSAGES: tuple[dict[str, Any], ...] = (
+    STARTED,
+    {"event": "gone"},
+    {"event": "gone", "machine": []},
+    {"ok": True},
+    {"id": [], "ok": True},
+    {"id": 1},
+    {"id": 1, "ok": False},
+    {"id": 1, "ok": True, "port": 1},
+    {"id": 1, "ok": True, "port": 1, "machine": {}, "pid": 1, "seconds": {}},
+)
+
+
+class TestAsk:
+    @pytest.mark.parametrize("said", NO_MESSAGES, ids=json.dumps)
+    def test_who_says_what_is_no_message_is_asked_nothing_more(self, said: dict[str, Any]) -> None:
+        ours, theirs = socket.socketpair()
+        supervisor = SupervisorClient(ours)
+        with theirs, theirs.makefile("rb") as lines, ThreadPoolExecutor() as asking:
+            theirs.sendall(json.dumps(STARTED).encode() + b"\n")
+            answer = asking.submit(supervisor.ask, {"op": "host"}, 60.0)
+            assert json.loads(lines.readline())["id"] == 1
+            theirs.sendall(json.dumps(said).encode() + b"\n")
+            with pytest.raises(SupervisorLost):
+                answer.result(5)
+            assert not supervisor.alive()
+            assert lines.readline() == b"", "it hears that nobody listens"
+            with pytest.raises(SupervisorLost):
+                supervisor.ask({"op": "host"})
+            supervisor.close()
