@@ -23,7 +23,7 @@ from backend.domain.scheduling.limits import Concurrency, concurrency
 from backend.domain.scheduling.needs import Able, Need
 from backend.domain.scheduling.order import rank
 from backend.domain.scheduling.snapshot import Now, RunNow
-from backend.domain.scheduling.waiting import Stand, Waiter, unable, why
+from backend.domain.scheduling.waiting import Stand, Waiter, refused, unable, why
 from backend.domain.scheduling.wanted import beginning
 from backend.services.licences import shortage
 from backend.services.queues import now_of, run_of
@@ -119,7 +119,9 @@ class _View:
         need = next((each for each in needs_of(self._session, row.task_set_id) if each.id == alike.needs), None)
         slots, free = self._slots_of(row.provider)
         hindrance, lacking = self._hindrance(run_of(row)), self._lacking(need)
-        stand = Stand(row.state, row.provider, row.agent, row.image, hindrance, slots, free)
+        stand = Stand(
+            row.state, row.provider, row.agent, row.image, hindrance, slots, free, refusal=self._refusal(row.provider)
+        )
         found = why(
             Waiter(self._time, alike.reason, need, lacking), stand, self._able(row.provider), self._time, ahead=None
         )
@@ -131,8 +133,10 @@ class _View:
         agent, image = self._agent(run), _image(run)
         needs = needs_of(self._session, run.task_set_id)
         closed = ["the run is paused"] if run.state == RunState.PAUSED else []
-        one = [unable(run.provider, agent, image, [need], self._able(run.provider)) for need in needs]
-        closed += [min(one, key=len)] if one and all(one) else []
+        able = self._able(run.provider)
+        one = [unable(run.provider, agent, image, [need], able) for need in needs]
+        refusal = refused(run.provider, self._refusal(run.provider)) if not able else ""
+        closed += [refusal or min(one, key=len)] if one and all(one) else []
         now, mine = self._now(run.provider), self._run(run)
         return concurrency(now, mine, slots, left, closed, self._wanted_before(now, mine))
 
@@ -141,7 +145,8 @@ class _View:
         now, mine = self._now(run.provider), self._run(run)
         agent, image = self._agent(run), _image(run)
         first = self._first(now, mine)
-        return Stand(run.state, run.provider, agent, image, self._hindrance(mine), slots, free, first)
+        refusal = self._refusal(run.provider)
+        return Stand(run.state, run.provider, agent, image, self._hindrance(mine), slots, free, first, refusal)
 
     def _hindrance(self, run: RunNow) -> str:
         now = self._now(run.provider)
@@ -193,6 +198,10 @@ class _View:
             having = (row for row in self._workers if row.capabilities.get("providers", {}).get(provider, {}).get("ok"))
             self._ables[provider] = [able_of(row, provider) for row in having]
         return self._ables[provider]
+
+    def _refusal(self, provider: str) -> str:
+        offers = [row.capabilities.get("providers", {}).get(provider, {}) for row in self._workers]
+        return next((str(offer.get("reason", "")) for offer in offers if offer and not offer.get("ok")), "")
 
     @cached_property
     def _rows(self) -> Sequence[Row[Any]]:

@@ -39,6 +39,7 @@ class Stand:
         hindrance: what keeps the run from one more slot (`bounds.hindrance`).
         slots, free: of its provider, usable now; free = nobody holds it.
         first: episodes of other runs that come first, in words; empty if none do.
+        refusal: why a worker that is online cannot use the provider now; empty where none has said so.
     """
 
     state: str
@@ -49,6 +50,7 @@ class Stand:
     slots: int
     free: int
     first: str = ""
+    refusal: str = ""
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,7 @@ def why(waiter: Waiter, stand: Stand, workers: Sequence[Able], now: datetime, ah
     found = (
         ("the run is paused" if stand.state == "paused" else "")
         or _later(waiter, now)
+        or (refused(stand.provider, stand.refusal) if not workers else "")
         or unable(stand.provider, stand.agent, stand.image, [waiter.need] if waiter.need else [], workers)
         or (f"waits for {waiter.lacking}" if waiter.lacking else "")
         or (f"every slot of {stand.provider} is closed" if not stand.slots else "")
@@ -97,6 +100,11 @@ def _later(waiter: Waiter, now: datetime) -> str:
     if waiter.available_at > now:
         return f"backs off until {waiter.available_at:%H:%M:%S} UTC: {waiter.reason or 'its last attempt was lost'}"
     return ""
+
+
+def refused(provider: str, why_not: str) -> str:
+    """What is said where a worker is online that knows a provider and cannot use it now; empty if none has said so."""
+    return f"the provider {provider} cannot be used now: {why_not[:_LONGEST]}" if why_not else ""
 
 
 def unable(provider: str, agent: str, image: str | None, needs: Iterable[Need], workers: Sequence[Able]) -> str:

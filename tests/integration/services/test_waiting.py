@@ -79,6 +79,21 @@ class TestExplain:
         installation.worker("poor", node="n2", pid=2)
         assert why(installation, run)[0] == Why("no worker that is online has the program gimp")
 
+    def test_says_why_a_worker_cannot_use_the_provider_now(self, installation: World) -> None:
+        installation.benchmark(make_benchmark(make_task()))
+        first = installation.worker()
+        run = installation.submit()
+        installation.do(claims.drain, first.id)
+        away = {**capabilities(), "providers": {"local": {"ok": False, "reason": "the API server does not answer"}}}
+        installation.worker("w2", node="n2", pid=2, capabilities=away)
+        sentence = "the provider local cannot be used now: the API server does not answer"
+        assert why(installation, run)[0].sentence == sentence
+        found = installation.do(concurrency_of, run.id)
+        assert found is not None
+        assert found.words == f"0 of 2 slots: {sentence}"
+        installation.worker("w3", node="n3", pid=3)
+        assert why(installation, run)[0].sentence == "it is about to begin"
+
     def test_asks_the_database_as_often_for_many_as_for_one(self, queued: World) -> None:
         queued.worker(slots=1)
         run = queued.submit(repeats=4)
