@@ -118,6 +118,9 @@ class RemoteSupervisor(SupervisorClient):
             if self.shown_out:
                 raise ShownOut(str(error)) from error
             raise
+        except KeyError as error:
+            self.close()
+            raise SupervisorError("the pod's supervisor is of another version: it does not say its qemu") from error
 
     def lost(self, why: str) -> SupervisorLost:
         """Nothing can be asked any more."""

@@ -1,13 +1,17 @@
 """Who answers at a pod's address before it has shown who it is."""
 
+import json
 import socket
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from worker.qemu.client import SupervisorError
-from worker.qemu.remote import connect
+from worker.qemu.door import Door
+from worker.qemu.lines import encode
+from worker.qemu.remote import RemoteSupervisor, connect
 
 
 class TestConnect:
@@ -31,3 +35,20 @@ class TestConnect:
             finally:
                 over.set()
                 serving.join()
+
+
+class TestRemoteSupervisor:
+    def test_one_that_does_not_say_what_it_is_is_left(self) -> None:
+        def serve() -> list[str]:
+            with Door(server, "token").wait() as line, line.makefile("rb") as lines:
+                line.settimeout(5)
+                line.sendall(encode({"event": "started"}))
+                asked = json.loads(lines.readline())
+                line.sendall(encode({"id": asked["id"], "ok": True}))
+                return [asked["op"], *map(str, lines)]
+
+        with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor() as serving:
+            served = serving.submit(serve)
+            with pytest.raises(SupervisorError, match="another version"):
+                RemoteSupervisor(server.getsockname()[:2], "token", 1)
+            assert served.result(5) == ["stop"], "its machines end, and so does the line"
