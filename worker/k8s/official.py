@@ -32,7 +32,12 @@ _LATE_SECONDS = 10.0
 """After a watch's own end: a line on which nothing comes for so long is broken."""
 _PAGE = 500
 _CONNECTIONS = 32
+_PIECE = 2**16
 _LONGEST_LINE = 16 * 2**20
+_LONGEST_ANSWER = 256 * 2**20
+"""Bytes. A piece of a list, whose objects may have 1.5 MiB each, has a few MiB where they are as large as pods."""
+_MOST_PIECES = 1000
+"""Of a list: half a million objects."""
 _MOST_WORDS = 2000
 _SERVER_ERROR, _TOO_MANY = 500, 429
 _BY_CODE: Mapping[int, type[ClusterError]] = {404: Missing, 409: Conflict, 410: Gone, _TOO_MANY: Unavailable}
@@ -109,13 +114,14 @@ class Kubernetes:
     def list(self, resource: Resource, *, labels: str = "", fields: str = "") -> Listed:
         """See the port."""
         query, items = {**_selectors(labels, fields), "limit": str(_PAGE)}, list[Object]()
-        while True:
+        for _ in range(_MOST_PIECES):
             found = self._ask("GET", self._path(resource), query)
             items += _items(found)
-            told = found.get("metadata") or {}
+            told = _metadata(found)
             if not told.get("continue"):
                 return Listed(tuple(items), str(told.get("resourceVersion", "")))
-            query["continue"] = told["continue"]
+            query["continue"] = str(told["continue"])
+        raise Unavailable(f"the API server sent a list of more than {_MOST_PIECES} pieces")
 
     def watch(
         self, resource: Resource, version: str, *, labels: str = "", fields: str = "", seconds: float = 30.0
@@ -183,7 +189,7 @@ class Kubernetes:
 
     def _text(self, response: urllib3.BaseHTTPResponse) -> str:
         with _in_our_words(), response:
-            return bytes(response.data).decode(errors="replace")
+            return _whole(response)
 
     def _send(  # noqa: PLR0913 - what makes a request
         self,
@@ -206,7 +212,7 @@ class Kubernetes:
             response: urllib3.BaseHTTPResponse = answer.response
             if response.status >= 400:  # noqa: PLR2004 - where HTTP's errors begin.
                 with response:
-                    raise error_of(response.status, bytes(response.data).decode(errors="replace"))
+                    raise error_of(response.status, _whole(response))
         return response
 
 
@@ -247,7 +253,7 @@ class KubernetesWatch:
 
     def _lines(self) -> Iterator[bytes]:
         buffer = bytearray()
-        for piece in self._response.stream(None, decode_content=False):
+        for piece in self._response.stream(_PIECE, decode_content=False):
             start = len(buffer)
             buffer += piece
             while (end := buffer.find(b"\n", start)) >= 0:
@@ -264,8 +270,9 @@ class KubernetesWatch:
         if not isinstance(found, dict):
             raise Unavailable(f"the API server sent no object with {kind or 'an event'}")
         if kind == "ERROR":
-            raise _error(int(found.get("code") or 0), found)
-        self._version = str(found.get("metadata", {}).get("resourceVersion") or self._version)
+            code = found.get("code")
+            raise _error(code if isinstance(code, int) else 0, found)
+        self._version = str(_metadata(found).get("resourceVersion") or self._version)
         return Change(kind, found, self._version)
 
 
@@ -273,10 +280,20 @@ def _selectors(labels: str, fields: str) -> dict[str, str]:
     return {**({"labelSelector": labels} if labels else {}), **({"fieldSelector": fields} if fields else {})}
 
 
+def _whole(response: urllib3.BaseHTTPResponse) -> str:
+    """The body of an answer. Raises Unavailable for one that is too long to be meant."""
+    body = bytearray()
+    for piece in response.stream(_PIECE):
+        body += piece
+        if len(body) > _LONGEST_ANSWER:
+            raise Unavailable(f"the API server sent an answer of more than {_LONGEST_ANSWER} bytes")
+    return body.decode(errors="replace")
+
+
 def _object(text: str) -> Object:
     try:
         found = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Unavailable(f"the API server sent no JSON: {text[:200]!r}") from error
     if not isinstance(found, dict):
         raise Unavailable(f"the API server sent no object: {text[:200]!r}")
@@ -288,7 +305,20 @@ def _items(found: Object) -> list[Object]:
     version, kind = str(found.get("apiVersion", "")), str(found.get("kind", ""))
     if not version or not kind.endswith("List"):
         raise Unavailable(f"the API server sent no list, but {kind or 'an object of no kind'}")
-    return [{"apiVersion": version, "kind": kind.removesuffix("List"), **each} for each in found.get("items") or []]
+    items = found.get("items") or []
+    if not isinstance(items, list) or not all(isinstance(each, dict) for each in items):
+        raise Unavailable(f"the API server sent a {kind} of what are no objects")
+    for each in items:
+        _metadata(each)
+    return [{"apiVersion": version, "kind": kind.removesuffix("List"), **each} for each in items]
+
+
+def _metadata(found: Object) -> Object:
+    """What an object says of itself."""
+    about = found.get("metadata", {})
+    if not isinstance(about, dict):
+        raise Unavailable("the API server sent an object whose metadata is none")
+    return about
 
 
 def error_of(code: int, text: str) -> ClusterError:

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from worker.k8s import official
 from worker.k8s.cluster import PODS, Conflict, Gone, Missing, Refused, Unavailable
 from worker.k8s.official import IN_CLUSTER, Kubernetes, configured, connect, error_of
 
@@ -19,14 +21,37 @@ LINES: tuple[dict[str, Any], ...] = (
 EXPIRED: dict[str, Any] = {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old resource version"}
 
 
+NO_LISTS: dict[str, dict[str, Any]] = {
+    "pieces": {"items": [], "metadata": {"continue": "2"}},
+    "numbers": {"items": [1]},
+    "word": {"items": "none"},
+    "about": {"items": [], "metadata": "none"},
+    "each": {"items": [{"metadata": None}]},
+    "long": {"items": [{"text": "." * 2**20}]},
+}
+"""Of pods, by the label that is asked for."""
+NO_CHANGES: dict[str, dict[str, Any]] = {
+    "11": {"type": "ADDED", "object": {"metadata": None}},
+    "12": {"type": "ADDED", "object": {"metadata": "none"}},
+    "13": {"type": "ERROR", "object": {"code": "many", "message": "it says so"}},
+    "14": {"type": "ERROR", "object": {"code": [1], "message": "it says so"}},
+    "15": {"type": "ADDED", "object": {"text": "." * 2**20}},
+}
+"""By the version that is watched from."""
+
+
 class Server(BaseHTTPRequestHandler):
-    """Answers a watch by what its version asks for; a list in two pieces."""
+    """Answers a watch by what its version asks for; a list in two pieces, or by its label as `NO_LISTS` has it."""
 
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
         if "labelSelector=none" in self.path:
             self._whole({"items": [{}]})
+            return
+        asked = {name: said[0] for name, said in parse_qs(urlsplit(self.path).query).items()}
+        if (no_list := NO_LISTS.get(asked.get("labelSelector", ""))) is not None:
+            self._whole({"kind": "PodList", "apiVersion": "v1", **no_list})
             return
         if "watch=true" not in self.path:
             more: dict[str, Any] = {"continue": "2"} if "continue=" not in self.path else {}
@@ -36,7 +61,8 @@ class Server(BaseHTTPRequestHandler):
         self.send_response(200)
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
-        lines = LINES
+        no_change = NO_CHANGES.get(asked["resourceVersion"])
+        lines = LINES if no_change is None else (no_change,)
         if "resourceVersion=1&" in self.path:
             lines = (*LINES, {"type": "ERROR", "object": EXPIRED})
         self._chunk(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
@@ -101,6 +127,22 @@ class TestList:
         with pytest.raises(Unavailable, match="no list, but an object of no kind"):
             cluster.list(PODS, labels="none")
 
+    @pytest.mark.parametrize("what", [name for name in NO_LISTS if name not in {"pieces", "long"}])
+    def test_a_list_of_what_are_no_objects_is_unavailable(self, cluster: Kubernetes, what: str) -> None:
+        with pytest.raises(Unavailable, match="the API server sent"):
+            cluster.list(PODS, labels=what)
+
+    def test_one_that_never_ends_is_unavailable(self, cluster: Kubernetes, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(official, "_MOST_PIECES", 5)
+        with pytest.raises(Unavailable, match="more than 5 pieces"):
+            cluster.list(PODS, labels="pieces")
+
+    def test_one_that_is_too_long_is_unavailable(self, cluster: Kubernetes, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert len(cluster.list(PODS, labels="long").items) == 1
+        monkeypatch.setattr(official, "_LONGEST_ANSWER", 2**19)
+        with pytest.raises(Unavailable, match="an answer of more than 524288 bytes"):
+            cluster.list(PODS, labels="long")
+
     def test_nobody_there_is_unavailable(self, tmp_path: Path) -> None:
         with pytest.raises(Unavailable, match="does not answer"):
             connect(kubeconfig(tmp_path, 1), "").list(PODS)
@@ -118,6 +160,16 @@ class TestWatch:
 
     def test_a_broken_line_is_unavailable(self, cluster: Kubernetes) -> None:
         with cluster.watch(PODS, "2") as watching, pytest.raises(Unavailable):
+            list(watching)
+
+    @pytest.mark.parametrize("version", [name for name in NO_CHANGES if name != "15"])
+    def test_what_is_no_change_is_unavailable(self, cluster: Kubernetes, version: str) -> None:
+        with cluster.watch(PODS, version) as watching, pytest.raises(Unavailable, match=r"whose metadata|says so"):
+            list(watching)
+
+    def test_a_line_that_is_too_long_is_unavailable(self, cluster: Kubernetes, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(official, "_LONGEST_LINE", 2**19)
+        with cluster.watch(PODS, "15") as watching, pytest.raises(Unavailable, match="a line of more than"):
             list(watching)
 
     def test_closing_wakes_whoever_waits(self, cluster: Kubernetes) -> None:
