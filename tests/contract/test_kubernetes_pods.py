@@ -128,15 +128,32 @@ class TestEviction:
         assert evict(place, "one").status == 201
         until(lambda: place.gone(PODS, "one"), SECONDS)
 
-    def test_is_refused_while_a_budget_forbids_it(self, place: Place) -> None:
-        budgets = Resource("poddisruptionbudgets", "policy", policy(place))
+    def test_ends_nothing_that_is_only_tried(self, place: Place) -> None:
+        place.running("one")
+        assert evict(place, "one", "dryRun=All").status == 201
+        assert evict(place, "one", deleteOptions={"dryRun": ["All"]}).status == 201
+        found = place.port.get(PODS, "one")
+        assert "deletionTimestamp" not in found["metadata"]
+        assert "DisruptionTarget" not in {each["type"] for each in found["status"]["conditions"]}
+
+    def test_asks_no_budget_for_a_pod_that_ends_already(self, place: Place) -> None:
+        fake = place.only_fake()
         found = pod("one")
         found["metadata"]["labels"] = {"app": "vm"}
         place.port.create(PODS, found)
         until(lambda: place.ready("one"), SECONDS)
-        spec = {"minAvailable": 1, "selector": {"matchLabels": {"app": "vm"}}}
-        kind = {"apiVersion": f"policy/{budgets.version}", "kind": "PodDisruptionBudget"}
-        place.port.create(budgets, {**kind, "metadata": {"name": "b"}, "spec": spec})
+        budget(place)
+        until(lambda: refusal(place), SECONDS)
+        fake.run(place.port.namespace, "one").stuck = True
+        place.port.delete(PODS, "one")
+        assert evict(place, "one").status == 201
+
+    def test_is_refused_while_a_budget_forbids_it(self, place: Place) -> None:
+        found = pod("one")
+        found["metadata"]["labels"] = {"app": "vm"}
+        place.port.create(PODS, found)
+        until(lambda: place.ready("one"), SECONDS)
+        budgets = budget(place)
         said = until(lambda: refusal(place), SECONDS)
         assert "violate the pod's disruption budget" in said["message"]
         place.port.delete(budgets, "b")
@@ -148,9 +165,18 @@ def policy(place: Place) -> str:
     return str(place.ask("GET", "/apis/policy").body["preferredVersion"]["version"])
 
 
-def evict(place: Place, name: str, query: str = "") -> Any:
+def budget(place: Place) -> Resource:
+    """Forbids the eviction of a single pod; the kind of its object, `b`."""
+    budgets = Resource("poddisruptionbudgets", "policy", policy(place))
+    spec = {"minAvailable": 1, "selector": {"matchLabels": {"app": "vm"}}}
+    kind = {"apiVersion": f"policy/{budgets.version}", "kind": "PodDisruptionBudget"}
+    place.port.create(budgets, {**kind, "metadata": {"name": "b"}, "spec": spec})
+    return budgets
+
+
+def evict(place: Place, name: str, query: str = "", **rest: Any) -> Any:
     """What `kubectl drain` asks for."""
-    body = {"apiVersion": f"policy/{policy(place)}", "kind": "Eviction", "metadata": {"name": name}}
+    body = {"apiVersion": f"policy/{policy(place)}", "kind": "Eviction", "metadata": {"name": name}, **rest}
     return place.ask("POST", place.path(PODS, name, "eviction"), body, query=query)
 
 

@@ -79,17 +79,19 @@ def evict(state: State, request: Request) -> Json:
     """Deletes a pod as far as its disruption budgets allow it. Raises 429 where they do not."""
     body = decoding.parsed(request.body, request.headers.get("content-type", "application/json"))
     wanted = decoding.checked_part(PODS, body, "V1Eviction", "Strict", request.warnings)
-    evict_pod(state, (request.namespace, request.name), wanted.get("deleteOptions") or {}, dry=request.dry)
+    tried: Json = {"dryRun": ["All"]} if request.dry else {}
+    evict_pod(state, (request.namespace, request.name), {**(wanted.get("deleteOptions") or {}), **tried})
     return SUCCESS
 
 
-def evict_pod(state: State, key: Key, options: Json | None = None, *, dry: bool = False) -> None:
+def evict_pod(state: State, key: Key, options: Json | None = None) -> None:
     """The same without a request. Raises 404, 429."""
     with state.store.lock:
         pod = state.verbs.get(PODS, key).data
-        if (pod.get("status") or {}).get("phase") not in {"Succeeded", "Failed", "Pending"}:
+        ends = pod["metadata"].get("deletionTimestamp")
+        if not ends and (pod.get("status") or {}).get("phase") not in {"Succeeded", "Failed", "Pending"}:
             _spend(state, pod)
-        if not dry:
+        if not (options or {}).get("dryRun"):
             state.verbs.change(PODS, key, _evicted)
         lifecycle.delete(state.store, PODS, key, options)
 
