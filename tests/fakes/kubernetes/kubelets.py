@@ -85,9 +85,10 @@ class Kubelets:
             self._loop.soon(lambda: self._drop(uid))
 
     def _drop(self, uid: str) -> None:
-        """Known until its processes are dead, so that the cluster's end finds them."""
-        self.runs[uid].kill()
-        del self.runs[uid]
+        """Known until its processes are dead, so that the cluster's end finds them. It may be dropped already."""
+        if uid in self.runs:
+            self.runs[uid].kill()
+            del self.runs[uid]
 
     def _take(self, pod: Json) -> None:
         node, about = pod["spec"]["nodeName"], pod["metadata"]

@@ -10,7 +10,7 @@ Pods run as on the fake cluster: a behaviour for each, at a loopback address of 
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -111,9 +111,14 @@ class ScriptedNodes:
         """A node that is ready as soon as the cluster's own controller has seen it."""
         made = node_object(name, labels or {}, {KVM: str(kvm)} if kvm else {})
         made["status"]["daemonEndpoints"] = {"kubeletEndpoint": {"Port": self._logs.port}}
-        self._ground.create(NODES, made)
-        self._ground.create(LEASES, {"metadata": {"name": name}, "spec": _renewed(name)}, HELD)
+        # Known before it is there: a scheduler gives it pods at once.
         self._nodes.add(name)
+        try:
+            self._ground.create(NODES, made)
+        except status.Refusal:
+            self._nodes.discard(name)  # Somebody else's.
+            raise
+        self._ground.create(LEASES, {"metadata": {"name": name}, "spec": _renewed(name)}, HELD)
 
     def script(self, behaviour: Behaviour, *, name: str = "*", node: str = "*", times: int = -1) -> Script:
         """As FakeCluster.script."""
@@ -175,18 +180,21 @@ class ScriptedNodes:
             self.kubelets.seen(kind, pod)
 
     def close(self) -> None:
-        """Leaves: processes end, nodes are taken out of the cluster."""
-        self._over.set()
-        for thread in self._threads:
-            thread.join()
-        self.kubelets.close()
-        self.loop.close()
-        for name in self._nodes:
-            self._raw.ask("DELETE", path_of(NODES, ("", name)))
-            self._raw.ask("DELETE", path_of(LEASES, (HELD, name)))
-        self._logs.close()
-        self._raw.close()
-        self._port.close()
+        """Leaves: processes end, nodes are taken out of the cluster. Raises what went wrong, after all of it."""
+        with ExitStack() as last:
+            for work in (self._port.close, self._raw.close, self._logs.close):
+                last.callback(work)
+            for name in self._nodes:
+                last.callback(self._take_out, name)
+            last.callback(self.loop.close)
+            last.callback(self.kubelets.close)
+            self._over.set()
+            for thread in self._threads:
+                thread.join()
+
+    def _take_out(self, name: str) -> None:
+        self._raw.ask("DELETE", path_of(NODES, ("", name)))
+        self._raw.ask("DELETE", path_of(LEASES, (HELD, name)))
 
 
 def _now() -> str:

@@ -1,6 +1,7 @@
 """Scripted kubelets that join an API server over HTTP: here the fake one, whose own kubelet of that node is silent."""
 
 import ssl
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -95,6 +96,34 @@ class TestRemote:
         assert phase(cluster) == "Pending", "nobody hears its kubelet"
         nodes.find("node-1")
         until(lambda: phase(cluster) == "Running")
+
+    def test_a_pod_that_is_given_to_a_node_while_it_joins_runs(self, cluster: FakeCluster, tmp_path: Path) -> None:
+        cluster.create(pod("vm"), "desks")
+        cluster.faults.slow(1.0, "create", path="leases")
+        with scripted_nodes(cluster.kubeconfig(tmp_path / "other")) as joined:
+            joined.add_node("node-1")
+            until(lambda: phase(cluster) == "Running")
+
+    def test_it_leaves_whatever_went_wrong(self, cluster: FakeCluster, tmp_path: Path) -> None:
+        def fails() -> None:
+            raise KeyError("vm")
+
+        joined = ScriptedNodes(cluster.kubeconfig(tmp_path / "other"))
+        joined.add_node("node-9")
+        joined.loop.soon(fails)
+        until(lambda: joined.loop.failures)
+        with pytest.raises(KeyError, match="vm"):
+            joined.close()
+        assert cluster.store.get(NODES, ("", "node-9")) is None
+
+    def test_a_pod_is_let_go_once(self, cluster: FakeCluster, nodes: ScriptedNodes) -> None:
+        uid, told = made(cluster, nodes)["metadata"]["uid"], threading.Event()
+        nodes.loop.soon(told.wait)
+        for _ in "watch", "list":
+            nodes.kubelets.lost_sight(uid)
+        told.set()
+        until(lambda: not nodes.kubelets.runs, what="the kubelet has let it go")
+        assert not nodes.loop.failures
 
     def test_it_leaves_nothing_of_its_node(self, cluster: FakeCluster, tmp_path: Path) -> None:
         with scripted_nodes(cluster.kubeconfig(tmp_path / "other")) as joined:
