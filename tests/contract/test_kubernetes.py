@@ -112,6 +112,13 @@ class TestVersions:
         with pytest.raises(Conflict, match="Precondition failed: UID in precondition"):
             place.port.replace(SECRETS, {**made, "metadata": {**made["metadata"], "uid": OTHER}})
 
+    def test_a_put_makes_no_lease_anew_whose_uid_it_names(self, place: Place) -> None:
+        made = place.port.create(LEASES, lease("hold", "a"))
+        place.port.delete(LEASES, "hold")
+        with pytest.raises(Conflict, match="Precondition failed: UID in precondition"):
+            place.port.replace(LEASES, made)
+        assert place.gone(LEASES, "hold")
+
     def test_a_lease_is_not_replaced_blindly(self, place: Place) -> None:
         place.port.create(LEASES, lease("hold", "a"))
         with pytest.raises(Refused, match=r"metadata.resourceVersion: Invalid value: .*must be specified for an"):

@@ -64,6 +64,16 @@ def worker(place: Place, tmp_path: Path) -> Iterator[Cluster]:
     found.close()
 
 
+def may(worker: Cluster, **wanted: str) -> bool:
+    """What the server says of a right in the worker's namespace."""
+    reviews = Resource("selfsubjectaccessreviews", "authorization.k8s.io", namespaced=False)
+    spec = {"resourceAttributes": {"namespace": worker.namespace, **wanted}}
+    said = worker.create(
+        reviews, {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "spec": spec}
+    )
+    return bool(said["status"]["allowed"])
+
+
 class TestRole:
     def test_is_enough_for_a_pod_s_life(self, worker: Cluster) -> None:
         made = worker.create(PODS, pod("one"))
@@ -83,6 +93,12 @@ class TestRole:
         worker.replace(LEASES, {**made, "spec": {**made["spec"], "holderIdentity": "b"}})
         assert [one["spec"]["holderIdentity"] for one in worker.list(LEASES).items] == ["b"]
         assert worker.delete(LEASES, "hold")
+
+    def test_is_told_to_whom_asks_for_it(self, worker: Cluster) -> None:
+        assert may(worker, verb="get", resource="pods")
+        assert not may(worker, verb="get", resource="pods", subresource="log")
+        assert not may(worker, verb="list", resource="secrets")
+        assert not may(worker, verb="list", resource="nodes")
 
     def test_is_not_enough_for_what_workers_do_not_do(self, worker: Cluster) -> None:
         for ask in (

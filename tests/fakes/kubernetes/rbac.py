@@ -1,7 +1,7 @@
 """Who may do what: tokens, and the rules of Roles and ClusterRoles that a test gives them or that are stored."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tests.fakes.kubernetes.kinds import Json
 from tests.fakes.kubernetes.status import Refusal
@@ -71,7 +71,10 @@ def reviewed(user: User, asked: Json) -> Json:
     """A SelfSubjectAccessReview with its answer: anybody may ask what they themselves may do."""
     wanted = (asked.get("spec") or {}).get("resourceAttributes") or {}
     names = ("verb", "group", "resource", "namespace", "name")
-    allowed = granted(user, Wish(**{name: str(wanted.get(name) or "") for name in names}))
+    wish = Wish(**{name: str(wanted.get(name) or "") for name in names})
+    if sub := wanted.get("subresource"):
+        wish = replace(wish, resource=f"{wish.resource}/{sub}")
+    allowed = granted(user, wish)
     return {**asked, "status": {"allowed": allowed}}
 
 

@@ -80,10 +80,11 @@ class Verbs:
         """Replaces an object (or its status) in full. Raises 404, 409 (stale), 422."""
         with self.store.lock:
             if key not in self.store.shelf(resource).objects and resource.upsert and not sub:
+                _check_uid(resource, key[1], "", found.get("metadata") or {})
                 return self.create(resource, found, key[0], dry=dry)
             old = self.get(resource, key).data
             about = found.get("metadata") or {}
-            _check_uid(resource, old, about)
+            _check_uid(resource, key[1], old["metadata"]["uid"], about)
             _check_version(resource, old, about, blind=resource.blind)
             return self._write(resource, old, found, sub, dry=dry)
 
@@ -170,12 +171,12 @@ def _check_version(resource: Resource, old: Json, about: Json, *, blind: bool) -
         raise status.conflict(resource, name)
 
 
-def _check_uid(resource: Resource, old: Json, about: Json) -> None:
-    """A PUT means the object of its uid. (A patch that names another one is not valid, which is a 422.)"""
-    asked, there = about.get("uid"), old["metadata"]["uid"]
+def _check_uid(resource: Resource, name: str, there: str, about: Json) -> None:
+    """A PUT means the object of its uid, and makes none. (A patch that names another one is not valid: a 422.)"""
+    asked = about.get("uid")
     if asked and asked != there:
         why = f"Precondition failed: UID in precondition: {asked}, UID in object meta: {there}"
-        raise status.conflict(resource, old["metadata"]["name"], why)
+        raise status.conflict(resource, name, why)
 
 
 def _other_uid(asked: str) -> status.Cause:
