@@ -152,15 +152,20 @@ class Slot:
         begun = time.monotonic()
         files = self._files(wanted, opened)
         monitor = socket.socketpair()
-        words = arguments(
-            wanted.machine,
-            files,
-            monitor=monitor[1].fileno(),
-            secret=wanted.secret,
-            forward=self._forward,
-            shared=wanted.kind == MASTER,
-            incoming=wanted.kind == CLONE,
-        )
+        try:
+            words = arguments(
+                wanted.machine,
+                files,
+                monitor=monitor[1].fileno(),
+                secret=wanted.secret,
+                forward=self._forward,
+                shared=wanted.kind == MASTER,
+                incoming=wanted.kind == CLONE,
+            )
+        except BaseException:
+            for end in monitor:
+                end.close()
+            raise
         running = Running(Qemu(words, folder, tuple(opened.fds), monitor, user), folder, user)
         try:
             running.overlay = os.dup(int(Path(files.overlay).name))

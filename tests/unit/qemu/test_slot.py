@@ -4,8 +4,9 @@ import os
 import resource
 import socket
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -14,6 +15,11 @@ from worker.qemu.place import Place
 from worker.qemu.process import Qemu, QemuFailed
 from worker.qemu.slot import Running, Slot, Wanted, dirty_bytes
 from worker.qemu.supervisor import Supervisor
+
+MACHINE = Machine(
+    system="linux", type="pc", accelerator="tcg", cpu="max", cpus=1, memory_mib=64, screen=(640, 480),
+    disk="/dev/null", disk_size=2**30,
+)  # fmt: skip
 
 
 class StuckQemu(Qemu):
@@ -117,13 +123,17 @@ def opened() -> set[str]:
 class TestStart:
     @pytest.mark.usefixtures("_full")
     def test_what_finds_no_room_is_not_held_open(self, slot: Slot) -> None:
-        machine = Machine(
-            system="linux", type="pc", accelerator="tcg", cpu="max", cpus=1, memory_mib=64, screen=(640, 480),
-            disk="/dev/null", disk_size=2**30,
-        )  # fmt: skip
         before = opened()
         with pytest.raises(OSError, match="File too large"):
-            slot.start(Wanted("cold", machine))
+            slot.start(Wanted("cold", MACHINE))
+        assert opened() == before
+        assert slot.machines == {}
+
+    def test_nor_is_what_no_command_line_can_be_made_of(self, slot: Slot) -> None:
+        without_height = replace(MACHINE, screen=cast("tuple[int, int]", (640,)))
+        before = opened()
+        with pytest.raises(ValueError, match="not enough values"):
+            slot.start(Wanted("cold", without_height))
         assert opened() == before
         assert slot.machines == {}
 
