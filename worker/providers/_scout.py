@@ -31,6 +31,8 @@ class Scout:
         # No slot's: its pod is this worker's own, and the same again where it did not start the last time.
         self._slot = SlotRef(-secrets.randbelow(10**9) - 1, id="images")
         self._looking, self._again_at = threading.Lock(), 0.0
+        self._looks = 0
+        self._error: Exception | None = None
         self.images: tuple[PodImage, ...] = ()
         self.why_none = _LOOKING
 
@@ -45,10 +47,17 @@ class Scout:
             threading.Thread(target=self._look, name="scout", daemon=True).start()
 
     def known(self) -> tuple[PodImage, ...]:
-        """The images, looked at if need be. Raises ClusterError, ClusterLost, PodTrouble, SupervisorError."""
+        """The images, looked at if need be. Raises ClusterError, ClusterLost, PodTrouble, SupervisorError.
+
+        What a look has come to, all hear who waited for it: one that fails may take as long as a pod may start.
+        """
+        before = self._looks
         if not self.images:
             with self._looking:
-                self.images = self.images or self._looked()
+                if self._looks == before:
+                    self.images = self.images or self._looked()
+                elif self._error is not None and not self.images:
+                    raise self._error
         return self.images
 
     def _look(self) -> None:
@@ -65,6 +74,17 @@ class Scout:
             self._looking.release()
 
     def _looked(self) -> tuple[PodImage, ...]:
+        """Looks, and notes what came of it. Whoever calls it holds the lock."""
+        self._error = None
+        try:
+            return self._read()
+        except Exception as error:
+            self._error = error
+            raise
+        finally:
+            self._looks += 1
+
+    def _read(self) -> tuple[PodImage, ...]:
         pods = self._pods()
         pod = pods.take(self._slot, ROOM, kvm=False)
         try:
