@@ -1,6 +1,7 @@
 """Pods that are made before anybody leases their slot, and removed while nobody does: each in a thread of its own."""
 
 import logging
+import time
 from collections.abc import Callable, Mapping
 from threading import Lock, Thread
 
@@ -85,8 +86,9 @@ class Warmth:
         """Waits a moment for what is being made; that notices itself that it is not wanted any more."""
         with self._lock:
             threads = [thread for _, thread in self._making.values()]
+        deadline = time.monotonic() + _END_SECONDS
         for thread in threads:
-            thread.join(_END_SECONDS)
+            thread.join(max(0.0, deadline - time.monotonic()))
 
     def _warm(self, slot: SlotRef, spec: DesktopSpec) -> None:
         name = manifests.slot_name(slot)

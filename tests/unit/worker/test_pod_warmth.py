@@ -1,0 +1,43 @@
+"""The end of warming, without a cluster."""
+
+import time
+from contextlib import ExitStack
+
+import pytest
+
+from backend.config import Settings
+from backend.domain.errors import ClusterLost
+from backend.domain.ports import DesktopSpec
+from backend.domain.run import Screen
+from backend.domain.slots import SlotRef
+from tests.waiting import until
+from worker.health import health_limits
+from worker.k8s.pods import Pods
+from worker.providers import _pod_warmth
+from worker.providers._answers import Answers
+from worker.providers._makings import Makings
+from worker.providers._pod_slots import PodSlots
+from worker.providers._pod_warmth import Warmth
+from worker.providers._rests import Rests
+from worker.providers._scout import Scout
+
+
+def no_pods() -> Pods:
+    raise ClusterLost("there is no cluster")
+
+
+class TestClose:
+    def test_waits_once_however_many_are_being_made(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(_pod_warmth, "_END_SECONDS", 1.0)
+        settings, slots = Settings(), [SlotRef(n) for n in range(8)]
+        found = PodSlots(settings, Scout(no_pods), no_pods)
+        warmth = Warmth(found, Makings(health_limits(settings)), no_pods, Rests(), Answers(no_pods), "")
+        with ExitStack() as held:
+            for slot in slots:
+                held.enter_context(found.taking(slot))
+                warmth.warm(slot, DesktopSpec(screen=Screen(width=640, height=480)))
+            begun = time.monotonic()
+            warmth.close()
+            assert 1.0 <= time.monotonic() - begun < 4.0
+            assert len(warmth.making()) == 8
+        until(lambda: not warmth.making())
