@@ -59,7 +59,10 @@ class Heart:
     def _watch(self) -> None:
         while not self._ended.wait(LOOK_SECONDS):
             for hold in self._holds.all():
-                _ = hold.error  # Asking stops a hold that has run out.
+                try:
+                    _ = hold.error  # Asking stops a hold that has run out.
+                except Exception:
+                    logger.exception("the lease %s could not be looked at", hold.ticket.lease_id)
 
     def _beat_on(self) -> None:
         pause = self._seconds

@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from uuid import uuid4
 
 import pytest
 
@@ -62,8 +63,6 @@ class TestBeat:
         assert beating.hold.error is None
 
     def test_a_worker_that_is_unknown_has_to_register_again(self, beating: Beating) -> None:
-        from uuid import uuid4
-
         beating.heart.start(uuid4())
         beating.heart.beat()
         assert beating.heart.worker_id is None
@@ -75,3 +74,16 @@ class TestWatch:
         short = Hold(Ticket(beating.claim.lease_id, "local"), 0.1)
         beating.holds.add(short)
         until(lambda: isinstance(short._error, LeaseLost), what="the watch has looked")
+
+    def test_one_that_cannot_be_looked_at_does_not_keep_it_from_the_others(self, beating: Beating) -> None:
+        asked: list[float] = []
+
+        def broken() -> float:
+            asked.append(0.0)
+            raise RuntimeError("can't start new thread")
+
+        beating.holds.add(Hold(Ticket(uuid4(), "local"), 60.0, since=0.0, now=broken))
+        until(lambda: asked, what="the watch has met it")
+        short = Hold(Ticket(uuid4(), "local"), 0.1)
+        beating.holds.add(short)
+        until(lambda: isinstance(short._error, LeaseLost), 5, what="the watch has gone on")
