@@ -38,21 +38,23 @@ class AllPods:
             if about.get("deletionTimestamp") or time.monotonic() - since < self._plan.idle / 2:
                 continue
             deadline = manifests.seconds_of(text)
-            if deadline is None or deadline < self._now():
+            past = deadline is None or deadline < self._now()
+            # Just this version: at this moment somebody may take it over.
+            if past and self._remove_quietly(about["name"], about["uid"], about["resourceVersion"]):
                 logger.warning("the pod %s was not used until its deadline, and is removed", about["name"])
-                # Just this version: at this moment somebody may take it over.
-                self._remove_quietly(about["name"], about["uid"], about["resourceVersion"])
                 swept.append(about["name"])
         self._unchanged = known
         return swept
 
-    def _remove_quietly(self, name: str, uid: str, version: str = "") -> None:
+    def _remove_quietly(self, name: str, uid: str, version: str = "") -> bool:
+        """Asks for a pod's end. Whether there was one, and the cluster does it."""
         try:
-            self._cluster.delete(PODS, name, uid=uid, version=version)
+            return self._cluster.delete(PODS, name, uid=uid, version=version)
         except Conflict:
-            return  # Another one has the name, or it has just changed.
+            return False  # Another one has the name, or it has just changed.
         except ClusterError as error:
             logger.warning("the pod %s could not be removed: %s", name, error.message)
+            return False
 
     def desktops(self) -> Mapping[str, str]:
         """Slots that have a pod, ready or on its way, by their label: the kind of desktop that it was last for."""

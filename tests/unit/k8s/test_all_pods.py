@@ -1,0 +1,59 @@
+"""What is swept, in a cluster of our own whose pods are only objects."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from backend.config import Settings
+from backend.domain.slots import SlotRef
+from tests.fakes.kubernetes.cluster import FakeCluster, fake_cluster
+from tests.waiting import until
+from worker.k8s import manifests
+from worker.k8s.all_pods import AllPods
+from worker.k8s.cluster import PODS
+from worker.k8s.manifests import Room
+from worker.k8s.official import Kubernetes, connect
+from worker.k8s.plan import PodPlan
+from worker.k8s.pod_watch import PodWatch
+
+PLAN = PodPlan.of(Settings(k8s_image="registry.example/vm:1", k8s_idle_seconds=30))
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeCluster]:
+    with fake_cluster() as made:
+        yield made
+
+
+@pytest.fixture
+def cluster(fake: FakeCluster, tmp_path: Path) -> Iterator[Kubernetes]:
+    made = connect(str(fake.kubeconfig(tmp_path / "kubeconfig", namespace="default")), "default")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def pods(cluster: Kubernetes) -> Iterator[AllPods]:
+    """An hour later than it is."""
+    watch = PodWatch(cluster, manifests.selector(PLAN))
+    watch.start()
+    yield AllPods(cluster, watch, PodPlan(**{**vars(PLAN), "idle": 0.0}), lambda: time.time() + 3600)
+    watch.close()
+
+
+class TestSweep:
+    def test_tells_of_those_that_were_removed(
+        self, fake: FakeCluster, cluster: Kubernetes, pods: AllPods, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        body = manifests.pod(PLAN, SlotRef(0), Room(64, 0.1), secret="none", worker="w", deadline=time.time())
+        name = cluster.create(PODS, body)["metadata"]["name"]
+        until(lambda: pods.desktops() or pods.fences(), what="the watch has seen it")
+        for fault in (fake.faults.fail, fake.faults.throttle):
+            fault("delete", path="/pods/")
+            assert pods.sweep() == []
+        assert "could not be removed" in caplog.text
+        assert "is removed" not in caplog.text
+        assert pods.sweep() == [name]
+        assert f"{name} was not used until its deadline, and is removed" in caplog.text
