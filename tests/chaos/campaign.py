@@ -21,7 +21,7 @@ from tests.chaos.facts import Facts, read
 from tests.chaos.faults import KINDS, Scene
 from tests.chaos.invariants import Expected, Violation, violations
 from tests.chaos.load import Load, Work, expected_scores
-from tests.chaos.marks import begun_on_closed, named
+from tests.chaos.marks import begun_on_closed, named, unasked
 from tests.chaos.plan import Planned, Volley
 from tests.chaos.recovery import LIMIT, uptakes
 from tests.chaos.report import Outcome
@@ -247,6 +247,7 @@ class Campaign:
                 *accepted,
                 *named(facts, self.scene.marks),
                 *begun_on_closed(facts, self.scene.closed),
+                *unasked(facts, self.scene.cancelled),
             ],
         )
         self._rest(facts)

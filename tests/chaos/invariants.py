@@ -90,7 +90,7 @@ def numbers(facts: Facts, _: Expected) -> Iterator[str]:
 def same_scores(facts: Facts, expected: Expected) -> Iterator[str]:
     for episode in facts.episodes:
         wanted = expected.get((episode.agent, episode.task))
-        if episode.state == "scored" and wanted is not None and episode.score != wanted:
+        if episode.state == "scored" and episode.score != wanted:
             yield f"episode {episode.id}, {episode.agent} at {episode.task}: {episode.score}, without faults {wanted}"
 
 

@@ -1,6 +1,6 @@
-"""What hit a pod is named in the words of the failure, and a closed node begins nothing: from rows, pure."""
+"""What hit a pod is named in the failure, a closed node begins nothing, only users cancel: from rows, pure."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
 
 from tests.chaos.facts import AttemptFact, Facts
@@ -11,6 +11,7 @@ SENTENCE = "an attempt that was lost with its pod is the cluster's, and says wha
 NOTICED = 6.0
 """Seconds until a node that was cordoned or tainted takes nothing new any more, on a busy machine."""
 CLOSED = f"nothing begins on a node {NOTICED:g} s after it was cordoned or tainted"
+UNASKED = "an episode is scored, or belongs to a run that a user cancelled"
 LEEWAY = timedelta(seconds=1)
 """Between our look at the pods and our hit."""
 
@@ -61,4 +62,18 @@ def begun_on_closed(facts: Facts, closed: Sequence[Closed]) -> list[Violation]:
         if shut.alone
         for each in facts.attempts
         if each.node == shut.node and shut.since + NOTICED < each.started_at.timestamp() < shut.until
+    ]
+
+
+def unasked(facts: Facts, cancelled: Collection[str]) -> list[Violation]:
+    """Episodes that ended without a score, though nobody wanted it so; those that were lost have an invariant.
+
+    Args:
+        facts: at the end.
+        cancelled: runs that a user cancelled.
+    """
+    return [
+        Violation("none given up", UNASKED, f"episode {each.id} ({each.task}) of run {each.run_id} is {each.state}")
+        for each in facts.episodes
+        if each.state == "handed_in" or (each.state == "cancelled" and str(each.run_id) not in cancelled)
     ]

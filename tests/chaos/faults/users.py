@@ -43,8 +43,9 @@ class CancelledRun(Fault):
         run = _run(scene, self.share)
         if run is None:
             return "no run is under way"
-        _post(scene, run, "cancel")
+        # Noted first: what is asked may be done, and its answer lost.
         scene.cancelled.add(run)
+        _post(scene, run, "cancel")
         return f"run {run} cancelled"
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.chaos.facts import AttemptFact, EpisodeFact, Facts, LeaseFact, RunFact
 from tests.chaos.faults.base import Closed, Mark
 from tests.chaos.invariants import violations
-from tests.chaos.marks import begun_on_closed, named
+from tests.chaos.marks import begun_on_closed, named, unasked
 from tests.chaos.recovery import uptakes
 
 BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -120,6 +120,9 @@ class TestViolations:
     def test_what_holds_in_the_end_only_is_not_asked_before(self, name: str) -> None:
         assert name not in {violation.name for violation in violations(UNSOUND[name], EXPECTED)}
 
+    def test_a_score_that_the_fault_free_run_does_not_know_is_found(self) -> None:
+        assert [violation.name for violation in violations(SOUND, {})] == ["same scores"]
+
     def test_a_smaller_token_after_a_larger_one_is_found(self) -> None:
         later = replace(LEASE, id=number(32), fencing_token=6, acquired_at=at(14))
         facts = replace(SOUND, leases=[LEASE, SECOND, later])
@@ -163,6 +166,21 @@ class TestNamed:
 
     def test_what_came_together_with_another_fault_may_have_another_cause(self) -> None:
         assert self.found(replace(self.EVICTED, alone=False)) == []
+
+
+class TestUnasked:
+    def found(self, state: str, *cancelled: str) -> list[str]:
+        return [violation.name for violation in unasked(with_episode(state=state), cancelled)]
+
+    def test_a_run_that_nobody_cancelled_is_not_cancelled(self) -> None:
+        assert self.found("cancelled", str(number(61))) == ["none given up"]
+        assert self.found("cancelled", str(RUN.id)) == []
+
+    def test_what_has_an_evaluator_is_not_handed_in(self) -> None:
+        assert self.found("handed_in", str(RUN.id)) == ["none given up"]
+
+    def test_a_scored_one_is_well(self) -> None:
+        assert self.found("scored") == []
 
 
 class TestBegunOnClosed:
