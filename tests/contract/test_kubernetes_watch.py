@@ -221,6 +221,7 @@ class TestBrokenLines:
         fake.faults.throttle("list", retry_after=7)
         said = place.ask("GET", place.path(SECRETS))
         assert (said.status, said.headers["Retry-After"]) == (429, "7")
+        assert said.text == "Too many requests, please try again later.\n", "a server that is too busy makes no Status"
         for fault in (fake.faults.throttle, fake.faults.fail):
             fault("list", times=1)
             with pytest.raises(Unavailable):

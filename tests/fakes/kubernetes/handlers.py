@@ -38,6 +38,8 @@ def _json(found: object, code: int = 200) -> Answer:
 def refused(refusal: status.Refusal) -> Answer:
     """The answer that an error becomes."""
     answer = _json(refusal.body(), refusal.code)
+    if refusal.plain:
+        answer = Answer(refusal.code, f"{refusal.message}\n".encode(), "text/plain; charset=utf-8")
     answer.headers = refusal.headers
     return answer
 

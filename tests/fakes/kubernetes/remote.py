@@ -79,7 +79,10 @@ class Remote:
 def _done(said: Said) -> Json:
     """The object that was answered. Raises Refusal, as the fake's own verbs do."""
     if said.status >= 400:
-        raise status.Refusal(said.status, said.body.get("reason", ""), said.body.get("message", said.text))
+        told: Json = {}
+        with suppress(ValueError):  # A server that is too busy says so in plain text.
+            told = said.body
+        raise status.Refusal(said.status, told.get("reason", ""), told.get("message", said.text))
     found: Json = said.body
     return found
 

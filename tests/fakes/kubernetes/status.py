@@ -30,13 +30,18 @@ class Cause:
 
 @dataclass
 class Refusal(Exception):
-    """A request that is answered with an error."""
+    """A request that is answered with an error.
+
+    Attributes:
+        plain: it comes from before the API itself: its message is all that is answered, as text.
+    """
 
     code: int
     reason: str
     message: str
     details: Json | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    plain: bool = False
 
     def body(self) -> Json:
         """The Status object."""
@@ -107,11 +112,10 @@ def unauthorized() -> Refusal:
     return Refusal(401, "Unauthorized", "Unauthorized")
 
 
-def too_many(retry_after: int = 1, message: str = "") -> Refusal:
-    """429 with the time after which to try again, in seconds."""
-    said = message or "the server has received too many requests and has asked us to try again later"
-    details: Json = {"retryAfterSeconds": retry_after}
-    return Refusal(429, "TooManyRequests", said, details, {"Retry-After": str(retry_after)})
+def too_many(retry_after: int = 1) -> Refusal:
+    """429 of a server that has too much to do, with the time after which to try again, in seconds."""
+    said, headers = "Too many requests, please try again later.", {"Retry-After": str(retry_after)}
+    return Refusal(429, "TooManyRequests", said, headers=headers, plain=True)
 
 
 def broken(message: str = "etcdserver: request timed out") -> Refusal:

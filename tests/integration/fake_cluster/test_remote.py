@@ -63,6 +63,8 @@ class TestRemote:
         cluster.compact()
         until(lambda: lists.times == 0, 20.0, what="pods are listed again")
         made(cluster, nodes)
+        busy = cluster.faults.throttle("update", path="leases")
+        until(lambda: busy.times == 0, what="a lease is renewed")
         before = cluster.store.get(LEASES, (HELD, "node-1"))
         until(lambda: cluster.store.get(LEASES, (HELD, "node-1")) != before, what="the lease is renewed again")
 
