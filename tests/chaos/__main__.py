@@ -24,6 +24,7 @@ def main() -> int:
     parser.add_argument("--kinds", default="", help="only faults of these kinds, by comma; makes another campaign")
     parser.add_argument("--cluster", action="store_true", help="desktops are pods of a fake cluster, which is hit, too")
     parser.add_argument("--stop", action="store_true", help="end at the first violation")
+    parser.add_argument("--keep", action="store_true", help="leave the stack's folder there though everything held")
     parser.add_argument("--write", action="store_true", help="write the page of figures below docs")
     parser.add_argument("--list", action="store_true", help="say what would be done, and do nothing")
     options = parser.parse_args()
@@ -44,7 +45,7 @@ def main() -> int:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
     outcome = Outcome(options.seed, options.faults, wanted, flavour=flavour.flavour)
-    conduct(Settings(options.seed, options.stop, work, flavour), outcome, volleys)
+    conduct(Settings(options.seed, options.stop, options.keep, work, flavour), outcome, volleys)
     sys.stdout.write(table(outcome))
     if options.write:
         write(outcome)

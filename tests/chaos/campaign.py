@@ -63,12 +63,14 @@ class Settings:
 
     Attributes:
         stop: end at the first violation.
+        keep: leave the stack's folder there even if everything held.
         work: what the agents work on.
         stack: makes the stack.
     """
 
     seed: int
     stop: bool = False
+    keep: bool = False
     work: Work = LOCAL
     stack: Callable[[], ChaosStack] = ChaosStack
 
@@ -119,7 +121,8 @@ class Campaign:
     # ---- one volley
 
     def _one(self, volley: Volley) -> None:
-        self._wait_for_work(volley.wait)
+        if not self._wait_for_work(volley.wait):
+            self.outcome.unready.append(volley.numbers)
         self._note_workers()
         self.outcome.load.append(report.load_now())
         noted = [len(each) for each in self.scene.notes]
@@ -174,16 +177,17 @@ class Campaign:
 
     # ---- waiting
 
-    def _wait_for_work(self, seconds: float) -> None:
-        """Until enough runs, and worn episodes have ended."""
+    def _wait_for_work(self, seconds: float) -> bool:
+        """Until enough runs, and worn episodes have ended; False if that took too long."""
         Event().wait(seconds)
         deadline = time.monotonic() + 60.0
         while time.monotonic() < deadline:
             with contextlib.suppress(Unavailable):
                 running, worn = self._under_way()
                 if running >= BUSY and not worn:
-                    return
+                    return True
             Event().wait(0.2)
+        return False
 
     def _under_way(self) -> tuple[int, int]:
         query = """SELECT count(*) FILTER (WHERE e.state = 'running') AS running, count(*) FILTER (WHERE (
@@ -218,6 +222,7 @@ class Campaign:
             number, accepted = stale.replayed(self.stack.world, facts, self.tried)
         except Unavailable as error:
             say(f"     not checked: {error.message}")
+            self.outcome.unchecked.append(volley.numbers)
             return
         self.stale_writes += number
         self._violated(
@@ -232,7 +237,7 @@ class Campaign:
             self.outcome.violations.append((numbers, violation))
             say(f"VIOLATED after fault {numbers}: {violation}")
             again = f"{self.outcome.command} ONLY={numbers}"
-            say(f"     repeat with: {again}; logs are in {self.stack.data / 'logs'} until the end")
+            say(f"     repeat with: {again}; logs are in {self.stack.data / 'logs'}")
 
     def _end(self) -> None:
         """All episodes end, everything comes to rest, every figure is read."""
@@ -325,7 +330,16 @@ def conduct(settings: Settings, outcome: Outcome, volleys: Sequence[Volley]) -> 
     outcome.violations += [("end", Violation("after the end", sentence, words)) for words in left]
     for words in left:
         say(f"VIOLATED: left after the end: {words}")
+    tidy(stack, outcome, keep=settings.keep)
     return outcome
+
+
+def tidy(stack: ChaosStack, outcome: Outcome, *, keep: bool) -> None:
+    """Removes the folder of a stack on which everything held; says where another one's is."""
+    if outcome.passed and not keep:
+        stack.discard()
+    else:
+        say(f"what is left of the stack, with its logs, is in {stack.folder}")
 
 
 def kinds(flavour: str = "local") -> list[str]:

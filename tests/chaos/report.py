@@ -38,6 +38,8 @@ class Outcome:
         load: load average at the begin and at the end.
         violations: by the numbers of the volley after which they were seen, once each.
         flavour: of the stack.
+        unchecked: volleys after which nothing could be asked.
+        unready: volleys that came while too few episodes ran, or some had lost many attempts.
     """
 
     seed: int
@@ -55,6 +57,8 @@ class Outcome:
     violations: list[tuple[str, Violation]] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
     flavour: str = "local"
+    unchecked: list[str] = field(default_factory=list)
+    unready: list[str] = field(default_factory=list)
 
     @property
     def command(self) -> str:
@@ -111,6 +115,11 @@ def table(outcome: Outcome) -> str:
         lines += ["", f"Attempts that were lost and repeated, by failure class: {told}."]
     if outcome.skipped:
         lines += ["", *(f"Not tried: {name} ({why})." for name, why in outcome.skipped.items())]
+    if outcome.unchecked:
+        lines += ["", f"Nothing could be asked after fault {', '.join(outcome.unchecked)}."]
+    if outcome.unready:
+        why = "came while too few episodes ran or one had lost many attempts"
+        lines += ["", f"Fault {', '.join(outcome.unready)} {why}."]
     return "\n".join([*lines, *_violation_lines(outcome)]) + "\n"
 
 

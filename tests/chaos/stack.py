@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shutil
 import subprocess
 import tempfile
 import time
@@ -235,6 +236,8 @@ class ChaosStack:
 
     def _remove(self) -> None:
         if self.own_disk:
+            with contextlib.suppress(OSError, shutil.Error):  # What is there of them is better than none.
+                shutil.copytree(self.data / "logs", self.folder / "logs")
             until(lambda: _unmounted(self.data), 20.0, what=f"{self.data} can be unmounted")
 
     def orphans(self, facts: Facts) -> dict[str, str]:  # noqa: ARG002
@@ -250,8 +253,15 @@ class ChaosStack:
         return []
 
     def close(self) -> None:
-        """Ends everything; what the folder still holds is left for who looks whether anything remained."""
+        """Ends everything; what the folder still holds is left for who looks whether anything remained.
+
+        The logs are in `data/logs`, and in `logs` where the data folder was a file system of its own.
+        """
         self._closing.close()
+
+    def discard(self) -> None:
+        """Removes the folder of a stack that was closed."""
+        shutil.rmtree(self.folder)
 
 
 def _mounted(folder: Path) -> bool:

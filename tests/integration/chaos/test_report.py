@@ -1,0 +1,51 @@
+"""What becomes of a campaign's folder, and what its report admits."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from tests.chaos.campaign import tidy
+from tests.chaos.invariants import Violation
+from tests.chaos.report import Outcome, table
+from tests.chaos.stack import ChaosStack
+
+HELD = Outcome(1, 2, ["kill worker"])
+
+
+@pytest.fixture
+def stack(tmp_path: Path) -> ChaosStack:
+    """One that was closed, with a log in its folder."""
+    folder = tmp_path / "chaos-1"
+    folder.mkdir()
+    (folder / "log").write_text("words")
+    made = SimpleNamespace(folder=folder)
+    made.discard = lambda: ChaosStack.discard(cast("ChaosStack", made))
+    return cast("ChaosStack", made)
+
+
+class TestTidy:
+    def test_nothing_is_left_where_everything_held(self, stack: ChaosStack) -> None:
+        tidy(stack, HELD, keep=False)
+        assert not stack.folder.exists()
+
+    def test_it_is_left_where_that_is_wanted(self, stack: ChaosStack) -> None:
+        tidy(stack, HELD, keep=True)
+        assert (stack.folder / "log").read_text() == "words"
+
+    def test_it_is_left_and_named_after_a_violation(
+        self, stack: ChaosStack, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        broken = Outcome(1, 2, ["kill worker"], violations=[("1", Violation("none lost", "none is lost", "one is"))])
+        tidy(stack, broken, keep=False)
+        assert (stack.folder / "log").exists()
+        assert str(stack.folder) in capsys.readouterr().err
+
+
+class TestTable:
+    def test_says_after_which_faults_nothing_was_asked(self) -> None:
+        told = table(Outcome(1, 9, [], unchecked=["3", "5-6"], unready=["7"]))
+        assert "Nothing could be asked after fault 3, 5-6." in told
+        assert "Fault 7 came while too few episodes ran" in told
+        assert "asked after" not in table(HELD)
