@@ -67,7 +67,7 @@ class KeeperHit(Fault):
     def inject(self, scene: Scene) -> str:
         self._pid = keeper_of(scene, self.name)
         if self._pid is None:
-            return f"{self.name} has no keeper now"
+            return f"no keeper of {self.name} is there"
         processes.signal_all([self._pid], signal.SIGSTOP if self.seconds else signal.SIGKILL)
         what = f"stands still for {self.seconds:.1f} s" if self.seconds else "killed"
         return f"keeper of {self.name} ({self._pid}) {what}"
@@ -91,7 +91,8 @@ class KillGuard(Fault):
             guard = psutil.Process(pid).ppid()
             if guard not in {0, 1, os.getpid()}:
                 processes.signal_all([guard], signal.SIGKILL)
-        return f"guard of {self.name} killed"
+                return f"guard of {self.name} killed"
+        return f"no guard of {self.name} is there"
 
 
 class KillBackend(Fault):

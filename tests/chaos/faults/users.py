@@ -66,7 +66,7 @@ class Repeated(Fault):
                     for name in MESSAGES:
                         app.send_task(name, ignore_result=True, retry=False)
             except (OperationalError, OSError) as error:
-                return f"the broker takes no messages: {error}"
+                return f"nothing: the broker takes no messages: {error}"
         return f"{self.number} times each of {', '.join(MESSAGES)}"
 
 

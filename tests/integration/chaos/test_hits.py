@@ -1,4 +1,4 @@
-"""That a program's process which chaos hits is really killed, or stands still until it is healed."""
+"""That a process which chaos hits is really killed or stands still until healed; and what hit nothing says so."""
 
 import subprocess
 import sys
@@ -10,6 +10,7 @@ import psutil
 import pytest
 
 from tests.chaos.faults.base import Scene
+from tests.chaos.faults.parts import KeeperHit, KillGuard
 from tests.chaos.faults.pods import MachineHit
 from tests.chaos.stack import ChaosStack
 from tests.factories.records import World, world
@@ -63,3 +64,19 @@ class TestMachineHit:
         installation.lose(installation.must_claim(installation.worker()))
         assert MachineHit(PROGRAM, 0.5).inject(scene) == WORN
         assert process.status() != psutil.STATUS_ZOMBIE
+
+
+class TestNothingToHit:
+    """The words by which a campaign counts a fault as one that found nothing."""
+
+    @pytest.fixture
+    def scene(self, process: psutil.Process) -> Scene:
+        """Of a stack whose parts are all a process that has neither guard nor keeper."""
+        return Scene(cast("ChaosStack", SimpleNamespace(pid=lambda _: process.pid)))
+
+    def test_a_part_without_a_guard(self, scene: Scene, process: psutil.Process) -> None:
+        assert KillGuard("api").inject(scene) == "no guard of api is there"
+        assert process.status() != psutil.STATUS_ZOMBIE
+
+    def test_a_worker_without_a_keeper(self, scene: Scene) -> None:
+        assert KeeperHit("worker-1").inject(scene) == "no keeper of worker-1 is there"
