@@ -6,6 +6,8 @@ from threading import Event, Thread
 
 from backend.domain.errors import Unavailable
 
+MOST_REASONS = 20
+"""So many are told of one failure at most: one that changes each time would fill the log."""
 logger = logging.getLogger(__name__)
 
 
@@ -71,9 +73,10 @@ class Rounds:
             what()
         except self._errors as error:
             reason = str(error)
-            if self._away and reason not in self._reasons:
-                logger.warning("%s: %s", self._away, reason)
-            self._reasons.add(reason)
+            if reason not in self._reasons and len(self._reasons) < MOST_REASONS:
+                self._reasons.add(reason)
+                if self._away:
+                    logger.warning("%s: %s", self._away, reason)
         except Exception:
             logger.exception("%s", self._broken)
         else:

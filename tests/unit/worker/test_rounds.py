@@ -8,7 +8,7 @@ import pytest
 
 from backend.domain.errors import Unavailable
 from tests.waiting import until
-from worker.rounds import Rounds
+from worker.rounds import MOST_REASONS, Rounds
 
 NEVER = 3600.0
 
@@ -111,6 +111,15 @@ class TestErrors:
         make(away="").start()
         turns.more(3)
         assert caplog.records == []
+
+    def test_reasons_that_differ_each_time_do_not_fill_the_log(
+        self, make: Make, turns: Turns, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        rounds = make(every=NEVER)
+        for number in range(MOST_REASONS + 10):
+            turns.error = Unavailable(f"refused at {number}")
+            rounds._safely(turns)
+        assert len(told(caplog, logging.WARNING)) == MOST_REASONS
 
     def test_any_other_error_is_logged_and_it_goes_on(
         self, make: Make, turns: Turns, caplog: pytest.LogCaptureFixture
