@@ -35,7 +35,9 @@ def database() -> Database:
     slots = (MOST if settings.slots is None else settings.slots) + (settings.k8s_desktops if settings.k8s_image else 0)
     # Per slot: its attempt, its agent's watch; then the dispatcher, the heartbeat, the chores, what scores again
     # with the judge that it asks, and what asks for drafts.
-    engine = make_engine(settings.database_url.get_secret_value(), pool_size=slots + 7)
+    # A worker that froze while it held a run is given up after `lease_seconds`: nobody may have to wait for it then.
+    idle = settings.lease_seconds / 2
+    engine = make_engine(settings.database_url.get_secret_value(), pool_size=slots + 7, idle_seconds=idle)
     return Database(session_factory(engine))
 
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from sqlalchemy import Engine, create_engine
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import Session, sessionmaker
 
@@ -19,9 +19,7 @@ SessionFactory = sessionmaker[Session]
 _HOOKS = "after_commit"
 
 # A frozen process must not hold a run's lock for ever, and a vanished server must not hold a process.
-_SERVER_OPTIONS = (
-    "-c timezone=UTC -c lock_timeout=15000 -c statement_timeout=60000 -c idle_in_transaction_session_timeout=30000"
-)
+_SERVER_OPTIONS = "-c timezone=UTC -c lock_timeout=15000 -c statement_timeout=60000"
 
 
 def psycopg_url(url: str) -> URL:
@@ -35,13 +33,15 @@ def psycopg_url(url: str) -> URL:
     return make_url(url).set(drivername="postgresql+psycopg")
 
 
-def make_engine(url: str, *, pool_size: int = 10) -> Engine:
+def make_engine(url: str, *, pool_size: int = 10, idle_seconds: float = 30.0) -> Engine:
     """An engine with a pool of checked connections. Connecting happens at first use, not here.
 
     Args:
         url: `postgresql://user:password@host:port/name`, sockets as `?host=/folder`.
         pool_size: connections kept open; as many again may be opened for a while.
+        idle_seconds: after which the server ends a transaction in which nothing is asked, and frees what it holds.
     """
+    options = f"{_SERVER_OPTIONS} -c idle_in_transaction_session_timeout={round(idle_seconds * 1000)}"
     return create_engine(
         psycopg_url(url),
         pool_size=pool_size,
@@ -50,7 +50,7 @@ def make_engine(url: str, *, pool_size: int = 10) -> Engine:
         pool_timeout=15,
         json_serializer=dump_json,
         connect_args={
-            "options": _SERVER_OPTIONS,
+            "options": options,
             "connect_timeout": 5,
             "keepalives_idle": 5,
             "keepalives_interval": 2,
@@ -85,7 +85,9 @@ def unit_of_work(factory: SessionFactory) -> Iterator[Session]:
         try:
             yield session
             session.commit()
-        except (OperationalError, InterfaceError, PoolTimeout) as error:
+        except (DBAPIError, PoolTimeout) as error:
+            if not is_away(error):
+                raise
             raise Unavailable(
                 f"the database did not answer: {_first_line(error)}", hint="Ask again in a few seconds."
             ) from error
@@ -95,6 +97,12 @@ def unit_of_work(factory: SessionFactory) -> Iterator[Session]:
             hook()
         except Exception:
             logger.exception("a hook after the commit failed")
+
+
+def is_away(error: Exception) -> bool:
+    """Whether the database did not answer, or ended the connection: as it does with a transaction that stands still."""
+    lost = isinstance(error, DBAPIError) and error.connection_invalidated
+    return lost or isinstance(error, (OperationalError, InterfaceError, PoolTimeout))
 
 
 def _first_line(error: Exception) -> str:

@@ -8,10 +8,11 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
 
+from backend.db.session import is_away
 from backend.domain.errors import DeskarenaError, Invalid, Unavailable
 from backend.web.api.schemas import FieldProblem, Problem
 from backend.web.headers import HEADERS
@@ -80,15 +81,11 @@ def as_ours(error: Exception) -> DeskarenaError:
         if error.status_code == TooLarge.status:
             return TooLarge(str(error.detail))
         return NoSuchPage(error.status_code, str(error.detail))
-    if isinstance(error, (OperationalError, InterfaceError, PoolTimeout)) or _lost_connection(error):
+    if is_away(error):
         log.warning("the database is away: %s", str(error).splitlines()[0])
         return Unavailable("the database is away", hint="It is tried again with every request; nothing is lost.")
     log.error("unforeseen error", exc_info=error)
     return DeskarenaError("something went wrong in the service itself", hint="The log of the server has the details.")
-
-
-def _lost_connection(error: Exception) -> bool:
-    return isinstance(error, DBAPIError) and error.connection_invalidated
 
 
 def wants_page(request: Request) -> bool:

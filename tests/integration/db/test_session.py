@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 
 from backend.db.models import Project
@@ -79,12 +79,32 @@ class TestUnitOfWork:
             assert session.scalar(text("SELECT 1")) == 1
 
 
+def hold_while(factory: SessionFactory, other: SessionFactory) -> None:
+    """Holds a lock and does nothing until somebody else has it; then goes on."""
+    lock = select(func.pg_advisory_xact_lock(7))
+    with unit_of_work(factory) as frozen:
+        frozen.execute(lock)
+        with unit_of_work(other) as session:
+            session.execute(text("SET LOCAL lock_timeout = '10s'"))
+            session.execute(lock)
+        frozen.execute(text("SELECT 1"))
+
+
 class TestMakeEngine:
     def test_a_transaction_that_does_nothing_is_ended(self, factory: SessionFactory) -> None:
         with unit_of_work(factory) as session:
             for name in ("idle_in_transaction_session_timeout", "lock_timeout", "statement_timeout"):
                 assert session.scalar(text(f"SHOW {name}")) not in {None, "0"}
             assert session.scalar(text("SHOW timezone")) == "UTC"
+
+    def test_what_a_frozen_process_holds_is_free_after_the_time_it_is_given(self, fresh_database: str) -> None:
+        hasty, other = make_engine(fresh_database, idle_seconds=0.5), make_engine(fresh_database)
+        try:
+            with pytest.raises(Unavailable, match="idle-in-transaction"):
+                hold_while(session_factory(hasty), session_factory(other))
+        finally:
+            hasty.dispose()
+            other.dispose()
 
     @pytest.mark.parametrize("scheme", ["postgresql", "postgresql+psycopg", "postgresql+psycopg2"])
     def test_takes_the_usual_spellings(self, scheme: str) -> None:
