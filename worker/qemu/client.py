@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from worker.local.conversation import Conversation, Message
 from worker.qemu.lines import LineDecoder, encode
@@ -104,25 +105,28 @@ class SupervisorClient:
             SupervisorError: it could not be started; nothing of it is left.
         """
         asked = {"op": "start", "kind": kind, "machine": machine.to_json(), "secret": secret}
-        held: Held = self.ask(asked | ({"place": str(place)} if place else {}), _START_SECONDS)["held"]
+        held: Held = self.told("held", asked | ({"place": str(place)} if place else {}), _START_SECONDS)
         return held
 
     def freeze(self, held: Held, place: Path) -> Mapping[str, float]:
         """Makes a template out of a master. Returns seconds by phase. Raises SupervisorError."""
         asked = {"op": "freeze", "machine": held.name, "place": str(place)}
-        seconds: Mapping[str, float] = self.ask(asked, _FREEZE_SECONDS)["seconds"]
+        seconds: Mapping[str, float] = self.told("seconds", asked, _FREEZE_SECONDS)
         return seconds
 
     def picture(self, held: Held) -> bytes:
         """The machine's screen as PNG, whatever its guest does. Raises SupervisorError."""
         try:
-            return base64.b64decode(self.ask({"op": "picture", "machine": held.name})["png"])
-        except binascii.Error as error:
+            return base64.b64decode(self.told("png", {"op": "picture", "machine": held.name}))
+        except (binascii.Error, TypeError) as error:
             raise SupervisorError("the supervisor sent no picture") from error
 
     def private_bytes(self, held: Held) -> int:
         """Memory that is this machine's alone. Raises SupervisorError."""
-        return int(self.ask({"op": "memory", "machine": held.name})["bytes"])
+        try:
+            return int(self.told("bytes", {"op": "memory", "machine": held.name}))
+        except (ValueError, TypeError) as error:
+            raise SupervisorError("the supervisor sent no number of bytes") from error
 
     def end(self, held: Held) -> None:
         """Ends a machine; nothing of it is left then. Safe to call twice.
@@ -140,6 +144,13 @@ class SupervisorClient:
     def ask(self, question: Message, seconds: float = _QUICK_SECONDS) -> Message:
         """Anything that `worker.qemu.supervisor` lists. Raises SupervisorError."""
         return self._conversation.ask(question, seconds)
+
+    def told(self, what: str, question: Message, seconds: float = _QUICK_SECONDS) -> Any:
+        """One field of the answer. Raises SupervisorError, also where there is no such field."""
+        answer = self.ask(question, seconds)
+        if what not in answer:
+            raise SupervisorError(f"the supervisor's answer to {question['op']!r} has no {what!r}")
+        return answer[what]
 
     def close(self) -> None:
         """Leaves it; returns when its machines are gone, as far as it still answers. Safe to call twice."""

@@ -138,32 +138,32 @@ class RemoteSupervisor(SupervisorClient):
 
     def host(self) -> dict[str, Any]:
         """The fields of `plan.Host`. Raises SupervisorError."""
-        found: dict[str, Any] = self.ask({"op": "host"}, _HOST_SECONDS)["host"]
+        found: dict[str, Any] = self.told("host", {"op": "host"}, _HOST_SECONDS)
         return found
 
     def images(self) -> list[dict[str, Any]]:
         """See `Volumes.images`. Raises SupervisorError."""
-        found: list[dict[str, Any]] = self.ask({"op": "images"})["images"]
+        found: list[dict[str, Any]] = self.told("images", {"op": "images"})
         return found
 
     def hashes(self, folder: str, names: list[str]) -> dict[str, str]:
         """sha256 by name of files of an image. Raises SupervisorError."""
         asked = {"op": "hashes", "folder": folder, "names": names}
-        found: dict[str, str] = self.ask(asked, _HASH_SECONDS)["hashes"]
+        found: dict[str, str] = self.told("hashes", asked, _HASH_SECONDS)
         return found
 
     def find(self, key: str) -> Template | None:
         """The template of that key. Raises SupervisorError."""
-        found = self.ask({"op": "find", "key": key})["template"]
-        return None if found is None else Template.from_json(found)
+        found = self.told("template", {"op": "find", "key": key})
+        return None if found is None else _template(found)
 
     def templates(self) -> list[Template]:
         """Every whole one. Raises SupervisorError."""
-        return [Template.from_json(each) for each in self.ask({"op": "templates"})["templates"]]
+        return [_template(each) for each in self.told("templates", {"op": "templates"})]
 
     def make(self, key: str) -> str:
         """See `Volumes.make`. Raises SupervisorError."""
-        return str(self.ask({"op": "make", "key": key})["place"])
+        return str(self.told("place", {"op": "make", "key": key}))
 
     def made(self, key: str) -> None:
         """See `Volumes.made`. Raises SupervisorError."""
@@ -171,4 +171,12 @@ class RemoteSupervisor(SupervisorClient):
 
     def keep(self, told: dict[str, Any]) -> Template:
         """See `Volumes.keep`. Raises SupervisorError."""
-        return Template.from_json(self.ask({"op": "keep", **told}, _KEEP_SECONDS)["template"])
+        return _template(self.told("template", {"op": "keep", **told}, _KEEP_SECONDS))
+
+
+def _template(told: Any) -> Template:
+    """What a supervisor tells of one. Raises SupervisorError: it is none."""
+    try:
+        return Template.from_json(told)
+    except (TypeError, ValueError, KeyError) as error:
+        raise SupervisorError(f"the supervisor told of what is no template: {error!r}") from error

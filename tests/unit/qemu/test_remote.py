@@ -4,13 +4,17 @@ import json
 import socket
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from worker.qemu.client import SupervisorError
+from worker.qemu.client import Held, SupervisorError
 from worker.qemu.door import Door
 from worker.qemu.lines import encode
+from worker.qemu.machine import Machine
 from worker.qemu.remote import RemoteSupervisor, connect
 
 
@@ -37,7 +41,48 @@ class TestConnect:
                 serving.join()
 
 
+MACHINE = Machine(
+    system="linux", type="pc", accelerator="tcg", cpu="max", cpus=1, memory_mib=64, screen=(640, 480),
+    disk="/dev/null", disk_size=2**30,
+)  # fmt: skip
+HELD = Held("m1", 1, 1, {})
+ASKED: tuple[Callable[[RemoteSupervisor], object], ...] = (
+    lambda it: it.host(),
+    lambda it: it.images(),
+    lambda it: it.hashes("/images/debian", ["disk"]),
+    lambda it: it.find("key"),
+    lambda it: it.templates(),
+    lambda it: it.make("key"),
+    lambda it: it.keep({}),
+    lambda it: it.start("cold", MACHINE),
+    lambda it: it.freeze(HELD, Path("/templates/key")),
+    lambda it: it.picture(HELD),
+    lambda it: it.private_bytes(HELD),
+)
+"""All that has an answer."""
+
+
 class TestRemoteSupervisor:
+    @pytest.mark.parametrize("said", [{}, {"template": {}, "png": 1, "bytes": "many"}], ids=["nothing", "nonsense"])
+    def test_an_answer_of_another_shape_is_its_failure(self, said: dict[str, Any]) -> None:
+        def serve() -> None:
+            with Door(server, "token").wait() as line, line.makefile("rb") as lines:
+                line.settimeout(10)
+                line.sendall(encode({"event": "started", "qemu": "QEMU emulator version 0"}))
+                for each in lines:
+                    line.sendall(encode({"id": json.loads(each)["id"], "ok": True, **said}))
+
+        with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor() as serving:
+            served = serving.submit(serve)
+            supervisor = RemoteSupervisor(server.getsockname()[:2], "token", 1)
+            try:
+                for ask in ASKED:
+                    with pytest.raises(SupervisorError, match=r"has no|told of what is no|sent no"):
+                        ask(supervisor)
+            finally:
+                supervisor.close()
+            served.result(5)
+
     def test_one_that_does_not_say_what_it_is_is_left(self) -> None:
         def serve() -> list[str]:
             with Door(server, "token").wait() as line, line.makefile("rb") as lines:
