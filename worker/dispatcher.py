@@ -19,6 +19,7 @@ from backend.domain.slots import room_for
 from backend.services import claims, recovery
 from backend.services.claims import Claim
 from backend.services.workers import WorkerInfo
+from worker.careful_store import CarefulStore
 from worker.chores import Chores
 from worker.database import Database
 from worker.heartbeat import Heart
@@ -73,6 +74,7 @@ class Dispatcher:
     def __init__(self, works: Works) -> None:
         self._works = works
         self._database = works.database
+        self._store = CarefulStore(works.store)
         self._holds = Holds()
         self._heart = Heart(works.database, self._holds, works.settings.heartbeat_seconds)
         self._chores = Chores(
@@ -178,6 +180,7 @@ class Dispatcher:
             self._look_again_at, self._outdated = math.inf, False
             # Apart: trying the machine out may take long, and must not keep work waiting.
             Thread(target=self._look_again, args=(worker_id,), name="news", daemon=True).start()
+        self._store.answers.look()
         for provider in self._works.tools:
             while self._can_begin(provider) and self._take(provider, min(AT_ONCE, self._free(provider))):
                 pass
@@ -219,8 +222,10 @@ class Dispatcher:
             return room_for([slot.hold.ticket.provider for slot in self._slots], provider, self._info.slots)
 
     def _can_begin(self, provider: str) -> bool:
-        """Not while it rests, or its cluster is away: attempts would be lost one after another."""
-        return time.monotonic() >= self._rest_until.get(provider, 0.0) and provider not in self._clusters_away
+        """Not while it rests, or its cluster or the store is away: attempts would be lost one after another."""
+        if provider in self._clusters_away or self._store.answers.why_not:
+            return False
+        return time.monotonic() >= self._rest_until.get(provider, 0.0)
 
     def _notice_away(self) -> None:
         """A cluster that is away, or back, is told of soon: others who wait should know why."""
@@ -252,7 +257,7 @@ class Dispatcher:
                 claim,
                 tools=works.tools[claim.provider],
                 database=self._database,
-                store=works.store,
+                store=self._store,
                 ended=self._slot_ended,
             )
             self._slots.append(slot)

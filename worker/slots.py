@@ -7,9 +7,9 @@ from threading import Thread
 from sqlalchemy.orm import Session
 
 from backend.domain.errors import DeskarenaError, Unavailable
-from backend.domain.ports_kept import ArtifactStore
 from backend.services import claims
 from backend.services.claims import Claim
+from worker.careful_store import CarefulStore
 from worker.database import Database
 from worker.hold import Hold
 from worker.recorder import AttemptRecorder
@@ -29,7 +29,7 @@ class SlotAtWork:
         *,
         tools: Tools,
         database: Database,
-        store: ArtifactStore,
+        store: CarefulStore,
         ended: Callable[["SlotAtWork"], None],
     ) -> None:
         """Starts at once.
@@ -82,7 +82,7 @@ class SlotAtWork:
 
     def _next(self) -> Claim | None:
         """The next episode for the same lease; None if there is none, or the lease must be given back."""
-        if self.hold.last or self.hold.error is not None or not self.could_open:
+        if self.hold.last or self.hold.error is not None or not self.could_open or self._store.answers.why_not:
             return None
 
         def take(session: Session) -> Claim | None:

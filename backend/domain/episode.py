@@ -161,9 +161,9 @@ class Loss:
 def next_try(losses: Sequence[Loss]) -> float | None:
     """Seconds until an episode with these losses, the last one just now, gets another attempt; None = it gets none.
 
-    After a machine that was lost at work there is no pause: the episode is taken up at once. One that could not be had
-    is asked for again at once, too, then after 1, 2, 4 s and so on, a minute at most; a model's API after 5, 10, 20 s,
-    five minutes at most.
+    After a first loss of a machine there is no pause: the episode is taken up at once. What has taken several in a row
+    may go on for a while, so the next ones are asked for after 1, 2, 4 s and so on, a minute at most; a model's API
+    after 5, 10, 20 s, five minutes at most.
 
     After an `evaluator` loss the desktop is gone, and a new attempt would measure the agent twice: only the evaluation
     is repeated, on the evidence that was kept (`repeat_pause`). Without evidence it stays lost until a person retries.
@@ -174,4 +174,4 @@ def next_try(losses: Sequence[Loss]) -> float | None:
         return None
     if failure is FailureClass.MODEL_API:
         return min(300.0, 5.0 * 2.0 ** (times - 1))
-    return min(60.0, 2.0 ** (times - 2)) if not begun and times > 1 else 0.0
+    return min(60.0, 2.0 ** (times - 2)) if failure is FailureClass.CLUSTER and times > 1 else 0.0

@@ -1,4 +1,4 @@
-"""What every ArtifactStore keeps to: the fake, the folder, and a bucket of a server that speaks S3."""
+"""What every ArtifactStore keeps to: the fake, the folder, a bucket of a server that speaks S3, a worker's."""
 
 import hashlib
 import time
@@ -18,6 +18,7 @@ from backend.services.stores.folder import FolderStore
 from backend.services.stores.keys import key_of
 from tests.fakes.s3 import place_at, s3_server
 from tests.fakes.store import MemoryStore
+from worker.careful_store import CarefulStore
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,12 @@ def void(_: object) -> None:
     """Nothing."""
 
 
-STORES = {"memory": memory, "folder": folder, "bucket": bucket}
+def careful(root: Path, _: str) -> Made:
+    store = FolderStore(root)
+    return Made(CarefulStore(store), lambda sha256, data: void(store.path(sha256).write_bytes(data)))
+
+
+STORES = {"memory": memory, "folder": folder, "bucket": bucket, "of a worker": careful}
 
 
 @pytest.fixture(scope="module")

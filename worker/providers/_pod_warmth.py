@@ -8,11 +8,11 @@ from threading import Lock, Thread
 from backend.domain.errors import ClusterLost, Lost
 from backend.domain.ports import DesktopSpec
 from backend.domain.slots import SlotRef
+from worker.answers import Answers
 from worker.k8s import manifests
 from worker.k8s.cluster import ClusterError
 from worker.k8s.pods import Pods, PodTrouble
 from worker.k8s.warm import kind_of
-from worker.providers._answers import Answers
 from worker.providers._makings import Makings
 from worker.providers._pod_slots import PodSlots, TakenOver, Unanswered
 from worker.providers._rests import Rests

@@ -17,16 +17,16 @@ from backend.domain.ports import Availability, DesktopSpec, OpenDesktop
 from backend.domain.ports_cluster import Trouble
 from backend.domain.registry import Kind, register
 from backend.domain.slots import Need, SlotRef, largest, need_of
+from worker.answers import Answers
 from worker.egress import Gateways
 from worker.health import health_limits
 from worker.k8s import manifests
-from worker.k8s.cluster import PODS, Cluster, ClusterError
+from worker.k8s.cluster import PODS, Cluster, ClusterError, Unavailable
 from worker.k8s.need import largest_need
 from worker.k8s.official import configured, connect
 from worker.k8s.plan import PodPlan
 from worker.k8s.pod_watch import PodWatch
 from worker.k8s.pods import Pods
-from worker.providers._answers import Answers
 from worker.providers._makings import Makings, Order, remove
 from worker.providers._pod_images import offers
 from worker.providers._pod_slot import PodDesktop, PodSlot
@@ -58,7 +58,7 @@ class K8sProvider:
         self._gateways = Gateways()
         self._lock, self._starting = threading.Lock(), threading.Lock()
         self._open: dict[SlotRef, PodDesktop] = {}
-        self._rests, self._answers = Rests(), Answers(self._try_one)
+        self._rests, self._answers = Rests(), Answers("the cluster", self._try_one, Unavailable, (ClusterError,))
         self._scout = Scout(self._running)
         self._slots = PodSlots(settings, self._scout, self._running)
         self._warmth = Warmth(self._slots, self._makings, self._running, self._rests, self._answers, settings.image)

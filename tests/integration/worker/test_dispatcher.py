@@ -276,7 +276,31 @@ class TestTrouble:
         first = attempts(world, episode.id)[0]
         assert first.failure_class == "cluster"
         assert "disk is full" in first.failure_message
-        assert episode.state in {"scored", "lost"}
+        assert episode.state == "scored"
+
+    def test_nothing_begins_while_there_is_no_room_for_what_an_attempt_leaves(
+        self, world: World, start_worker: StartWorker
+    ) -> None:
+        world.benchmark(benchmark_of(*[note_task(f"n-{number}") for number in range(6)]))
+        world.store.room = 0
+        worker = start_worker()
+        run = submit(world)
+        worker.dispatcher.wake()
+
+        def made() -> int:
+            return sum(len(attempts(world, episode.id)) for episode in episodes(world, run.id))
+
+        until(lambda: worker.dispatcher._store.answers.why_not, what="the worker knows that there is no room")
+        until(lambda: all(lease.released_at for lease in leases(world)), what="what was under way has ended")
+        before = made()
+        assert before <= 4, "one attempt of each slot, and one that was on its way"
+        for _ in range(10):
+            worker.dispatcher.wake()
+            time.sleep(0.1)
+        assert made() == before
+        world.store.room = None
+        assert {episode.state for episode in finished(world, run.id)} == {"scored"}
+        assert all(len(blob) < 2**20 for blob in world.store.blobs.values()), "what was tried is removed"
 
     def test_a_machine_that_cannot_make_desktops_rests_between_two_tries(
         self, world: World, start_worker: StartWorker

@@ -28,8 +28,9 @@ def test_a_model_s_api_is_left_alone_for_longer_and_longer() -> None:
     assert pauses(Loss(FailureClass.MODEL_API)) == [5, 10, 20, 40, 80]
 
 
-def test_a_machine_lost_at_work_is_made_up_for_at_once() -> None:
-    assert set(pauses(Loss(FailureClass.CLUSTER))) == {0.0}
+def test_a_machine_lost_at_work_is_made_up_for_at_once_unless_others_were_just_before() -> None:
+    assert pauses(Loss(FailureClass.CLUSTER)) == [0, 1, 2, 4, 8]
+    assert set(pauses(Loss(FailureClass.GUEST))) == {0.0}
 
 
 def test_a_machine_that_is_not_had_is_asked_for_less_and_less() -> None:

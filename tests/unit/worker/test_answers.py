@@ -2,8 +2,8 @@
 
 import pytest
 
+from worker.answers import LONGEST_PAUSE, Answers
 from worker.k8s.cluster import ClusterError, Refused, Unavailable
-from worker.providers._answers import LONGEST_PAUSE, Answers
 
 
 class Server:
@@ -12,7 +12,7 @@ class Server:
     def __init__(self) -> None:
         self.now, self.error = 0.0, None
         self.asked: list[float] = []
-        self.answers = Answers(self.ask, lambda: self.now)
+        self.answers = Answers("the cluster", self.ask, Unavailable, (ClusterError,), lambda: self.now)
 
     error: ClusterError | None
 

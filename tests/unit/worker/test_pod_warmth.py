@@ -11,10 +11,10 @@ from backend.domain.ports import DesktopSpec
 from backend.domain.run import Screen
 from backend.domain.slots import SlotRef
 from tests.waiting import until
+from worker.answers import Answers
 from worker.health import health_limits
 from worker.k8s.pods import Pods
 from worker.providers import _pod_warmth
-from worker.providers._answers import Answers
 from worker.providers._makings import Makings
 from worker.providers._pod_slots import PodSlots
 from worker.providers._pod_warmth import Warmth
@@ -31,7 +31,9 @@ class TestClose:
         monkeypatch.setattr(_pod_warmth, "_END_SECONDS", 1.0)
         settings, slots = Settings(), [SlotRef(n) for n in range(8)]
         found = PodSlots(settings, Scout(no_pods), no_pods)
-        warmth = Warmth(found, Makings(health_limits(settings)), no_pods, Rests(), Answers(no_pods), "")
+        warmth = Warmth(
+            found, Makings(health_limits(settings)), no_pods, Rests(), Answers("the cluster", no_pods, ClusterLost), ""
+        )
         with ExitStack() as held:
             for slot in slots:
                 held.enter_context(found.taking(slot))

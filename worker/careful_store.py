@@ -1,0 +1,57 @@
+"""The artifact store of a worker's attempts, which notes when there is no room: nothing new is begun then."""
+
+import logging
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+
+from backend.domain.errors import NotFound, Unavailable
+from backend.domain.ports_kept import ArtifactStore
+from worker.answers import Answers
+
+TRIED_BYTES = 2**20
+"""As much as an attempt's first pictures may take."""
+logger = logging.getLogger(__name__)
+
+
+class CarefulStore:
+    """An ArtifactStore that is another one. Safe for threads, as that is."""
+
+    def __init__(self, store: ArtifactStore) -> None:
+        """Asks nothing yet."""
+        self._store = store
+        self.answers = Answers("the artifact store", self._try, Unavailable)
+
+    def put(self, data: bytes, media_type: str) -> str:
+        """See ArtifactStore."""
+        try:
+            return self._store.put(data, media_type)
+        except Unavailable as error:
+            self.answers.failed(error.message)
+            raise
+
+    def get(self, sha256: str) -> bytes:
+        """See ArtifactStore."""
+        return self._store.get(sha256)
+
+    def delete(self, sha256: str) -> None:
+        """See ArtifactStore."""
+        self._store.delete(sha256)
+
+    def age(self, sha256: str, now: float) -> float | None:
+        """See ArtifactStore."""
+        return self._store.age(sha256, now)
+
+    def old(self, before: float) -> Iterator[Sequence[str]]:
+        """See ArtifactStore."""
+        return self._store.old(before)
+
+    def tidy(self, before: float) -> int:
+        """See ArtifactStore."""
+        return self._store.tidy(before)
+
+    def _try(self) -> None:
+        """Whether bytes that it cannot have yet find room. Raises Unavailable."""
+        sha256 = self._store.put(secrets.token_bytes(TRIED_BYTES), "application/octet-stream")
+        with suppress(NotFound):
+            self._store.delete(sha256)
