@@ -94,6 +94,8 @@ def _queue(session: Session, rows: Sequence[AnyRow]) -> list[Wait]:
     found: Counter[str] = Counter()
     for row in rows:
         words = _later(row) if row.later else told.get(_alike(row), f"their turn at a {row.provider} slot")
+        # What they wait for stands there by itself.
+        words = words.removeprefix("waits for ")
         found[words] += row.n
     return [Wait(reason, episodes) for reason, episodes in found.most_common()]
 

@@ -88,6 +88,12 @@ def lost(world: World, run: Run) -> int:
     return found or 0
 
 
+def under_way(world: World, run: Run) -> bool:
+    """Whether an attempt of a run has not ended."""
+    query = select(Attempt.id).join(Episode, Episode.id == Attempt.episode_id)
+    return bool(world.do(lambda session: session.scalar(query.where(Episode.run_id == run.id, Attempt.live))))
+
+
 def offered(world: World) -> bool:
     """Whether a worker has said that it makes pods."""
     found = world.do(lambda session: list(session.scalars(select(Worker.capabilities))))
@@ -128,6 +134,7 @@ class TestWorkerProcess:
         run = play(installed, 4)
         until(lambda: lost(installed, run), 30.0, what="the first attempts have failed")
         until(lambda: not offered(installed), 30.0, what="the worker says that it makes no pods now")
+        until(lambda: not under_way(installed, run), 30.0, what="what had begun by then has ended")
         before, asked = lost(installed, run), place.asked(frozenset({"create"}))
         until(lambda: place.asked(frozenset({"create"})) > asked + 2, 40.0, what="it is asked whether it does it now")
         assert lost(installed, run) == before, "nothing is asked of a cluster that does not do it"

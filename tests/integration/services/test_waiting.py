@@ -179,7 +179,7 @@ class TestFirstPage:
         installation.do(tuning.retune_run, run.id, Tuning(concurrency=1))
         assert len(installation.do(claims.claim_many, worker.id, "local", 9)) == 1
         assert self.queue(installation) == {
-            "waits for a licence of Photoshop, 0 of 0 in use": 3,
+            "a licence of Photoshop, 0 of 0 in use": 3,
             "the run's own limit is reached: 1 of 1 at once": 2,
         }
 
