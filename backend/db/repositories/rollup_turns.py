@@ -87,5 +87,9 @@ def larger_than(session: Session, run_id: UUID, episodes: int) -> bool:
 
 
 def one_snapshot(session: Session) -> None:
-    """All that this transaction reads is of one moment. Its first statement; nothing may be written in it."""
+    """All that this transaction reads is of one moment. Its first statement; nothing may be written in it.
+
+    It keeps nobody waiting, so what is read may be taken in slowly, also where other transactions may not stand idle.
+    """
     session.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"))
+    session.execute(text("SET LOCAL idle_in_transaction_session_timeout TO '60s'"))

@@ -202,3 +202,14 @@ class TestLocks:
         assert ready.do(turns.begin, run.id) is None
         assert ready.do(turns.end, run.id, began - timedelta(seconds=1), 1.0) is False
         assert ready.do(turns.end, run.id, began, 1.0) is True
+
+
+def test_what_is_read_at_leisure_is_not_ended_as_idle_and_others_are_as_before(installation: World) -> None:
+    def idle(session: Session) -> str:
+        return str(session.scalar(text("SHOW idle_in_transaction_session_timeout")))
+
+    before = installation.do(idle)
+    with installation.work() as session:
+        turns.one_snapshot(session)
+        assert idle(session) == "1min"
+    assert installation.do(idle) == before != "1min"
