@@ -19,7 +19,9 @@ PROVIDER = "k8s"
 DELETED = "the cluster has no such node any more"
 
 
-def observe(session: Session, cluster: str, found: Iterable[NodeSeen], *, whole: bool) -> list[str]:
+def observe(
+    session: Session, cluster: str, found: Iterable[NodeSeen], *, whole: bool, unseen: float = 0.0
+) -> list[str]:
     """Enters what a worker saw of a cluster. Several workers may enter the same; only what differs is written.
 
     Follow it by `move_off` in a transaction of its own.
@@ -29,6 +31,7 @@ def observe(session: Session, cluster: str, found: Iterable[NodeSeen], *, whole:
         cluster: which one; the workers that serve it name it so.
         found: nodes as they are now.
         whole: those are all that the cluster has: others are gone.
+        unseen: seconds; not those others that somebody has seen since.
 
     Returns:
         The names of the nodes whose state, reason or slots have changed.
@@ -36,7 +39,8 @@ def observe(session: Session, cluster: str, found: Iterable[NodeSeen], *, whole:
     repository.lock_cluster(session, cluster)
     known, now = repository.of_cluster(session, cluster), {each.name: each for each in found}
     if whole:
-        now |= {name: _gone(node) for name, node in known.items() if name not in now}
+        others = repository.unseen(session, cluster, unseen) - now.keys()
+        now |= {name: _gone(known[name]) for name in others}
     for name in now.keys() - known.keys():
         known[name] = Node(cluster=cluster, name=name, state=NodeState.READY.value)
         session.add(known[name])

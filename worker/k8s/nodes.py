@@ -18,6 +18,10 @@ ANYWHERE = "the cluster's scheduler chooses where a desktop goes"
 NONE_SET = "no slots: set DESKARENA_K8S_NODES, or DESKARENA_K8S_SLOTS"
 AGAIN_SECONDS = 30.0
 """After which all is written again: another worker may have seen something else."""
+FRESH_SECONDS = 2.0
+"""What was heard in this time is as the cluster is now, and may take the place of what another worker wrote."""
+UNSEEN_SECONDS = 5.0
+"""A node that this worker never saw is gone if nobody saw it for so long; one that came just now it may see later."""
 LOOK_SECONDS = 1.0
 logger = logging.getLogger(__name__)
 
@@ -32,6 +36,7 @@ class NodeKeeper(Rounds):
     """A thread that enters a cluster's nodes, and gives up what ran on those that are lost.
 
     While the API server does not answer nothing is written: nodes stay as they were last seen, and attempts go on.
+    While it says nothing its line may be broken, and others may know better: then only what has changed is written.
     """
 
     def __init__(
@@ -40,6 +45,7 @@ class NodeKeeper(Rounds):
         name: str,
         seen: Callable[[], Iterable[NodeSeen] | None],
         *,
+        fresh: Callable[[], bool] = lambda: True,
         woken: Event | None = None,
     ) -> None:
         """Takes note; `start` begins.
@@ -48,6 +54,7 @@ class NodeKeeper(Rounds):
             database: where they are entered.
             name: of the cluster, as the worker's capabilities say it.
             seen: all its nodes now; None while that is not known.
+            fresh: whether they are so at this moment, as far as can be known.
             woken: set when there may be something new.
         """
         super().__init__(
@@ -58,7 +65,7 @@ class NodeKeeper(Rounds):
             away="nodes cannot be entered",
             woken=woken,
         )
-        self._database, self._name, self._seen = database, name, seen
+        self._database, self._name, self._seen, self._fresh = database, name, seen, fresh
         self._written: dict[str, NodeSeen] = {}
         self._again_at = 0.0
 
@@ -72,19 +79,26 @@ class NodeKeeper(Rounds):
         Raises:
             Unavailable: the database is away.
         """
-        found = self._seen()
+        fresh, found = self._fresh(), self._seen()
         if found is None:
             return []
         now = {each.name: each for each in found}
-        if now == self._written and time.monotonic() < self._again_at:
+        whole = time.monotonic() >= self._again_at and fresh
+        told = [each for name, each in now.items() if whole or each != self._written.get(name)]
+        told += [_gone(each) for name, each in self._written.items() if name not in now]
+        if not told and not whole:
             return []
-        changed = self._database.once(lambda session: nodes.observe(session, self._name, now.values(), whole=True))
+        changed = self._database.once(
+            lambda session: nodes.observe(session, self._name, told, whole=whole, unseen=UNSEEN_SECONDS)
+        )
         for name in changed:
             logger.info("node %s: %s", name or "(any)", _words(now.get(name)))
         lost = self._database.once(lambda session: nodes.move_off(session, self._name))
         if lost:
             logger.warning("%d attempts were given up with their nodes", len(lost))
-        self._written, self._again_at = now, time.monotonic() + AGAIN_SECONDS
+        self._written = now
+        if whole:
+            self._again_at = time.monotonic() + AGAIN_SECONDS
         return lost
 
 
@@ -139,6 +153,10 @@ class NodeWatch:
         ]
         return [each for each in found if each is not None]
 
+    def fresh(self) -> bool:
+        """Whether the server has said something just now; a line that is broken says nothing."""
+        return self.reflector.age < FRESH_SECONDS
+
     def _hear(self, _: str, __: Object) -> None:
         self.woken.set()
 
@@ -146,6 +164,10 @@ class NodeWatch:
 def _ready(node: Object) -> bool:
     conditions: list[Mapping[str, str]] = (node.get("status") or {}).get("conditions") or []
     return any(each.get("type") == "Ready" and each.get("status") == "True" for each in conditions)
+
+
+def _gone(node: NodeSeen) -> NodeSeen:
+    return node.model_copy(update={"state": NodeState.GONE, "reason": nodes.DELETED, "slots": 0})
 
 
 def _words(node: NodeSeen | None) -> str:

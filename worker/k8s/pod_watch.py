@@ -9,8 +9,6 @@ from worker.k8s.cluster import EVENTS, PODS, Cluster, Object
 from worker.k8s.reflector import Reflector
 from worker.k8s.states import Seen, look, when
 
-WATCH_SECONDS = 30.0
-"""A line that broke without a word is noticed that late: what is wrong with a pod is to be known within a minute."""
 _MOST_EVENTS = 30
 _MOST_PODS = 5000
 
@@ -24,10 +22,8 @@ class PodWatch:
         self._changes = 0
         self._pods: dict[str, Object] = {}
         self._events: OrderedDict[str, dict[str, Object]] = OrderedDict()
-        self._pods_seen = Reflector(cluster, PODS, labels=labels, told=self._pod_changed, seconds=WATCH_SECONDS)
-        self._events_seen = Reflector(
-            cluster, EVENTS, fields="involvedObject.kind=Pod", told=self._event_changed, seconds=WATCH_SECONDS
-        )
+        self._pods_seen = Reflector(cluster, PODS, labels=labels, told=self._pod_changed)
+        self._events_seen = Reflector(cluster, EVENTS, fields="involvedObject.kind=Pod", told=self._event_changed)
 
     def start(self) -> None:
         """Begins, in threads of its own."""

@@ -52,7 +52,7 @@ class Presence:
             self._watch = NodeWatch(
                 cluster, selector, lambda: wants(plan, need(), selected=selector != EVERY), woken=woken
             )
-            self._keeper = NodeKeeper(database, name, self._watch.seen, woken=woken)
+            self._keeper = NodeKeeper(database, name, self._watch.seen, fresh=self._watch.fresh, woken=woken)
         else:
             fixed = anywhere(settings.k8s_slots)
             self._keeper = NodeKeeper(database, name, lambda: fixed, woken=woken)

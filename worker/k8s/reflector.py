@@ -2,12 +2,15 @@
 
 import logging
 import random
+import time
 from collections.abc import Callable, Mapping
 from threading import Event, Lock, Thread
 
 from worker.k8s.cluster import Change, Cluster, ClusterError, Gone, Object, Resource, Watching
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
+WATCH_SECONDS = 30.0
+"""A line that broke without a word is noticed that late: what is wrong with a pod is to be known within a minute."""
 logger = logging.getLogger(__name__)
 
 Told = Callable[[str, Object], None]
@@ -33,7 +36,7 @@ class Reflector:
         labels: str = "",
         fields: str = "",
         told: Told = _nothing,
-        seconds: float = 300.0,
+        seconds: float = WATCH_SECONDS,
         first_pause: float = FIRST_PAUSE,
     ) -> None:
         """Takes note; `start` begins.
@@ -53,6 +56,7 @@ class Reflector:
         self._objects: dict[str, Object] = {}
         self._trouble = "the objects have not been listed yet"
         self._failures = 0
+        self._heard_at = time.monotonic()
         self._lock = Lock()
         self._ended = Event()
         self._listed = Event()
@@ -87,6 +91,11 @@ class Reflector:
         """Why the copy may be old, in the server's words; empty while it is watched."""
         return self._trouble
 
+    @property
+    def age(self) -> float:
+        """Seconds since the server last said something: the copy may be that old, though no trouble is known."""
+        return time.monotonic() - self._heard_at
+
     def _run(self) -> None:
         while not self._ended.is_set():
             try:
@@ -110,6 +119,7 @@ class Reflector:
         self._ended.wait(longest * random.uniform(0.5, 1.0))  # noqa: S311 - no secret
 
     def _list(self) -> str:
+        asked_at = time.monotonic()
         listed = self._cluster.list(self._resource, labels=self._labels, fields=self._fields)
         found = {_name(each): each for each in listed.items}
         before = self.objects()
@@ -123,7 +133,7 @@ class Reflector:
                 self._note("MODIFIED", each)
         for name in before.keys() - found.keys():
             self._note("DELETED", before[name])
-        self._trouble, self._failures = "", 0
+        self._trouble, self._failures, self._heard_at = "", 0, asked_at
         self._listed.set()
         return listed.version
 
@@ -140,9 +150,10 @@ class Reflector:
                     return
                 for change in watching:
                     version = self._heard(change, version)
+                self._heard_at = time.monotonic()
 
     def _heard(self, change: Change, version: str) -> str:
-        self._trouble, self._failures = "", 0
+        self._trouble, self._failures, self._heard_at = "", 0, time.monotonic()
         if change.type != "BOOKMARK":
             self._note(change.type, change.object)
         return change.version or version

@@ -38,6 +38,12 @@ def seen(session: Session, node_ids: Iterable[UUID]) -> None:
     session.execute(query.execution_options(synchronize_session=False))
 
 
+def unseen(session: Session, cluster: str, seconds: float) -> set[str]:
+    """Names of a cluster's nodes that nobody has seen for so long, by the database's clock."""
+    since = func.now() - func.make_interval(0, 0, 0, 0, 0, 0, seconds)
+    return set(session.scalars(select(Node.name).where(Node.cluster == cluster, Node.seen_at <= since)))
+
+
 def slot_numbers(session: Session, cluster: str, provider: str) -> dict[UUID, int]:
     """How many slots each node of a cluster offers; nodes that offer none are not in it."""
     query = (

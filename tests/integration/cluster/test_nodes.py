@@ -1,18 +1,23 @@
 """A cluster's nodes in the database: cordon, taint, scale-down in the middle of attempts, a lost API server."""
 
 from collections.abc import Iterator
+from threading import Event
+from typing import Any, Self
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, text
 
 from backend.db.models import Attempt, Node, Worker
+from backend.domain.nodes import NodeSeen, NodeState
 from backend.domain.slots import GIB, Need
+from backend.services import nodes
 from backend.services.claims import Claim
 from tests.factories.records import World, capabilities
 from tests.fakes.kubernetes.cluster import FakeCluster
 from tests.fakes.kubernetes.kinds import KVM, Json
 from tests.waiting import until
 from worker.database import Database
+from worker.k8s.cluster import Change, Resource
 from worker.k8s.node_rules import Wants
 from worker.k8s.nodes import NodeKeeper, NodeWatch
 from worker.k8s.official import Kubernetes
@@ -36,7 +41,7 @@ def watch(fake: FakeCluster, cluster: Kubernetes) -> Iterator[NodeWatch]:
 @pytest.fixture
 def keeper(watch: NodeWatch, database: Database) -> Iterator[NodeKeeper]:
     """Enters them."""
-    made = NodeKeeper(database, NAME, watch.seen, woken=watch.woken)
+    made = NodeKeeper(database, NAME, watch.seen, fresh=watch.fresh, woken=watch.woken)
     made.start()
     yield made
     made.stop()
@@ -78,6 +83,57 @@ def lost(world: World, claim: Claim) -> str:
     attempt = world.do(lambda session: session.get_one(Attempt, claim.attempt_id))
     assert attempt.failure_class in {None, "cluster"}
     return str(attempt.failure_message)
+
+
+class _Silence:
+    """A watch whose line broke without a word; see `Watching`."""
+
+    def __init__(self) -> None:
+        self._closed = Event()
+
+    def __iter__(self) -> Iterator[Change]:
+        self._closed.wait(60)
+        return iter(())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._closed.set()
+
+
+class Deaf:
+    """A cluster that can be asked, and whose watches say nothing."""
+
+    def __init__(self, cluster: Kubernetes) -> None:
+        self._cluster = cluster
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._cluster, name)
+
+    def watch(
+        self, resource: Resource, version: str, *, labels: str = "", fields: str = "", seconds: float = 30.0
+    ) -> _Silence:
+        del resource, version, labels, fields, seconds
+        return _Silence()
+
+
+@pytest.fixture
+def stale(cluster: Kubernetes, database: Database, worker: Worker) -> Iterator[NodeKeeper]:
+    """Another worker's, whose watch has broken after it saw two nodes that are ready."""
+    assert worker is not None
+    watch = NodeWatch(Deaf(cluster), "vm=yes", lambda: WANTS)
+    watch.start()
+    made = NodeKeeper(database, NAME, watch.seen, fresh=watch.fresh)
+    until(watch.seen)
+    assert made.look() == []
+    until(lambda: not watch.fresh())
+    made._again_at = 0.0  # noqa: SLF001 - all is to be written again
+    yield made
+    watch.stop()
 
 
 def taint(fake: FakeCluster, node: str, *taints: Json) -> None:
@@ -175,6 +231,42 @@ class TestSeveralWorkers:
         for each in others:
             assert each.look() == []
         assert states(ready) == {"n1": "ready", "n2": "ready"}
+
+    def test_one_whose_watch_is_silent_takes_no_new_node_away(
+        self, fake: FakeCluster, ready: World, worker: Worker, stale: NodeKeeper
+    ) -> None:
+        fake.add_node("n3", kvm=1, labels={"vm": "yes"})
+        until(lambda: states(ready).get("n3") == "ready")
+        claims = [claimed(ready, worker) for _ in range(3)]
+        assert {each.slot.node for each in claims} == {"n1", "n2", "n3"}
+        assert stale.look() == []
+        assert states(ready)["n3"] == "ready"
+        assert [lost(ready, each) for each in claims] == ["", "", ""]
+
+    def test_one_whose_watch_is_silent_opens_no_node_that_was_closed(
+        self, fake: FakeCluster, ready: World, stale: NodeKeeper
+    ) -> None:
+        fake.cordon("n1")
+        fake.lose("n2")
+        until(lambda: states(ready) == {"n1": "draining", "n2": "lost"})
+        assert stale.look() == []
+        assert states(ready) == {"n1": "draining", "n2": "lost"}
+
+    def test_one_that_begins_finds_what_went_while_nobody_looked_and_leaves_what_has_just_come(
+        self, cluster: Kubernetes, ready: World, database: Database
+    ) -> None:
+        ready.do(
+            nodes.observe, NAME, [NodeSeen(name=name, state=NodeState.READY) for name in ("old", "new")], whole=True
+        )
+        ready.do(
+            lambda session: session.execute(text("UPDATE node SET seen_at = now() - interval '6 s' WHERE name = 'old'"))
+        )
+        watch = NodeWatch(cluster, "vm=yes", lambda: WANTS)
+        watch.start()
+        until(lambda: watch.seen() is not None)
+        NodeKeeper(database, NAME, watch.seen, fresh=watch.fresh).look()
+        assert states(ready) == {"old": "gone", "new": "ready"}
+        watch.stop()
 
     def test_one_that_waits_does_not_undo_that_another_gave_a_node_up(
         self, fake: FakeCluster, cluster: Kubernetes, ready: World, database: Database, worker: Worker
