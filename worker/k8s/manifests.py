@@ -16,9 +16,11 @@ from worker.k8s.plan import PodPlan, Volume, bytes_of
 
 NAME, APP = "app.kubernetes.io/name", "deskarena-vm"
 OWNER, SLOT = "deskarena.dev/owner", "deskarena.dev/slot"
-KEY, WORKER, DEADLINE, FENCE, MEMORY, DESKTOP = (
-    f"deskarena.dev/{name}" for name in ("key", "worker", "deadline", "fence", "memory-mib", "desktop")
+KEY, WORKER, DEADLINE, FENCE, MEMORY, DESKTOP, ATTEMPTS = (
+    f"deskarena.dev/{name}" for name in ("key", "worker", "deadline", "fence", "memory-mib", "desktop", "attempts")
 )
+DISTRUSTED = "distrusted"
+"""As a pod's key: it fits no settings, so whoever comes next replaces it."""
 PORT = 7070
 TOKEN = "token"  # noqa: S105 - a key of the Secret's data.
 _TOKEN_FOLDER = "/run/secrets/deskarena"  # noqa: S105
@@ -113,10 +115,16 @@ def pod(  # noqa: PLR0913 - what makes a pod
                 FENCE: str(slot.fence),
                 MEMORY: str(room.memory_mib),
                 DESKTOP: room.desktop,
+                ATTEMPTS: begins(slot),
             },
         },
         "spec": _spec(plan, room, secret=secret, node=slot.node, fence=slot.fence, kvm=kvm),
     }
+
+
+def begins(slot: SlotRef, before: int = 0) -> str:
+    """Attempts in a pod, as it says them, once the first one under a lease begins there; nobody's lease begins none."""
+    return str(before + (slot.fence > 0))
 
 
 def secret(plan: PodPlan, made: Object, name: str, token: str) -> Object:

@@ -49,6 +49,7 @@ class PodPlan:
         node_selector: labels of nodes that pods may go to.
         pull_secrets: names of Secrets for the registry.
         idle: seconds that a pod outlives whoever used it last.
+        attempts: that a pod may have before another takes its place.
     """
 
     owner: str
@@ -62,6 +63,7 @@ class PodPlan:
     node_selector: Mapping[str, str] = field(default_factory=dict)
     pull_secrets: Sequence[str] = ()
     idle: float = 900.0
+    attempts: int = 50
 
     @classmethod
     def of(cls, settings: Settings) -> "PodPlan":
@@ -77,6 +79,7 @@ class PodPlan:
             tolerations=settings.k8s_tolerations,
             pull_secrets=settings.k8s_pull_secrets,
             idle=settings.k8s_idle_seconds,
+            attempts=settings.k8s_attempts,
         )
 
 

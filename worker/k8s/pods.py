@@ -12,10 +12,10 @@ from backend.domain.slots import SlotRef
 from worker.k8s import manifests
 from worker.k8s.all_pods import AllPods, notes_of, number_of
 from worker.k8s.cluster import PODS, SECRETS, Cluster, ClusterError, Conflict, Missing, Object, Unavailable
-from worker.k8s.manifests import DEADLINE, DESKTOP, FENCE, KEY, MEMORY, SLOT, WORKER, Room
+from worker.k8s.manifests import ATTEMPTS, DEADLINE, DESKTOP, FENCE, KEY, MEMORY, SLOT, WORKER, Room
 from worker.k8s.plan import PodPlan
 from worker.k8s.pod_watch import PodWatch
-from worker.k8s.states import PATIENT, Cause, Seen
+from worker.k8s.states import PATIENT, Cause, Seen, look
 
 GONE_SECONDS = 60.0
 _ROUNDS = 6
@@ -50,6 +50,7 @@ class Pod:
         fence: of the lease under which it was taken.
         memory_mib: the most that a machine in it may have.
         token: known to it and to us.
+        attempts: that had begun in it before it was taken, whoever had it.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Pod:
     token: str
     made: bool
     memory_mib: int = 0
+    attempts: int = 0
 
 
 class Pods(AllPods):
@@ -150,6 +152,7 @@ class Pods(AllPods):
         return (
             notes.get(KEY) == manifests.spec_key(self._plan)
             and number_of(notes.get(MEMORY)) >= room.memory_mib
+            and _begun(pod) < self._plan.attempts
             and not about.get("deletionTimestamp")
             and (pod.get("status") or {}).get("phase") in {"Pending", "Running"}
             and seen.cause in {Cause.NONE, Cause.REPLACED, Cause.DELETED, *PATIENT}
@@ -162,7 +165,8 @@ class Pods(AllPods):
 
     def _adopt(self, pod: Object, slot: SlotRef, room: Room) -> Object:
         """Ours from now on: nobody who holds an earlier lease takes it after this. Raises Conflict, Missing."""
-        return self._note(pod, slot.fence, {DESKTOP: room.desktop}, labels={SLOT: manifests.slot_name(slot)})
+        notes = {DESKTOP: room.desktop, ATTEMPTS: manifests.begins(slot, _begun(pod))}
+        return self._note(pod, slot.fence, notes, labels={SLOT: manifests.slot_name(slot)})
 
     def _note(self, pod: Object, fence: int, notes: Mapping[str, str] | None = None, **more: Any) -> Object:
         """Writes our lease on a pod that is still as it was found. Raises Conflict, Missing."""
@@ -191,7 +195,9 @@ class Pods(AllPods):
             raise PodTrouble(
                 seen.why or f"the pod was not ready within {self._start_seconds:g} s. {seen.words}".strip()
             )
-        return Pod(name, uid, seen.node, seen.address, slot.fence, token, made, number_of(notes_of(pod).get(MEMORY)))
+        notes, ours = notes_of(pod), int(manifests.begins(slot))
+        memory, begun = number_of(notes.get(MEMORY)), number_of(notes.get(ATTEMPTS))
+        return Pod(name, uid, seen.node, seen.address, slot.fence, token, made, memory, max(0, begun - ours))
 
     def _left_to_the_cluster(self, name: str, uid: str) -> bool:
         return not self._ending and self._watch.seen(name, uid).cause in PATIENT
@@ -250,21 +256,21 @@ class Pods(AllPods):
         """What has become of one. Asks the cluster nothing."""
         return self._watch.seen(pod.name, pod.uid)
 
-    def renew(self, pod: Pod, fence: int) -> None:
-        """Moves the deadline of one that is in use, as the watch has seen it last.
+    def renew(self, pod: Pod, fence: int, notes: Mapping[str, str] | None = None) -> None:
+        """Moves the deadline of one that is in use, as the watch has seen it last, and writes further notes.
 
         Raises:
             PodTrouble: somebody holds it under a later lease; or it is another one.
             Conflict: it has changed since; soon it can be tried again.
             ClusterError: the cluster does not do it.
         """
-        self._note(self._ours(self._watch.pod(pod.name), pod, fence), fence)
+        self._note(self._ours(self._watch.pod(pod.name), pod, fence), fence, notes)
 
-    def hold(self, pod: Pod, fence: int, desktop: str) -> None:
-        """Says that one that we have is held under a later lease of ours. Raises PodTrouble, ClusterError."""
+    def hold(self, pod: Pod, fence: int, notes: Mapping[str, str]) -> None:
+        """Writes our lease, it may be a later one, and notes on one that we have. Raises PodTrouble, ClusterError."""
         for _ in range(_ROUNDS):
             try:
-                self._note(self._ours(self._cluster.get(PODS, pod.name), pod, fence), fence, {DESKTOP: desktop})
+                self._note(self._ours(self._cluster.get(PODS, pod.name), pod, fence), fence, notes)
             except Conflict:
                 continue
             return
@@ -356,3 +362,9 @@ class Pods(AllPods):
             return True
         except Unavailable:
             return False  # It was asked for, and we may be told in a moment.
+
+
+def _begun(pod: Object) -> int:
+    """Attempts that have begun in it. In one that is not ready that of its last lease could not."""
+    told = number_of(notes_of(pod).get(ATTEMPTS))
+    return told if look(pod, (), uid=pod["metadata"]["uid"]).ready else max(0, told - 1)

@@ -3,14 +3,14 @@
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Event, Lock
 from typing import Any
 
 from backend.domain.errors import ClusterLost
 from backend.domain.ports import DesktopSpec
 from worker.egress import Gateway, Lines
-from worker.k8s.manifests import PORT
+from worker.k8s.manifests import ATTEMPTS, DISTRUSTED, KEY, PORT
 from worker.k8s.pods import Pod
 from worker.k8s.states import PATIENT, Seen
 from worker.providers._machine import QemuDesktop
@@ -35,10 +35,11 @@ class PodSlot:
         host: what the pod's node gives to machines.
         images: of the pod's volume.
         fence: of the lease under which the supervisor was reached.
-        attempts: that began in the pod.
+        attempts: that began in the pod, whoever had it.
         used: an attempt runs, or one may begin at any moment.
         warm: it is kept ready for one although nobody has leased the slot.
         trusted: False = it is replaced before the next attempt.
+        told: what the pod says of that by its annotations, as `notes` has it.
         renewed_at: by the monotonic clock.
     """
 
@@ -52,6 +53,7 @@ class PodSlot:
     used: bool = True
     warm: bool = False
     trusted: bool = True
+    told: Mapping[str, str] = field(default_factory=dict)
 
     def bench(self) -> Bench:
         """Where its machines are made."""
@@ -76,6 +78,15 @@ class PodSlot:
         """Whether its pod is to be renewed, so long after the last time; one that we have lost is not ours to renew."""
         return (self.used or self.warm) and self.supervisor.alive() and time.monotonic() - self.renewed_at > seconds
 
+    def notes(self) -> dict[str, str]:
+        """Annotations of its pod for whoever takes it over."""
+        return {ATTEMPTS: str(self.attempts), **({} if self.trusted else {KEY: DISTRUSTED})}
+
+    @property
+    def untold(self) -> bool:
+        """Whether somebody may take the pod over who does not know of it what we know."""
+        return not (self.used and self.trusted) and self.told != self.notes()
+
     def leave(self) -> None:
         """Ends the conversation; no machine is left in the pod then. Safe to call twice."""
         self.supervisor.close()
@@ -92,7 +103,9 @@ def reached(pod: Pod, now: float) -> PodSlot:
     except BaseException:
         supervisor.close()
         raise
-    return PodSlot(pod, supervisor, host, images, pod.fence, now)
+    # The lease's first attempt is counted ahead: if we are killed in it nobody else does.
+    told = {ATTEMPTS: str(pod.attempts + (pod.fence > 0))}
+    return PodSlot(pod, supervisor, host, images, pod.fence, now, pod.attempts, told=told)
 
 
 class PodDesktop(QemuDesktop):

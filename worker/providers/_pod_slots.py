@@ -11,7 +11,7 @@ from backend.domain.errors import ClusterLost
 from backend.domain.ports import DesktopSpec
 from backend.domain.slots import SlotRef, need_of
 from worker.k8s.cluster import ClusterError, Conflict, Unavailable
-from worker.k8s.manifests import Room
+from worker.k8s.manifests import ATTEMPTS, DESKTOP, Room, begins
 from worker.k8s.pods import HeldLater, Pod, Pods, PodTrouble
 from worker.k8s.states import PATIENT
 from worker.k8s.warm import kind_of
@@ -96,9 +96,9 @@ class PodSlots:
         if held is not None and self.is_good(held, spec):
             if slot.fence > held.fence:
                 # Whoever had the slot in between must not come back into it.
-                pods.hold(held.pod, slot.fence, kind_of(spec))
+                pods.hold(held.pod, slot.fence, {DESKTOP: kind_of(spec), ATTEMPTS: begins(slot, held.attempts)})
                 held.leave()
-                held = self._reached(pods, slot, replace(held.pod, fence=slot.fence), held.attempts)
+                held = self._reached(pods, slot, replace(held.pod, fence=slot.fence, attempts=held.attempts))
             return held
         # Before the pod is given up: for an image that is nowhere, none of another image needs to go.
         found = chosen(self._scout.known(), spec.image, self._settings.image)
@@ -107,7 +107,7 @@ class PodSlots:
         if found.image is None:
             raise PodTrouble(found.reason)
         room = Room(found.image.memory_mib, need_of(found.image).cores, kind_of(spec))
-        held = self._reached(pods, slot, pods.take(slot, room), 0)
+        held = self._reached(pods, slot, pods.take(slot, room))
         held.renewed_at = now
         self._scout.images = held.images or self._scout.images
         return held
@@ -122,7 +122,7 @@ class PodSlots:
             and held.serves(spec, self._settings.image)
         )
 
-    def _reached(self, pods: Pods, slot: SlotRef, pod: Pod, attempts: int) -> PodSlot:
+    def _reached(self, pods: Pods, slot: SlotRef, pod: Pod) -> PodSlot:
         try:
             held = reached(pod, time.monotonic())
         except ShownOut:
@@ -131,7 +131,6 @@ class PodSlots:
             # Left there, it would be taken over by each lease in turn, in vain.
             pods.discard_quietly(pod, pod.fence, wait=False)
             raise
-        held.attempts = attempts
         with self._lock:
             if not self._closed:
                 self._slots[slot] = held
@@ -155,6 +154,24 @@ class PodSlots:
                 del self._slots[slot]
         held.leave()
 
+    @staticmethod
+    def tell(pods: Pods, held: PodSlot) -> None:
+        """Writes on a pod what whoever takes it over must know, where it does not say so yet.
+
+        Raises:
+            Unavailable: the cluster does not do it now.
+        """
+        if not held.untold:
+            return
+        notes = held.notes()
+        try:
+            pods.hold(held.pod, held.fence, notes)
+        except Unavailable:
+            raise
+        except (ClusterError, PodTrouble) as error:
+            logger.info("nothing more is said on the pod %s: %s", held.pod.name, error)
+        held.told = notes
+
     def give_up(self, slot: SlotRef, held: PodSlot) -> None:
         """The slot gets another pod; nothing of this one is left then. Raises PodTrouble, ClusterError, ClusterLost."""
         self.forget(slot, held)
@@ -174,8 +191,10 @@ class PodSlots:
         elif seen.cause and seen.cause not in PATIENT:
             held.supervisor.lose(seen.why)
         elif held.due(self._settings.k8s_idle_seconds / 4):
+            notes = held.notes()
             try:
-                pods.renew(held.pod, held.fence)
+                pods.renew(held.pod, held.fence, notes)
+                held.told = notes
             except Conflict:
                 return  # It has just changed: looked at again with the next look.
             except (ClusterError, PodTrouble) as error:

@@ -220,12 +220,23 @@ class K8sProvider:
         held = self._slots.get(slot)
         if held is not None:
             held.used = False
+            self._tell(held)
 
     def distrust(self, slot: SlotRef) -> None:
         """See `Distrusts`."""
         held = self._slots.get(slot)
         if held is not None:
             held.trusted = False
+            self._tell(held)
+
+    def _tell(self, held: PodSlot) -> None:
+        """At once, as others may lease the slot in a moment; while the API is away with a later look."""
+        if self._pods is None or self.away():
+            return
+        try:
+            self._slots.tell(self._pods, held)
+        except Unavailable as error:
+            self._answers.failed(error.message)
 
     def close(self) -> None:
         """Ends all machines and removes the pods that this worker has taken. Safe to call twice."""
@@ -309,6 +320,8 @@ class K8sProvider:
                     continue
                 self._answers.look()
                 self._slots.look(pods)
+                for held in self._slots.all().values():
+                    self._tell(held)
                 if time.monotonic() - swept_at > SWEEP_SECONDS:
                     swept_at = time.monotonic()
                     pods.sweep()

@@ -54,6 +54,7 @@ class TestPod:
                     "deskarena.dev/fence": "7",
                     "deskarena.dev/memory-mib": "4096",
                     "deskarena.dev/desktop": "win11 1920x1080",
+                    "deskarena.dev/attempts": "1",
                 },
             },
             "spec": {

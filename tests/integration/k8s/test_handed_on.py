@@ -1,0 +1,124 @@
+"""What a worker that takes a pod over knows of it: that it was not well, and how many attempts it has had."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from backend.domain.errors import ClusterLost
+from backend.domain.ports import DesktopSpec
+from tests.factories.k8s_place import NAMESPACE, Place, light_place
+from tests.factories.light_guest import SCREEN
+from tests.fakes.kubernetes.behaviours import image_pull_back_off
+from tests.integration.k8s.conftest import slot
+from tests.waiting import until
+from worker.providers.k8s import K8sProvider
+
+SPEC = DesktopSpec(screen=SCREEN)
+Start = Callable[..., K8sProvider]
+
+pytestmark = pytest.mark.timeout(120)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    with light_place(tmp_path) as made:
+        yield made
+
+
+@pytest.fixture
+def start(place: Place) -> Iterator[Start]:
+    """Starts workers of one installation."""
+    made: list[K8sProvider] = []
+
+    def one(**settings: object) -> K8sProvider:
+        made.append(place.provider(**settings))
+        return made[-1]
+
+    yield one
+    place.cluster.faults.clear()
+    for each in made:
+        each.close()
+
+
+def play(worker: K8sProvider, fence: int, *, sick: bool = False, times: int = 1, give_back: bool = True) -> str:
+    """Attempts under one lease. Returns the UID of the pod of the last."""
+    which = slot(fence=fence)
+    for _ in range(times):
+        opened = worker.open(which, SPEC)
+        if sick:
+            worker.distrust(which)
+        opened.close()
+    if give_back:
+        worker.unprepare(which)
+    return str(opened.details["pod_uid"])
+
+
+def notes(place: Place) -> dict[str, str]:
+    (name,) = (each["metadata"]["name"] for each in place.named())
+    pod = place.cluster.pod(NAMESPACE, name)
+    assert pod is not None
+    return {name.removeprefix("deskarena.dev/"): text for name, text in pod["metadata"]["annotations"].items()}
+
+
+class TestTrust:
+    def test_a_pod_that_was_not_well_is_replaced_by_whoever_takes_it_over(self, start: Start) -> None:
+        first, second = start(), start()
+        sick = play(first, 1, sick=True)
+        well = play(second, 2)
+        assert well != sick
+        assert play(first, 3) == well, "one that is well is taken over"
+
+    def test_where_that_could_not_be_written_it_is_once_the_cluster_does_it(self, place: Place, start: Start) -> None:
+        first, second = start(), start()
+        which = slot(fence=1)
+        opened = first.open(which, SPEC)
+        place.cluster.faults.fail("patch", "create", times=-1)
+        first.distrust(which)
+        opened.close()
+        first.unprepare(which)
+        assert notes(place)["key"] != "distrusted"
+        place.cluster.faults.clear()
+        until(lambda: notes(place)["key"] == "distrusted", 30, what="it is written when the cluster does it again")
+        assert play(second, 2) != opened.details["pod_uid"]
+
+
+class TestAttempts:
+    def test_of_all_workers_count(self, start: Start) -> None:
+        first, second = start(k8s_attempts=2), start(k8s_attempts=2)
+        pods = [play((first, second)[fence % 2], fence) for fence in range(1, 6)]
+        assert [pods.index(each) for each in pods] == [0, 0, 2, 2, 4]
+
+    @pytest.mark.parametrize("times", [1, 3])
+    def test_of_one_lease_count_for_the_next(self, start: Start, times: int) -> None:
+        first, second = start(k8s_attempts=times), start(k8s_attempts=times)
+        before = play(first, 1, times=times)
+        assert play(second, 2) != before
+
+    def test_they_are_written_once_at_a_lease_s_end_if_there_was_more_than_one(
+        self, place: Place, start: Start
+    ) -> None:
+        worker = start()
+        play(worker, 1, times=3, give_back=False)
+        assert notes(place)["attempts"] == "1"
+        worker.unprepare(slot(fence=1))
+        worker.unprepare(slot(fence=1))
+        assert notes(place)["attempts"] == "3"
+        assert sum(each.verb == "patch" for each in place.cluster.asked) == 1
+        play(worker, 2)
+        assert notes(place)["attempts"] == "4"
+
+    def test_that_of_a_worker_which_was_killed_counts(self, start: Start) -> None:
+        killed, second = start(k8s_attempts=1), start(k8s_attempts=1)
+        before = play(killed, 1, give_back=False)
+        assert play(second, 2) != before
+
+    def test_a_pod_that_does_not_start_has_had_none(self, place: Place, start: Start) -> None:
+        first, second = start(k8s_attempts=1), start(k8s_attempts=1)
+        place.cluster.script(image_pull_back_off("no such repository"))
+        uids = []
+        for fence, worker in enumerate((first, second, first), 1):
+            with pytest.raises(ClusterLost, match="image cannot be had"):
+                worker.open(slot(fence=fence), SPEC)
+            uids += [each["metadata"]["uid"] for each in place.named()]
+        assert len(set(uids)) == 1, "it is left to the cluster, which tries on"
