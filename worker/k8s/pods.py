@@ -15,12 +15,15 @@ from worker.k8s.cluster import PODS, SECRETS, Cluster, ClusterError, Conflict, M
 from worker.k8s.manifests import ATTEMPTS, DEADLINE, DESKTOP, FENCE, KEY, MEMORY, SLOT, WORKER, Room
 from worker.k8s.plan import PodPlan
 from worker.k8s.pod_watch import PodWatch
+from worker.k8s.reflector import WATCH_SECONDS
 from worker.k8s.states import PATIENT, Cause, Seen, look
 
 GONE_SECONDS = 60.0
 _ROUNDS = 6
 _SEE_SECONDS = 10.0
 """Until a pod that was just made must be seen by the watch."""
+_SILENT_SECONDS = WATCH_SECONDS + 15.0
+"""Until a watch whose line broke without a word is noticed, and the pods are listed again."""
 _PATIENCE_SECONDS = 5.0
 """For what may pass by itself at once: a node that has just got room."""
 logger = logging.getLogger(__name__)
@@ -185,6 +188,8 @@ class Pods(AllPods):
         name, uid = pod["metadata"]["name"], pod["metadata"]["uid"]
         try:
             seen = self._wait_ready(name, uid)
+        except Unavailable:
+            raise  # As far as is known there is nothing wrong with it: whoever has the slot next may use it.
         except BaseException:
             if made and not self._left_to_the_cluster(name, uid):
                 self.remove(name, uid, wait=False)
@@ -241,14 +246,16 @@ class Pods(AllPods):
         return watch.seen(name, uid)
 
     def _wait_seen(self, name: str, uid: str) -> None:
-        """Waits until the watch has come so far. Raises PodTrouble: the cluster cannot be watched."""
+        """Waits until the watch has come so far, or the pod is gone. Raises Unavailable: pods cannot be watched."""
 
         def is_seen() -> bool:
             pod = self._watch.pod(name)
-            return pod is not None and pod["metadata"]["uid"] == uid
+            return self._ending or (pod is not None and pod["metadata"]["uid"] == uid)
 
-        if not self._watch.wait(is_seen, _SEE_SECONDS) and self._watch.trouble:
-            raise PodTrouble(f"pods cannot be watched: {self._watch.trouble}")
+        for seconds in (_SEE_SECONDS, _SILENT_SECONDS):
+            if self._watch.wait(is_seen, seconds) or self._is_gone(name, uid):
+                return
+        raise Unavailable(f"pods cannot be watched: {self._watch.trouble or 'nothing is heard of them'}")
 
     # ---- any
 

@@ -1,8 +1,6 @@
 """A cluster's nodes in the database: cordon, taint, scale-down in the middle of attempts, a lost API server."""
 
 from collections.abc import Iterator
-from threading import Event
-from typing import Any, Self
 
 import pytest
 from sqlalchemy import select, text
@@ -12,12 +10,12 @@ from backend.domain.nodes import NodeSeen, NodeState
 from backend.domain.slots import GIB, Need
 from backend.services import nodes
 from backend.services.claims import Claim
+from tests.factories.deaf import Deaf
 from tests.factories.records import World, capabilities
 from tests.fakes.kubernetes.cluster import FakeCluster
 from tests.fakes.kubernetes.kinds import KVM, Json
 from tests.waiting import until
 from worker.database import Database
-from worker.k8s.cluster import Change, Resource
 from worker.k8s.node_rules import Wants
 from worker.k8s.nodes import NodeKeeper, NodeWatch
 from worker.k8s.official import Kubernetes
@@ -83,42 +81,6 @@ def lost(world: World, claim: Claim) -> str:
     attempt = world.do(lambda session: session.get_one(Attempt, claim.attempt_id))
     assert attempt.failure_class in {None, "cluster"}
     return str(attempt.failure_message)
-
-
-class _Silence:
-    """A watch whose line broke without a word; see `Watching`."""
-
-    def __init__(self) -> None:
-        self._closed = Event()
-
-    def __iter__(self) -> Iterator[Change]:
-        self._closed.wait(60)
-        return iter(())
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        self._closed.set()
-
-
-class Deaf:
-    """A cluster that can be asked, and whose watches say nothing."""
-
-    def __init__(self, cluster: Kubernetes) -> None:
-        self._cluster = cluster
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._cluster, name)
-
-    def watch(
-        self, resource: Resource, version: str, *, labels: str = "", fields: str = "", seconds: float = 30.0
-    ) -> _Silence:
-        del resource, version, labels, fields, seconds
-        return _Silence()
 
 
 @pytest.fixture

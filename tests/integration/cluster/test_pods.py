@@ -1,0 +1,77 @@
+"""A slot's pod from its making until it can be used: what a watch that says nothing must not cost."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Timer
+from typing import Any
+
+import pytest
+
+from backend.config import Settings
+from backend.domain.slots import SlotRef
+from tests.factories.deaf import Deaf
+from tests.fakes.kubernetes.cluster import FakeCluster
+from tests.integration.cluster.conftest import NAMESPACE
+from worker.k8s import manifests, pods
+from worker.k8s.cluster import Cluster, Unavailable
+from worker.k8s.manifests import Room
+from worker.k8s.official import Kubernetes
+from worker.k8s.plan import PodPlan
+from worker.k8s.pod_watch import PodWatch
+from worker.k8s.pods import Pods
+
+PLAN = PodPlan.of(Settings(k8s_image="registry.example/vm:1", k8s_images="image:images:1", k8s_templates="empty:1Gi"))
+SLOT, ROOM = SlotRef(0, "n1", "s1", 1), Room(64, 0.1)
+NAME = manifests.pod_name(PLAN, SLOT)
+
+
+@contextmanager
+def working(cluster: Cluster, start_seconds: float = 20.0, **plan: Any) -> Iterator[Pods]:
+    """A worker's pods."""
+    made = PodPlan(**{**vars(PLAN), **plan})
+    watch = PodWatch(cluster, manifests.selector(made))
+    watch.start()
+    assert watch.listed(10)
+    try:
+        yield Pods(cluster, watch, made, worker="w1", start_seconds=start_seconds)
+    finally:
+        watch.close()
+
+
+@pytest.fixture(autouse=True)
+def _node(fake: FakeCluster) -> None:
+    fake.add_node("n1", kvm=2)
+
+
+class TestBehindASilentWatch:
+    @pytest.fixture(autouse=True)
+    def _soon(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(pods, "_SEE_SECONDS", 0.5)
+        monkeypatch.setattr(pods, "_SILENT_SECONDS", 2.0, raising=False)
+
+    def test_a_pod_is_had_once_the_watch_is_known_to_be_broken(self, fake: FakeCluster, cluster: Kubernetes) -> None:
+        deaf = Deaf(cluster)
+        with working(deaf) as made:
+            timer = Timer(1.0, deaf.hear)
+            timer.start()
+            pod = made.take(SLOT, ROOM)
+            timer.join()
+            found = fake.pod(NAMESPACE, NAME)
+            assert found is not None
+            assert (pod.made, pod.uid) == (True, found["metadata"]["uid"])
+
+    def test_a_pod_that_nobody_hears_of_is_left_to_its_deadline(self, fake: FakeCluster, cluster: Kubernetes) -> None:
+        with working(Deaf(cluster)) as made, pytest.raises(Unavailable, match="nothing is heard of them"):
+            made.take(SLOT, ROOM)
+        found = fake.pod(NAMESPACE, NAME)
+        assert found is not None
+        assert "deletionTimestamp" not in found["metadata"]
+
+    def test_nobody_waits_for_it_once_the_worker_ends(
+        self, cluster: Kubernetes, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(pods, "_SILENT_SECONDS", 60.0, raising=False)
+        with working(Deaf(cluster)) as made:
+            Timer(1.0, made.end).start()
+            with pytest.raises(pods.PodTrouble):
+                made.take(SLOT, ROOM)
