@@ -141,10 +141,14 @@ class Pods(AllPods):
         raise PodTrouble(f"the pod {name} changes again and again: another worker uses the slot, too")
 
     def _create(self, slot: SlotRef, room: Room, *, kvm: bool) -> Object:
-        deadline = self._now() + self._plan.idle
+        deadline = self._started_and_idle()
         name = f"{manifests.pod_name(self._plan, slot)}-{secrets.token_hex(4)}"
         body = manifests.pod(self._plan, slot, room, secret=name, worker=self._worker, deadline=deadline, kvm=kvm)
         return self._cluster.create(PODS, body)
+
+    def _started_and_idle(self) -> float:
+        """The deadline of a pod that may still start: until it is ready nobody renews it."""
+        return self._now() + self._start_seconds + self._plan.idle
 
     def _fits(self, pod: Object, slot: SlotRef, room: Room) -> bool:
         """Whether a pod that is there can be the slot's. Raises PodTrouble: a later lease has it."""
@@ -168,7 +172,8 @@ class Pods(AllPods):
 
     def _adopt(self, pod: Object, slot: SlotRef, room: Room) -> Object:
         """Ours from now on: nobody who holds an earlier lease takes it after this. Raises Conflict, Missing."""
-        notes = {DESKTOP: room.desktop, ATTEMPTS: manifests.begins(slot, _begun(pod))}
+        deadline = manifests.moment(self._started_and_idle())
+        notes = {DESKTOP: room.desktop, DEADLINE: deadline, ATTEMPTS: manifests.begins(slot, _begun(pod))}
         return self._note(pod, slot.fence, notes, labels={SLOT: manifests.slot_name(slot)})
 
     def _note(self, pod: Object, fence: int, notes: Mapping[str, str] | None = None, **more: Any) -> Object:

@@ -1,8 +1,8 @@
-"""A slot's pod from its making until it can be used: what a watch that says nothing must not cost."""
+"""A slot's pod from its making until it can be used: what a watch that says nothing, or a slow start, must not cost."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Timer
+from threading import Event, Thread, Timer
 from typing import Any
 
 import pytest
@@ -10,6 +10,7 @@ import pytest
 from backend.config import Settings
 from backend.domain.slots import SlotRef
 from tests.factories.deaf import Deaf
+from tests.fakes.kubernetes.behaviours import slow_start
 from tests.fakes.kubernetes.cluster import FakeCluster
 from tests.integration.cluster.conftest import NAMESPACE
 from worker.k8s import manifests, pods
@@ -75,3 +76,36 @@ class TestBehindASilentWatch:
             Timer(1.0, made.end).start()
             with pytest.raises(pods.PodTrouble):
                 made.take(SLOT, ROOM)
+
+
+class TestSlowStart:
+    @pytest.mark.parametrize("taken_over", [False, True])
+    def test_a_pod_that_starts_longer_than_others_idle_is_not_swept(
+        self, fake: FakeCluster, cluster: Kubernetes, *, taken_over: bool
+    ) -> None:
+        fake.script(slow_start(4.0))
+        with working(cluster, idle=0.5) as made:
+            if taken_over:
+                with working(cluster, 0.1, idle=0.5) as before:
+                    before._create(SLOT, ROOM, kvm=True)  # noqa: SLF001 - and then its worker died
+            with sweeping(made.sweep) as swept:
+                assert made.take(SLOT, ROOM).made is not taken_over
+            assert swept == []
+
+
+@contextmanager
+def sweeping(sweep: Callable[[], list[str]]) -> Iterator[list[str]]:
+    """Meanwhile, again and again. Yields what was swept."""
+    over, swept = Event(), list[str]()
+
+    def again() -> None:
+        while not over.wait(0.1):
+            swept.extend(sweep())
+
+    thread = Thread(target=again, daemon=True)
+    thread.start()
+    try:
+        yield swept
+    finally:
+        over.set()
+        thread.join(5)
