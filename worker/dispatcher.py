@@ -3,8 +3,9 @@
 import logging
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from threading import Event, Lock, Thread
 from uuid import UUID
 
@@ -243,36 +244,60 @@ class Dispatcher:
             return False
         asked_at = time.monotonic()
         found = self._database.once(lambda session: claims.claim_many(session, worker_id, provider, number))
-        for claim in found:
+        for at, claim in enumerate(found):
             ticket = Ticket(claim.lease_id, provider)
-            self._set_to_work(Hold(ticket, self._works.settings.lease_seconds, since=asked_at), claim)
+            try:
+                self._set_to_work(Hold(ticket, self._works.settings.lease_seconds, since=asked_at), claim)
+            except Exception as error:
+                logger.exception("a slot could not be set to work")
+                self._hand_back(found[at:], f"its worker could not begin it: {error}")
+                self._rest(provider, could_open=False)
+                return False
         return bool(found)
 
     def _set_to_work(self, hold: Hold, claim: Claim) -> None:
         self._holds.add(hold)
         works = self._works
-        with self._lock:
-            slot = SlotAtWork(
-                hold,
-                claim,
-                tools=works.tools[claim.provider],
-                database=self._database,
-                store=self._store,
-                ended=self._slot_ended,
-            )
-            self._slots.append(slot)
+        try:
+            with self._lock:
+                slot = SlotAtWork(
+                    hold,
+                    claim,
+                    tools=works.tools[claim.provider],
+                    database=self._database,
+                    store=self._store,
+                    ended=self._slot_ended,
+                )
+                self._slots.append(slot)
+        except BaseException:
+            # It has no thread, as where a machine allows no more: nobody else would end what is renewed for it.
+            self._holds.remove(hold)
+            raise
+
+    def _hand_back(self, found: Sequence[Claim], why: str) -> None:
+        """Their attempts are lost to the cluster, before any began; where it cannot be told, by their silence."""
+        for claim in found:
+            try:
+                self._database.once(partial(claims.release_lease, lease_id=claim.lease_id, reason=why))
+            except DeskarenaError as error:
+                logger.warning("a lease could not be given back: %s", error.message)
 
     def _slot_ended(self, slot: SlotAtWork) -> None:
         self._holds.remove(slot.hold)
         provider = slot.hold.ticket.provider
         with self._lock:
             self._slots.remove(slot)
-            self._failures[provider] = 0 if slot.could_open else self._failures.get(provider, 0) + 1
+        self._rest(provider, could_open=slot.could_open)
+        self._woken.set()
+
+    def _rest(self, provider: str, *, could_open: bool) -> None:
+        """For a while where no desktop could be opened."""
+        with self._lock:
+            self._failures[provider] = 0 if could_open else self._failures.get(provider, 0) + 1
             if self._failures[provider]:
                 # A machine that cannot make desktops must not use up every episode's attempts within seconds.
                 longest = CLUSTER_REST if isinstance(self._works.tools[provider].provider, InCluster) else LONGEST_REST
                 self._rest_until[provider] = time.monotonic() + min(longest, 2.0 ** self._failures[provider])
-        self._woken.set()
 
     def _stop_holds(self, which: Callable[[Hold], bool]) -> None:
         for hold in self._holds.all():

@@ -3,6 +3,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import pytest
 from sqlalchemy import select, text
@@ -31,6 +32,7 @@ from tests.integration.worker.in_process import (
     submit_together,
 )
 from tests.waiting import until
+from worker.slots import SlotAtWork
 
 SOLUTION = ({"type": "hello"}, {"hotkey": ["ctrl", "s"]})
 StartWorker = Callable[[], InProcessWorker]
@@ -301,6 +303,31 @@ class TestTrouble:
         world.store.room = None
         assert {episode.state for episode in finished(world, run.id)} == {"scored"}
         assert all(len(blob) < 2**20 for blob in world.store.blobs.values()), "what was tried is removed"
+
+    def test_what_cannot_be_set_to_work_is_handed_back_and_played_later(
+        self, world: World, start_worker: StartWorker, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        world.benchmark(benchmark_of(note_task("n-0"), note_task("n-1")))
+        worker = start_worker()
+        begun = []
+
+        def one(*args: Any, **more: Any) -> SlotAtWork:
+            begun.append(args)
+            if len(begun) == 1:
+                raise RuntimeError("can't start new thread")
+            return SlotAtWork(*args, **more)
+
+        monkeypatch.setattr("worker.dispatcher.SlotAtWork", one)
+        run = submit(world)
+        worker.dispatcher.wake()
+        found = finished(world, run.id)
+        assert [each.state for each in found] == ["scored", "scored"]
+        first, second = (attempts(world, each.id) for each in found)
+        assert [each.state for each in (*first, *second)] == ["lost", "scored"] * 2, "that of the slot behind it, too"
+        assert {each.failure_class for each in (first[0], second[0])} == {"cluster"}
+        assert "can't start new thread" in str(first[0].failure_message)
+        assert first[0].first_observation_at is None
+        until(lambda: all(lease.released_at for lease in leases(world)), what="nothing is held for ever")
 
     def test_a_machine_that_cannot_make_desktops_rests_between_two_tries(
         self, world: World, start_worker: StartWorker
