@@ -1,6 +1,9 @@
 """Fair shares in virtual time: projects with weights whose episodes differ in length."""
 
 import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import ceil
 from uuid import UUID
 
 from backend.services.claims import Claim
@@ -12,17 +15,44 @@ from tests.simulator.timelines import VirtualTime
 from tests.simulator.workers import Fate, Setting, SimulatedWorker
 
 WEIGHTS = {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}
-SECONDS = {"a": 60.0, "b": 240.0, "c": 120.0, "d": 480.0}
-"""Mean length of each project's episodes."""
-EVEN, UNEVEN = 20, 7
+TASKS, STEPS = 100, 10.0
+"""Tasks of the set, and the seconds that an episode takes beside its play."""
+
+
+@dataclass(frozen=True)
+class Mix:
+    """Projects that always have episodes waiting.
+
+    Attributes:
+        slots: that they share.
+        hours: of virtual time. No share is more exact than an episode is of all slots' hours.
+        seconds: mean length of each project's episodes.
+    """
+
+    slots: int
+    hours: float
+    seconds: Mapping[str, float]
+
+    @property
+    def due_to_the_least(self) -> float:
+        """Slots that are due to the project with the smallest weight."""
+        return min(WEIGHTS.values()) * self.slots / sum(WEIGHTS.values())
+
+    def repeats(self, project: str) -> int:
+        """Of the tasks, so that half as many again wait as the project's share plays in these hours."""
+        slots = WEIGHTS[project] * self.slots / sum(WEIGHTS.values())
+        return ceil(1.5 * slots * self.hours * 3600 / (self.seconds[project] + STEPS) / TASKS)
+
+
+MINUTES = {"a": 60.0, "b": 240.0, "c": 120.0, "d": 480.0}
+EVEN, UNEVEN = Mix(20, 1, MINUTES), Mix(7, 4, MINUTES)
 """Slots that the weights divide evenly, and slots of which they leave every project a fraction."""
-HOURS = {EVEN: 1, UNEVEN: 4}
-"""A single episode of the longest can be 6 % of an hour of seven slots, and no share is more exact than an episode."""
-TASKS = 100
+LONG = Mix(10, 8, {**MINUTES, "d": 3600.0})
+"""Episodes that last much longer than the time after which a run that waits counts as more urgent."""
 
 
-def error(server: str, seed: int, slots: int) -> float:
-    """The fair-share error of so many slots over HOURS in which every project always has episodes waiting."""
+def error(server: str, seed: int, mix: Mix) -> float:
+    """The fair-share error."""
     generator, clock = random.Random(seed), Clock()  # noqa: S311 - a sample
     with virtual_time(server, clock) as world:
         import_tasks(world, TASKS)
@@ -30,14 +60,15 @@ def error(server: str, seed: int, slots: int) -> float:
         projects: dict[UUID, str] = {}
 
         def fate(claim: Claim) -> Fate:
-            play = SECONDS[projects[claim.run_id]] * generator.lognormvariate(-0.125, 0.5)
-            return Fate(Length(5.0, play, 5.0), steps=0)
+            play = mix.seconds[projects[claim.run_id]] * generator.lognormvariate(-0.125, 0.5)
+            return Fate(Length(STEPS / 2, play, STEPS / 2), steps=0)
 
         # Nobody reaps, and a slot goes on by itself: heartbeats and polls would only cost time.
         setting = Setting(world, timeline, journal, fate, beat=1e6, poll=60.0)
-        worker = SimulatedWorker(setting, "n0", slots)
-        repeats, lasts = {"a": 8, "b": 3, "c": 4, "d": 1}, HOURS[slots] * 3600.0
-        projects |= submit_all(world, [Share(name, WEIGHTS[name], [{"repeats": repeats[name]}]) for name in WEIGHTS])
+        worker = SimulatedWorker(setting, "n0", mix.slots)
+        lasts = mix.hours * 3600.0
+        shares = [Share(name, weight, [{"repeats": mix.repeats(name)}]) for name, weight in WEIGHTS.items()]
+        projects |= submit_all(world, shares)
         worker.start()
         timeline.run(lambda: False, most=lasts)
         found = slot_seconds(journal.all(), 0.0, lasts)

@@ -61,7 +61,7 @@ def rank(now: Now, run: RunNow) -> tuple[int, int]:
     urgency = run.urgency
     if urgency is Urgency.PROGRAM and not now.reserve.open_to(run.project_id):
         urgency = Urgency.NOBODY
-    return int(urgency), effective(run.priority, run.idle_seconds)
+    return int(urgency), effective(run.priority, 0.0 if run.in_use else run.idle_seconds)
 
 
 def _most_lacking(runs: Iterable[RunNow], now: Now) -> UUID:

@@ -3,7 +3,7 @@
 LOWEST, NORMAL, HIGHEST = -10, 0, 10
 """A run of a higher priority gets every slot that it can use before one of a lower."""
 AGING_SECONDS = 600.0
-"""A run that gets no slot for so long counts as one priority higher, until it gets one."""
+"""A run that has no slot and gets none for so long counts as one priority higher, until it gets one."""
 
 
 def effective(priority: int, idle_seconds: float) -> int:

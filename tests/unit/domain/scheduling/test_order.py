@@ -53,6 +53,11 @@ class TestTurns:
         now = queue(run(7, priority=-10, idle_seconds=20 * AGING_SECONDS), run(8, priority=9))
         assert numbers(now, 3) == [7, 8, 8]
 
+    def test_who_has_slots_for_long_does_not_wait(self) -> None:
+        hours = run(7, in_use=6, idle_seconds=3 * AGING_SECONDS)
+        assert numbers(queue(hours, run(8, Q, in_use=4)), 1) == [8]
+        assert numbers(queue(replace(hours, priority=-10, in_use=1), run(8, Q, priority=-9)), 1) == [8]
+
     def test_projects_share_before_their_runs_do(self) -> None:
         assert Counter(numbers(queue(run(7), run(8), run(9, Q)), 4)) == {7: 1, 8: 1, 9: 2}
 
