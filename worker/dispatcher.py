@@ -4,7 +4,7 @@ import logging
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from threading import Event, Lock, Thread
 from uuid import UUID
@@ -90,6 +90,7 @@ class Dispatcher:
         self._failures: dict[str, int] = {}
         self._rest_until: dict[str, float] = {}
         self._clusters_away: set[str] = set()
+        self._hindrance = ""
         self._info: WorkerInfo | None = None
         self._news_rest, self._look_again_at, self._outdated = NEWS_REST, 0.0, False
         self._thread = Thread(target=self._run, name="dispatcher", daemon=True)
@@ -189,7 +190,7 @@ class Dispatcher:
     def _look_again(self, worker_id: UUID) -> None:
         """What can be done here changes: somebody makes an image, installs a program, mends what did not work."""
         try:
-            self._tell_news(worker_id, self._works.describe())
+            self._tell_news(worker_id, self._described())
         except Unavailable:
             pass  # The dispatcher says so already.
         except Exception:
@@ -197,6 +198,11 @@ class Dispatcher:
         finally:
             rest = 0.0 if self._outdated else min(self._news_rest, LONGEST_REST)
             self._look_again_at = time.monotonic() + rest
+
+    def _described(self) -> WorkerInfo:
+        """What can be done here, and what keeps it from being begun."""
+        info, hindrance = self._works.describe(), self._hindrance
+        return replace(info, capabilities={**info.capabilities, "hindrance": hindrance}) if hindrance else info
 
     def _tell_news(self, worker_id: UUID, info: WorkerInfo) -> None:
         self._news_rest = min(LONGEST_REST, self._news_rest * 2)
@@ -208,7 +214,7 @@ class Dispatcher:
             self.wake()
 
     def _register(self) -> None:
-        info = self._info = self._works.describe()
+        info = self._info = self._described()
         self._news_rest = NEWS_REST
         self._look_again_at = time.monotonic() + min(NEWS_REST, LONGEST_REST)
         worker = self._database.once(lambda session: claims.register_worker(_fitting(session), info))
@@ -229,11 +235,13 @@ class Dispatcher:
         return time.monotonic() >= self._rest_until.get(provider, 0.0)
 
     def _notice_away(self) -> None:
-        """A cluster that is away, or back, is told of soon: others who wait should know why."""
+        """A cluster that is away, a store without room, or either back, is told of soon: others should know why."""
         clusters = {name: tools.provider for name, tools in self._works.tools.items()}
         away = {name for name, each in clusters.items() if isinstance(each, InCluster) and each.away()}
-        if away != self._clusters_away:
-            self._clusters_away, self._news_rest, self._outdated = away, NEWS_REST, True
+        why_not = self._store.answers.why_not
+        if away != self._clusters_away or bool(why_not) != bool(self._hindrance):
+            self._clusters_away, self._hindrance = away, why_not and f"the artifact store takes nothing: {why_not}"
+            self._news_rest, self._outdated = NEWS_REST, True
             if not math.isinf(self._look_again_at):  # Else somebody looks just now, and looks again.
                 self._look_again_at = time.monotonic()
 

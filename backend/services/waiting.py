@@ -1,7 +1,7 @@
 """Why each waiting episode waits, and how many of a run can be under way at once: one look, for many of them."""
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -23,7 +23,7 @@ from backend.domain.scheduling.limits import Concurrency, concurrency
 from backend.domain.scheduling.needs import Able, Need
 from backend.domain.scheduling.order import rank
 from backend.domain.scheduling.snapshot import Now, RunNow
-from backend.domain.scheduling.waiting import Stand, Waiter, refused, unable, why
+from backend.domain.scheduling.waiting import Stand, Waiter, hindered, refused, unable, why
 from backend.domain.scheduling.wanted import beginning
 from backend.services.licences import shortage
 from backend.services.queues import now_of, run_of
@@ -135,7 +135,7 @@ class _View:
         closed = ["the run is paused"] if run.state == RunState.PAUSED else []
         able = self._able(run.provider)
         one = [unable(run.provider, agent, image, [need], able) for need in needs]
-        refusal = refused(run.provider, self._refusal(run.provider)) if not able else ""
+        refusal = "" if able else self._refusal(run.provider)
         closed += [refusal or min(one, key=len)] if one and all(one) else []
         now, mine = self._now(run.provider), self._run(run)
         return concurrency(now, mine, slots, left, closed, self._wanted_before(now, mine))
@@ -195,13 +195,15 @@ class _View:
 
     def _able(self, provider: str) -> list[Able]:
         if provider not in self._ables:
-            having = (row for row in self._workers if row.capabilities.get("providers", {}).get(provider, {}).get("ok"))
+            having = (row for row in self._workers if _offer(row, provider).get("ok") and not _hinders(row))
             self._ables[provider] = [able_of(row, provider) for row in having]
         return self._ables[provider]
 
     def _refusal(self, provider: str) -> str:
-        offers = [row.capabilities.get("providers", {}).get(provider, {}) for row in self._workers]
-        return next((str(offer.get("reason", "")) for offer in offers if offer and not offer.get("ok")), "")
+        offers = [(offer, row) for row in self._workers if (offer := _offer(row, provider))]
+        why_not = [str(offer.get("reason", "")) for offer, _ in offers if not offer.get("ok")]
+        hindrances = [hindered(found) for offer, row in offers if offer.get("ok") and (found := _hinders(row))]
+        return next(iter(hindrances), "") or refused(provider, next(iter(why_not), ""))
 
     @cached_property
     def _rows(self) -> Sequence[Row[Any]]:
@@ -218,6 +220,17 @@ class _View:
     @cached_property
     def _time(self) -> datetime:
         return episode_repository.now(self._session)
+
+
+def _offer(worker: Any, provider: str) -> Mapping[str, Any]:
+    """What a worker says of that provider; nothing if it does not know it."""
+    found: Mapping[str, Any] = worker.capabilities.get("providers", {}).get(provider, {})
+    return found
+
+
+def _hinders(worker: Any) -> str:
+    """Why a worker begins nothing at all now; empty while it does."""
+    return str(worker.capabilities.get("hindrance", ""))
 
 
 def _image(run: Run) -> str | None:

@@ -44,7 +44,8 @@ class WorkerInfo:
         slots: number of slots by provider; of one that serves a cluster (`capabilities.providers.NAME.cluster`), the
             desktops that the worker runs there at once: its slots are the cluster's.
         capabilities: `{providers: {name: {ok, reason, programs}}, agents: {name: {about, schema, observation,
-            action_space, privileged}}, observations: [...], action_spaces: [...], models: {}}`.
+            action_space, privileged}}, observations: [...], action_spaces: [...], models: {}, hindrance: why it begins
+            nothing at all now, only while it does not}`.
         host: machine and pid namespace; see `host_identity`.
     """
 

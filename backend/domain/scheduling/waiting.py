@@ -39,7 +39,8 @@ class Stand:
         hindrance: what keeps the run from one more slot (`bounds.hindrance`).
         slots, free: of its provider, usable now; free = nobody holds it.
         first: episodes of other runs that come first, in words; empty if none do.
-        refusal: why a worker that is online cannot use the provider now; empty where none has said so.
+        refusal: why a worker that is online begins nothing on the provider now (`refused`, `hindered`); empty where
+            none has said so.
     """
 
     state: str
@@ -74,7 +75,7 @@ def why(waiter: Waiter, stand: Stand, workers: Sequence[Able], now: datetime, ah
     found = (
         ("the run is paused" if stand.state == "paused" else "")
         or _later(waiter, now)
-        or (refused(stand.provider, stand.refusal) if not workers else "")
+        or (stand.refusal if not workers else "")
         or unable(stand.provider, stand.agent, stand.image, [waiter.need] if waiter.need else [], workers)
         or (f"waits for {waiter.lacking}" if waiter.lacking else "")
         or (f"every slot of {stand.provider} is closed" if not stand.slots else "")
@@ -105,6 +106,11 @@ def _later(waiter: Waiter, now: datetime) -> str:
 def refused(provider: str, why_not: str) -> str:
     """What is said where a worker is online that knows a provider and cannot use it now; empty if none has said so."""
     return f"the provider {provider} cannot be used now: {why_not[:_LONGEST]}" if why_not else ""
+
+
+def hindered(why_not: str) -> str:
+    """What is said where workers are online that begin nothing at all now, because of what their attempts need."""
+    return f"workers begin nothing now: {why_not[:_LONGEST]}"
 
 
 def unable(provider: str, agent: str, image: str | None, needs: Iterable[Need], workers: Sequence[Able]) -> str:

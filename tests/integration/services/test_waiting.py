@@ -94,6 +94,18 @@ class TestExplain:
         installation.worker("w3", node="n3", pid=3)
         assert why(installation, run)[0].sentence == "it is about to begin"
 
+    def test_says_what_keeps_workers_from_beginning_anything(self, installation: World) -> None:
+        installation.benchmark(make_benchmark(make_task()))
+        installation.worker(capabilities={**capabilities(), "hindrance": "the artifact store takes nothing"})
+        run = installation.submit()
+        sentence = "workers begin nothing now: the artifact store takes nothing"
+        assert why(installation, run)[0] == Why(sentence)
+        found = installation.do(concurrency_of, run.id)
+        assert found is not None
+        assert found.words == f"0 of 2 slots: {sentence}"
+        installation.worker("w2", node="n2", pid=2)
+        assert why(installation, run)[0].sentence == "it is about to begin"
+
     def test_asks_the_database_as_often_for_many_as_for_one(self, queued: World) -> None:
         queued.worker(slots=1)
         run = queued.submit(repeats=4)

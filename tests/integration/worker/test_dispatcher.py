@@ -15,6 +15,7 @@ from backend.domain.ports import Availability
 from backend.domain.ports_cluster import InCluster
 from backend.services import claims
 from backend.services.runs import cancel_run, get_run
+from backend.services.waiting import concurrency_of
 from tests.factories.claims import infeasible_task, note_task
 from tests.factories.records import World
 from tests.fakes.patient_agent import PatientAgent
@@ -300,6 +301,12 @@ class TestTrouble:
             worker.dispatcher.wake()
             time.sleep(0.1)
         assert made() == before
+
+        def waits_for() -> str:
+            found = world.do(concurrency_of, run.id)
+            return found.words if found else ""
+
+        until(lambda: "workers begin nothing now: the artifact store takes nothing" in waits_for(), what="it is said")
         world.store.room = None
         assert {episode.state for episode in finished(world, run.id)} == {"scored"}
         assert all(len(blob) < 2**20 for blob in world.store.blobs.values()), "what was tried is removed"
