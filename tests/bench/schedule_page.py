@@ -11,13 +11,16 @@ HEAD = """# Performance of the scheduler
 
 Measured by `make bench-schedule`, which writes this page. Slots, nodes and guests are [simulated](simulator.md); a real
 PostgreSQL that waits for the disk as it does in use, and the real services are not. Two processes do the part of the
-workers of 50 nodes with 20 slots each; they and PostgreSQL share the machine. As many episodes wait as the table says,
-more than 50,000: four projects with weights 4, 3, 2 and 1 have three runs each, a fifth has a run of a higher priority.
+workers of 50 nodes with 20 slots each, with their heartbeats and their looks after what died and what the scheduler
+counts by, but without the roll-ups of pages, which workers compute on processors of their own; these two processes and
+PostgreSQL share the machine. As many episodes wait as the table says, more than 50,000: four projects with weights 4,
+3, 2 and 1 have three runs each, a fifth has a run of a higher priority.
 
 *Leases a second*: all 1,000 slots are free, the clock runs until each has a lease and an attempt. *Free slot to lease*:
 while attempts of 1,000 slots begin, write and end at the rate that is named, from the commit that ended the one to the
 commit that began the next. *Fair-share error*: the largest difference, over projects, between the share of slot-seconds
-that one had and weight / sum of weights, while all have episodes waiting.
+that one had and weight / sum of weights, while all have episodes waiting. *Violations*: an episode of WAA's tasks that
+did not end once, a slot that two had at a time, a gap in the events.
 
 """
 _MAKESPAN = """
@@ -31,7 +34,7 @@ Beside it, with the very same seconds: *slices*, each slot has its part of the l
 typically takes, as if the past had told it without error; *foresight*, the longest first as if all lengths were known.
 These are computed without any overhead; what ours costs in real time is above.
 
-The aim is held against the recorded lengths as they are (deviation 0): then the past tells them exactly. Where they
+The aim is held where a task takes as long each time (deviation 0): then the past tells it exactly. Where they
 differ from run to run nobody knows them beforehand: *typical* is what the same order comes to with a perfect past, and
 what is above it is the price of a short one.
 

@@ -5,24 +5,29 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
+from threading import BrokenBarrierError
 from typing import Any
 
 import psutil
 
-from backend.services import events
+from backend.services import events, upkeep
 from backend.services.claims import Claim
-from tests.factories.records import world
+from tests.factories.records import World, world
 from tests.simulator.durations import Length
 from tests.simulator.installations import Share
 from tests.simulator.journal import Hold, Journal
 from tests.simulator.timelines import RealTime
 from tests.simulator.workers import Fate, Setting, SimulatedWorker
+from worker.chores import SCHEDULE_SECONDS
+from worker.rounds import Rounds
 
 NODES, SLOTS, PROCESSES, THREADS = 50, 20, 2, 4
 """Of the simulation: 1,000 slots; the processes are those of workers, which share the machine with PostgreSQL."""
 WEIGHTS = {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}
 URGENT = 5
 PATIENCE = 120.0
+LEASE_SECONDS = 10.0
+"""The product's."""
 
 
 @dataclass(frozen=True)
@@ -61,9 +66,13 @@ def simulate(url: str, seconds: float | None, lasts: float) -> Loaded:
             pool.submit(_run, url, range(at, NODES, PROCESSES), seconds, lasts, (ready, over))
             for at in range(PROCESSES)
         ]
-        ready.wait(PATIENCE)
-        before = processor_seconds()
-        over.wait(lasts + PATIENCE)
+        try:
+            ready.wait(PATIENCE)
+            before = processor_seconds()
+            over.wait(lasts + PATIENCE)
+        except BrokenBarrierError as error:
+            found = [part.exception(PATIENCE) for part in parts]
+            raise next((each for each in found if each and not isinstance(each, BrokenBarrierError)), error) from None
         used = processor_seconds() - before
         return Loaded([hold for part in parts for hold in part.result()], used)
 
@@ -80,16 +89,44 @@ def _run(url: str, nodes: Sequence[int], seconds: float | None, lasts: float, ba
             seen.add(claim.slot.id)
             return _fate(seconds, generator, first=first)
 
-        setting = Setting(made, timeline, journal, fate)
-        workers = [SimulatedWorker(setting, f"n{at}", SLOTS) for at in nodes]
-        ready.wait(PATIENCE)
-        timeline.begin()
-        for worker in workers:
-            worker.start()
-        slots = len(workers) * SLOTS
-        timeline.run(lambda: seconds is None and len(journal.open) >= slots, lasts)
-        over.wait(lasts + PATIENCE)
+        try:
+            setting = Setting(made, timeline, journal, fate)
+            workers = [SimulatedWorker(setting, f"n{at}", SLOTS) for at in nodes]
+            chores = _chores(made, len(workers), setting.poll)
+            ready.wait(PATIENCE)
+            timeline.begin()
+            for each in chores:
+                each.start()
+            for worker in workers:
+                worker.start()
+            slots = len(workers) * SLOTS
+            timeline.run(lambda: seconds is None and len(journal.open) >= slots, lasts)
+            for each in chores:
+                each.stop(PATIENCE)
+            over.wait(lasts + PATIENCE)
+        except BaseException:
+            ready.abort()
+            over.abort()
+            raise
         return journal.all()
+
+
+def _chores(made: World, workers: int, poll: float) -> list[Rounds]:
+    """What so many workers look after beside their attempts, as often as all of them together. No roll-ups."""
+    return [
+        Rounds(
+            "chores",
+            lambda: upkeep.tend(made.factory, lease_seconds=LEASE_SECONDS),
+            every=poll / workers,
+            broken="looking after what died failed",
+        ),
+        Rounds(
+            "schedule",
+            lambda: upkeep.keep_schedule(made.factory),
+            every=SCHEDULE_SECONDS / workers,
+            broken="looking at what the scheduler counts by failed",
+        ),
+    ]
 
 
 def _fate(seconds: float | None, generator: random.Random, *, first: bool) -> Fate:

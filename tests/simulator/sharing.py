@@ -47,7 +47,7 @@ class Mix:
 MINUTES = {"a": 60.0, "b": 240.0, "c": 120.0, "d": 480.0}
 EVEN, UNEVEN = Mix(20, 1, MINUTES), Mix(7, 4, MINUTES)
 """Slots that the weights divide evenly, and slots of which they leave every project a fraction."""
-LONG = Mix(10, 8, {**MINUTES, "d": 3600.0})
+LONG = Mix(10, 4, {**MINUTES, "d": 3600.0})
 """Episodes that last much longer than the time after which a run that waits counts as more urgent."""
 
 

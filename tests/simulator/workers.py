@@ -7,6 +7,7 @@ passes instead of a desktop being reset, an agent acting and an evaluator lookin
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from threading import Lock
 from typing import Any
 from uuid import UUID
@@ -52,7 +53,7 @@ class Setting:
     journal: Journal
     fate: Callable[[Claim], Fate]
     provider: str = "local"
-    beat: float = 5.0
+    beat: float = 2.0
     poll: float = 2.0
 
 
@@ -129,10 +130,13 @@ class SimulatedWorker:
         self._after(fate.length.prepare, claim, lambda: self._running(claim, fate))
 
     def _write(self, call: Callable[..., Any], *args: Any, **named: Any) -> None:
+        self._insist(lambda: self._with.world.do(call, *args, **named))
+
+    def _insist(self, act: Callable[[], object]) -> None:
         """Asks again while the database is away or too busy, as `worker/database.py` does."""
         for left in reversed(range(TRIES)):
             try:
-                self._with.world.do(call, *args, **named)
+                act()
             except Unavailable as error:
                 self.errors.append(error)
                 if not left:
@@ -157,7 +161,7 @@ class SimulatedWorker:
     def _running(self, claim: Claim, fate: Fate) -> None:
         self._write(attempts.enter_running, claim.fence, {"reset": fate.length.prepare})
         for index in range(fate.steps):
-            self._with.world.step(claim, index)
+            self._insist(partial(self._with.world.step, claim, index))
         end = self._lost if fate.loss is not None else self._evaluating
         self._after(fate.length.play, claim, lambda: end(claim, fate))
 

@@ -1,0 +1,60 @@
+"""Thousands of nodes in virtual time: every episode of WAA's tasks ends once, and no slot is given twice."""
+
+from dataclasses import dataclass
+
+from backend.services.claims import Claim
+from tests.simulator.clock import Clock
+from tests.simulator.durations import played, typical_lengths, waa_tasks
+from tests.simulator.installations import Share, import_waa, submit, virtual_time
+from tests.simulator.invariants import double_leases, violations
+from tests.simulator.journal import Journal
+from tests.simulator.timelines import VirtualTime
+from tests.simulator.workers import Fate, Setting, SimulatedWorker
+
+NODES, SLOTS, REPEATS = 2_000, 1, 16
+"""2,000 slots for 2,464 episodes."""
+MOST = 24 * 3600.0
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """What came of it.
+
+    Attributes:
+        episodes: that have ended.
+        slots: that had one of them.
+        seconds: of virtual time until the last ended.
+        violations: in words; none are expected.
+    """
+
+    episodes: int
+    slots: int
+    seconds: float
+    violations: list[str]
+
+
+def crowd(server: str, nodes: int = NODES, slots: int = SLOTS, repeats: int = REPEATS) -> Crowd:
+    """Plays WAA's tasks so many times, on nodes with a worker and so many slots each."""
+    clock = Clock()
+    with virtual_time(server, clock) as world:
+        import_waa(world)
+        names = [f"{task.domain}/{task.name}" for task in waa_tasks()]
+        lengths = dict(zip(names, played(typical_lengths(seed=0), seed=0), strict=True))
+        timeline, journal = VirtualTime(clock), Journal()
+
+        def fate(claim: Claim) -> Fate:
+            return Fate(lengths[str(claim.task.key)], steps=0)
+
+        # Nobody reaps, and a slot goes on by itself: heartbeats and polls would only cost time.
+        setting = Setting(world, timeline, journal, fate, beat=1e6, poll=60.0)
+        workers = [SimulatedWorker(setting, f"n{at:04}", slots) for at in range(nodes)]
+        submit(world, Share("crowd"), repeats=repeats)
+        for worker in workers:
+            worker.start()
+        timeline.run(lambda: len(journal.ended) >= repeats * len(names), most=MOST)
+        with world.work() as session:
+            found = violations(session)
+        holds = journal.all()
+        return Crowd(
+            len(journal.ended), len({hold.slot for hold in holds}), clock.seconds, found + double_leases(holds)
+        )
