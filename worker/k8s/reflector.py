@@ -6,11 +6,13 @@ import time
 from collections.abc import Callable, Mapping
 from threading import Event, Lock, Thread
 
-from worker.k8s.cluster import Change, Cluster, ClusterError, Gone, Object, Resource, Watching
+from worker.k8s.cluster import Change, Cluster, ClusterError, Gone, Object, Resource, Unavailable, Watching
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 WATCH_SECONDS = 30.0
 """A line that broke without a word is noticed that late: what is wrong with a pod is to be known within a minute."""
+_SHORTEST_WATCH = 0.9
+"""Seconds. One that ended sooner, without a word, was no watch: a second is the least that a server is asked for."""
 logger = logging.getLogger(__name__)
 
 Told = Callable[[str, Object], None]
@@ -55,7 +57,7 @@ class Reflector:
         self._told, self._seconds, self._first_pause = told, seconds, first_pause
         self._objects: dict[str, Object] = {}
         self._trouble = "the objects have not been listed yet"
-        self._failures = 0
+        self._failures = self._hasty = 0
         self._heard_at = time.monotonic()
         self._lock = Lock()
         self._ended = Event()
@@ -133,13 +135,18 @@ class Reflector:
                 self._note("MODIFIED", each)
         for name in before.keys() - found.keys():
             self._note("DELETED", before[name])
-        self._trouble, self._failures, self._heard_at = "", 0, asked_at
+        self._trouble, self._failures, self._heard_at = "", self._hasty, asked_at
         self._listed.set()
         return listed.version
 
     def _follow(self, version: str) -> None:
-        """Watches from a version on, one watch after another, until there is an error or it is over."""
+        """Watches from a version on, one watch after another, until there is an error or it is over.
+
+        Raises:
+            ClusterError: it cannot be watched now; Unavailable also where a watch ends at once, as some proxies do it.
+        """
         while not self._ended.is_set():
+            begun, before = time.monotonic(), version
             watch = self._cluster.watch(
                 self._resource, version, labels=self._labels, fields=self._fields, seconds=self._seconds
             )
@@ -150,7 +157,10 @@ class Reflector:
                     return
                 for change in watching:
                     version = self._heard(change, version)
-                self._heard_at = time.monotonic()
+            if version == before and time.monotonic() - begun < _SHORTEST_WATCH and not self._ended.is_set():
+                self._hasty += 1
+                raise Unavailable("the watch ended at once: does a proxy in between not stream?")
+            self._hasty, self._heard_at = 0, time.monotonic()
 
     def _heard(self, change: Change, version: str) -> str:
         self._trouble, self._failures, self._heard_at = "", 0, time.monotonic()
