@@ -29,6 +29,10 @@ class Distrusts(Protocol):
         ...
 
 
+LONGEST_REST = 300.0
+"""Seconds: a trouble that only one worker knows of is told for so long at most."""
+
+
 @dataclass(frozen=True)
 class Trouble:
     """Why a slot cannot be used now.

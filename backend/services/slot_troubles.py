@@ -8,10 +8,12 @@ from sqlalchemy.orm import Session
 from backend.db.models import Slot
 from backend.db.models.words import SlotState
 from backend.db.repositories import workers
-from backend.domain.ports_cluster import Trouble
+from backend.domain.ports_cluster import LONGEST_REST, Trouble
 
 PREFIX = "its pod does not start"
 """What the reasons begin with that are ours to take back."""
+_MOST = dt.timedelta(seconds=LONGEST_REST + 60.0)
+"""A rest that ends later was written by a wrong clock, and does not count; a minute is for clocks that differ."""
 _UNTIL = "; it rests until "
 """Stands between the prefix and a moment, where only one worker knows of the trouble."""
 
@@ -20,7 +22,7 @@ def note_troubles(session: Session, cluster: str, provider: str, troubles: Mappi
     """Keeps slots in trouble from being leased, and lets those be leased whose trouble is over.
 
     What runs in a slot goes on. Any worker of the cluster may say so: all see the same pods. A trouble with an end is
-    known to one worker alone: nobody takes it back before that moment.
+    known to one worker alone: nobody takes it back before that moment, unless no rest lasts that long.
 
     Args:
         session: the transaction.
@@ -31,7 +33,7 @@ def note_troubles(session: Session, cluster: str, provider: str, troubles: Mappi
     Returns:
         How many were changed.
     """
-    changed, now = 0, dt.datetime.now(dt.UTC)
+    changed, now = 0, workers.now(session)
     for slot in workers.cluster_slots(session, cluster, provider):
         wanted = _wanted(slot, troubles.get(str(slot.id)), now)
         if wanted is not None and (slot.state, slot.reason) != wanted:
@@ -46,6 +48,8 @@ def _wanted(slot: Slot, trouble: Trouble | None, now: dt.datetime) -> tuple[str,
     if not ours and (trouble is None or slot.state != SlotState.FREE):
         return None
     rests = _end_of(slot.reason) if ours else None
+    if rests is not None and rests - now > _MOST:
+        rests = None
     if trouble is None:
         return None if rests is not None and rests > now else (SlotState.FREE.value, "")
     if trouble.until is None:

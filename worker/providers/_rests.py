@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from threading import Lock
 
-from backend.domain.ports_cluster import Trouble
+from backend.domain.ports_cluster import LONGEST_REST, Trouble
 
-SHORTEST, LONGEST = 10.0, 300.0
+SHORTEST, LONGEST = 10.0, LONGEST_REST
 
 
 @dataclass(frozen=True)

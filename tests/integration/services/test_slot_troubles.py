@@ -63,16 +63,26 @@ class TestNoteTroubles:
 
     def test_what_only_one_worker_knows_is_not_undone_by_another_before_its_time(self, ready: World) -> None:
         furnish(ready)
-        now, hour = dt.datetime.now(dt.UTC), dt.timedelta(hours=1)
+        now, rest = dt.datetime.now(dt.UTC), dt.timedelta(minutes=4)
         ids = {index: each[0] for index, each in slots(ready).items()}
-        assert note(ready, {ids[0]: "its pod hangs"}, until=now + hour) == 1
+        assert note(ready, {ids[0]: "its pod hangs"}, until=now + rest) == 1
         assert note(ready, {}) == 0, "another worker, which knows nothing of it"
-        assert note(ready, {ids[0]: "shorter"}, until=now + hour / 2) == 0
+        assert note(ready, {ids[0]: "shorter"}, until=now + rest / 2) == 0
         state, reason = slots(ready)[0][1:]
         assert (state, reason.endswith(": its pod hangs")) == ("broken", True)
-        assert note(ready, {ids[1]: "its pod hangs"}, until=now - hour) == 1
+        assert note(ready, {ids[1]: "its pod hangs"}, until=now - rest) == 1
         assert note(ready, {}) == 1
         assert slots(ready)[1][1:] == ("free", "")
+
+    def test_a_rest_that_ends_later_than_any_was_written_by_a_wrong_clock(self, ready: World) -> None:
+        furnish(ready)
+        now, hour = dt.datetime.now(dt.UTC), dt.timedelta(hours=1)
+        slot = slots(ready)[0][0]
+        assert note(ready, {slot: "its pod hangs"}, until=now + hour) == 1
+        assert note(ready, {slot: "its pod hangs"}, until=now + hour / 60) == 1, "a right clock"
+        assert note(ready, {slot: "its pod hangs"}, until=now + hour) == 1
+        assert note(ready, {}) == 1
+        assert slots(ready)[0][1:] == ("free", "")
 
     def test_what_somebody_else_has_taken_out_of_use_stays_so(self, ready: World) -> None:
         furnish(ready)
