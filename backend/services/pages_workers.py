@@ -1,5 +1,6 @@
 """The page about workers: can this installation run what I want?"""
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -53,6 +54,11 @@ class NodeView:
     def count(self, state: str) -> int:
         """Slots in a state."""
         return sum(slot.state == state for slot in self.slots)
+
+    @property
+    def broken(self) -> list[tuple[str, int]]:
+        """Why slots of it are out of use, with how many of them, the commonest first."""
+        return Counter(slot.reason for slot in self.slots if slot.state == "broken").most_common()
 
 
 @dataclass(frozen=True)
