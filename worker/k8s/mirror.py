@@ -18,6 +18,7 @@ LOOK_SECONDS = 2.0
 SWEEP_SECONDS = 60.0
 MOST_WRITES = 40
 """In one look, so 20 a second for one worker, whatever happens."""
+_ROUNDS = 3
 logger = logging.getLogger(__name__)
 
 
@@ -173,7 +174,25 @@ class Mirror(Rounds):
                 self._delete(found)
         except Missing:
             pass
+        if known.noted:
+            self._blank(known.held)
         del self._written[name]
+
+    def _blank(self, held: Held) -> None:
+        """Nothing runs in the slot's pod any more, unless somebody holds it under another lease by now."""
+        for _ in range(_ROUNDS):
+            try:
+                about = (found := self._cluster.get(PODS, self._pod_name(held.slot)))["metadata"]
+                if holds.fence_of(found) == held.slot.fence:
+                    # Of just this version: at this moment it may be taken over.
+                    as_found = {name: about[name] for name in ("uid", "resourceVersion")}
+                    blank = dict.fromkeys(holds.notes(held), "")
+                    self._cluster.patch(PODS, about["name"], {"metadata": {**as_found, "annotations": blank}})
+            except Missing:
+                return
+            except Conflict:
+                continue
+            return
 
     def _delete(self, found: Object) -> bool:
         about = found["metadata"]

@@ -77,6 +77,13 @@ def notes(found: Object) -> dict[str, Any]:
     return {name.removeprefix("deskarena.dev/"): text for name, text in found["metadata"]["annotations"].items()}
 
 
+def said(fake: FakeCluster) -> dict[str, Any]:
+    """What the pod says that runs in it."""
+    pod = fake.pod(NAMESPACE, POD)
+    assert pod is not None
+    return {name: text for name, text in notes(pod).items() if name != "fence"}
+
+
 class TestWhatPeopleSee:
     def test_who_holds_which_slot_for_what(self, setting: Setting) -> None:
         claim = setting.claim(setting.first)
@@ -102,12 +109,22 @@ class TestWhatPeopleSee:
         assert pod is not None
         assert notes(pod)["episode"] == str(again.episode_id)
 
-    def test_it_goes_with_the_hold(self, setting: Setting) -> None:
+    @pytest.mark.parametrize("later", [0, 1])
+    def test_it_goes_with_the_hold(self, fake: FakeCluster, setting: Setting, later: int) -> None:
         claim, mirror = setting.claim(setting.first), setting.mirror(setting.first)
+        fence = {FENCE: str(claim.fence.token + later)}
+        container = {"name": "vm", "image": "vm:1"}
+        about = {"name": POD, "annotations": fence}
+        fake.create(
+            {"apiVersion": "v1", "kind": "Pod", "metadata": about, "spec": {"containers": [container]}}, NAMESPACE
+        )
         mirror.look()
+        ran = {"run": str(claim.run_id), "episode": str(claim.episode_id), "attempt": str(claim.attempt_id)}
+        assert said(fake) == ran
         setting.world.score(claim)
         mirror.look()
         assert setting.leases() == []
+        assert said(fake) == (ran if later else dict.fromkeys(ran, "")), "what others have taken is theirs to write on"
 
     def test_what_did_not_change_is_not_written_again(self, fake: FakeCluster, setting: Setting) -> None:
         setting.claim(setting.first)
