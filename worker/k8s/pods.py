@@ -4,7 +4,7 @@ import base64
 import logging
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -316,12 +316,14 @@ class Pods(AllPods):
             return
         raise PodTrouble(f"the pod {pod.name} changes again and again")
 
-    def discard_quietly(self, pod: Pod, fence: int, *, wait: bool = True) -> None:
-        """The same; where it cannot be done its deadline does it."""
+    def discard_quietly(self, pod: Pod, fence: int, *, wait: bool = True) -> bool:
+        """The same; where it cannot be done, which is False, its deadline does it."""
         try:
             self.discard(pod, fence, wait=wait)
         except (ClusterError, PodTrouble) as error:
             logger.warning("the pod %s is left to its deadline: %s", pod.name, error)
+            return False
+        return True
 
     def clear(self, slot: SlotRef, fence: int) -> None:
         """Removes the pod of a slot that nobody uses, whoever made it; not one that somebody has taken since.
@@ -357,6 +359,17 @@ class Pods(AllPods):
         except Conflict:
             return  # Another one has the name: ours is gone.
         self._wait_gone(name, uid, wait=asked and wait)
+
+    def wait_gone(self, pods: Iterable[Pod]) -> None:
+        """Waits until pods whose end was asked for are gone: not longer for many than for one."""
+        left = list(pods)
+
+        def none_left() -> bool:
+            left[:] = [each for each in left if not self._is_gone(each.name, each.uid)]
+            return not left
+
+        if not self._watch.wait(none_left, GONE_SECONDS):
+            logger.warning("%d pods do not go: %s", len(left), ", ".join(each.name for each in left))
 
     def _wait_gone(self, name: str, uid: str, *, wait: bool) -> None:
         if wait and not self._watch.wait(lambda: self._is_gone(name, uid), GONE_SECONDS):

@@ -263,12 +263,10 @@ class K8sProvider:
             self._cluster.close()
 
     def _remove_all(self, slots: list[PodSlot]) -> None:
-        """All are asked first, then waited for."""
-        if self._pods is None:
-            return
-        for wait in (False, True):
-            for held in slots:
-                self._pods.discard_quietly(held.pod, held.fence, wait=wait)
+        """All are asked first, then waited for together."""
+        pods = self._pods
+        if pods is not None:
+            pods.wait_gone([held.pod for held in slots if pods.discard_quietly(held.pod, held.fence, wait=False)])
 
     # ---- their pods
 
