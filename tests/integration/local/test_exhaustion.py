@@ -114,7 +114,8 @@ class TestKernelObjects:
 
 class TestProcesses:
     def test_a_fork_bomb_meets_its_limit_and_can_be_removed(self, client: KeeperClient, guest: Guest) -> None:
-        guest.start("bash", "-c", "bomb() { bomb | bomb & }; bomb; sleep 1000")
+        # Not before the answer has been sent: that may need a thread.
+        guest.start("bash", "-c", "sleep 2; bomb() { bomb | bomb & }; bomb; sleep 1000")
         eventually(lambda: len(family(guest.kept.pid)) > SMALL.processes // 2, 30)
         for _ in range(20):
             assert len(family(guest.kept.pid)) <= SMALL.processes + 8
@@ -135,7 +136,7 @@ class TestProcesses:
 
     def test_a_neighbour_can_still_start_processes(self, client: KeeperClient) -> None:
         with desktop(client) as neighbour, desktop(client) as guest:
-            guest.start("bash", "-c", "while :; do sleep 1000 & done")
+            guest.start("bash", "-c", "sleep 2; while :; do sleep 1000 & done")
             eventually(lambda: len(family(guest.kept.pid)) > SMALL.processes // 2, 30)
             assert neighbour.run("sh", "-c", "for i in 1 2 3 4 5; do sleep 0 & done; wait")["returncode"] == 0
 
