@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from backend.domain import registry
 from backend.services import events
+from tests.factories.k8s_place import Place, light_place
 from tests.factories.records import World, emptied
 from tests.fakes.kubernetes.cluster import FakeCluster, fake_cluster
 from worker.database import Database
@@ -50,3 +52,11 @@ def cluster(fake: FakeCluster, tmp_path: Path) -> Iterator[Kubernetes]:
     found = connect(str(fake.kubeconfig(tmp_path / "kubeconfig")), NAMESPACE)
     yield found
     found.close()
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    """A fake cluster whose pods run the real supervisor, with guests that only answer."""
+    registry.load()
+    with light_place(tmp_path) as made:
+        yield made

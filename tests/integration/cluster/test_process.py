@@ -8,10 +8,9 @@ import pytest
 from sqlalchemy import func, select
 
 from backend.db.models import Attempt, Episode, Node, Run, Slot, Worker
-from backend.domain import registry
 from backend.domain.run import Budget
 from tests.factories.claims import infeasible_task
-from tests.factories.k8s_place import NAMESPACE, Place, light_place
+from tests.factories.k8s_place import NAMESPACE, Place
 from tests.factories.light_guest import SCREEN
 from tests.factories.records import World, world
 from tests.fakes.kubernetes.behaviours import slow_start
@@ -24,13 +23,6 @@ from worker.k8s.official import connect
 CLUSTER = f"{NAMESPACE}/deskarena"
 
 pytestmark = [pytest.mark.stack, pytest.mark.timeout(400)]
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Iterator[Place]:
-    registry.load()
-    with light_place(tmp_path) as made:
-        yield made
 
 
 @pytest.fixture

@@ -11,14 +11,13 @@ from sqlalchemy.orm import Session
 
 from backend.config import Settings
 from backend.db.models import Node, Slot
-from backend.domain import registry
 from backend.domain.errors import ClusterLost
 from backend.domain.nodes import NodeSeen, NodeState
 from backend.domain.ports import DesktopSpec
 from backend.domain.slots import SlotRef
 from backend.services import nodes
 from backend.web.app import create_app
-from tests.factories.k8s_place import Place, light_place
+from tests.factories.k8s_place import Place
 from tests.factories.light_guest import SCREEN
 from tests.factories.records import World
 from tests.fakes.kubernetes.behaviours import image_pull_back_off
@@ -29,13 +28,6 @@ from worker.troubles import Troubles
 
 WORDS = "no such repository on this shelf"
 SPEC = DesktopSpec(screen=SCREEN)
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Iterator[Place]:
-    registry.load()
-    with light_place(tmp_path) as made:
-        yield made
 
 
 @pytest.fixture
