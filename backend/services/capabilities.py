@@ -20,6 +20,7 @@ from backend.domain.judging.config import JudgeConfig
 from backend.domain.machine_image import DEFAULT
 from backend.domain.registry import Kind
 from backend.domain.run import ImageView, RunConfig, Screen
+from backend.domain.scheduling.needs import FENCE
 from backend.services.licences import lacking
 from backend.services.requests import RunRequest
 
@@ -29,6 +30,8 @@ WITHOUT_JUDGE = "judge=none"
 _WORDS = {Kind.OBSERVATION: "observation space", Kind.ACTION_SPACE: "action space"}
 SYSTEMS = ("linux", "windows")
 """Of tasks. A worker that does not say which systems its desktops have is asked for both."""
+FENCES = frozenset({"bwrap", "bwrap_own_user"})
+"""As workers name their fences around evaluators, those with a view of files of their own."""
 REMEMBERED = timedelta(days=1)
 """While no worker is online (a restart, a night), runs are checked against those that were heard of so long ago."""
 
@@ -39,7 +42,8 @@ class Capabilities:
 
     Attributes:
         providers: by name: `{ok, reason, programs}`, `os` where the provider says which systems it runs, `images`
-            where it has several, and `slots`: `{number, reason}`.
+            where it has several, `slots`: `{number, reason}`, and `functions`: whether a worker that has it can run
+            evaluation functions in Python.
         agents: by name: `{about, schema, observation, action_space, privileged}`.
         models: by name: what the workers say of their model clients and endpoints.
         online: workers that are online now.
@@ -80,7 +84,9 @@ class Capabilities:
         missing = [name for name in task.requires if name not in programs]
         absent = f"not installed on {where}: {', '.join(missing)}" if missing else ""
         unjudged = NO_JUDGE if task.judged and not judge else ""
-        return "; ".join(filter(None, (absent, lacking(task.licences or {}, self.licences), unjudged)))
+        fenced = self.providers.get(provider, {}).get("functions", True) or not task.by_function
+        unfenced = "" if fenced else f"no worker with {provider} desktops has {FENCE}"
+        return "; ".join(filter(None, (absent, lacking(task.licences or {}, self.licences), unjudged, unfenced)))
 
     def images(self, provider: str) -> tuple[ImageOffer, ...]:
         """The provider's images; empty where it has only one kind of desktop."""
@@ -125,6 +131,15 @@ def programs_of(able: Mapping[str, Any], provider: str) -> Mapping[str, Mapping[
     return found
 
 
+def runs_functions(able: Mapping[str, Any]) -> bool:
+    """Whether a worker has a fence behind which evaluation functions in Python may run.
+
+    One of an older release that does not say which fence it has is taken to have it.
+    """
+    evaluators = able.get("evaluators")
+    return evaluators is None or evaluators.get("sandbox") in FENCES
+
+
 def _unshown(image: ImageOffer, screen: Screen | None) -> str:
     if screen is None or not image.screens or screen in image.screens:
         return ""
@@ -167,7 +182,7 @@ def _join(said: Iterable[Mapping[str, Any]], online: int) -> Capabilities:
     models: dict[str, Any] = {}
     for able in said:
         for name, offer in able.get("providers", {}).items():
-            providers[name] = _both(providers.get(name), offer)
+            providers[name] = _both(providers.get(name), {**offer, "functions": runs_functions(able)})
         for name, offer in able.get("agents", {}).items():
             if name not in agents or (agents[name].get("reason") and not offer.get("reason")):
                 agents[name] = offer
@@ -185,7 +200,7 @@ def _both(known: Mapping[str, Any] | None, offer: Mapping[str, Any]) -> dict[str
         return dict(offer)
     if not offer.get("ok"):
         return dict(known)
-    joined = dict(known)
+    joined = {**known, "functions": known["functions"] or offer["functions"]}
     for key in ("programs", "os"):
         if known.get(key) or offer.get(key):
             joined[key] = sorted({*known.get(key, ()), *offer.get(key, ())})

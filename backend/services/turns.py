@@ -20,7 +20,7 @@ from backend.domain.scheduling.order import given, rank, turns
 from backend.domain.scheduling.snapshot import Now
 from backend.domain.scheduling.waiting import unread
 from backend.services import licences, readings
-from backend.services.capabilities import images_of, programs_of
+from backend.services.capabilities import images_of, programs_of, runs_functions
 from backend.services.claimed import Chosen, RunFacts
 from backend.services.queues import now_of
 from backend.services.readings import Unreadable
@@ -42,7 +42,8 @@ def able_of(worker: Worker, provider: str) -> Able:
         system: {image: frozenset(names) for image, names in by_image.items()}
         for system, by_image in programs_of(worker.capabilities, provider).items()
     }
-    return Able(provider, programs, agents, images, f"{worker.name} (release {worker.version})")
+    named = f"{worker.name} (release {worker.version})"
+    return Able(provider, programs, agents, images, named, runs_functions(worker.capabilities))
 
 
 def needs_of(session: Session, task_set_id: UUID) -> tuple[Need, ...]:
@@ -69,7 +70,9 @@ def waits(session: Session, able: Able) -> bool:
     """Whether an episode waits that would begin if such a worker had a free slot. Locks nothing."""
     pairs = [(row, need) for row in open_to(session, able) for need in _met(session, able, row)]
     seats = licences.free(session) if any(need.licences for _, need in pairs) else {}
-    return repository.any_waits(session, [(row.id, need.id) for row, need in pairs if seated(need, seats)])
+    open_ = [(row, need) for row, need in pairs if seated(need, seats)]
+    left = [(row.id, task) for row, need in open_ for task in able.leaves(need)]
+    return repository.any_waits(session, [(row.id, need.id) for row, need in open_], left)
 
 
 def take(session: Session, able: Able, number: int, *, held: int = 0) -> list[Chosen]:
@@ -233,7 +236,9 @@ class _Taking:
 
     def _ask(self, numbers: Mapping[UUID, int], needs: Mapping[UUID, Sequence[Need]]) -> list[Begun]:
         pairs = [(run, need.id) for run in numbers for need in needs[run]]
-        return repository.take(self.session, numbers, pairs, [*self.unread, *readings.unread_tasks(numbers)])
+        fenced = [(run, task) for run in numbers for need in needs[run] for task in self.able.leaves(need)]
+        left = [*self.unread, *readings.unread_tasks(numbers), *fenced]
+        return repository.take(self.session, numbers, pairs, left)
 
     def _seated(self, run: UUID, number: int, needs: Sequence[Need]) -> list[Begun]:
         """Episodes of a run with licensed tasks, one by one: each may take the last seat."""

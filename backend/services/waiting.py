@@ -107,6 +107,7 @@ class _View:
         workers, found = self._able(run.provider), {}
         for each in episodes:
             place, need = places.get(each.id), needs.get(each.needs) if each.needs else None
+            need = need and need.of(each.task_id)
             ahead = None if place is None else place.ahead
             waiter = Waiter(each.available_at, each.reason, need, self._lacking(need))
             reason = why(waiter, stand, workers, self._time, ahead)

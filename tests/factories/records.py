@@ -44,6 +44,16 @@ def capabilities(programs: tuple[str, ...] = ("mousepad",), **providers: Mapping
     }
 
 
+def unfenced(**more: Any) -> dict[str, Any]:
+    """What one says that has no fence for evaluation functions in Python, as in a cluster's pod."""
+    return {**capabilities(), "evaluators": {"sandbox": "limits"}, **more}
+
+
+def fenced(**more: Any) -> dict[str, Any]:
+    """What one with bubblewrap says."""
+    return {**capabilities(), "evaluators": {"sandbox": "bwrap"}, **more}
+
+
 @dataclass
 class World:
     """An installation. Every method is one transaction of its own, as in the product."""

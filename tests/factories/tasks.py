@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from backend.domain.task import EvaluatorSpec, Labels, LoadedBenchmark, MetricCall, Task, TaskKey
+from backend.domain.omnibench.expression import DIALECT, FUNCTION, compile_function
+from backend.domain.task import EvaluatorSpec, Labels, LoadedBenchmark, MetricCall, Part, PartKind, Task, TaskKey
 
 
 def make_task(domain: str = "files", name: str = "rename", *, infeasible: bool = False, **labels: Any) -> Task:
@@ -14,6 +15,19 @@ def make_task(domain: str = "files", name: str = "rename", *, infeasible: bool =
         instruction=f"Do {name} in {domain}.",
         evaluator=EvaluatorSpec(calls=(call,)),
         labels=Labels(feasible=not infeasible, **labels),
+    )
+
+
+def judged_by_function(domain: str = "files", name: str = "rename", **labels: Any) -> Task:
+    """A task whose only part is judged by an evaluation function in Python, as OmniBench's files have them."""
+    source = f"def {FUNCTION}():\n    return check_clipboard_contains('x')"
+    part = Part(name="a", kind=PartKind.NODE, calls=compile_function(source, {}).calls, each_step=True)
+    return Task(
+        key=TaskKey(domain=domain, name=name),
+        dialect=DIALECT,
+        instruction=f"Do {name} in {domain}.",
+        evaluator=EvaluatorSpec(calls=(), parts=(part,), protocol=DIALECT),
+        labels=Labels(**labels),
     )
 
 

@@ -2,21 +2,25 @@
 
 from uuid import UUID
 
-from sqlalchemy import Computed, Index, UniqueConstraint, false, text
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy import ColumnClause, Computed, Index, UniqueConstraint, case, false, func, literal_column, text
+from sqlalchemy.orm import Mapped, column_property, mapped_column
 
 from backend.db.models.base import Base, Id, Json, JsonList, ref
 from backend.db.types import one_of
+from backend.domain.omnibench.expression import DIALECT, FUNCTION
 from backend.domain.task import Difficulty, DifficultySource
 
 _NEEDS = "CAST(md5(os || chr(10) || CAST(requires AS text) || chr(10) || CAST(licences AS text)) AS uuid)"
+_CALLS = f'$.evaluator ? (@.calls[*].func == "{FUNCTION}" || @.parts[*].calls[*].func == "{FUNCTION}")'
+_BY_FUNCTION: ColumnClause[str] = literal_column(f"'{_CALLS}'::jsonpath")
 
 
 class Task(Base):
     """One task. `spec` is the whole domain object; the other columns are what pages filter and count by.
 
     `judged` says that a model decides something of it, so that a run needs a judge. `needs` is equal for tasks that
-    need the same of a machine: system, programs, licences.
+    need the same of a machine: system, programs, licences. `by_function` is read out of `spec`: evaluation functions in
+    Python judge something of it, so that its worker needs a fence for them.
     """
 
     __tablename__ = "task"
@@ -33,9 +37,9 @@ class Task(Base):
     task_set_id: Mapped[UUID] = mapped_column(ref("task_set"))
     domain: Mapped[str]
     name: Mapped[str]
-    dialect: Mapped[str]
+    dialect: Mapped[str] = mapped_column()
     instruction: Mapped[str]
-    spec: Mapped[Json]
+    spec: Mapped[Json] = mapped_column()
     content_hash: Mapped[str]
     difficulty: Mapped[str | None]
     difficulty_source: Mapped[str | None]
@@ -49,6 +53,9 @@ class Task(Base):
     human_seconds: Mapped[float | None]
     human_steps: Mapped[int | None]
     needs: Mapped[UUID | None] = mapped_column(Computed(_NEEDS, persisted=True))
+    by_function: Mapped[bool] = column_property(
+        case((dialect == DIALECT, func.jsonb_path_exists(spec, _BY_FUNCTION)), else_=false())
+    )
 
     @property
     def key(self) -> str:

@@ -113,8 +113,9 @@ def validations(session: Session, task_ids: Sequence[UUID]) -> Sequence[TaskVali
 
 def task_facts(session: Session, task_set_id: UUID) -> Sequence[Task]:
     """Every task with only what the benchmark's health needs."""
-    columns = load_only(Task.id, Task.domain, Task.name, Task.feasible, Task.requires, Task.os)
-    query = select(Task).options(columns).where(Task.task_set_id == task_set_id)
+    columns = (Task.id, Task.domain, Task.name, Task.feasible, Task.requires, Task.os)
+    needed = (Task.licences, Task.judged, Task.by_function)
+    query = select(Task).options(load_only(*columns, *needed)).where(Task.task_set_id == task_set_id)
     return session.scalars(query.order_by(Task.domain, Task.name)).all()
 
 

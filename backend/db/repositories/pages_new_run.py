@@ -23,6 +23,7 @@ def tasks(session: Session, task_set_id: UUID) -> Sequence[Task]:
         Task.feasible,
         Task.licences,
         Task.judged,
+        Task.by_function,
     )
     query = select(Task).options(load_only(*columns)).where(Task.task_set_id == task_set_id)
     return session.scalars(query.order_by(Task.domain, Task.name)).all()

@@ -54,7 +54,12 @@ _LOCK = text("""
 _LOCK_FREE = text(f"{_LOCK.text} SKIP LOCKED")
 
 
-def _taking(readable: str) -> TextClause:
+_NOT_LEFT = """
+    AND (e.run_id, e.task_id) NOT IN (SELECT * FROM unnest(CAST(:left_runs AS uuid[]), CAST(:left_tasks AS uuid[])))
+"""
+
+
+def _taking(others: str) -> TextClause:
     return text(f"""
     WITH turn AS (SELECT * FROM unnest(CAST(:runs AS uuid[]), CAST(:numbers AS bigint[])) AS t(run_id, number)),
     able AS (SELECT * FROM unnest(CAST(:able_runs AS uuid[]), CAST(:needs AS uuid[])) AS n(run_id, needs)),
@@ -63,7 +68,7 @@ def _taking(readable: str) -> TextClause:
             SELECT first.id, row_number() OVER () AS place FROM (
                 SELECT each.* FROM able CROSS JOIN LATERAL (
                     SELECT e.id, e.priority, e.repeat, e.expected_seconds FROM episode e
-                    WHERE e.run_id = able.run_id AND e.needs = able.needs AND {_READY} {readable}
+                    WHERE e.run_id = able.run_id AND e.needs = able.needs AND {_READY} {others}
                     ORDER BY e.priority DESC, e.repeat, e.expected_seconds DESC, e.id LIMIT turn.number
                 ) each
                 WHERE able.run_id = turn.run_id
@@ -80,11 +85,7 @@ def _taking(readable: str) -> TextClause:
 
 
 _TAKE = _taking("")
-_TAKE_OTHERS = _taking("""
-    AND (e.run_id, e.task_id) NOT IN (
-        SELECT * FROM unnest(CAST(:unread_runs AS uuid[]), CAST(:unread_tasks AS uuid[]))
-    )
-""")
+_TAKE_OTHERS = _taking(_NOT_LEFT)
 _PUT_BACK = text("""
     UPDATE episode SET state = 'waiting', attempts_count = attempts_count - 1, reason = :reason,
         started_at = CASE WHEN attempts_count > 1 THEN started_at END
@@ -96,14 +97,20 @@ _NOTE_UNREAD = text("""
         AND NOT starts_with(reason, :unread)
 """)
 
-_ANY = text(f"""
+
+def _any(others: str) -> TextClause:
+    return text(f"""
     SELECT EXISTS (
         SELECT FROM unnest(CAST(:able_runs AS uuid[]), CAST(:needs AS uuid[])) AS able(run_id, needs)
         CROSS JOIN LATERAL (
-            SELECT e.id FROM episode e WHERE e.run_id = able.run_id AND e.needs = able.needs AND {_READY} LIMIT 1
+            SELECT e.id FROM episode e WHERE e.run_id = able.run_id AND e.needs = able.needs AND {_READY} {others}
+            LIMIT 1
         ) one
     )
-""")  # noqa: S608 - constant text
+""")  # noqa: S608 - constant texts
+
+
+_ANY, _ANY_OTHER = _any(""), _any(_NOT_LEFT)
 
 _SPENT = f"""
     used_seconds = used_seconds * exp(-{RATE} * greatest(0, extract(epoch FROM clock_timestamp() - used_at)))
@@ -239,9 +246,20 @@ def in_use_by_project(session: Session) -> dict[UUID, dict[str, int]]:
 
 def needs_of(session: Session, task_set_id: UUID) -> tuple[Need, ...]:
     """All that tasks of a set need."""
-    query = select(Task.needs, Task.os, Task.requires, Task.licences).where(Task.task_set_id == task_set_id).distinct()
+    alike = (Task.needs, Task.os, Task.requires, Task.licences)
+    functions = func.array_agg(Task.id).filter(Task.by_function).label("functions")
+    query = select(*alike, functions, func.bool_or(~Task.by_function).label("others"))
+    rows = session.execute(query.where(Task.task_set_id == task_set_id).group_by(*alike))
     return tuple(
-        Need(row.needs, row.os, frozenset(row.requires), dict(row.licences) or None) for row in session.execute(query)
+        Need(
+            row.needs,
+            row.os,
+            frozenset(row.requires),
+            dict(row.licences) or None,
+            frozenset(row.functions or ()),
+            row.others,
+        )
+        for row in rows
     )
 
 
@@ -262,17 +280,17 @@ def patience(session: Session, milliseconds: int | None) -> None:
     session.execute(text(f"SET LOCAL lock_timeout TO {how_long}"))
 
 
-def any_waits(session: Session, needs: Sequence[tuple[UUID, UUID]]) -> bool:
-    """Whether an episode with one of these (run, need) may begin now."""
+def any_waits(session: Session, needs: Sequence[tuple[UUID, UUID]], left: Sequence[tuple[UUID, UUID]] = ()) -> bool:
+    """Whether an episode with one of these (run, need) may begin now, but for those of `left`: (run, task)."""
     values = {"able_runs": [run for run, _ in needs], "needs": [need for _, need in needs]}
-    return bool(session.scalar(_ANY, values))
+    return bool(session.scalar(_ANY_OTHER if left else _ANY, values | _left(left)))
 
 
 def take(
     session: Session,
     numbers: Mapping[UUID, int],
     needs: Sequence[tuple[UUID, UUID]],
-    unread: Sequence[tuple[UUID, UUID]] = (),
+    left: Sequence[tuple[UUID, UUID]] = (),
 ) -> list[Begun]:
     """Moves the next waiting episodes to `running` and returns them, each run's in its order.
 
@@ -280,19 +298,22 @@ def take(
         session: the transaction; it holds the runs' locks.
         numbers: how many at most, by run.
         needs: (run, need) that the worker can meet.
-        unread: (run, task) whose episodes are left to others.
+        left: (run, task) whose episodes are left to others.
     """
     values = {"runs": list(numbers), "numbers": list(numbers.values())}
     values |= {"able_runs": [run for run, _ in needs], "needs": [need for _, need in needs]}
-    if unread:
-        values |= {"unread_runs": [run for run, _ in unread], "unread_tasks": [task for _, task in unread]}
     rows = sorted(
-        session.execute(_TAKE_OTHERS if unread else _TAKE, values), key=lambda row: (str(row.run_id), row.place)
+        session.execute(_TAKE_OTHERS if left else _TAKE, values | _left(left)),
+        key=lambda row: (str(row.run_id), row.place),
     )
     return [
         Begun(row.id, row.run_id, row.task_id, row.repeat, row.seed, row.attempts_count, row.needs, row.person)
         for row in rows
     ]
+
+
+def _left(left: Sequence[tuple[UUID, UUID]]) -> dict[str, Any]:
+    return {"left_runs": [run for run, _ in left], "left_tasks": [task for _, task in left]} if left else {}
 
 
 def put_back(session: Session, episode_id: UUID, reason: str) -> None:

@@ -1,8 +1,11 @@
 """What tasks need of a machine, and whether a worker's desktops have it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
+
+FENCE = "a fence for evaluation functions in Python (bubblewrap)"
+"""What a worker needs to judge by them, for people."""
 
 
 @dataclass(frozen=True)
@@ -10,14 +13,23 @@ class Need:
     """What a group of tasks needs: a system, programs on it, and seats of licences.
 
     Attributes:
-        id: equal for tasks that need the same.
+        id: equal for tasks that need the same of a machine.
         licences: seats by licence.
+        functions: tasks of the group that evaluation functions in Python judge: their worker needs a fence for them.
+        others: whether there are tasks beside these.
     """
 
     id: UUID
     os: str
     programs: frozenset[str] = frozenset()
     licences: Mapping[str, int] | None = None
+    functions: frozenset[UUID] = frozenset()
+    others: bool = True
+
+    def of(self, task: UUID) -> "Need":
+        """What one task of the group needs."""
+        mine = self.functions & {task}
+        return replace(self, functions=mine, others=not mine)
 
 
 @dataclass(frozen=True)
@@ -29,6 +41,7 @@ class Able:
         agents: that work there.
         images: of the provider; a run that names another one is for other workers.
         worker: its name and release, for people.
+        functions: whether it has a fence behind which evaluation functions in Python may run.
     """
 
     provider: str
@@ -36,15 +49,20 @@ class Able:
     agents: frozenset[str]
     images: frozenset[str] = frozenset()
     worker: str = ""
+    functions: bool = True
 
     def fits(self, agent: str, image: str | None) -> bool:
         """Whether runs of that agent, with desktops of that image, can be done at all."""
         return agent in self.agents and (image is None or image in self.images)
 
     def meets(self, need: Need, image: str | None) -> bool:
-        """Whether desktops of the image have what is needed; seats of licences are another matter."""
+        """Whether tasks of the group can be done with desktops of the image; seats of licences are another matter."""
         found = self.programs.get(need.os, {}).get(image or "")
-        return found is not None and need.programs <= found
+        return found is not None and need.programs <= found and (self.functions or need.others)
+
+    def leaves(self, need: Need) -> frozenset[UUID]:
+        """Tasks of a group that it meets, but for these: they are for workers with a fence."""
+        return frozenset() if self.functions else need.functions
 
 
 def seated(need: Need, seats: Mapping[str, int]) -> bool:

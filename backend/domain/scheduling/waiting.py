@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from backend.domain.scheduling.needs import Able, Need
+from backend.domain.scheduling.needs import FENCE, Able, Need
 
 NEVER = 9000
 """From that year on an episode is held back: it does not begin by itself."""
@@ -133,6 +133,8 @@ def _lacking(need: Need, workers: Sequence[Able], image: str | None) -> str:
     if not offered:
         return f"no worker that is online has {need.os} desktops"
     missing = min((need.programs - found for found in offered.values()), key=len)
+    if not missing:
+        return f"no worker that is online has {FENCE}"
     return f"no worker that is online has the program{'' if len(missing) == 1 else 's'} {', '.join(sorted(missing))}"
 
 

@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from backend.domain.scheduling.needs import Able, Need
+from backend.domain.scheduling.needs import FENCE, Able, Need
 from backend.domain.scheduling.waiting import Reason, Stand, Waiter, unable, why
 
 NOW = datetime(2026, 3, 1, 13, 5, tzinfo=UTC)
@@ -71,7 +71,16 @@ class TestUnable:
              "no worker that is online has linux desktops"),
             ([able("ls"), GOOD], None, ""),
             ([able("gimp", "mousepad", images=("full",))], "full", ""),
+            ([replace(GOOD, functions=False)], None, ""),
         ],
     )  # fmt: skip
     def test_says_what_nobody_has(self, workers: list[Able], image: str | None, expected: str) -> None:
         assert unable("local", "noop", image, [NEED], workers) == expected
+
+    def test_says_that_nobody_has_a_fence_for_evaluation_functions(self) -> None:
+        function, other = uuid4(), uuid4()
+        both = replace(NEED, functions=frozenset({function}))
+        poor = [replace(GOOD, functions=False), able("gimp")]
+        assert unable("local", "noop", None, [both.of(function)], poor) == f"no worker that is online has {FENCE}"
+        assert unable("local", "noop", None, [both.of(other)], poor) == ""
+        assert unable("local", "noop", None, [both.of(function)], [*poor, GOOD]) == ""

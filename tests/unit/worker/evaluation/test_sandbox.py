@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from backend.services.capabilities import runs_functions
 from worker.evaluation.limits import OWN_UID, Limits
 from worker.evaluation.sandbox import Place, Sandbox, command, here
 
@@ -37,6 +38,7 @@ class TestCommand:
     @pytest.mark.parametrize("sandbox", list(Sandbox))
     def test_foreign_code_runs_only_where_the_hosts_files_are_out_of_sight(self, sandbox: Sandbox) -> None:
         assert ("--foreign" in built(sandbox, root=True)) is sandbox.has_view
+        assert runs_functions({"evaluators": {"sandbox": sandbox.value}}) is sandbox.has_view
 
     def test_the_environment_is_cleared(self) -> None:
         assert "--clearenv" in built(Sandbox.BWRAP, root=False)

@@ -1,0 +1,165 @@
+"""Tasks judged by evaluation functions in Python: only workers with a fence for them get their episodes."""
+
+from collections import Counter
+
+import pytest
+from sqlalchemy import select
+
+from backend.db.models import Episode, Run, Task, Worker
+from backend.domain.scheduling.needs import Need
+from backend.services import claims, pages_benchmarks, runs, turns
+from backend.services.pages_abilities import abilities
+from backend.services.pages_forecast import forecast
+from backend.services.requests import RunRequest
+from backend.services.waiting import concurrency_of, explain
+from tests.factories.records import World, fenced, unfenced
+from tests.factories.tasks import judged_by_function, make_benchmark, make_task
+from tests.integration.services.test_licences import PHOTOSHOP, seats
+
+WHY_NOT = "no worker with local desktops has a fence for evaluation functions in Python (bubblewrap)"
+WAITS = "no worker that is online has a fence for evaluation functions in Python (bubblewrap)"
+FUNCTIONS, OTHERS = ("f0", "f1", "f2"), ("o0", "o1")
+
+
+@pytest.fixture
+def mixed(installation: World) -> World:
+    """An installation with a benchmark of tasks of both kinds that need the same of a machine."""
+    tasks = [judged_by_function(name=name) for name in FUNCTIONS] + [make_task(name=name) for name in OTHERS]
+    installation.benchmark(make_benchmark(*tasks))
+    return installation
+
+
+def states(world: World, run: Run) -> dict[str, tuple[str, str]]:
+    """State and reason of a run's episodes, by task."""
+    query = select(Task.name, Episode.state, Episode.reason).join(Episode, Episode.task_id == Task.id)
+    with world.work() as session:
+        rows = session.execute(query.where(Episode.run_id == run.id)).all()
+    return {row.name: (row.state, row.reason) for row in rows}
+
+
+def names(world: World, worker: Worker, number: int = 9) -> Counter[str]:
+    """Tasks of the episodes that the worker is given."""
+    return Counter(claim.task.key.name for claim in world.do(claims.claim_many, worker.id, "local", number))
+
+
+def why(world: World, run: Run) -> dict[str, str]:
+    with world.work() as session:
+        rows = session.scalars(select(Episode).where(Episode.run_id == run.id)).all()
+        found = explain(session, rows)
+        return {session.get_one(Task, row.task_id).name: found[row.id].sentence for row in rows if row.id in found}
+
+
+class TestSubmission:
+    def test_is_not_runnable_where_no_worker_has_the_fence(self, mixed: World) -> None:
+        mixed.worker(capabilities=unfenced())
+        expected = dict.fromkeys(FUNCTIONS, ("not_runnable", WHY_NOT)) | dict.fromkeys(OTHERS, ("waiting", ""))
+        assert states(mixed, mixed.submit()) == expected
+
+    @pytest.mark.parametrize("order", [1, -1])
+    def test_runs_where_one_has_it(self, mixed: World, order: int) -> None:
+        for number, capabilities in enumerate([fenced(), unfenced()][::order]):
+            mixed.worker(f"w{number}", node=f"n{number}", pid=number + 1, capabilities=capabilities)
+        assert {state for state, _ in states(mixed, mixed.submit()).values()} == {"waiting"}
+
+    def test_a_fence_of_a_worker_with_other_desktops_does_not_help(self, mixed: World) -> None:
+        mixed.worker(capabilities=unfenced())
+        other = {"vm": {"ok": True, "reason": "", "programs": []}}
+        mixed.worker("w2", node="n2", pid=2, slots_by_provider={"vm": 1}, capabilities=fenced(providers=other))
+        assert states(mixed, mixed.submit())["f0"] == ("not_runnable", WHY_NOT)
+
+    def test_a_worker_of_an_older_release_says_nothing_of_it_and_counts_as_able(self, mixed: World) -> None:
+        worker = mixed.worker(slots=9)
+        mixed.submit()
+        assert names(mixed, worker) == Counter([*FUNCTIONS, *OTHERS])
+
+    def test_can_be_retried_once_a_worker_has_it(self, mixed: World) -> None:
+        mixed.worker(capabilities=unfenced())
+        run = mixed.submit()
+        mixed.worker("w2", node="n2", pid=2, capabilities=fenced())
+        mixed.do(runs.retry_run, run.id)
+        assert {state for state, _ in states(mixed, run).values()} == {"waiting"}
+
+    def test_is_told_before_it(self, mixed: World) -> None:
+        mixed.worker(capabilities=unfenced())
+        found = mixed.do(forecast, RunRequest(benchmark="starter", agent="noop"))
+        assert (found.tasks, found.reasons) == (len(OTHERS), [(WHY_NOT, len(FUNCTIONS))])
+        assert {task for task, _ in found.not_runnable} == {f"files/{name}" for name in FUNCTIONS}
+
+
+class TestScheduler:
+    def test_only_the_worker_with_the_fence_gets_them(self, mixed: World) -> None:
+        without = mixed.worker(slots=9, capabilities=unfenced())
+        having = mixed.worker("w2", slots=9, node="n2", pid=2, capabilities=fenced())
+        mixed.submit()
+        assert names(mixed, without) == Counter(OTHERS)
+        with mixed.work() as session:
+            assert not turns.waits(session, turns.able_of(session.get_one(Worker, without.id), "local"))
+            assert turns.waits(session, turns.able_of(session.get_one(Worker, having.id), "local"))
+        assert names(mixed, having) == Counter(FUNCTIONS)
+
+    def test_they_keep_nothing_back_that_comes_after_them(self, mixed: World) -> None:
+        mixed.worker("w2", node="n2", pid=2, capabilities=fenced())
+        without = mixed.worker(slots=1, capabilities=unfenced())
+        mixed.submit()
+        mixed.in_order()
+        assert names(mixed, without, 1) == Counter(OTHERS[:1])
+
+    def test_a_task_set_of_nothing_else(self, installation: World) -> None:
+        installation.benchmark(make_benchmark(*(judged_by_function(name=name) for name in FUNCTIONS)))
+        having = installation.worker(slots=9, capabilities=fenced())
+        without = installation.worker("w2", slots=9, node="n2", pid=2, capabilities=unfenced())
+        installation.submit()
+        assert names(installation, without) == Counter()
+        assert names(installation, having) == Counter(FUNCTIONS)
+
+    def test_a_licence_is_no_way_around_it(self, installation: World) -> None:
+        tasks = [judged_by_function(name="f0", licences=PHOTOSHOP), make_task(name="o0", licences=PHOTOSHOP)]
+        seats(installation, "Photoshop", 5)
+        installation.benchmark(make_benchmark(*tasks))
+        having = installation.worker(slots=9, capabilities=fenced())
+        without = installation.worker("w2", slots=9, node="n2", pid=2, capabilities=unfenced())
+        installation.submit()
+        assert names(installation, without) == Counter(["o0"])
+        assert names(installation, having) == Counter(["f0"])
+
+
+class TestWaiting:
+    def test_says_it_where_only_workers_without_are_online(self, mixed: World) -> None:
+        having = mixed.worker(slots=9, capabilities=fenced())
+        run = mixed.submit()
+        mixed.worker("w2", node="n2", pid=2, capabilities=unfenced())
+        assert set(why(mixed, run).values()) == {"it is about to begin"}
+        mixed.do(claims.drain, having.id)
+        told = why(mixed, run)
+        assert {told[name] for name in FUNCTIONS} == {WAITS}
+        assert all(told[name] != WAITS for name in OTHERS)
+
+    def test_says_that_a_run_of_nothing_else_can_have_none(self, installation: World) -> None:
+        installation.benchmark(make_benchmark(judged_by_function()))
+        having = installation.worker(capabilities=fenced())
+        run = installation.submit()
+        installation.worker("w2", node="n2", pid=2, capabilities=unfenced())
+        installation.do(claims.drain, having.id)
+        found = installation.do(concurrency_of, run.id)
+        assert found is not None
+        assert found.words == f"0 of 2 slots: {WAITS}"
+
+
+class TestPages:
+    def test_a_benchmark_counts_them(self, mixed: World) -> None:
+        mixed.worker(capabilities=unfenced())
+        with mixed.work() as session:
+            task_set_id = session.scalars(select(Task.task_set_id)).first()
+            assert task_set_id is not None
+            health = pages_benchmarks._health(session, task_set_id, abilities(session))
+        assert health.not_runnable == [(WHY_NOT, len(FUNCTIONS))]
+
+
+class TestNeedsOf:
+    def test_tells_the_two_kinds_apart(self, mixed: World) -> None:
+        with mixed.work() as session:
+            tasks = session.scalars(select(Task)).all()
+            assert {task.name for task in tasks if task.by_function} == set(FUNCTIONS)
+            (need,) = turns.needs_of(session, tasks[0].task_set_id)
+            functions = frozenset(task.id for task in tasks if task.by_function)
+            assert need == Need(tasks[0].needs, "linux", functions=functions)  # type: ignore[arg-type]
