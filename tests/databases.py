@@ -7,10 +7,17 @@ some 50 ms. Parallel test processes have servers of their own and so cannot meet
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import enumerate as threads
+from typing import Any, cast
 
-from sqlalchemy import create_engine, make_url, text
+import psycopg
+from sqlalchemy import Engine, create_engine, event, make_url, text
+from sqlalchemy.exc import DisconnectionError
+from sqlalchemy.pool import QueuePool
 
 from backend.db.migrate import upgrade
+from backend.db.session import make_engine
+from tests.waiting import until
 
 TEMPLATE = "migrated"
 
@@ -57,3 +64,34 @@ def empty(url: str) -> Iterator[str]:
         yield renamed(url, name)
     finally:
         run_as_owner(url, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@contextmanager
+def engine_on(url: str, *, pool_size: int = 10) -> Iterator[Engine]:
+    """An engine whose connections are all closed at the end, also those that threads of the test still work with.
+
+    What still works then may finish its transaction and finds the database away afterwards. Without that, a connection
+    that comes back too late is closed by nobody, and blamed on a later test.
+    """
+    engine = make_engine(url, pool_size=pool_size)
+    try:
+        yield engine
+    finally:
+        _close(engine)
+
+
+def _close(engine: Engine) -> None:
+    pool = cast("QueuePool", engine.pool)
+
+    def refuse(*_: Any) -> None:
+        raise psycopg.OperationalError("the test has ended")
+
+    def give_no_more(*_: Any) -> None:
+        raise DisconnectionError("the test has ended")
+
+    event.listen(engine, "do_connect", refuse)
+    event.listen(engine, "checkout", give_no_more)
+    try:
+        until(lambda: not pool.checkedout(), what=f"nobody works with the database any more: {threads()}")
+    finally:
+        engine.dispose()

@@ -93,6 +93,7 @@ class Dispatcher:
         self._hindrance = ""
         self._info: WorkerInfo | None = None
         self._news_rest, self._look_again_at, self._outdated = NEWS_REST, 0.0, False
+        self._news: Thread | None = None
         self._thread = Thread(target=self._run, name="dispatcher", daemon=True)
 
     def start(self) -> None:
@@ -149,6 +150,8 @@ class Dispatcher:
         self._heart.stop()
         self._chores.stop()
         self._troubles.stop()
+        if self._news is not None:
+            self._news.join(max(0.0, deadline - time.monotonic()))
         self._tell(recovery.sign_off)
         for tools in self._works.tools.values():
             tools.provider.close()
@@ -179,13 +182,22 @@ class Dispatcher:
         if worker_id is None:
             self._register()
         elif time.monotonic() >= self._look_again_at:
-            self._look_again_at, self._outdated = math.inf, False
-            # Apart: trying the machine out may take long, and must not keep work waiting.
-            Thread(target=self._look_again, args=(worker_id,), name="news", daemon=True).start()
+            self._begin_to_look_again(worker_id)
         self._store.answers.look()
         for provider in self._works.tools:
             while self._can_begin(provider) and self._take(provider, min(AT_ONCE, self._free(provider))):
                 pass
+
+    def _begin_to_look_again(self, worker_id: UUID) -> None:
+        """In a thread of its own: trying the machine out may take long, and must not keep work waiting."""
+        self._look_again_at, self._outdated = math.inf, False
+        news = Thread(target=self._look_again, args=(worker_id,), name="news", daemon=True)
+        try:
+            news.start()
+        except RuntimeError:  # The machine allows no more threads now; it may later.
+            self._look_again_at = time.monotonic() + NEWS_REST
+            raise
+        self._news = news
 
     def _look_again(self, worker_id: UUID) -> None:
         """What can be done here changes: somebody makes an image, installs a program, mends what did not work."""
@@ -206,7 +218,7 @@ class Dispatcher:
 
     def _tell_news(self, worker_id: UUID, info: WorkerInfo) -> None:
         self._news_rest = min(LONGEST_REST, self._news_rest * 2)
-        if info != self._info:
+        if info != self._info and not self._draining.is_set():
             self._news_rest = NEWS_REST
             self._database.once(lambda session: claims.update_worker(session, worker_id, info))
             self._info = info

@@ -10,7 +10,7 @@ from sqlalchemy import delete, update
 from sqlalchemy.orm import Session
 
 from backend.db.models import Actor, Base, Episode, Project, Run, Worker
-from backend.db.session import SessionFactory, make_engine, session_factory, unit_of_work
+from backend.db.session import SessionFactory, session_factory, unit_of_work
 from backend.domain.episode import EndedBy
 from backend.domain.errors import FailureClass
 from backend.domain.score import Evaluation
@@ -25,6 +25,7 @@ from backend.services.projects import actor_for, default_project
 from backend.services.requests import RunRequest
 from backend.services.runs import submit_run
 from backend.services.workers import WorkerInfo, register_worker
+from tests.databases import engine_on
 from tests.factories.tasks import make_benchmark
 from tests.fakes.store import MemoryStore
 
@@ -185,11 +186,8 @@ def stored(session: Session, store: MemoryStore, data: bytes) -> str:
 @contextmanager
 def world(url: str) -> Iterator[World]:
     """An installation in the database at `url`."""
-    engine = make_engine(url, pool_size=30)
-    try:
+    with engine_on(url, pool_size=30) as engine:
         yield World(session_factory(engine))
-    finally:
-        engine.dispose()
 
 
 @contextmanager

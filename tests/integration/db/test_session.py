@@ -9,13 +9,13 @@ from sqlalchemy.orm import Session
 from backend.db.models import Project
 from backend.db.session import SessionFactory, after_commit, make_engine, psycopg_url, session_factory, unit_of_work
 from backend.domain.errors import Unavailable
+from tests.databases import engine_on
 
 
 @pytest.fixture
 def factory(fresh_database: str) -> Iterator[SessionFactory]:
-    engine = make_engine(fresh_database)
-    yield session_factory(engine)
-    engine.dispose()
+    with engine_on(fresh_database) as engine:
+        yield session_factory(engine)
 
 
 class TestUnitOfWork:

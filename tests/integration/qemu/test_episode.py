@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from backend.config import Settings
-from backend.db.session import make_engine, session_factory
+from backend.db.session import session_factory
 from backend.domain import registry
 from backend.domain.ports import OpenDesktop
 from backend.domain.registry import COMMON, Kind
+from tests.databases import engine_on
 from tests.factories.claims import infeasible_task
 from tests.factories.own_machines import machine_of, machines
 from tests.factories.records import World
@@ -42,9 +43,8 @@ def lying(how: str) -> Callable[[OpenDesktop], None]:
 
 @pytest.fixture
 def world(fresh_database: str) -> Iterator[World]:
-    engine = make_engine(fresh_database)
-    yield World(session_factory(engine))
-    engine.dispose()
+    with engine_on(fresh_database) as engine:
+        yield World(session_factory(engine))
 
 
 @pytest.fixture

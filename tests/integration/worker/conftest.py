@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 
 from backend.config import Settings
-from backend.db.session import make_engine, session_factory
+from backend.db.session import session_factory
 from backend.domain import registry
 from backend.domain.ports import Provider
 from backend.domain.registry import COMMON, Kind
+from tests.databases import engine_on
 from tests.factories.records import World
 from tests.fakes.patient_agent import PatientAgent
 from tests.integration.worker.in_process import InProcessWorker
@@ -18,9 +19,8 @@ from tests.integration.worker.in_process import InProcessWorker
 @pytest.fixture
 def world(fresh_database: str) -> Iterator[World]:
     """An empty installation."""
-    engine = make_engine(fresh_database)
-    yield World(session_factory(engine))
-    engine.dispose()
+    with engine_on(fresh_database) as engine:
+        yield World(session_factory(engine))
 
 
 @pytest.fixture

@@ -178,46 +178,6 @@ class TestStopped:
         assert finished(world, run.id)[0].state == "scored"
 
 
-class TestNews:
-    def test_what_was_installed_meanwhile_is_told_and_attempts_go_on(
-        self,
-        world: World,
-        start_worker: StartWorker,
-        patient: type[PatientAgent],
-        monkeypatch: pytest.MonkeyPatch,
-    ) -> None:
-        monkeypatch.setattr("worker.dispatcher.LONGEST_REST", 0.1)
-        world.benchmark(benchmark_of())
-        worker = start_worker()
-        run = submit(world, "patient")
-        worker.dispatcher.wake()
-        assert patient.waiting.wait(20.0)
-        worker.provider.programs = ("mousepad", "gimp")
-
-        def programs() -> list[str]:
-            with world.work() as session:
-                (row,) = session.scalars(select(Worker))
-                return list(row.capabilities["providers"]["fake"]["programs"])
-
-        until(lambda: programs() == ["gimp", "mousepad"], what="the worker says what it has now")
-        patient.go.set()
-        (episode,) = finished(world, run.id)
-        assert [attempt.state for attempt in attempts(world, episode.id)] == ["scored"]
-
-    def test_what_comes_soon_after_the_start_is_told_soon(
-        self, world: World, start_worker: StartWorker, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr("worker.dispatcher.NEWS_REST", 0.1)
-        worker = start_worker()
-        worker.provider.programs = ("gimp",)
-
-        def programs() -> list[str]:
-            with world.work() as session:
-                return list(session.scalars(select(Worker)).one().capabilities["providers"]["fake"]["programs"])
-
-        until(lambda: programs() == ["gimp"], what="the worker says what it has now")
-
-
 class FakeCluster(FakeProvider):
     """Slots that are said to be a cluster's, which may be `gone`; `asked` how often what it can do."""
 

@@ -1,0 +1,99 @@
+"""A worker looks again at what it can do, and tells what has changed."""
+
+from collections.abc import Callable
+from threading import Event, Thread, current_thread
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from backend.db.models import Worker
+from backend.domain.ports import Availability
+from tests.factories.records import World
+from tests.fakes.patient_agent import PatientAgent
+from tests.integration.worker.in_process import InProcessWorker, attempts, benchmark_of, finished, submit
+from tests.waiting import until
+
+StartWorker = Callable[[], InProcessWorker]
+
+
+def programs(world: World) -> list[str]:
+    """Those of the only worker's desktops, as the database knows them."""
+    with world.work() as session:
+        return list(session.scalars(select(Worker)).one().capabilities["providers"]["fake"]["programs"])
+
+
+class TestNews:
+    def test_what_was_installed_meanwhile_is_told_and_attempts_go_on(
+        self,
+        world: World,
+        start_worker: StartWorker,
+        patient: type[PatientAgent],
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        monkeypatch.setattr("worker.dispatcher.LONGEST_REST", 0.1)
+        world.benchmark(benchmark_of())
+        worker = start_worker()
+        run = submit(world, "patient")
+        worker.dispatcher.wake()
+        assert patient.waiting.wait(20.0)
+        worker.provider.programs = ("mousepad", "gimp")
+        until(lambda: programs(world) == ["gimp", "mousepad"], what="the worker says what it has now")
+        patient.go.set()
+        (episode,) = finished(world, run.id)
+        assert [attempt.state for attempt in attempts(world, episode.id)] == ["scored"]
+
+    def test_what_comes_soon_after_the_start_is_told_soon(
+        self, world: World, start_worker: StartWorker, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("worker.dispatcher.NEWS_REST", 0.1)
+        worker = start_worker()
+        worker.provider.programs = ("gimp",)
+        until(lambda: programs(world) == ["gimp"], what="the worker says what it has now")
+
+    def test_a_look_that_is_under_way_ends_with_the_worker_and_tells_nothing(
+        self, world: World, start_worker: StartWorker, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("worker.dispatcher.NEWS_REST", 0.1)
+        worker = start_worker()
+        looking: list[Thread] = []
+        asked, go = Event(), Event()
+
+        def slow() -> Availability:
+            looking.append(current_thread())
+            asked.set()
+            go.wait(30.0)
+            return Availability(ok=True, programs=("gimp",))
+
+        monkeypatch.setattr(worker.provider, "availability", slow)
+        assert asked.wait(20.0)
+        stopping = Thread(target=worker.stop)
+        stopping.start()
+        until(worker.dispatcher._draining.is_set, what="the worker is being stopped")
+        go.set()
+        stopping.join(30.0)
+        assert not stopping.is_alive()
+        assert not any(thread.is_alive() for thread in looking), "it would work with what is closed"
+        assert programs(world) == ["mousepad"]
+
+    def test_a_machine_that_allows_no_thread_to_look_is_asked_again(
+        self, world: World, start_worker: StartWorker, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("worker.dispatcher.NEWS_REST", 0.1)
+        refused: list[Thread] = []
+
+        def one(*, name: str, **more: Any) -> Thread:
+            thread = Thread(name=name, **more)
+            if name == "news" and not refused:
+                refused.append(thread)
+                monkeypatch.setattr(thread, "start", no_thread)
+            return thread
+
+        def no_thread() -> None:
+            raise RuntimeError("can't start new thread")
+
+        monkeypatch.setattr("worker.dispatcher.Thread", one)
+        worker = start_worker()
+        until(lambda: refused, what="a look was to begin")
+        worker.provider.programs = ("gimp",)
+        until(lambda: programs(world) == ["gimp"], what="the worker says what it has now")
