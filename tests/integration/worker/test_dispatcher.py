@@ -75,7 +75,7 @@ class TestRun:
         worker.dispatcher.wake()
         finished(world, run.id)
         until(lambda: all(lease.released_at for lease in leases(world)))
-        assert len(leases(world)) <= 3
+        assert len(leases(world)) < 6, "not one for each"
         assert worker.provider.unprepared
 
     def test_two_runs_share_two_slots(
