@@ -122,18 +122,26 @@ class _Taking:
     locked: dict[UUID, Row[Any]] = field(default_factory=dict)
     facts: dict[UUID, RunFacts] = field(default_factory=dict)
     without: set[UUID] = field(default_factory=set)
+    passed: set[UUID] = field(default_factory=set)
     unread: set[tuple[UUID, UUID]] = field(default_factory=set)
     _seats: dict[str, int] | None = None
 
     def do(self, number: int) -> None:
         """Takes episodes until there are so many, or nothing may be taken any more."""
+        passed: set[UUID] = set()
         while len(self.taken) < number:
-            wanted = Counter(turns(self.now, number - len(self.taken), self.without))
-            if not wanted:
+            wanted = Counter(turns(self.now, number - len(self.taken), self.without | passed))
+            if not wanted and not passed:
                 break
-            self._lock(wanted)
+            if not wanted:
+                passed.clear()
+                continue
+            passed |= self._lock(wanted)
             held = {run: count for run, count in wanted.items() if run in self.locked}
+            before = len(self.taken)
             self._take(held)
+            if len(self.taken) > before:
+                passed.clear()  # Others had their turns; what is left may be theirs.
 
     def _read(self, row: Row[Any]) -> None:
         """What is needed of a run, or that this release cannot read it: it is left to others."""
@@ -147,13 +155,19 @@ class _Taking:
             queued, human = row.state == RunState.QUEUED, self.rows[row.id].human
             self.facts[row.id] = RunFacts(row.project_id, row.task_set_id, config, queued=queued, human=human)
 
-    def _lock(self, wanted: Mapping[UUID, int]) -> None:
-        """Locks the runs; those that somebody else holds are left out, or waited for if nobody else is as urgent."""
+    def _lock(self, wanted: Mapping[UUID, int]) -> set[UUID]:
+        """Locks the runs. Those that somebody else holds are passed over once if another is as urgent, or waited for.
+
+        Returns:
+            The runs that are passed over until others had their turns.
+        """
         new = [run for run in wanted if run not in self.locked]
         self._note(repository.lock_runs(self.session, new) if new else [])
-        for run in new:
-            if run not in self.locked and (self._equalled(run, wanted) or not self._waited_for(run)):
-                self.without.add(run)
+        away = [run for run in new if run not in self.locked]
+        passed = {run for run in away if run not in self.passed and self._equalled(run, wanted)}
+        self.passed |= passed
+        self.without |= {run for run in away if run not in passed and not self._waited_for(run)}
+        return passed
 
     def _equalled(self, run: UUID, wanted: Mapping[UUID, int]) -> bool:
         """Whether another run that may have one more slot is as urgent as this one."""

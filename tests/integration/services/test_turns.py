@@ -228,6 +228,32 @@ class TestAtOnce:
             session.commit()
             assert waiting.result() == {held.id: 2}
 
+    def test_a_run_that_is_held_for_a_moment_has_its_share_of_the_slots_of_one_transaction(
+        self, queued: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(turns, "PATIENCE_MS", 10_000)
+        worker, held, other = queued.worker(slots=4), queued.submit(), queued.submit()
+        with ThreadPoolExecutor(1) as pool, queued.work() as session:
+            session.execute(text("SELECT FROM run WHERE id = :id FOR UPDATE"), {"id": held.id})
+            waiting = pool.submit(owners, queued, worker, 4)
+            until(lambda: queued.do(_blocked))
+            session.commit()
+            assert waiting.result() == {held.id: 2, other.id: 2}
+
+    def test_a_run_that_is_held_for_a_moment_is_waited_for_where_the_other_has_no_episode_for_this_worker(
+        self, queued: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(turns, "PATIENCE_MS", 10_000)
+        worker, held, other = queued.worker(slots=4), queued.submit(), queued.submit()
+        with queued.work() as session:
+            session.execute(text("UPDATE episode SET needs = NULL WHERE run_id = :id"), {"id": other.id})
+        with ThreadPoolExecutor(1) as pool, queued.work() as session:
+            session.execute(text("SELECT FROM run WHERE id = :id FOR UPDATE"), {"id": held.id})
+            waiting = pool.submit(owners, queued, worker, 2)
+            until(lambda: queued.do(_blocked) or waiting.done())
+            session.commit()
+            assert waiting.result() == {held.id: 2}
+
     def test_the_only_run_is_waited_for_a_moment_then_left(self, queued: World) -> None:
         worker, run = queued.worker(slots=4), queued.submit()
         with queued.work() as session:

@@ -13,7 +13,7 @@ from backend.db.models import Worker
 from backend.domain.errors import ClusterLost
 from backend.domain.ports import Availability
 from backend.domain.ports_cluster import InCluster
-from backend.services import claims
+from backend.services import claims, turns
 from backend.services.runs import cancel_run, get_run
 from backend.services.waiting import concurrency_of
 from tests.factories.claims import infeasible_task, note_task
@@ -79,8 +79,9 @@ class TestRun:
         assert worker.provider.unprepared
 
     def test_two_runs_share_two_slots(
-        self, world: World, start_worker: StartWorker, patient: type[PatientAgent]
+        self, world: World, start_worker: StartWorker, patient: type[PatientAgent], monkeypatch: pytest.MonkeyPatch
     ) -> None:
+        monkeypatch.setattr(turns, "PATIENCE_MS", 10_000)  # However long a roll-up of one of them takes.
         world.benchmark(benchmark_of(*[note_task(f"n-{number}") for number in range(3)]))
         worker = start_worker()
         runs = submit_together(world, "patient", "patient")
