@@ -34,9 +34,7 @@ from worker.containers import Engine
 from worker.control import HandControl
 from worker.database import Database
 from worker.dispatcher import Works
-from worker.evaluation.code import compiled_folder
 from worker.evaluation.judge import Judge
-from worker.evaluation.sandbox import here
 from worker.eyes import Detectors, WorkerEyes
 from worker.health import health_limits
 from worker.hold import Hold
@@ -55,11 +53,11 @@ T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 
-def assemble(settings: Settings, database: Database, store: ArtifactStore) -> Works:
+def assemble(settings: Settings, database: Database, store: ArtifactStore, judge: Judge) -> Works:
     """All that the dispatcher of this process works with. Loads every plug-in; asks neither database nor broker."""
     registry.load(*PLUGINS)
     providers = {name: registry.lookup(Kind.PROVIDER, name)(settings) for name in registry.names(Kind.PROVIDER)}
-    return works_of(settings, database, store, providers, Judge(place=here(compiled_folder(settings.data))))
+    return works_of(settings, database, store, providers, judge)
 
 
 def works_of(
@@ -166,6 +164,7 @@ def describe(
     counter = counter or SlotCounter(settings)
     offers = {name: provider.availability() for name, provider in providers.items()}
     slots = {name: _slots(providers[name], counter, name, offer) for name, offer in offers.items() if offer.ok}
+    judge.make_room(_of_desktops(providers, offers, slots))
     engine = Engine()
     engine.sweep()  # A worker that died may have left containers behind.
     unable = {CONTAINER: engine.why_not()}
@@ -211,6 +210,14 @@ def _slots(provider: Provider, counter: SlotCounter, name: str, offer: Availabil
     return counter(name, offer.need)
 
 
+def _of_desktops(
+    providers: Mapping[str, Provider], offers: Mapping[str, Availability], slots: Mapping[str, Count]
+) -> int:
+    """Bytes that desktops of this machine take of it at most; those of a cluster take none. They share the machine."""
+    here = [name for name in slots if not isinstance(providers[name], InCluster)]
+    return max((slots[name].number * offers[name].need.memory for name in here), default=0)
+
+
 def _cluster(provider: Provider, offer: Availability) -> dict[str, str]:
     """Whose slots they are; nothing where they are this machine's."""
     return {"cluster": provider.cluster} if offer.ok and isinstance(provider, InCluster) else {}
@@ -239,9 +246,9 @@ def _about(agent: Any) -> dict[str, Any]:
     }
 
 
-def _fence(judge: Judge) -> dict[str, str]:
+def _fence(judge: Judge) -> dict[str, Any]:
     try:
-        return {"sandbox": judge.sandbox.value}
+        return {"sandbox": judge.sandbox.value, "at_once": judge.turns.number}
     except EvaluatorFailed as error:
         logger.error("no episode can be scored here: %s", error.message)  # noqa: TRY400 - the message says it all.
         return {"sandbox": "", "reason": error.message}

@@ -6,19 +6,22 @@ from contextlib import contextmanager
 
 
 class Phases:
-    """A stop-watch per phase: `reset`, `setup`, `agent`, `action`, `settle`, `record`, `evaluation`, ..."""
+    """A stop-watch per phase: `reset`, `setup`, `agent`, `action`, `settle`, `record`, `turn`, `evaluation`, ..."""
 
     def __init__(self) -> None:
         self._seconds: dict[str, float] = {}
+        self._within = 0.0
 
     @contextmanager
     def timed(self, phase: str) -> Iterator[None]:
-        """Adds the time of the block, however it ends."""
-        before = time.monotonic()
+        """Adds the time of the block, however it ends; that of a block within it counts for its own phase only."""
+        before, beside, self._within = time.monotonic(), self._within, 0.0
         try:
             yield
         finally:
-            self.add({phase: time.monotonic() - before})
+            spent = time.monotonic() - before
+            self.add({phase: spent - self._within})
+            self._within = beside + spent
 
     def add(self, seconds: Mapping[str, float]) -> None:
         """Adds seconds that somebody else has measured."""

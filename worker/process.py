@@ -47,18 +47,23 @@ def store() -> ArtifactStore:
     return open_store(get_settings())
 
 
+@cache
+def judge() -> Judge:
+    """Finds all verdicts of this process: only so many children work at once as its memory bears."""
+    return Judge(place=here(compiled_folder(get_settings().data)))
+
+
 def start() -> None:
     """Starts the dispatcher, unless there are to be no slots. Needs neither database nor broker to be there already."""
     if get_settings().slots != 0 and not _dispatchers:
         from worker.assembly import assemble
 
-        works = assemble(get_settings(), database(), store())
+        works = assemble(get_settings(), database(), store(), judge())
         _dispatchers.append(Dispatcher(works))
         _dispatchers[0].start()
         _begin_presence(works, _dispatchers[0])
-        judge = Judge(place=here(compiled_folder(get_settings().data)))
         models = ModelRoom.of(get_settings()).models
-        _rescorers.append(Rescorer(database(), store(), judge, models, every=get_settings().poll_seconds))
+        _rescorers.append(Rescorer(database(), store(), judge(), models, every=get_settings().poll_seconds))
         _rescorers[0].start()
         _drafters.append(Drafter(database(), models, every=get_settings().poll_seconds))
         _drafters[0].start()

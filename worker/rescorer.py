@@ -1,11 +1,11 @@
 """Scores again what somebody asked for: stored evidence, a child process, no desktop."""
 
-import time
 from collections.abc import Callable
 from uuid import UUID
 
 from sqlalchemy.orm import Session
 
+from backend.db.repositories.rescores import hold_long
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.evaluate import CallEvidence
 from backend.domain.ports_kept import ArtifactStore
@@ -22,11 +22,12 @@ from worker.database import Database
 from worker.evaluation.judge import Judge
 from worker.judging import JudgeAtWork
 from worker.model_room import Waits
+from worker.phases import Phases
 from worker.reach import Once, no_judge
 
 
 class Rescorer(Asked):
-    """Takes one request after the other."""
+    """Takes one request after the other. Its evaluations wait in line with those of episodes."""
 
     def __init__(
         self, database: Database, store: ArtifactStore, judge: Judge, models: Callable[[Waits], Models], *, every: float
@@ -52,15 +53,27 @@ class Rescorer(Asked):
         taken.append(job.rescore.id)
         if job.problem:
             raise EvaluatorFailed(f"the evidence lacks what is asked for: {job.problem}")
-        before = time.monotonic()
-        evaluation, rows = self._judged(job)
-        rescore.finish(session, job, evaluation, rows, time.monotonic() - before)
+        phases = Phases()
+        with phases.timed("evaluation"):
+            evaluation, rows = self._judged(job, self._line(session, phases))
+        rescore.finish(session, job, evaluation, rows, phases.seconds()["evaluation"])
         return True
+
+    def _line(self, session: Session, phases: Phases) -> Callable[[float], None]:
+        """Waits for a turn, which is no part of the evaluation's time. The server is asked, lest it ends what idles."""
+
+        def pause(seconds: float) -> None:
+            with phases.timed("turn"):
+                self.pause(seconds)
+                self.check()
+                hold_long(session)
+
+        return pause
 
     def _fail(self, session: Session, request_id: UUID, message: str) -> None:
         rescore.fail(session, request_id, message)
 
-    def _judged(self, job: Job) -> tuple[Evaluation, list[EvidenceRow]]:
+    def _judged(self, job: Job, pause: Callable[[float], None]) -> tuple[Evaluation, list[EvidenceRow]]:
         if job.ruled is not None or job.plan is None:
             return job.ruled or _no_plan(), []
         rows: list[EvidenceRow] = []
@@ -74,7 +87,7 @@ class Rescorer(Asked):
                     result=blobs.get("result"), expected=blobs.get("expected"), notes=notes, step=step, opened=opened
                 )
             )
-        return self._judge.verdict(job.task, gathered, ended_by=job.ended_by), rows
+        return self._judge.verdict(job.task, gathered, ended_by=job.ended_by, pause=pause), rows
 
     def _asking(self, job: Job) -> Callable[[], bytes]:
         """The judge, who looks at the kept pictures; its answers are kept whatever becomes of the transaction here."""

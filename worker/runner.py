@@ -168,6 +168,11 @@ class _Attempt:
         self._hold.pause(seconds)
         self._hold.check()
 
+    def _pause_in_line(self, seconds: float) -> None:
+        """While others are evaluated: it is no part of the evaluation's own time."""
+        with self._phases.timed("turn"):
+            self._pause(seconds)
+
     def _made(self) -> OpenDesktop:
         try:
             return self._tools.provider.open(self._claim.slot, self._spec)
@@ -193,7 +198,7 @@ class _Attempt:
         """What looks at the task's parts after each step, if it has any that want it."""
         if not self._task.evaluator.stepwise:
             return None
-        self._looks = self._tools.judge.looks()
+        self._looks = self._tools.judge.looks(self._pause)
         self._watch = PartsWatch(context, self._looks.look)
         return self._watch
 
@@ -269,7 +274,9 @@ class _Attempt:
         check_room(context.desktop)
         evidence = self._evidence = self._collect(context)
         self._hold.check()
-        return self._tools.judge.verdict(self._task, evidence, self._child, ended_by=ended_by)
+        return self._tools.judge.verdict(
+            self._task, evidence, self._child, ended_by=ended_by, pause=self._pause_in_line
+        )
 
     def _collect(self, context: TaskContext) -> Sequence[CallEvidence]:
         try:

@@ -55,6 +55,7 @@ PHASES: Mapping[str, str] = {
     "settle": "waiting for the screen to settle",
     "check": "checking the task's parts",
     "record": "recording",
+    "turn": "waiting for its turn to be evaluated",
     "evaluation": "evaluation",
 }
 

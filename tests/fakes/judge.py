@@ -1,7 +1,10 @@
 """A judge that finds verdicts in this process, without fence or limits."""
 
 import tempfile
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 
 from backend.domain.episode import EndedBy
@@ -25,8 +28,8 @@ class InProcessJudge(Judge):
     def start(self) -> Child:
         raise EvaluatorFailed("verdicts are found in this process")
 
-    def looks(self) -> Looks:
-        return _InProcessLooks(self)
+    def looks(self, pause: Callable[[float], None] = time.sleep) -> Looks:
+        return _InProcessLooks(self, partial(self.turns.turn, pause))
 
     def verdict(
         self,
@@ -35,21 +38,23 @@ class InProcessJudge(Judge):
         first: Child | None = None,
         *,
         ended_by: EndedBy = EndedBy.DONE,
+        pause: Callable[[float], None] = time.sleep,
     ) -> Evaluation:
         self.asked += 1
         if self.broken is not None:
             raise self.broken
-        with tempfile.TemporaryDirectory() as folder:
+        with self.turns.turn(pause), tempfile.TemporaryDirectory() as folder:
             return evaluate(task, evidence, Path(folder), ended_by=ended_by)
 
 
 class _InProcessLooks(Looks):
-    def __init__(self, judge: InProcessJudge) -> None:
+    def __init__(self, judge: InProcessJudge, turn: Callable[[], AbstractContextManager[None]]) -> None:
         self._judge = judge
+        self._turn = turn
         self._child = None
 
     def look(self, task: Task, part: Part, evidence: Sequence[CallEvidence]) -> MetricValue:
         if self._judge.broken is not None:
             raise self._judge.broken
-        with tempfile.TemporaryDirectory() as folder:
+        with self._turn(), tempfile.TemporaryDirectory() as folder:
             return look(task, part, evidence, Path(folder))

@@ -5,7 +5,9 @@ import logging
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import IO, Any
@@ -21,8 +23,10 @@ from worker.evaluation.code import compile_ahead
 from worker.evaluation.fenced import FOLDERS, MAX_ANSWER, Fenced
 from worker.evaluation.limits import Limits
 from worker.evaluation.looks import Looks
-from worker.evaluation.sandbox import Place, Sandbox, candidates, here
+from worker.evaluation.sandbox import TEMP_BYTES, Place, Sandbox, candidates, here
+from worker.evaluation.turns import Turns, at_once
 from worker.evaluation.wire import pack
+from worker.local.room import most_memory
 
 PROBE_SECONDS = 30.0
 logger = logging.getLogger(__name__)
@@ -77,15 +81,42 @@ def remove_left_folders() -> None:
 
 
 class Judge:
-    """Finds out once how children can be fenced in here, then makes them. Safe for several threads."""
+    """Finds out once how children can be fenced in here, then makes them. Safe for several threads.
+
+    A worker has one: only so many of its children work at once as its memory bears. Those that are started ahead wait.
+
+    Attributes:
+        limits: of each child.
+        place: its code.
+        turns: of those that work.
+    """
 
     def __init__(
-        self, limits: Limits | None = None, place: Place | None = None, sandbox: Sandbox | None = None
+        self,
+        limits: Limits | None = None,
+        place: Place | None = None,
+        sandbox: Sandbox | None = None,
+        memory: int | None = None,
     ) -> None:
+        """Takes note.
+
+        Args:
+            limits: of each child.
+            place: its code.
+            sandbox: how to fence it in; None = to be tried out.
+            memory: bytes that the worker may use in all; None = what this machine allows.
+        """
         self.limits = limits or Limits()
         self.place = place or here()
+        self._memory = most_memory() if memory is None else memory
+        self.turns = Turns(1)
+        self.make_room(0)
         self._sandbox = sandbox
         self._lock = Lock()
+
+    def make_room(self, desktops: int) -> None:
+        """Leaves that many bytes to desktops that run beside the children. What works already goes on."""
+        self.turns.number = at_once(self._memory - desktops, self.limits.memory + TEMP_BYTES)
 
     @property
     def sandbox(self) -> Sandbox:
@@ -99,16 +130,20 @@ class Judge:
                 remove_left_folders()
                 self._sandbox = self._find()
                 compile_ahead(self.place)
-                logger.info("evaluators run under: %s", self._sandbox)
+                logger.info("evaluators run under: %s, %d at once", self._sandbox, self.turns.number)
             return self._sandbox
 
     def start(self) -> Child:
         """A child that makes itself ready. The caller closes it."""
         return Child(self.sandbox, self.place, self.limits)
 
-    def looks(self) -> Looks:
-        """A child that answers one look after the other while the agent works. The caller closes it."""
-        return Looks(self.sandbox, self.place, self.limits)
+    def looks(self, pause: Callable[[float], None] = time.sleep) -> Looks:
+        """A child that answers one look after the other while the agent works. The caller closes it.
+
+        Args:
+            pause: by which a look waits for its turn; may raise why it must stop.
+        """
+        return Looks(self.sandbox, self.place, self.limits, partial(self.turns.turn, pause))
 
     def verdict(
         self,
@@ -117,26 +152,35 @@ class Judge:
         first: Child | None = None,
         *,
         ended_by: EndedBy = EndedBy.DONE,
+        pause: Callable[[float], None] = time.sleep,
     ) -> Evaluation:
         """The verdict on the evidence; asked again, in a new child, as often as the policy for `evaluator` says.
+
+        Each child waits for its turn first, which uses up none of its time.
 
         Args:
             task: what was to be done.
             evidence: from `collect`, or from storage.
             first: a child that was started ahead; it is closed here.
             ended_by: what stopped the agent.
+            pause: waits so many seconds for its turn, or raises why it must stop, which goes through.
 
         Raises:
             EvaluatorFailed: no child came to a verdict. Never a score instead.
         """
         tries = 1 + RETRIES[FailureClass.EVALUATOR]
-        for number in range(1, tries + 1):
-            try:
-                return self._once(task, evidence, first if number == 1 else None, ended_by)
-            except EvaluatorFailed as error:
-                logger.warning("evaluation of %s, try %d of %d: %s", task.key, number, tries, error.message)
-                failed = error
-        raise EvaluatorFailed(f"{failed.message} ({tries} tries)")
+        try:
+            for number in range(1, tries + 1):
+                try:
+                    with self.turns.turn(pause):
+                        return self._once(task, evidence, first if number == 1 else None, ended_by)
+                except EvaluatorFailed as error:
+                    logger.warning("evaluation of %s, try %d of %d: %s", task.key, number, tries, error.message)
+                    failed = error
+            raise EvaluatorFailed(f"{failed.message} ({tries} tries)")
+        finally:
+            if first is not None:
+                first.close()  # Also where its turn never came.
 
     def _once(self, task: Task, evidence: Sequence[CallEvidence], child: Child | None, ended_by: EndedBy) -> Evaluation:
         child = child or self.start()

@@ -6,7 +6,8 @@ import os
 import selectors
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from pydantic import ValidationError
@@ -34,9 +35,23 @@ class Looks:
     Not safe for several threads: an attempt looks from one.
     """
 
-    def __init__(self, sandbox: Sandbox, place: Place, limits: Limits) -> None:
-        """Starts the child ahead, so that it imports its code while the desktop is set up."""
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        place: Place,
+        limits: Limits,
+        turn: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
+        """Starts the child ahead, so that it imports its code while the desktop is set up.
+
+        Args:
+            sandbox: how to fence it in.
+            place: its code.
+            limits: put on by itself.
+            turn: waits until it may work, and holds while it does; may raise why it must stop.
+        """
         self._made = (sandbox, place, limits)
+        self._turn = turn
         self._child: Fenced | None = Fenced(*self._made)
 
     def look(self, task: Task, part: Part, evidence: Sequence[CallEvidence]) -> MetricValue:
@@ -49,7 +64,8 @@ class Looks:
         tries = 1 + RETRIES[FailureClass.EVALUATOR]
         for number in range(1, tries + 1):
             try:
-                return self._once(task, part, evidence)
+                with self._turn():
+                    return self._once(task, part, evidence)
             except EvidenceWanted:
                 raise
             except EvaluatorFailed as error:

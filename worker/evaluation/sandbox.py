@@ -15,6 +15,8 @@ from worker.evaluation.limits import OWN_UID, Limits
 INSIDE = "/evidence"
 COMPILED = "/compiled"
 TEMP = "/tmp"  # noqa: S108 - a file system of the child's own.
+TEMP_BYTES = 2**30
+"""Of that file system; they are memory."""
 
 
 class Sandbox(StrEnum):
@@ -114,7 +116,7 @@ def _bwrap(place: Place, blobs: Path, *, own_user: bool) -> list[str]:
     return [
         *("bwrap", *unshare, *rights, "--die-with-parent", "--new-session", "--clearenv"),
         *(word for name, value in _variables(place).items() for word in ("--setenv", name, value)),
-        *(*_system(), "--dev", "/dev", "--perms", "1777", "--size", str(2**30), "--tmpfs", TEMP),
+        *(*_system(), "--dev", "/dev", "--perms", "1777", "--size", str(TEMP_BYTES), "--tmpfs", TEMP),
         *_parents(place.readable),
         *(word for path in place.readable for word in ("--ro-bind", str(path), str(path))),
         *(("--ro-bind-try", str(place.compiled), COMPILED) if place.compiled else ()),

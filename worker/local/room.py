@@ -19,6 +19,19 @@ def free_memory() -> int:
     return min(left)
 
 
+def most_memory() -> int:
+    """Bytes that this process and all that it starts may ever use: the host's, or less where a group bounds us."""
+    limits = [host_memory()[1]]
+    for place in here()["memory"]:
+        try:
+            found = _limit_of(place)
+        except OSError:
+            continue
+        if found is not None:
+            limits.append(found)
+    return min(limits)
+
+
 def room_here(data: Path) -> Room:
     """What desktops can have of this machine. Raises OSError if the data folder's disk cannot be asked."""
     folder = next(path for path in (data, *data.parents) if path.exists())
@@ -27,10 +40,15 @@ def room_here(data: Path) -> Room:
 
 def _left_in(place: Place) -> int | None:
     """What a group may still take; None where it has no limit."""
-    old, new = ("memory.limit_in_bytes", "memory.usage_in_bytes"), ("memory.max", "memory.current")
-    names = new if place.version == V2 else old
     try:
-        limit, used = (Path(place.parent, name).read_text().strip() for name in names)
+        limit = _limit_of(place)
+        used = Path(place.parent, "memory.current" if place.version == V2 else "memory.usage_in_bytes").read_text()
     except OSError:
         return None
-    return None if limit == "max" else int(limit) - int(used)
+    return None if limit is None else limit - int(used)
+
+
+def _limit_of(place: Place) -> int | None:
+    """A group's own limit; None where it has none. Raises OSError if it cannot be read."""
+    limit = Path(place.parent, "memory.max" if place.version == V2 else "memory.limit_in_bytes").read_text().strip()
+    return None if limit == "max" else int(limit)

@@ -1,14 +1,17 @@
 """A worker scores stored evidence again."""
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from uuid import UUID
 
 import pytest
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from backend.config import Settings
 from backend.db.models import Evaluation, Evidence
+from backend.db.repositories.rescores import hold_long
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.task import EvaluatorSpec, MetricCall
@@ -21,10 +24,12 @@ from tests.fakes.judge import InProcessJudge
 from tests.integration.worker.in_process import InProcessWorker, benchmark_of, finished, submit
 from tests.waiting import until
 from worker.database import Database
+from worker.evaluation.turns import LOOK_SECONDS
 from worker.model_room import ModelRoom
 from worker.rescorer import Rescorer
 
 SOLUTION = ({"type": "hello"}, {"hotkey": ["ctrl", "s"]})
+OFTEN = 10
 StartWorker = Callable[[], InProcessWorker]
 
 
@@ -164,6 +169,53 @@ class TestStopped:
         ask(world, episode)
         judge.broken = EvaluatorFailed("the worker stopped before the model answered")
         assert not rescorer.one()
+        assert (result(world).rescore.state, result(world).rescore.tries) == ("waiting", 0)
+
+
+class TestTurn:
+    """Episodes are evaluated, so that the rescorer waits in line."""
+
+    def test_its_turn_comes_and_the_wait_is_none_of_the_evaluations_time(
+        self,
+        world: World,
+        start_worker: StartWorker,
+        rescorer: Rescorer,
+        judge: InProcessJudge,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        episode = played(world, start_worker, note_task(oracle=SOLUTION))
+        ask(world, episode)
+        judge.turns.number = 1
+        heard: list[object] = []
+
+        def hear(session: Session) -> None:
+            """The server ends a transaction in which nothing is asked for long."""
+            hold_long(session)
+            heard.append(session)
+            if len(heard) == OFTEN:
+                others.close()
+
+        monkeypatch.setattr("worker.rescorer.hold_long", hear)
+        with ExitStack() as others:
+            others.enter_context(judge.turns.turn(rescorer.pause))
+            assert rescorer.one()
+        assert result(world).rescore.state == "done"
+        with world.work() as session:
+            *_, new = session.scalars(select(Evaluation).order_by(Evaluation.id))
+            assert new.seconds < len(heard) * LOOK_SECONDS
+
+    def test_a_worker_that_stops_waits_no_longer(
+        self, world: World, start_worker: StartWorker, rescorer: Rescorer, judge: InProcessJudge
+    ) -> None:
+        episode = played(world, start_worker, note_task(oracle=SOLUTION))
+        ask(world, episode)
+        judge.turns.number = 1
+        with judge.turns.turn(rescorer.pause):
+            rescorer.start()
+            rescorer.wake()
+            until(lambda: judge.asked, 20.0, what="the rescorer stands in line")
+            rescorer.stop(10.0)
+        until(lambda: not rescorer._thread.is_alive(), 10.0, what="it has ended")
         assert (result(world).rescore.state, result(world).rescore.tries) == ("waiting", 0)
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from worker.local import room
 from worker.local.cgroups import V2, Place
+from worker.local.watchdog import host_memory
 
 
 @pytest.fixture
@@ -39,3 +40,34 @@ class TestFreeMemory:
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, host: None
     ) -> None:
         assert self.in_group(monkeypatch, Place(V2, tmp_path / "absent")) == 1000
+
+
+class TestMostMemory:
+    def in_groups(self, monkeypatch: pytest.MonkeyPatch, *places: Place) -> int:
+        monkeypatch.setattr(room, "here", lambda: {"memory": list(places)})
+        return room.most_memory()
+
+    def test_the_least_limit_of_our_own_group_and_those_above_it(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, host: None
+    ) -> None:
+        own = tmp_path / "pod" / "worker"
+        own.mkdir(parents=True)
+        (own / "memory.max").write_text("max\n")
+        (own.parent / "memory.max").write_text("700\n")
+        (tmp_path / "memory.max").write_text("1500\n")
+        places = [Place(V2, folder) for folder in (own, own.parent, tmp_path, tmp_path.parent)]
+        assert self.in_groups(monkeypatch, *places) == 700
+
+    def test_version_1(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, host: None) -> None:
+        (tmp_path / "memory.limit_in_bytes").write_text("900\n")
+        assert self.in_groups(monkeypatch, Place(1, tmp_path)) == 900
+
+    def test_version_1_without_a_limit(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, host: None) -> None:
+        (tmp_path / "memory.limit_in_bytes").write_text("9223372036854771712\n")
+        assert self.in_groups(monkeypatch, Place(1, tmp_path)) == 2000
+
+    def test_without_groups_it_is_the_hosts(self, monkeypatch: pytest.MonkeyPatch, host: None) -> None:
+        assert self.in_groups(monkeypatch) == 2000
+
+    def test_of_this_machine(self) -> None:
+        assert 0 < room.most_memory() <= host_memory()[1]

@@ -1,3 +1,4 @@
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -7,11 +8,13 @@ from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.image_offers import ImageOffer
 from backend.domain.ports import Availability
+from backend.domain.ports_cluster import Trouble
 from backend.domain.slots import Need, Room
 from tests.fakes.judge import InProcessJudge
 from tests.fakes.provider import FakeProvider
 from worker.assembly import SlotCounter, describe
 from worker.evaluation.judge import Judge
+from worker.evaluation.sandbox import Sandbox
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -31,6 +34,19 @@ class Imaged(FakeProvider):
 
     def availability(self) -> Availability:
         return Availability(ok=True, images=(ImageOffer(name="debian"), ImageOffer(name="eleven", os="windows")))
+
+
+class Clustered(FakeProvider):
+    """A provider whose desktops are another machine's."""
+
+    cluster = "north"
+    desktops = 20
+
+    def away(self) -> str:
+        return ""
+
+    def troubles(self) -> Mapping[str, Trouble] | None:
+        return {}
 
 
 class TestSlotCounter:
@@ -78,9 +94,24 @@ class TestDescribe:
         assert fake["os"] == ["linux", "windows"]
         assert [image["name"] for image in fake["images"]] == ["debian", "eleven"]
 
-    def test_says_how_evaluators_are_fenced_in(self, tmp_path: Path) -> None:
+    def test_says_how_evaluators_are_fenced_in(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("worker.evaluation.judge.most_memory", lambda: 6 * 2**30)
         info = describe(Settings(data=tmp_path), {}, InProcessJudge())
-        assert info.capabilities["evaluators"] == {"sandbox": "limits"}
+        assert info.capabilities["evaluators"] == {"sandbox": "limits", "at_once": 1}
+
+    def test_evaluations_leave_room_for_the_desktops_of_this_machine(self, tmp_path: Path) -> None:
+        settings, judge = Settings(data=tmp_path), Judge(sandbox=Sandbox.LIMITS, memory=31 * 2**30)
+        assert judge.turns.number == 6
+        counter = SlotCounter(settings, lambda _: Room(memory=64 * 2**30, cores=11, disk=2**40))
+        info = describe(settings, {"fake": FakeProvider()}, judge, counter)
+        assert info.slots == {"fake": 11}
+        assert info.capabilities["evaluators"]["at_once"] == 3
+
+    def test_those_of_a_cluster_take_none(self, tmp_path: Path) -> None:
+        judge = Judge(sandbox=Sandbox.LIMITS, memory=31 * 2**30)
+        info = describe(Settings(data=tmp_path), {"fake": Clustered()}, judge)
+        assert info.slots == {"fake": 20}
+        assert info.capabilities["evaluators"]["at_once"] == 6
 
     def test_or_that_they_cannot_run(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         def nowhere(_: Judge) -> None:

@@ -1,11 +1,14 @@
 import os
 import subprocess
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
+from threading import Event, Lock, Thread
+from typing import Any
 
 import pytest
 
-from backend.domain.errors import EvaluatorFailed, FailureClass
+from backend.domain.errors import Cancelled, EvaluatorFailed, FailureClass
 from tests.unit.worker.evaluation.cases import LIMITS, place_with, said, task_with
 from tests.waiting import until
 from worker.evaluation.code import compile_ahead
@@ -98,6 +101,106 @@ class TestRepeats:
         child = judge.start()
         child.process.kill()
         assert judge.verdict(task_with("odd"), said("hello"), child).score == 1.0
+
+
+class Counted:
+    """Counts how many children work at once; each waits a little for a second one."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.most = 0
+        self._now = 0
+        self._lock = Lock()
+        self._two = Event()
+        ask = Child.ask
+
+        def counted(child: Child, *arguments: Any) -> dict[str, Any]:
+            with self:
+                return ask(child, *arguments)
+
+        monkeypatch.setattr(Child, "ask", counted)
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._now += 1
+            self.most = max(self.most, self._now)
+            if self._now > 1:
+                self._two.set()
+        self._two.wait(1.0)
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._now -= 1
+
+
+class TestTurns:
+    @pytest.mark.parametrize(("memory", "most"), [(2**30, 1), (6 * 2**30, 2)])
+    def test_no_more_children_work_at_once_than_the_memory_bears(
+        self, monkeypatch: pytest.MonkeyPatch, memory: int, most: int
+    ) -> None:
+        """One may use 1 GiB of address space and 1 GiB of files; the service itself keeps 1 GiB."""
+        sandbox, counted = found(), Counted(monkeypatch)
+        judge = Judge(LIMITS, sandbox=sandbox, memory=memory)
+        scores: list[float | None] = []
+
+        def score() -> None:
+            scores.append(judge.verdict(task_with("exact_match"), said("hello"), judge.start()).score)
+
+        threads = [Thread(target=score) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(120.0)
+        assert scores == [1.0, 1.0, 1.0]
+        assert counted.most == most
+
+    def test_a_worker_that_says_nothing_asks_its_machine(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("worker.evaluation.judge.most_memory", lambda: 11 * 2**30)
+        assert Judge().turns.number == 2
+
+    def test_a_childs_time_begins_when_its_turn_has_come(self, judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
+        judge = Judge(LIMITS, sandbox=judge.sandbox, memory=2**30)
+        child, told, ask = judge.start(), list[str](), Child.ask
+
+        def asking(child: Child, *arguments: Any) -> dict[str, Any]:
+            told.append("asked")
+            return ask(child, *arguments)
+
+        def pause(_seconds: float) -> None:
+            told.append("waited")
+            if told == ["waited"] * 3:
+                others.close()
+
+        monkeypatch.setattr(Child, "ask", asking)
+        with ExitStack() as others:
+            others.enter_context(judge.turns.turn(pause))
+            assert judge.verdict(task_with("exact_match"), said("hello"), child, pause=pause).score == 1.0
+        assert told == ["waited", "waited", "waited", "asked"]
+
+    def test_who_must_stop_waits_no_longer_and_the_child_is_closed(self, judge: Judge) -> None:
+        judge = Judge(LIMITS, sandbox=judge.sandbox, memory=2**30)
+        child = judge.start()
+
+        def stop(_seconds: float) -> None:
+            raise Cancelled("the run was cancelled")
+
+        with judge.turns.turn(stop), pytest.raises(Cancelled):
+            judge.verdict(task_with("exact_match"), said("hello"), child, pause=stop)
+        assert not child.blobs.exists()
+
+    @pytest.mark.usefixtures("once")
+    def test_a_child_that_the_kernel_takes_for_want_of_memory_has_no_verdict(
+        self, judge: Judge, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        communicate = subprocess.Popen.communicate
+
+        def taken(process: "subprocess.Popen[bytes]", *arguments: Any, **named: Any) -> Any:
+            process.kill()
+            return communicate(process, *arguments, **named)
+
+        monkeypatch.setattr(subprocess.Popen, "communicate", taken)
+        with pytest.raises(EvaluatorFailed, match="SIGKILL") as failed:
+            judge.verdict(task_with("exact_match"), said("hello"))
+        assert failed.value.failure_class is FailureClass.EVALUATOR
 
 
 class TestFence:

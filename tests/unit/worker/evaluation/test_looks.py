@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.domain.errors import EvaluatorFailed, FailureClass
+from backend.domain.errors import Cancelled, EvaluatorFailed, FailureClass
 from backend.domain.evaluators.evaluate import CallEvidence
 from backend.domain.score import Blob
 from backend.domain.task import Part, Task
@@ -36,6 +36,22 @@ class TestLook:
             first = looks._child
             assert [looks.look(task, one, said(text)).value for text in ("no", "done", "no")] == [0.0, 1.0, 0.0]
             assert looks._child is first
+        finally:
+            looks.close()
+
+    def test_each_look_waits_for_its_turn_and_gives_it_back(self) -> None:
+        def stop(_seconds: float) -> None:
+            raise Cancelled("the run was cancelled")
+
+        judge = Judge(LIMITS, sandbox=found(), memory=2**30)
+        task = task_of_parts(part("a"))
+        looks = judge.looks(stop)
+        try:
+            with judge.turns.turn(stop), pytest.raises(Cancelled):
+                looks.look(task, task.evaluator.parts[0], said("done"))
+            assert looks.look(task, task.evaluator.parts[0], said("done")).value == 1.0
+            with judge.turns.turn(stop):
+                pass
         finally:
             looks.close()
 

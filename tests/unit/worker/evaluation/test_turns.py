@@ -1,0 +1,87 @@
+from contextlib import ExitStack
+from threading import Event, Thread
+
+import pytest
+
+from backend.domain.errors import Cancelled
+from tests.waiting import until
+from worker.evaluation.turns import Turns, at_once
+
+GIB = 2**30
+
+
+class TestAtOnce:
+    @pytest.mark.parametrize(
+        ("memory", "number"), [(GIB, 1), (6 * GIB, 1), (8 * GIB, 1), (11 * GIB - 1, 1), (11 * GIB, 2), (24 * GIB, 4)]
+    )
+    def test_as_many_as_fit_beside_the_service_but_one_in_any_case(self, memory: int, number: int) -> None:
+        assert at_once(memory, 5 * GIB) == number
+
+
+class Waiting:
+    """One that asks for a turn in a thread of its own, and keeps it until it is told to go."""
+
+    def __init__(self, turns: Turns, name: str, had: list[str]) -> None:
+        self._turns, self._name, self._had = turns, name, had
+        self.asked = Event()
+        self.go = Event()
+        self._thread = Thread(target=self._run, daemon=True)
+        self._thread.start()
+        until(self.asked.is_set, what=f"{name} stands in line")
+
+    def _run(self) -> None:
+        with self._turns.turn(self._pause):
+            self._had.append(self._name)
+            self.asked.set()
+            self.go.wait(30.0)
+
+    def _pause(self, _seconds: float) -> None:
+        self.asked.set()
+        Event().wait(0.005)
+
+    def end(self) -> None:
+        self.go.set()
+        self._thread.join(30.0)
+
+
+def never(_seconds: float) -> None:
+    raise AssertionError("there is nothing to wait for")
+
+
+class TestTurns:
+    def test_so_many_do_not_wait(self) -> None:
+        turns = Turns(2)
+        with turns.turn(never), turns.turn(never):
+            pass
+        with turns.turn(never):
+            pass
+
+    def test_first_come_first_served(self) -> None:
+        turns, had = Turns(2), list[str]()
+        waiting = [Waiting(turns, name, had) for name in "abcde"]
+        assert had == ["a", "b"]
+        for at, each in enumerate(waiting):
+            each.end()
+            expected = list("abcde"[: at + 3])
+            until(lambda expected=expected: had == expected, what="the next has its turn")  # type: ignore[misc]
+
+    def test_who_must_stop_leaves_the_line(self) -> None:
+        turns = Turns(1)
+
+        def stop(_seconds: float) -> None:
+            raise Cancelled("the run was cancelled")
+
+        with ExitStack() as held:
+            held.enter_context(turns.turn(never))
+            with pytest.raises(Cancelled), turns.turn(stop):
+                pass
+        with turns.turn(never):
+            pass
+
+    @pytest.mark.parametrize("error", [Cancelled("x"), ValueError("x")])
+    def test_a_turn_ends_however_it_ends(self, error: Exception) -> None:
+        turns = Turns(1)
+        with pytest.raises(type(error)), turns.turn(never):
+            raise error
+        with turns.turn(never):
+            pass

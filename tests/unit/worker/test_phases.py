@@ -1,0 +1,26 @@
+import time
+
+import pytest
+
+from worker.phases import Phases
+
+
+class TestTimed:
+    def test_what_lies_within_counts_for_its_own_phase_only(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        clock = iter([0.0, 1.0, 3.0, 10.0, 20.0, 26.0, 30.0, 31.0])
+        monkeypatch.setattr(time, "monotonic", lambda: next(clock))
+        phases = Phases()
+        with phases.timed("evaluation"):  # from 0 to 26
+            with phases.timed("turn"):  # from 1 to 3
+                pass
+            with phases.timed("turn"):  # from 10 to 20
+                pass
+        with phases.timed("record"):  # from 30 to 31
+            pass
+        assert phases.seconds() == {"turn": 12.0, "evaluation": 14.0, "record": 1.0}
+
+    def test_however_it_ends(self) -> None:
+        phases = Phases()
+        with pytest.raises(ValueError, match="broke"), phases.timed("setup"):
+            raise ValueError("broke")
+        assert set(phases.seconds()) == {"setup"}

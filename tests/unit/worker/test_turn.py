@@ -1,0 +1,57 @@
+from collections.abc import Callable
+from contextlib import ExitStack
+
+import pytest
+
+from backend.domain import registry
+from backend.domain.errors import Cancelled, ClusterLost, DeskarenaError, LeaseLost
+from backend.domain.task import Task
+from tests.factories.claims import note_task
+from tests.unit.worker.test_runner import SOLUTION, Attempt
+from worker.evaluation.turns import LOOK_SECONDS
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _plugins() -> None:
+    registry.load()
+
+
+class TestTurn:
+    """Others are evaluated, so that the attempt waits in line."""
+
+    def waiting(self, task: Task, then: Callable[[Attempt], None]) -> Attempt:
+        """The attempt, while whose first pause in line something happens. Its turn comes by and by."""
+        attempt = Attempt(task, "oracle")
+        attempt.judge.turns.number = 1
+        pause = attempt.hold.pause
+
+        def pausing(seconds: float) -> None:
+            pause(seconds)
+            if attempt.book.moves[-1:] == ["evaluating"]:
+                then(attempt)
+                others.close()
+
+        attempt.hold.pause = pausing  # type: ignore[method-assign]
+        with ExitStack() as others:
+            others.enter_context(attempt.judge.turns.turn(pause))
+            attempt.run()
+        return attempt
+
+    def test_it_is_scored_when_its_turn_comes_and_the_wait_is_told_apart(self) -> None:
+        attempt = self.waiting(note_task(oracle=SOLUTION), lambda _: None)
+        assert attempt.book.moves == ["running", "evaluating", "scored"]
+        assert attempt.score == 1.0
+        assert attempt.book.seconds["turn"] >= LOOK_SECONDS * 0.9
+
+    @pytest.mark.parametrize(
+        ("error", "moves"),
+        [
+            (Cancelled("the run was cancelled"), ["running", "evaluating", "cancelled"]),
+            (ClusterLost("the worker was stopped"), ["running", "evaluating", "lost"]),
+            (LeaseLost("taken over"), ["running", "evaluating"]),
+        ],
+    )
+    def test_one_that_must_stop_waits_no_longer(self, error: DeskarenaError, moves: list[str]) -> None:
+        attempt = self.waiting(note_task(oracle=SOLUTION), lambda attempt: attempt.hold.stop(error))
+        assert attempt.book.moves == moves
+        assert attempt.book.evaluation is None
