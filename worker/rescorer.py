@@ -1,6 +1,7 @@
 """Scores again what somebody asked for: stored evidence, a child process, no desktop."""
 
 from collections.abc import Callable
+from functools import cached_property
 from uuid import UUID
 
 from sqlalchemy.orm import Session
@@ -46,8 +47,16 @@ class Rescorer(Asked):
         self._judge = judge
         self._models = models
 
+    @cached_property
+    def _functions(self) -> bool:
+        """Whether evaluation functions in Python can be run here."""
+        try:
+            return self._judge.sandbox.has_view
+        except EvaluatorFailed:
+            return False
+
     def _work(self, session: Session, taken: list[UUID]) -> bool:
-        job = rescore.take(session)
+        job = rescore.take(session, functions=self._functions)
         if job is None:
             return False
         taken.append(job.rescore.id)

@@ -26,7 +26,7 @@ from backend.domain.task import Task as DomainTask
 from backend.services import events, losses, validation_results
 from backend.services.artifacts import ArtifactRef
 from backend.services.benchmark_variants import task_of
-from backend.services.capabilities import capabilities, check_judge
+from backend.services.capabilities import FENCES, capabilities, check_judge
 from backend.services.episodes import counted_attempt, get_episode
 from backend.services.events import Kind
 from backend.services.evidence import Plan, plan_of, spec_of
@@ -197,12 +197,13 @@ def listing(  # noqa: PLR0913 - one keyword per thing to ask by
     return [RescoreRow(row.Rescore, row.before, row.after, row.Task, row.version) for row in found]
 
 
-def take(session: Session) -> Job | None:
+def take(session: Session, *, functions: bool = True) -> Job | None:
     """The next request that nobody works on. Its row stays locked until the transaction ends.
 
     A worker that dies in between leaves the request waiting: the server lets go of the lock with the connection.
+    `functions`: whether it can run evaluation functions in Python; if not, they are left to those that say they can.
     """
-    row = repository.next_waiting(session)
+    row = repository.next_waiting(session, None if functions else FENCES)
     if row is None:
         return None
     repository.hold_long(session)

@@ -1,6 +1,6 @@
 """Requests to score again."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -9,8 +9,8 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session, aliased
 from uuid_utils.compat import uuid7
 
-from backend.db.models import Attempt, Episode, Evaluation, Rescore, Task, TaskSet
-from backend.db.models.words import RescoreState
+from backend.db.models import Attempt, Episode, Evaluation, Rescore, Task, TaskSet, Worker
+from backend.db.models.words import RescoreState, WorkerState
 from backend.db.repositories.pages_common import AnyRow
 from backend.domain.episode import EpisodeState
 
@@ -29,11 +29,22 @@ def put(session: Session, values: dict[str, Any]) -> UUID:
     return found
 
 
-def next_waiting(session: Session) -> Rescore | None:
-    """The oldest that waits and that nobody works on, locked until the end of the transaction."""
+def next_waiting(session: Session, fences: Collection[str] | None = None) -> Rescore | None:
+    """The oldest that waits and that nobody works on, locked until the end of the transaction.
+
+    Args:
+        session: the transaction.
+        fences: evaluation functions in Python are left to workers with one of these, as long as one is online;
+            None = they are not.
+    """
     due = (Rescore.state == RescoreState.WAITING.value, Rescore.available_at <= func.now())
     query = select(Rescore).where(*due).order_by(Rescore.id).limit(1)
-    return session.scalar(query.with_for_update(skip_locked=True).execution_options(populate_existing=True))
+    if fences is not None:
+        able = Worker.capabilities["evaluators"]["sandbox"].astext.in_(fences)
+        elsewhere = select(Worker.id).where(Worker.state == WorkerState.ONLINE.value, able).exists()
+        query = query.join(Task, Task.id == Rescore.task_id).where(~and_(Task.by_function, elsewhere))
+    locking = query.with_for_update(of=Rescore, skip_locked=True)
+    return session.scalar(locking.execution_options(populate_existing=True))
 
 
 def hold_long(session: Session) -> None:

@@ -3,11 +3,11 @@
 from collections import Counter
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from backend.db.models import Episode, Run, Task, Worker
 from backend.domain.scheduling.needs import Need
-from backend.services import claims, pages_benchmarks, runs, turns
+from backend.services import claims, pages_benchmarks, rescore, runs, turns
 from backend.services.pages_abilities import abilities
 from backend.services.pages_forecast import forecast
 from backend.services.requests import RunRequest
@@ -121,6 +121,36 @@ class TestScheduler:
         installation.submit()
         assert names(installation, without) == Counter(["o0"])
         assert names(installation, having) == Counter(["f0"])
+
+
+class TestScoringAgain:
+    @pytest.fixture
+    def asked(self, installation: World) -> Worker:
+        """The worker with the fence, in an installation in which a request waits to judge such a task again."""
+        installation.benchmark(make_benchmark(judged_by_function()))
+        having = installation.worker(capabilities=fenced())
+        installation.submit()
+        claim = installation.must_claim(having)
+        installation.score(claim)
+        with installation.work() as session:
+            rescore.request(session, claim.episode_id, installation.who(session)[1])
+        return having
+
+    def test_is_for_the_worker_with_the_fence(self, installation: World, asked: Worker) -> None:
+        with installation.work() as session:
+            assert session.get_one(Worker, asked.id).state == "online"
+            assert rescore.take(session, functions=False) is None
+            assert rescore.take(session) is not None
+
+    def test_where_there_is_none_anybody_says_so(self, installation: World, asked: Worker) -> None:
+        installation.do(claims.drain, asked.id)
+        with installation.work() as session:
+            assert rescore.take(session, functions=False) is not None
+
+    def test_other_requests_are_for_everybody(self, installation: World, asked: Worker) -> None:
+        with installation.work() as session:
+            session.execute(update(Task).values(dialect="starter"))
+            assert rescore.take(session, functions=False) is not None
 
 
 class TestWaiting:

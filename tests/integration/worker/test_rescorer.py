@@ -15,11 +15,12 @@ from backend.db.repositories.rescores import hold_long
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.task import EvaluatorSpec, MetricCall
-from backend.services import rescore
+from backend.services import claims, rescore
 from backend.services.episodes import get_episode
 from backend.services.rescore import RescoreRow
 from tests.factories.claims import NOTE, infeasible_task, note_task
-from tests.factories.records import World
+from tests.factories.records import World, fenced
+from tests.factories.tasks import judged_by_function, make_benchmark
 from tests.fakes.judge import InProcessJudge
 from tests.integration.worker.in_process import InProcessWorker, benchmark_of, finished, submit
 from tests.waiting import until
@@ -96,6 +97,17 @@ class TestOne:
             assert {row.evaluation_id for row in kept} == {old.id, new.id}
             assert len({(row.sha256, row.blob_name, row.note) for row in kept}) == 1
         assert not rescorer.one()
+
+    def test_leaves_evaluation_functions_to_a_worker_that_can_run_them(self, world: World, rescorer: Rescorer) -> None:
+        world.benchmark(make_benchmark(judged_by_function()))
+        worker = world.worker(capabilities=fenced())
+        world.submit()
+        claim = world.must_claim(worker)
+        world.score(claim)
+        ask(world, claim.episode_id)
+        assert not rescorer.one()
+        world.do(claims.drain, worker.id)
+        assert rescorer.one()
 
     def test_a_newer_task_judges_the_old_evidence(
         self, world: World, start_worker: StartWorker, rescorer: Rescorer
