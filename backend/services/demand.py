@@ -1,7 +1,7 @@
 """Which desktops would be used if there were slots enough: what waits, within every limit that is no slot."""
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -32,10 +32,16 @@ class Wanted:
 
 
 Able = Callable[[Row[Any], Need], bool]
+Leaves = Callable[[Need], Collection[UUID]]
 
 
 def wanted(
-    session: Session, providers: Sequence[str] = (), *, able: Able = lambda *_: True, most: int = MOST
+    session: Session,
+    providers: Sequence[str] = (),
+    *,
+    able: Able = lambda *_: True,
+    leaves: Leaves = lambda _: (),
+    most: int = MOST,
 ) -> list[Wanted]:
     """What would begin at once, run by run in the order of submission. Locks nothing.
 
@@ -45,6 +51,7 @@ def wanted(
         session: the transaction.
         providers: of which; none = of all.
         able: whether a run's episodes with that need are counted at all.
+        leaves: tasks with that need whose episodes are not.
         most: episodes of one run and need that are counted.
     """
     rows = scheduling.queue(session)
@@ -52,7 +59,8 @@ def wanted(
     pairs = [(row, need) for row in ready for need in needs_of(session, row.task_set_id) if able(row, need)]
     if not pairs:
         return []
-    numbers = repository.ready(session, [(row.id, need.id) for row, need in pairs], most)
+    left = [(row.id, task) for row, need in pairs for task in leaves(need)]
+    numbers = repository.ready(session, [(row.id, need.id) for row, need in pairs], most, left)
     seats = licences.free(session) if any(need.licences for _, need in pairs) else {}
     found: list[Wanted] = []
     for provider in sorted({row.provider for row, _ in pairs}):

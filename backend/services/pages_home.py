@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from backend.db.repositories import pages_home as repository
 from backend.db.repositories.pages_common import AnyRow
 from backend.services.pages_common import RunRow, Tile, run_rows, tiles
-from backend.services.waiting import Alike, explain_alike
+from backend.services.waiting import Alike, explain_alike, told_apart
 
 LATEST = 8
 NEWS = 6
@@ -74,7 +74,7 @@ def home(session: Session) -> Home:
     return Home(
         tiles=tiles(session),
         slots=slots,
-        queue=_queue(session, repository.waiting(session)),
+        queue=_queue(session, repository.waiting(session, told_apart(session))),
         ended_today=repository.ended_in_a_day(session),
         runs=run_rows(session, repository.latest_runs(session, LATEST)),
         alarms=_alarms(session),
@@ -101,7 +101,7 @@ def _queue(session: Session, rows: Sequence[AnyRow]) -> list[Wait]:
 
 
 def _alike(row: AnyRow) -> Alike:
-    return Alike(row.run_id, row.needs, row.reason)
+    return Alike(row.run_id, row.needs, row.reason, row.apart)
 
 
 def _later(row: AnyRow) -> str:

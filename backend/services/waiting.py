@@ -56,11 +56,15 @@ class Why:
 
 @dataclass(frozen=True)
 class Alike:
-    """Waiting episodes of a run that could begin by now, with the same need and the same reason in their rows."""
+    """Waiting episodes of a run that could begin by now, with the same need and the same reason in their rows.
+
+    `apart`: of those with the need, their tasks are among `told_apart`.
+    """
 
     run_id: UUID
     needs: UUID | None
     reason: str
+    apart: bool = False
 
 
 def explain(session: Session, episodes: Sequence[Episode]) -> dict[UUID, Why]:
@@ -79,6 +83,12 @@ def explain_alike(session: Session, alike: Collection[Alike]) -> dict[Alike, str
     """Why these wait, in words; nothing of those that wait for nothing but their turn."""
     view = _View(session)
     return {each: words for each in alike if view.queues(each.run_id) and (words := view.explain_alike(each))}
+
+
+def told_apart(session: Session) -> set[UUID]:
+    """Tasks that evaluation functions in Python judge, of open runs in which others need the same of a machine."""
+    sets = {row.task_set_id for row in scheduling.queue(session)}
+    return {task for each in sets for need in needs_of(session, each) if need.others for task in need.functions}
 
 
 def concurrency_of(session: Session, run_id: UUID) -> Concurrency | None:
@@ -118,6 +128,7 @@ class _View:
     def explain_alike(self, alike: Alike) -> str:
         row = next(row for row in self._rows if row.id == alike.run_id)
         need = next((each for each in needs_of(self._session, row.task_set_id) if each.id == alike.needs), None)
+        need = replace(need, others=False) if need is not None and alike.apart else need
         slots, free = self._slots_of(row.provider)
         hindrance, lacking = self._hindrance(run_of(row)), self._lacking(need)
         stand = Stand(

@@ -77,6 +77,7 @@ def outlook(session: Session, worker_id: UUID, cluster: str, seconds: float) -> 
         session,
         [PROVIDER],
         able=lambda row, need: able.fits(row.agent, row.image) and able.meets(need, row.image),
+        leaves=able.leaves,
         most=_MOST,
     ):
         for spec in specs(each.run_id, session.get_one(Run, each.run_id).config, each.need.os):

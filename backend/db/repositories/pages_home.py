@@ -1,9 +1,10 @@
 """Queries of the home page."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
+from uuid import UUID
 
-from sqlalchemy import and_, case, func, or_, select
+from sqlalchemy import ARRAY, Uuid, and_, any_, case, func, literal, or_, select
 from sqlalchemy.orm import Session
 
 from backend.db.models import Agent, Attempt, Episode, Lease, Node, Quarantine, Run, Slot, Task, Worker
@@ -34,15 +35,16 @@ def slots(session: Session) -> Sequence[AnyRow]:
     return session.execute(query).all()
 
 
-def waiting(session: Session) -> Sequence[AnyRow]:
+def waiting(session: Session, apart: Collection[UUID] = ()) -> Sequence[AnyRow]:
     """Waiting episodes: (run, its state, why they are held back or left to others, whether until later, ...).
 
-    The rest of each row: the provider, the key of what their tasks need, how many they are.
+    The rest of each row: the provider, the key of what their tasks need, whether these are among `apart`, how many.
     """
     later = Episode.available_at > func.now()
     # What the last attempt came to is no reason to wait once its pause is over.
     told = or_(Episode.available_at >= HELD_BACK, Episode.reason.startswith(UNREAD))
     reason = case((told, Episode.reason), else_="")
+    among = Episode.task_id == any_(literal(list(apart), ARRAY(Uuid)))
     query = (
         select(
             Run.id.label("run_id"),
@@ -51,11 +53,12 @@ def waiting(session: Session) -> Sequence[AnyRow]:
             later.label("later"),
             Run.provider,
             Episode.needs,
+            among.label("apart"),
             func.count().label("n"),
         )
         .join(Run, Run.id == Episode.run_id)
         .where(Episode.state == "waiting", Run.state.in_(["queued", "running", "paused"]))
-        .group_by(Run.id, reason, later, Run.provider, Episode.needs)
+        .group_by(Run.id, reason, later, Run.provider, Episode.needs, among)
         .order_by(func.count().desc())
     )
     return session.execute(query).all()

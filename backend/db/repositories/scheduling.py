@@ -54,7 +54,7 @@ _LOCK = text("""
 _LOCK_FREE = text(f"{_LOCK.text} SKIP LOCKED")
 
 
-_NOT_LEFT = """
+NOT_LEFT = """
     AND (e.run_id, e.task_id) NOT IN (SELECT * FROM unnest(CAST(:left_runs AS uuid[]), CAST(:left_tasks AS uuid[])))
 """
 
@@ -85,7 +85,7 @@ def _taking(others: str) -> TextClause:
 
 
 _TAKE = _taking("")
-_TAKE_OTHERS = _taking(_NOT_LEFT)
+_TAKE_OTHERS = _taking(NOT_LEFT)
 _PUT_BACK = text("""
     UPDATE episode SET state = 'waiting', attempts_count = attempts_count - 1, reason = :reason,
         started_at = CASE WHEN attempts_count > 1 THEN started_at END
@@ -110,7 +110,7 @@ def _any(others: str) -> TextClause:
 """)  # noqa: S608 - constant texts
 
 
-_ANY, _ANY_OTHER = _any(""), _any(_NOT_LEFT)
+_ANY, _ANY_OTHER = _any(""), _any(NOT_LEFT)
 
 _SPENT = f"""
     used_seconds = used_seconds * exp(-{RATE} * greatest(0, extract(epoch FROM clock_timestamp() - used_at)))
@@ -283,7 +283,7 @@ def patience(session: Session, milliseconds: int | None) -> None:
 def any_waits(session: Session, needs: Sequence[tuple[UUID, UUID]], left: Sequence[tuple[UUID, UUID]] = ()) -> bool:
     """Whether an episode with one of these (run, need) may begin now, but for those of `left`: (run, task)."""
     values = {"able_runs": [run for run, _ in needs], "needs": [need for _, need in needs]}
-    return bool(session.scalar(_ANY_OTHER if left else _ANY, values | _left(left)))
+    return bool(session.scalar(_ANY_OTHER if left else _ANY, values | left_to_others(left)))
 
 
 def take(
@@ -303,7 +303,7 @@ def take(
     values = {"runs": list(numbers), "numbers": list(numbers.values())}
     values |= {"able_runs": [run for run, _ in needs], "needs": [need for _, need in needs]}
     rows = sorted(
-        session.execute(_TAKE_OTHERS if left else _TAKE, values | _left(left)),
+        session.execute(_TAKE_OTHERS if left else _TAKE, values | left_to_others(left)),
         key=lambda row: (str(row.run_id), row.place),
     )
     return [
@@ -312,7 +312,8 @@ def take(
     ]
 
 
-def _left(left: Sequence[tuple[UUID, UUID]]) -> dict[str, Any]:
+def left_to_others(left: Sequence[tuple[UUID, UUID]]) -> dict[str, Any]:
+    """What `NOT_LEFT` asks for, of (run, task)."""
     return {"left_runs": [run for run, _ in left], "left_tasks": [task for _, task in left]} if left else {}
 
 

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, and_, case, func, or_, select, text
+from sqlalchemy import ColumnElement, TextClause, and_, case, func, or_, select, text
 from sqlalchemy.orm import Session
 
 from backend.db.models import Attempt, Episode, Lease, Node, Run, Slot, Worker
 from backend.db.models.words import SlotState, WorkerState
 from backend.db.repositories.pages_common import AnyRow
+from backend.db.repositories.scheduling import NOT_LEFT, left_to_others
 from backend.domain.episode import AttemptState, EpisodeState, RunState
 from backend.domain.nodes import NodeState
 
@@ -17,17 +18,22 @@ _FAR = timedelta(days=365)
 """What may begin only later than this waits for somebody or something, not for a time."""
 _SKEW = timedelta(seconds=30)
 
-_READY = text("""
+
+def _ready(others: str) -> TextClause:
+    return text(f"""
     SELECT able.run_id, able.needs, (
         SELECT count(*) FROM (
             SELECT FROM episode e
             WHERE e.run_id = able.run_id AND e.needs = able.needs AND e.state = 'waiting'
-                AND e.available_at < '9000-01-01 00:00:00+00' AND e.available_at <= clock_timestamp()
+                AND e.available_at < '9000-01-01 00:00:00+00' AND e.available_at <= clock_timestamp() {others}
             LIMIT :most
         ) one
     ) AS number
     FROM unnest(CAST(:runs AS uuid[]), CAST(:needs AS uuid[])) AS able(run_id, needs)
-""")
+""")  # noqa: S608 - constant texts
+
+
+_READY, _READY_OTHERS = _ready(""), _ready(NOT_LEFT)
 
 
 def queue(session: Session, now: datetime) -> Sequence[AnyRow]:
@@ -49,10 +55,16 @@ def queue(session: Session, now: datetime) -> Sequence[AnyRow]:
     return session.execute(query).all()
 
 
-def ready(session: Session, pairs: Sequence[tuple[UUID, UUID]], most: int) -> dict[tuple[UUID, UUID], int]:
-    """Episodes that could begin now, by (run, need) of these; none is counted further than `most`."""
+def ready(
+    session: Session, pairs: Sequence[tuple[UUID, UUID]], most: int, left: Sequence[tuple[UUID, UUID]] = ()
+) -> dict[tuple[UUID, UUID], int]:
+    """Episodes that could begin now, by (run, need) of these, but for those of `left`: (run, task).
+
+    None is counted further than `most`.
+    """
     values = {"runs": [run for run, _ in pairs], "needs": [need for _, need in pairs], "most": most}
-    return {(row.run_id, row.needs): row.number for row in session.execute(_READY, values)}
+    rows = session.execute(_READY_OTHERS if left else _READY, values | left_to_others(left))
+    return {(row.run_id, row.needs): row.number for row in rows}
 
 
 def attempts(session: Session) -> Sequence[AnyRow]:

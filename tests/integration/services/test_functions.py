@@ -7,7 +7,8 @@ from sqlalchemy import select, update
 
 from backend.db.models import Episode, Run, Task, Worker
 from backend.domain.scheduling.needs import Need
-from backend.services import claims, pages_benchmarks, rescore, runs, turns
+from backend.services import claims, pages_benchmarks, pages_home, rescore, runs, turns
+from backend.services.demand import wanted
 from backend.services.pages_abilities import abilities
 from backend.services.pages_forecast import forecast
 from backend.services.requests import RunRequest
@@ -112,6 +113,16 @@ class TestScheduler:
         assert names(installation, without) == Counter()
         assert names(installation, having) == Counter(FUNCTIONS)
 
+    def test_no_desktops_are_wanted_for_them_where_they_cannot_begin(self, mixed: World) -> None:
+        mixed.worker(capabilities=fenced())
+        without = mixed.worker("w2", node="n2", pid=2, capabilities=unfenced())
+        mixed.submit()
+        with mixed.work() as session:
+            able = turns.able_of(session.get_one(Worker, without.id), "local")
+            meets = lambda row, need: able.meets(need, row.image)  # noqa: E731
+            assert sum(one.number for one in wanted(session)) == len(FUNCTIONS) + len(OTHERS)
+            assert sum(one.number for one in wanted(session, able=meets, leaves=able.leaves)) == len(OTHERS)
+
     def test_a_licence_is_no_way_around_it(self, installation: World) -> None:
         tasks = [judged_by_function(name="f0", licences=PHOTOSHOP), make_task(name="o0", licences=PHOTOSHOP)]
         seats(installation, "Photoshop", 5)
@@ -163,6 +174,8 @@ class TestWaiting:
         told = why(mixed, run)
         assert {told[name] for name in FUNCTIONS} == {WAITS}
         assert all(told[name] != WAITS for name in OTHERS)
+        counted = {wait.reason: wait.episodes for wait in mixed.do(pages_home.home).queue}
+        assert counted == {WAITS: len(FUNCTIONS), "their turn at a local slot": len(OTHERS)}
 
     def test_says_that_a_run_of_nothing_else_can_have_none(self, installation: World) -> None:
         installation.benchmark(make_benchmark(judged_by_function()))
