@@ -14,6 +14,8 @@ from worker.evaluation.sandbox import Place, Sandbox, command, environment
 
 FOLDERS = "deskarena-evidence-"
 MAX_ANSWER = 4 * 2**20
+TAKEN_FIRST = ("sh", "-c", 'echo 1000 > /proc/self/oom_score_adj; exec "$@"', "sh")
+"""Where memory runs out the kernel takes this process first: nothing else is repeated for so little."""
 
 
 class Fenced:
@@ -44,10 +46,10 @@ class Fenced:
             os.chown(self._folder.name, OWN_UID, OWN_UID)
         self._ended = False
         self._words: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `close`.
-        line = command(sandbox, place, self.blobs, limits, root=os.geteuid() == 0, looks=answers is None)
+        fenced = command(sandbox, place, self.blobs, limits, root=os.geteuid() == 0, looks=answers is None)
         try:
             self.process = subprocess.Popen(
-                line,
+                [*TAKEN_FIRST, *fenced],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE if answers is None else answers,
                 stderr=self._words,
@@ -82,9 +84,10 @@ class Fenced:
         self._folder.cleanup()
 
     def how(self) -> str:
-        """How it ended, in words."""
+        """How it ended, in words. What fences it in tells the signal that ended it as a code above 128."""
         code = self.process.returncode
-        return signal.Signals(-code).name if code < 0 else f"code {code}"
+        number = -code if code < 0 else code - 128
+        return signal.Signals(number).name if number in set(signal.Signals) else f"code {code}"
 
     def last_words(self) -> str:
         """The end of what it said of its troubles."""

@@ -1,4 +1,5 @@
 import os
+import signal
 import subprocess
 from contextlib import ExitStack
 from functools import cache
@@ -16,6 +17,7 @@ from worker.evaluation.fenced import FOLDERS
 from worker.evaluation.judge import Child, Judge, remove_left_folders
 from worker.evaluation.limits import OWN_UID, Limits
 from worker.evaluation.sandbox import Sandbox, candidates, here
+from worker.local.watchdog import descendants
 
 
 @cache
@@ -187,20 +189,32 @@ class TestTurns:
             judge.verdict(task_with("exact_match"), said("hello"), child, pause=stop)
         assert not child.blobs.exists()
 
+
+class TestMemoryRunsOut:
+    def test_the_kernel_takes_the_child_first(self, judge: Judge) -> None:
+        """Before a desktop, whose attempt would begin again, and before the worker with all that it does."""
+        child = judge.start()
+        try:
+            until(lambda: scores_of(child) == {"1000"}, what="all of its processes are to be taken first")
+        finally:
+            child.close()
+
     @pytest.mark.usefixtures("once")
-    def test_a_child_that_the_kernel_takes_for_want_of_memory_has_no_verdict(
-        self, judge: Judge, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        communicate = subprocess.Popen.communicate
-
-        def taken(process: "subprocess.Popen[bytes]", *arguments: Any, **named: Any) -> Any:
-            process.kill()
-            return communicate(process, *arguments, **named)
-
-        monkeypatch.setattr(subprocess.Popen, "communicate", taken)
-        with pytest.raises(EvaluatorFailed, match="SIGKILL") as failed:
-            judge.verdict(task_with("exact_match"), said("hello"))
+    def test_what_it_took_has_no_verdict(self, judge: Judge) -> None:
+        child = judge.start()
+        until(lambda: is_python(descendants(child.process.pid)[-1]), what="the child behind the fence has begun")
+        os.kill(descendants(child.process.pid)[-1], signal.SIGKILL)
+        with pytest.raises(EvaluatorFailed, match="ended with SIGKILL") as failed:
+            judge.verdict(task_with("exact_match"), said("hello"), child)
         assert failed.value.failure_class is FailureClass.EVALUATOR
+
+
+def scores_of(child: Child) -> set[str]:
+    return {Path(f"/proc/{pid}/oom_score_adj").read_text().strip() for pid in descendants(child.process.pid)}
+
+
+def is_python(pid: int) -> bool:
+    return "worker.evaluation.child" in Path(f"/proc/{pid}/cmdline").read_text().split("\0")[:4]
 
 
 class TestFence:
