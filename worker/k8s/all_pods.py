@@ -1,8 +1,7 @@
 """The pods that an installation has in a cluster, whoever made them: what is wrong with them, which are left over."""
 
 import logging
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from worker.k8s import manifests
@@ -23,19 +22,30 @@ class AllPods:
         self._cluster, self._watch, self._plan, self._now = cluster, watch, plan, now
         self._unchanged: dict[str, tuple[str, float]] = {}
 
-    def sweep(self) -> list[str]:
+    def sweep(self, spared: Collection[str] = ()) -> list[str]:
         """Removes those of ours that nobody has renewed and whose deadline has passed. Returns their names.
 
         A clock that was set wrong removes nothing: the deadline must also have stood unchanged for half of its time.
+        Nor does the end of an outage: for as long as the cluster did not answer nobody could renew anything, so that
+        time counts for nothing.
+
+        Args:
+            spared: uids of pods that are not removed.
         """
         swept, known = [], {}
+        trouble, well = self._watch.trouble, self._watch.well
         for pod in self._watch.pods():
             about = pod["metadata"]
             text = str(notes_of(pod).get(DEADLINE) or "")
             before = self._unchanged.get(about["uid"])
-            since = before[1] if before is not None and before[0] == text else time.monotonic()
+            since = before[1] if before is not None and before[0] == text else well
             known[about["uid"]] = text, since
-            if about.get("deletionTimestamp") or time.monotonic() - since < self._plan.idle / 2:
+            if (
+                trouble
+                or about["uid"] in spared
+                or about.get("deletionTimestamp")
+                or well - since < self._plan.idle / 2
+            ):
                 continue
             deadline = manifests.seconds_of(text)
             past = deadline is None or deadline < self._now()
@@ -43,6 +53,8 @@ class AllPods:
             if past and self._remove_quietly(about["name"], about["uid"], about["resourceVersion"]):
                 logger.warning("the pod %s was not used until its deadline, and is removed", about["name"])
                 swept.append(about["name"])
+            elif past:
+                del known[about["uid"]]  # Where this cannot be done now, others cannot renew either.
         self._unchanged = known
         return swept
 

@@ -45,6 +45,11 @@ class PodWatch:
         return self._pods_seen.trouble
 
     @property
+    def well(self) -> float:
+        """A clock in seconds that stands still while there is trouble."""
+        return self._pods_seen.well
+
+    @property
     def without_events(self) -> str:
         """Why nothing is known of what was said of pods; empty if it is. Then we know less, but nothing wrong."""
         return self._events_seen.trouble

@@ -58,7 +58,8 @@ class Reflector:
         self._objects: dict[str, Object] = {}
         self._trouble = "the objects have not been listed yet"
         self._failures = self._hasty = 0
-        self._heard_at = time.monotonic()
+        self._heard_at = self._troubled_at = time.monotonic()
+        self._troubled = 0.0
         self._lock = Lock()
         self._ended = Event()
         self._listed = Event()
@@ -98,6 +99,12 @@ class Reflector:
         """Seconds since the server last said something: the copy may be that old, though no trouble is known."""
         return time.monotonic() - self._heard_at
 
+    @property
+    def well(self) -> float:
+        """A clock in seconds that stands still while there is trouble."""
+        with self._lock:
+            return (self._troubled_at if self._trouble else time.monotonic()) - self._troubled
+
     def _run(self) -> None:
         while not self._ended.is_set():
             try:
@@ -115,7 +122,9 @@ class Reflector:
 
     def _rest(self, trouble: str) -> None:
         """Waits before the next try: longer each time, and not all workers at the same moment."""
-        self._trouble = trouble
+        with self._lock:
+            self._troubled_at = self._troubled_at if self._trouble else time.monotonic()
+            self._trouble = trouble
         longest = min(LONGEST_PAUSE, self._first_pause * 2.0 ** min(self._failures, 16))
         self._failures += 1
         self._ended.wait(longest * random.uniform(0.5, 1.0))  # noqa: S311 - no secret
@@ -135,7 +144,7 @@ class Reflector:
                 self._note("MODIFIED", each)
         for name in before.keys() - found.keys():
             self._note("DELETED", before[name])
-        self._trouble, self._failures, self._heard_at = "", self._hasty, asked_at
+        self._worked(asked_at, self._hasty)
         self._listed.set()
         return listed.version
 
@@ -163,10 +172,16 @@ class Reflector:
             self._hasty, self._heard_at = 0, time.monotonic()
 
     def _heard(self, change: Change, version: str) -> str:
-        self._trouble, self._failures, self._heard_at = "", 0, time.monotonic()
+        self._worked(time.monotonic(), 0)
         if change.type != "BOOKMARK":
             self._note(change.type, change.object)
         return change.version or version
+
+    def _worked(self, heard_at: float, failures: int) -> None:
+        with self._lock:
+            if self._trouble:
+                self._troubled += time.monotonic() - self._troubled_at
+            self._trouble, self._failures, self._heard_at = "", failures, heard_at
 
     def _note(self, kind: str, found: Object) -> None:
         with self._lock:

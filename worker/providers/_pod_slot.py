@@ -74,9 +74,14 @@ class PodSlot:
             return False
         return image is not None and image.memory_mib <= self.pod.memory_mib
 
+    @property
+    def renewed(self) -> bool:
+        """Whether its pod is renewed from time to time; one that we have lost is not ours to renew."""
+        return (self.used or self.warm) and self.supervisor.alive()
+
     def due(self, seconds: float) -> bool:
-        """Whether its pod is to be renewed, so long after the last time; one that we have lost is not ours to renew."""
-        return (self.used or self.warm) and self.supervisor.alive() and time.monotonic() - self.renewed_at > seconds
+        """Whether its pod is to be renewed, so long after the last time."""
+        return self.renewed and time.monotonic() - self.renewed_at > seconds
 
     def notes(self) -> dict[str, str]:
         """Annotations of its pod for whoever takes it over."""

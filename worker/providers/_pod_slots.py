@@ -22,6 +22,8 @@ from worker.qemu.client import SupervisorError
 from worker.qemu.remote import ShownOut
 
 HINT = "docs/kubernetes.md says what the cluster must give; the workers page, what is wrong with each slot."
+AGAIN_SECONDS = 2.0
+"""Until pods are renewed again where the cluster did not do it."""
 STOPPED = "the worker is being stopped"
 logger = logging.getLogger(__name__)
 
@@ -43,6 +45,7 @@ class PodSlots:
         self._lock, self._closed = Lock(), False
         self._taking: dict[SlotRef, Lock] = {}
         self._slots: dict[SlotRef, PodSlot] = {}
+        self._renew_at = 0.0
 
     def taking(self, slot: SlotRef) -> Lock:
         """The lock of one."""
@@ -190,16 +193,29 @@ class PodSlots:
             self.forget(slot, held)
         elif seen.cause and seen.cause not in PATIENT:
             held.supervisor.lose(seen.why)
-        elif held.due(self._settings.k8s_idle_seconds / 4):
-            notes = held.notes()
-            try:
-                pods.renew(held.pod, held.fence, notes)
-                held.told = notes
-            except Conflict:
-                return  # It has just changed: looked at again with the next look.
-            except (ClusterError, PodTrouble) as error:
-                logger.warning("the pod %s could not be renewed: %s", held.pod.name, error)
-            held.renewed_at = time.monotonic()
+        elif time.monotonic() >= self._renew_at and held.due(self._settings.k8s_idle_seconds / 4):
+            self._renew(pods, held)
+
+    def _renew(self, pods: Pods, held: PodSlot) -> None:
+        notes = held.notes()
+        try:
+            pods.renew(held.pod, held.fence, notes)
+            held.told = notes
+        except Conflict:
+            return  # It has just changed: looked at again with the next look.
+        except Unavailable as error:
+            # Soon after the cluster answers again, before others take the pod for one that nobody uses.
+            if not self._renew_at:
+                logger.warning("pods cannot be renewed: %s", error.message)
+            self._renew_at = time.monotonic() + AGAIN_SECONDS
+            return
+        except (ClusterError, PodTrouble) as error:
+            logger.warning("the pod %s could not be renewed: %s", held.pod.name, error)
+        self._renew_at, held.renewed_at = 0.0, time.monotonic()
+
+    def in_use(self) -> set[str]:
+        """Uids of the pods in which an attempt runs, may begin at any moment, or which are kept ready."""
+        return {held.pod.uid for held in self.all().values() if held.renewed}
 
     def keep(self, kept: Collection[SlotRef]) -> None:
         """Pods of these slots are renewed although no attempt uses them; those of others are not."""

@@ -322,7 +322,7 @@ class K8sProvider:
                     self._tell(held)
                 if time.monotonic() - swept_at > SWEEP_SECONDS:
                     swept_at = time.monotonic()
-                    pods.sweep()
+                    pods.sweep(self._slots.in_use())
             except Exception:
                 logger.exception("looking after pods failed")
 

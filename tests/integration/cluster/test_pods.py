@@ -1,5 +1,6 @@
 """A slot's pod from its making until it can be used: what a watch that says nothing, or a slow start, must not cost."""
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Thread, Timer
@@ -13,6 +14,7 @@ from tests.factories.deaf import Deaf
 from tests.fakes.kubernetes.behaviours import slow_start
 from tests.fakes.kubernetes.cluster import FakeCluster
 from tests.integration.cluster.conftest import NAMESPACE
+from tests.waiting import until
 from worker.k8s import manifests, pods
 from worker.k8s.cluster import Cluster, Unavailable
 from worker.k8s.manifests import Room
@@ -91,6 +93,56 @@ class TestSlowStart:
             with sweeping(made.sweep) as swept:
                 assert made.take(SLOT, ROOM).made is not taken_over
             assert swept == []
+
+
+class TestSweep:
+    @pytest.fixture
+    def left(self, fake: FakeCluster, cluster: Kubernetes) -> Iterator[Pods]:
+        """Of a second worker, by whose clock the deadline of the only pod has passed; its idle time is 4 s."""
+        with working(cluster) as dead:
+            dead.take(SLOT, ROOM)
+        with working(cluster, idle=4.0) as other:
+            other._now = lambda: time.time() + 7200  # noqa: SLF001 - the deadline is an hour away.
+            assert other.sweep() == []
+            yield other
+
+    def test_a_pod_that_nobody_renews_goes(self, left: Pods) -> None:
+        until(lambda: left.sweep() == [NAME], 20)
+
+    def test_the_time_for_which_the_cluster_did_not_answer_counts_for_nothing(
+        self, fake: FakeCluster, left: Pods
+    ) -> None:
+        watch, first = left._watch, time.monotonic()  # noqa: SLF001
+        left._unchanged = {}  # noqa: SLF001 - it is looked at from now on.
+        assert left.sweep() == []
+        fake.faults.away = True
+        fake.api.cut_watches()
+        until(lambda: watch.trouble)
+        gone = time.monotonic()
+        while time.monotonic() - gone < 2.5:
+            assert left.sweep() == []
+            time.sleep(0.1)
+        fake.faults.clear()
+        back = time.monotonic()
+        until(lambda: left.sweep() == [NAME], 20)
+        assert (gone - first) + (time.monotonic() - back) >= 2.0, "whoever uses it could not renew it meanwhile"
+
+    def test_a_pod_that_could_not_be_removed_is_looked_at_for_as_long_again(
+        self, fake: FakeCluster, left: Pods
+    ) -> None:
+        fault = fake.faults.fail("delete", path="/pods/")
+        until(lambda: left.sweep() or not fault.times, 20)
+        assert left.sweep() == [], "where this could not be done, others could not renew either"
+        until(lambda: left.sweep() == [NAME], 20)
+
+    def test_pods_that_are_spared_stay(self, fake: FakeCluster, left: Pods) -> None:
+        found = fake.pod(NAMESPACE, NAME)
+        assert found is not None
+        began = time.monotonic()
+        while time.monotonic() - began < 2.5:
+            assert left.sweep({found["metadata"]["uid"]}) == []
+            time.sleep(0.1)
+        assert left.sweep() == [NAME]
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """A copy of the cluster's objects that stays right whatever happens to the watch."""
 
+import time
 from collections.abc import Iterator
 from threading import Lock
 
@@ -67,6 +68,19 @@ class TestReflector:
         fake.faults.clear()
         until(lambda: names(reflector) == {"n3"} and not reflector.trouble)
         assert {("DELETED", "n1"), ("ADDED", "n3")} <= set(heard.told)
+
+    def test_its_clock_stands_still_while_there_is_trouble(self, fake: FakeCluster, reflector: Reflector) -> None:
+        fake.faults.away = True
+        fake.api.cut_watches()
+        until(lambda: reflector.trouble)
+        stood, began = reflector.well, time.monotonic()
+        while time.monotonic() - began < 1.0:
+            assert reflector.well == stood
+            time.sleep(0.1)
+        fake.faults.clear()
+        until(lambda: not reflector.trouble)
+        assert stood <= reflector.well < stood + 0.9, "nothing of the trouble is made up for"
+        until(lambda: reflector.well >= stood + 0.9)
 
     def test_a_version_that_is_too_old_is_listed_again(
         self, fake: FakeCluster, reflector: Reflector, heard: Heard

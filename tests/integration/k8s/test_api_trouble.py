@@ -1,10 +1,15 @@
 """What a single failure of the cluster's API must not cost."""
 
+import time
+from collections.abc import Iterator
+
 import pytest
 
 from tests.factories.k8s_place import NAMESPACE, Place
 from tests.integration.k8s.conftest import SPEC, slot
 from tests.waiting import until
+from worker.k8s import manifests
+from worker.providers import k8s
 from worker.providers.k8s import K8sProvider
 
 pytestmark = [pytest.mark.desktop, pytest.mark.timeout(300)]
@@ -30,3 +35,47 @@ class TestRemove:
         assert fault.times == 0
         assert place.cluster.pod(NAMESPACE, held.pod.name) is None
         worker.close()
+
+
+class TestRenew:
+    @pytest.fixture
+    def used(self, place: Place, monkeypatch: pytest.MonkeyPatch) -> Iterator[K8sProvider]:
+        """A worker with one pod, which is looked after ten times a second and has 40 s until its deadline."""
+        monkeypatch.setattr(k8s, "LOOK_SECONDS", 0.1)
+        monkeypatch.setattr(k8s, "SWEEP_SECONDS", 0.1)
+        made = place.provider(k8s_owner="renew-error", k8s_idle_seconds=40)
+        made.open(slot(), SPEC)
+        yield made
+        made.close()
+
+    def test_a_pod_that_could_not_be_renewed_is_renewed_soon_after_the_cluster_answers_again(
+        self, place: Place, used: K8sProvider
+    ) -> None:
+        held = used._slots.get(slot())
+        assert held is not None
+
+        def deadline() -> str:
+            found = place.cluster.pod(NAMESPACE, held.pod.name)
+            assert found is not None
+            return str(found["metadata"]["annotations"][manifests.DEADLINE])
+
+        fault, before = place.cluster.faults.fail("patch", path=f"/pods/{held.pod.name}"), deadline()
+        held.renewed_at -= 11.0
+        until(lambda: not fault.times, 20)
+        until(lambda: deadline() != before, 8, what="a quarter of its time would be 10 s")
+
+    def test_a_pod_that_is_used_is_not_swept_by_its_own_worker(
+        self, place: Place, used: K8sProvider, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        held, pods = used._slots.get(slot()), used._running()
+        assert held is not None
+        place.cluster.faults.fail("patch", path=f"/pods/{held.pod.name}", times=-1)
+        monkeypatch.setattr(pods, "_plan", pods._plan.__class__(**{**vars(pods._plan), "idle": 0.0}))
+        monkeypatch.setattr(pods, "_now", lambda: time.time() + 3600)
+        began = time.monotonic()
+        while time.monotonic() - began < 2.0:
+            found = place.cluster.pod(NAMESPACE, held.pod.name)
+            assert found is not None
+            assert "deletionTimestamp" not in found["metadata"]
+            time.sleep(0.1)
+        place.cluster.faults.clear()
