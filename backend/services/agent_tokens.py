@@ -11,6 +11,7 @@ from backend.db.repositories import agent_tokens as repository
 from backend.domain.episode import AttemptState, EpisodeState
 from backend.domain.errors import Conflict, NotAllowed, NotFound
 from backend.services.benchmark_variants import task_of
+from backend.services.episodes import steps_of
 
 PREFIX = "dka_"
 REMOTE = frozenset({"remote"})
@@ -116,5 +117,5 @@ def opened(session: Session, token: str) -> Pass:
         reason=episode.reason or episode.failure_message,
         score=episode.score,
         solved=episode.solved,
-        steps=episode.steps,
+        steps=steps_of(episode, attempt),
     )

@@ -28,6 +28,16 @@ class EpisodeRow:
         """Seconds by phase of the newest attempt."""
         return {} if self.attempt is None else self.attempt.seconds
 
+    @property
+    def steps(self) -> int:
+        """Steps so far of the attempt under way; without one, those of the attempt that counts."""
+        return steps_of(self.episode, self.attempt)
+
+
+def steps_of(episode: Episode, newest: Attempt | None) -> int:
+    """An episode's own number is written when it has ended; until then its newest attempt has it."""
+    return newest.current_step if newest is not None and newest.live else episode.steps
+
 
 @dataclass(frozen=True)
 class EvaluationRow:

@@ -7,6 +7,26 @@ from tests.factories.records import World, stored
 from tests.factories.scene import HOSTILE, Scene
 
 
+class TestEpisode:
+    def test_counts_the_steps_of_the_attempt_under_way(self, fresh: TestClient, installation: World) -> None:
+        worker, run = installation.worker(slots=2), installation.submit(tasks=("files/?",))
+        lost, goes_on = installation.must_claim(worker), installation.must_claim(worker)
+        for claim, steps in ((lost, 2), (goes_on, 3)):
+            installation.begin(claim)
+            for index in range(steps):
+                installation.step(claim, index)
+
+        def told() -> dict[str, int]:
+            rows = fresh.get(f"/api/v1/runs/{run.id}?include=episodes").json()["episodes"]
+            found = {row["id"]: row["steps"] for row in rows}
+            assert found == {id_: fresh.get(f"/api/v1/episodes/{id_}").json()["steps"] for id_ in found}
+            return found
+
+        assert told() == {str(lost.episode_id): 2, str(goes_on.episode_id): 3}
+        installation.lose(lost)
+        assert told()[str(lost.episode_id)] == 0  # It begins anew.
+
+
 class TestAttempts:
     def test_the_lost_ones_are_shown_too(self, client: TestClient, scene: Scene) -> None:
         episode = client.get(f"/api/v1/episodes/{scene.lost}").json()
