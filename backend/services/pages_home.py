@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from backend.db.repositories import pages_home as repository
 from backend.db.repositories.pages_common import AnyRow
 from backend.services.pages_common import RunRow, Tile, run_rows, tiles
+from backend.services.recovery import DIED
 from backend.services.waiting import Alike, explain_alike, told_apart
 
 LATEST = 8
@@ -121,7 +122,7 @@ def _alarms(session: Session) -> list[Alarm]:
     ]
     workers = [
         Alarm("worker", worker.name, "went away while it ran an attempt", worker.heartbeat_at)
-        for worker in repository.lost_workers(session)
+        for worker in repository.lost_workers(session, DIED)
     ]
     slots = [
         Alarm("slot", f"{row.name}, {row.Slot.provider} {row.Slot.index}", row.Slot.reason or "the slot is broken")

@@ -15,6 +15,11 @@ from backend.domain.errors import FailureClass, NotFound
 from backend.domain.nodes import NodeState
 from backend.services import losses
 
+SILENT = "no heartbeat for"
+"""What the reason of a loss begins with where a worker, or one of its attempts, has fallen silent."""
+DIED = (SILENT, "its process is gone", "the worker's process is gone")
+"""What reasons begin with where a worker ended without a word; both words for its process are in use."""
+
 
 def reap(session: Session, now: datetime | None = None, *, lease_seconds: float | None = None) -> list[UUID]:
     """Takes away every lease without a heartbeat for `lease_seconds`; its attempt is lost (`cluster`).
@@ -38,7 +43,7 @@ def reap(session: Session, now: datetime | None = None, *, lease_seconds: float 
     if before < repository.server_started(session):
         return []  # While the database was away nobody could tell that it lives; everybody gets the full time again.
     repository.give_up_silent(session, before)
-    reason = f"no heartbeat for {seconds:g} s: the worker died, froze or lost the database"
+    reason = f"{SILENT} {seconds:g} s: the worker died, froze or lost the database"
     return _end_leases(session, dict.fromkeys(leases.silent(session, before), reason), before)
 
 

@@ -107,11 +107,11 @@ def broken_slots(session: Session) -> Sequence[AnyRow]:
     return session.execute(query).all()
 
 
-def lost_workers(session: Session) -> Sequence[Worker]:
-    """Workers that went away in the last hour while they held an attempt."""
+def lost_workers(session: Session, reasons: Collection[str]) -> Sequence[Worker]:
+    """Workers that went away in the last hour while they held an attempt, lost for a reason that begins so."""
     recent = func.now() - func.make_interval(0, 0, 0, 0, 1)
-    held = select(Attempt.id).where(
-        Attempt.worker_id == Worker.id, Attempt.failure_class == "cluster", Attempt.ended_at > recent
-    )
+    why = or_(*(Attempt.failure_message.startswith(reason, autoescape=True) for reason in reasons))
+    lost = (Attempt.failure_class == "cluster", Attempt.ended_at > recent, why)
+    held = select(Attempt.id).where(Attempt.worker_id == Worker.id, *lost)
     query = select(Worker).where(Worker.state == "offline", Worker.heartbeat_at > recent, held.exists())
     return session.scalars(query.order_by(Worker.heartbeat_at.desc()).limit(10)).all()

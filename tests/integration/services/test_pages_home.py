@@ -1,0 +1,55 @@
+"""What the first page says of slots, and of what needs a person."""
+
+import pytest
+
+from backend.domain.errors import FailureClass
+from backend.services import claims, pages_home
+from backend.services.recovery import sign_off
+from tests.factories.records import World
+from worker.dispatcher import SHUTDOWN
+
+
+def alarms(world: World) -> list[tuple[str, str]]:
+    return [(alarm.kind, alarm.title) for alarm in world.do(pages_home.home).alarms]
+
+
+class TestWorkersThatWentAway:
+    """Only one that died is a person's concern: workers are stopped whenever there are fewer of them to be."""
+
+    @pytest.mark.parametrize("told", [True, False], ids=["its attempts ended by itself", "ended by its sign-off"])
+    def test_an_orderly_stop_is_no_alarm(self, ready: World, *, told: bool) -> None:
+        worker = ready.worker()
+        ready.submit()
+        claim = ready.must_claim(worker)
+        if told:
+            ready.do(claims.release_lease, claim.lease_id, SHUTDOWN)
+        ready.do(sign_off, worker.id)
+        assert alarms(ready) == []
+
+    def test_an_attempt_lost_to_its_node_is_none_of_the_worker_that_stopped_later(self, ready: World) -> None:
+        worker = ready.worker()
+        ready.submit()
+        ready.do(claims.release_lease, ready.must_claim(worker).lease_id, "its node was lost: it does not answer")
+        ready.do(sign_off, worker.id)
+        assert alarms(ready) == []
+
+    def test_one_that_fell_silent(self, ready: World) -> None:
+        worker = ready.worker()
+        ready.submit()
+        ready.must_claim(worker)
+        ready.do(claims.reap, lease_seconds=-1.0)
+        assert alarms(ready) == [("worker", "w1")]
+
+    def test_one_whose_process_is_gone(self, ready: World) -> None:
+        dead = ready.worker("old", pid=100)
+        ready.submit()
+        ready.must_claim(dead)
+        ready.worker("new", pid=200, running=lambda _: False)
+        assert alarms(ready) == [("worker", "old")]
+
+    def test_one_that_had_no_attempt_is_missed_by_nobody(self, ready: World) -> None:
+        worker = ready.worker()
+        ready.submit()
+        ready.lose(ready.must_claim(worker), FailureClass.GUEST)
+        ready.do(claims.reap, lease_seconds=-1.0)
+        assert alarms(ready) == []
