@@ -20,17 +20,18 @@ NEWS = 6
 
 @dataclass(frozen=True)
 class Slots:
-    """Desktops that can run at once."""
+    """Desktops that can run at once; none begins in a closed one, for its node or want of a worker."""
 
     used: int
     free: int
     broken: int
     draining: int
+    closed: int
 
     @property
     def total(self) -> int:
         """All of them."""
-        return self.used + self.free + self.broken + self.draining
+        return self.used + self.free + self.broken + self.draining + self.closed
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ def _slots(rows: Sequence[AnyRow]) -> Slots:
     found: Counter[str] = Counter()
     for row in rows:
         found["used" if row.leased else row.state] += row.n
-    return Slots(used=found["used"], free=found["free"], broken=found["broken"], draining=found["draining"])
+    return Slots(**{name: found[name] for name in ("used", "free", "broken", "draining", "closed")})
 
 
 def _queue(session: Session, rows: Sequence[AnyRow]) -> list[Wait]:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -10,6 +10,7 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Node
+from backend.db.models.words import SlotState, WorkerState
 from backend.db.repositories import pages_workers as repository
 from backend.db.repositories.pages_common import AnyRow
 from backend.domain.nodes import NodeState
@@ -17,10 +18,13 @@ from backend.services.licences import LicenceRow, list_licences
 from backend.services.pages_abilities import Abilities, abilities
 from backend.services.tuning import ProjectRow, list_projects
 
+CLOSED = "closed"
+"""State of a slot that would be free, if its node were ready and a worker were online that could use it."""
+
 
 @dataclass(frozen=True)
 class SlotView:
-    """One slot and what it does: `state` is free, leased, broken or draining."""
+    """One slot and what it does: `state` is free, leased, broken, draining, or closed: nothing may begin in it now."""
 
     provider: str
     index: int
@@ -54,6 +58,13 @@ class NodeView:
     def count(self, state: str) -> int:
         """Slots in a state."""
         return sum(slot.state == state for slot in self.slots)
+
+    def seen_from(self, worker: "WorkerRow") -> list[SlotView]:
+        """Its slots as one of its workers has them: closed where that one can begin nothing."""
+        online = worker.state == WorkerState.ONLINE
+        return [
+            slot if online else replace(slot, state=_open_or_closed(slot.state, begins=False)) for slot in self.slots
+        ]
 
     @property
     def broken(self) -> list[tuple[str, int]]:
@@ -89,8 +100,9 @@ class WorkersPage:
     projects: list[ProjectRow]
 
     def slots(self, state: str) -> int:
-        """Slots in a state, over all nodes; free ones only where a desktop can begin."""
-        return sum(node.count(state) for node in self.nodes if state != "free" or node.state == NodeState.READY)
+        """Slots in a state, over all nodes of clusters and machines that have a worker."""
+        manned = {worker.node for worker in self.workers if worker.state != WorkerState.OFFLINE}
+        return sum(node.count(state) for node in self.nodes if node.cluster or node.name in manned)
 
     @property
     def machines(self) -> list[NodeView]:
@@ -137,7 +149,7 @@ def list_nodes(session: Session) -> list[NodeView]:
     found = {row.Node.id: _node(row, _unserved(row.Node, machines, clusters)) for row in repository.nodes(session)}
     for row in repository.slots(session):
         if row.Node.id in found:
-            found[row.Node.id].slots.append(_slot(row))
+            found[row.Node.id].slots.append(_slot(row, begins=found[row.Node.id].state == NodeState.READY))
     return list(found.values())
 
 
@@ -170,11 +182,15 @@ def _node(row: AnyRow, unserved: str) -> NodeView:
     )
 
 
-def _slot(row: AnyRow) -> SlotView:
+def _open_or_closed(state: str, *, begins: bool) -> str:
+    return CLOSED if state == SlotState.FREE and not begins else state
+
+
+def _slot(row: AnyRow, *, begins: bool) -> SlotView:
     return SlotView(
         provider=row.Slot.provider,
         index=row.Slot.index,
-        state="leased" if row.Lease else row.Slot.state,
+        state="leased" if row.Lease else _open_or_closed(row.Slot.state, begins=begins),
         reason=row.Slot.reason,
         worker=row.worker or "",
         task=row.Task.key if row.Task else "",

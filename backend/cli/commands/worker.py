@@ -1,6 +1,8 @@
 """`deskarena worker`: who runs attempts, and what they can do."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from textwrap import shorten
 from typing import Any
 
 import typer
@@ -11,12 +13,15 @@ from backend.cli.output import Columns, Output, print_rows
 from backend.cli.show import moment
 
 app = typer.Typer(help="Look at workers.", no_args_is_help=True)
+REASONS, REASON = 3, 120
+"""So many reasons of slots are told in a row of a table, each in so many characters at most."""
 WORKERS: Columns = {
     "worker": lambda worker: worker["name"],
     "state": lambda worker: worker["state"],
     "node": lambda worker: worker["node"],
     "pid": lambda worker: worker["pid"],
     "slots": lambda worker: slots(worker["slots"]) or served(worker["capabilities"]),
+    "why": lambda worker: why(worker["capabilities"].get("hindrance", ""), worker["slots"]),
     "heartbeat": lambda worker: moment(worker["heartbeat_at"]),
 }
 
@@ -27,7 +32,7 @@ NODES: Columns = {
     "state": lambda node: node["state"],
     "slots": lambda node: slots(node["slots"]),
     "held by": lambda node: ", ".join(sorted({slot["worker"] for slot in node["slots"] if slot["worker"]})),
-    "why": lambda node: node["reason"],
+    "why": lambda node: why(node["reason"], node["slots"]),
 }
 
 
@@ -54,6 +59,16 @@ def served(capabilities: Mapping[str, Any]) -> str:
     """The clusters that a worker serves, such as `k8s: those of prod`."""
     offers = capabilities.get("providers", {})
     return "; ".join(f"{name}: those of {offer['cluster']}" for name, offer in offers.items() if offer.get("cluster"))
+
+
+def why(said: str, found: Sequence[Mapping[str, Any]]) -> str:
+    """What is said of the whole, then why slots of it are out of use, the commonest reasons first."""
+    counts = Counter(
+        (slot["state"], slot["reason"]) for slot in found if slot["state"] != "leased" and slot.get("reason")
+    )
+    told = [f"{number} {state}: {shorten(reason, REASON)}" for (state, reason), number in counts.most_common(REASONS)]
+    more = [f"and {len(counts) - REASONS} more reasons"] if len(counts) > REASONS else []
+    return "; ".join([part for part in (said, *told) if part] + more)
 
 
 def slots(found: list[dict[str, str]]) -> str:

@@ -19,12 +19,12 @@ HELD_BACK = datetime(NEVER, 1, 1, tzinfo=UTC)
 
 
 def slots(session: Session) -> Sequence[AnyRow]:
-    """Every slot of clusters and of machines that have an online worker: (provider, state, leased)."""
+    """Every slot of clusters and of machines that have a worker: (provider, state or `closed`, leased)."""
     online = select(Worker.node_id).where(Worker.state != "offline")
     leased = select(Lease.id).where(Lease.slot_id == Slot.id, Lease.released_at.is_(None)).exists()
     # On a node that is not ready, or for which no worker is online, nothing begins, whatever its slots say.
     closed = and_(Slot.state == SlotState.FREE.value, or_(Node.state != NodeState.READY.value, ~served()))
-    state = case((closed, SlotState.DRAINING.value), else_=Slot.state)
+    state = case((closed, "closed"), else_=Slot.state)
     there = and_(Node.cluster != "", Node.state != NodeState.GONE.value)
     query = (
         select(Slot.provider, state.label("state"), leased.label("leased"), func.count().label("n"))

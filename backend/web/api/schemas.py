@@ -249,7 +249,9 @@ class Episode(View):
     failure_message: str = ""
     score: float | None = Field(default=None, ge=0, le=1)
     solved: bool | None = None
-    steps: int = Field(default=0, description="Steps so far of the attempt under way; after it, those of the one that counts.")
+    steps: int = Field(
+        default=0, description="Steps so far of the attempt under way; after it, those of the one that counts."
+    )
     attempts: int = Field(default=0, description="How many attempts were made.", examples=[1])
     seconds: dict[str, float] = Field(
         default={},

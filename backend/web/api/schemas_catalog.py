@@ -246,15 +246,17 @@ class SlotView(View):
     node: str
     provider: str
     index: int
-    state: str = Field(examples=["free"])
+    state: str = Field(
+        description="free, leased, broken, draining, or closed: nothing may begin on its node now.", examples=["free"]
+    )
+    reason: str = Field(default="", description="Why it cannot be used.")
     attempt_id: UUID | None = None
     episode_id: UUID | None = None
 
 
 class HeldSlot(SlotView):
-    """A slot with who holds it, and why it cannot be used."""
+    """A slot with who holds it."""
 
-    reason: str = ""
     worker: str = Field(default="", description="Who holds its lease.")
     task: str = Field(default="", description="What runs there.")
     since: datetime | None = Field(default=None, description="When the lease was taken.")

@@ -1,5 +1,6 @@
 """Workers and their slots."""
 
+from collections.abc import Iterable
 from typing import TypeVar
 
 from backend.services import pages_workers
@@ -16,7 +17,7 @@ S = TypeVar("S", bound=SlotView)
 def workers(session: SessionDep) -> schemas.Page[WorkerView]:
     """List workers that are online, and those that went away within a day."""
     page = pages_workers.workers_page(session)
-    slots = {node.name: _slots(node, SlotView) for node in page.machines}
+    machines = {node.name: node for node in page.machines}
     items = [
         WorkerView(
             id=row.id,
@@ -27,7 +28,9 @@ def workers(session: SessionDep) -> schemas.Page[WorkerView]:
             version=row.version,
             state=row.state,
             capabilities=dict(row.capabilities),
-            slots=slots.get(row.node, []),
+            slots=_slots(machines[row.node], machines[row.node].seen_from(row), SlotView)
+            if row.node in machines
+            else [],
             started_at=row.started_at,
             heartbeat_at=row.heartbeat_at,
         )
@@ -48,13 +51,13 @@ def nodes(session: SessionDep) -> schemas.Page[NodeView]:
             seen_seconds=node.age,
             labels={name: str(value) for name, value in node.labels.items()},
             capacity=dict(node.capacity),
-            slots=_slots(node, HeldSlot),
+            slots=_slots(node, node.slots, HeldSlot),
         )
         for node in pages_workers.list_nodes(session)
     ]
     return schemas.Page[NodeView](items=items)
 
 
-def _slots(node: pages_workers.NodeView, view: type[S]) -> list[S]:
-    """A node's slots as the API gives them."""
-    return [view.model_validate({"node": node.name, **vars(slot)}) for slot in node.slots]
+def _slots(node: pages_workers.NodeView, slots: Iterable[pages_workers.SlotView], view: type[S]) -> list[S]:
+    """Slots of a node as the API gives them."""
+    return [view.model_validate({"node": node.name, **vars(slot)}) for slot in slots]

@@ -37,8 +37,25 @@ class TestApi:
             session.execute(text("UPDATE worker SET state = 'offline'"))
         (node,) = fresh.get("/api/v1/nodes").json()["items"]
         assert (node["state"], node["reason"]) == ("unready", "no worker is online on it")
+        assert [slot["state"] for slot in node["slots"]] == ["closed", "closed"]
         page = installation.do(pages_workers.workers_page)
-        assert page.slots("free") == 0
+        assert (page.slots("free"), page.slots("closed")) == (0, 0)  # It may never come back: no page counts it.
+
+    def test_nothing_is_free_on_a_node_that_is_lost(self, fresh: TestClient, installation: World) -> None:
+        serving(installation)
+        observe(installation, seen("node-1", 2), seen("node-2", 1, NodeState.LOST, "it does not answer"))
+        found = {node["name"]: node["slots"] for node in fresh.get("/api/v1/nodes").json()["items"]}
+        assert [slot["state"] for name in ("node-1", "node-2") for slot in found[name]] == ["free", "free", "closed"]
+
+    def test_nothing_is_free_for_a_worker_that_went_away(self, fresh: TestClient, installation: World) -> None:
+        installation.worker("old", node="n1", pid=7)
+        with installation.work() as session:
+            session.execute(text("UPDATE worker SET state = 'offline' WHERE name = 'old'"))
+            session.execute(text("UPDATE slot SET state = 'broken', reason = 'it stinks' WHERE index = 1"))
+        workers = {worker["name"]: worker["slots"] for worker in fresh.get("/api/v1/workers").json()["items"]}
+        told = {name: [(slot["state"], slot["reason"]) for slot in slots] for name, slots in workers.items()}
+        broken = ("broken", "it stinks")
+        assert told == {"w1": [("free", ""), broken], "old": [("closed", ""), broken]}
 
     def test_a_worker_lists_its_own_slots_only(self, fresh: TestClient, installation: World) -> None:
         cluster_at_work(installation)
@@ -56,7 +73,7 @@ class TestPage:
         before = installation.do(pages_home.home).slots
         cluster_at_work(installation)
         after = installation.do(pages_home.home).slots
-        assert (after.used - before.used, after.free - before.free, after.draining - before.draining) == (1, 1, 1)
+        assert (after.used - before.used, after.free - before.free, after.closed - before.closed) == (1, 1, 1)
         assert fresh.get("/").status_code == 200
 
     def test_slots_of_a_cluster_that_no_worker_serves_are_not_free(
@@ -67,9 +84,13 @@ class TestPage:
             session.execute(text("UPDATE worker SET state = 'offline' WHERE name = 'w7'"))
         found = installation.do(pages_home.home).slots
         machine = 2
-        assert (found.free, found.draining) == (machine, 2)
-        assert fresh.get("/").status_code == 200
-        assert installation.do(pages_workers.workers_page).slots("free") == machine
+        assert (found.used, found.free, found.closed, found.draining) == (1, machine, 2, 0)
+        page = installation.do(pages_workers.workers_page)
+        assert [page.slots(state) for state in ("leased", "free", "closed", "draining")] == [1, machine, 2, 0]
+        for address in ("/", "/workers"):
+            told = fresh.get(address).text
+            assert "2 closed" in told
+            assert "draining<" not in told.split("Slots in use")[1].split("</dd>")[0]
         words = "no worker can begin anything in its cluster now"
         nodes = fresh.get("/api/v1/nodes").json()["items"]
         assert [each["name"] for each in nodes if (each["state"], each["reason"]) == ("unready", words)] == ["node-1"]
@@ -79,6 +100,16 @@ class TestPage:
         cluster_at_work(installation)
         page = fresh.get("/workers").text
         assert all(words in page for words in ("zone-a", "node-2", CORDONED, "node-3", "the cluster has no such node"))
+
+    def test_both_pages_count_the_same_with_no_worker(self, fresh: TestClient, installation: World) -> None:
+        cluster_at_work(installation)
+        with installation.work() as session:
+            session.execute(text("UPDATE worker SET state = 'offline'"))
+        first = installation.do(pages_home.home).slots
+        page = installation.do(pages_workers.workers_page)
+        assert (first.used, first.free, first.broken, first.draining, first.closed) == (1, 0, 0, 0, 2)
+        assert [page.slots(state) for state in ("leased", "free", "broken", "draining", "closed")] == [1, 0, 0, 0, 2]
+        assert "No worker has a machine image" not in fresh.get("/workers").text
 
     def test_slots_that_the_scheduler_places_are_named_so(self, fresh: TestClient, installation: World) -> None:
         serving(installation)
