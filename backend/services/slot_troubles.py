@@ -59,6 +59,14 @@ def _wanted(slot: Slot, trouble: Trouble | None, now: dt.datetime) -> tuple[str,
     return SlotState.BROKEN.value, f"{PREFIX}{_UNTIL}{trouble.until.isoformat(timespec='seconds')}: {trouble.why}"
 
 
+def without_end(reason: str) -> str:
+    """A slot's reason, without the moment until which it rests: so slots in the same trouble say the same."""
+    if not reason.startswith(PREFIX + _UNTIL):
+        return reason
+    _, _, why = reason.removeprefix(PREFIX + _UNTIL).partition(": ")
+    return f"{PREFIX}: {why}"
+
+
 def _end_of(reason: str) -> dt.datetime | None:
     """When a rest ends, as its reason says; None where it is no rest."""
     text, _, _ = reason.removeprefix(PREFIX + _UNTIL).partition(": ")

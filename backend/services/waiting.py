@@ -19,14 +19,17 @@ from backend.db.repositories import waiting as repository
 from backend.db.repositories.licences import Seats
 from backend.domain.episode import EpisodeState, RunState
 from backend.domain.scheduling.bounds import hindrance
+from backend.domain.scheduling.closed import closed
 from backend.domain.scheduling.limits import Concurrency, concurrency
 from backend.domain.scheduling.needs import Able, Need
 from backend.domain.scheduling.order import rank
 from backend.domain.scheduling.snapshot import Now, RunNow
 from backend.domain.scheduling.waiting import Stand, Waiter, hindered, refused, unable, why
 from backend.domain.scheduling.wanted import beginning
+from backend.services.human_runs import WAITS
 from backend.services.licences import shortage
 from backend.services.queues import now_of, run_of
+from backend.services.slot_troubles import without_end
 from backend.services.turns import able_of, needs_of
 
 _OPEN = {RunState.QUEUED, RunState.RUNNING, RunState.PAUSED}
@@ -105,6 +108,7 @@ class _View:
         self._nows: dict[str, Now] = {}
         self._slots: dict[str, tuple[int, int]] = {}
         self._ables: dict[str, list[Able]] = {}
+        self._shut: dict[str, str] = {}
 
     def queues(self, run_id: UUID) -> bool:
         """Whether the run has not ended."""
@@ -131,8 +135,9 @@ class _View:
         need = replace(need, others=False) if need is not None and alike.apart else need
         slots, free = self._slots_of(row.provider)
         hindrance, lacking = self._hindrance(run_of(row)), self._lacking(need)
+        refusal, shut = self._refusal(row.provider), self._closed(row.provider)
         stand = Stand(
-            row.state, row.provider, row.agent, row.image, hindrance, slots, free, refusal=self._refusal(row.provider)
+            row.state, row.provider, row.agent, row.image, hindrance, slots, free, refusal=refusal, closed=shut
         )
         found = why(
             Waiter(self._time, alike.reason, need, lacking), stand, self._able(row.provider), self._time, ahead=None
@@ -144,27 +149,35 @@ class _View:
         left = repository.left(self._session, [run.id]).get(run.id, 0) + run.in_use
         agent, image = self._agent(run), _image(run)
         needs = needs_of(self._session, run.task_set_id)
-        closed = ["the run is paused"] if run.state == RunState.PAUSED else []
+        kept = ["the run is paused"] if run.state == RunState.PAUSED else []
         able = self._able(run.provider)
         one = [unable(run.provider, agent, image, [need], able) for need in needs]
         refusal = "" if able else self._refusal(run.provider)
-        closed += [refusal or min(one, key=len)] if one and all(one) else []
+        kept += [refusal or min(one, key=len)] if one and all(one) else []
+        kept += [shut] if (shut := self._closed(run.provider)) else []
         now, mine = self._now(run.provider), self._run(run)
-        return concurrency(now, mine, slots, left, closed, self._wanted_before(now, mine))
+        held = self._held(run.id) if left <= slots else ""
+        return concurrency(now, mine, slots, left, kept, self._wanted_before(now, mine), held)
 
     def _stand(self, run: Run) -> Stand:
         slots, free = self._slots_of(run.provider)
         now, mine = self._now(run.provider), self._run(run)
         agent, image = self._agent(run), _image(run)
         first = self._first(now, mine)
-        refusal = self._refusal(run.provider)
-        return Stand(run.state, run.provider, agent, image, self._hindrance(mine), slots, free, first, refusal)
+        refusal, shut = self._refusal(run.provider), self._closed(run.provider)
+        return Stand(run.state, run.provider, agent, image, self._hindrance(mine), slots, free, first, refusal, shut)
 
     def _hindrance(self, run: RunNow) -> str:
         now = self._now(run.provider)
         # Where no slot is free, it is not the reserved ones that it waits for.
         open_ = now if now.free is None or now.free > 0 else replace(now, free=None)
         return hindrance(open_, run)
+
+    def _held(self, run_id: UUID) -> str:
+        reason = repository.held(self._session, run_id)
+        if reason is None or reason == WAITS:
+            return f"the rest {reason}" if reason else ""
+        return f"the rest is held back: {reason}" if reason else "the rest is held back"
 
     def _first(self, now: Now, mine: RunNow) -> str:
         """Runs that come before this one whatever the shares, with the episodes that they may begin."""
@@ -204,6 +217,16 @@ class _View:
         if provider not in self._slots:
             self._slots[provider] = scheduling.slots(self._session, provider)
         return self._slots[provider]
+
+    def _closed(self, provider: str) -> str:
+        """Why there is no slot; empty where there are some."""
+        if provider not in self._shut:
+            self._shut[provider] = "" if self._slots_of(provider)[0] else self._why_closed(provider)
+        return self._shut[provider]
+
+    def _why_closed(self, provider: str) -> str:
+        slots, nodes = repository.closed(self._session, provider)
+        return closed(provider, [replace(each, reason=without_end(each.reason)) for each in slots], nodes)
 
     def _able(self, provider: str) -> list[Able]:
         if provider not in self._ables:

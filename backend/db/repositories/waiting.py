@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from backend.db.models import Worker
 from backend.db.models.words import WorkerState
+from backend.domain.scheduling.closed import ClosedSlots
 
 _PLACES = text("""
     SELECT id, ahead, seconds FROM (
@@ -22,6 +23,29 @@ _PLACES = text("""
 _LEFT = text("""
     SELECT run_id, count(*) AS number FROM episode
     WHERE run_id = ANY(:runs) AND state = 'waiting' AND available_at < '9000-01-01 00:00:00+00' GROUP BY run_id
+""")
+
+_HELD = text("""
+    SELECT reason FROM episode
+    WHERE run_id = :run AND state = 'waiting' AND available_at >= '9000-01-01 00:00:00+00'
+    GROUP BY reason ORDER BY count(*) DESC, reason LIMIT 1
+""")
+_CLOSED = text("""
+    WITH online AS (
+        SELECT node_id, coalesce(capabilities #>> ARRAY['providers', :provider, 'cluster'], '') AS cluster
+        FROM worker WHERE state = 'online' AND capabilities #> ARRAY['providers', :provider] IS NOT NULL
+    ), served AS (
+        SELECT id, state, reason FROM node
+        WHERE state <> 'gone' AND (
+            cluster = '' AND id IN (SELECT node_id FROM online WHERE cluster = '')
+            OR cluster <> '' AND cluster IN (SELECT cluster FROM online)
+        )
+    )
+    SELECT s.id IS NOT NULL AS slots, CASE WHEN n.state = 'ready' THEN coalesce(s.state, 'ready') ELSE n.state END
+        AS state, CASE WHEN n.state = 'ready' THEN coalesce(s.reason, n.reason) ELSE n.reason END AS reason,
+        count(*) AS number
+    FROM served n LEFT JOIN slot s ON s.node_id = n.id AND s.provider = :provider AND s.state <> 'draining'
+    GROUP BY 1, 2, 3 ORDER BY number DESC, state, reason
 """)
 
 
@@ -42,6 +66,18 @@ def places(session: Session, run_id: UUID, episode_ids: Collection[UUID]) -> dic
 def left(session: Session, runs: Collection[UUID]) -> dict[UUID, int]:
     """Waiting episodes by run, without those that are held back."""
     return {row.run_id: int(row.number) for row in session.execute(_LEFT, {"runs": list(runs)})}
+
+
+def held(session: Session, run_id: UUID) -> str | None:
+    """Why most of those of a run wait that are held back; None if none is."""
+    return session.scalar(_HELD, {"run": run_id})
+
+
+def closed(session: Session, provider: str) -> tuple[list[ClosedSlots], list[str]]:
+    """Where no slot can be used: (the slots that online workers have, what nodes without any say, commonest first)."""
+    rows = session.execute(_CLOSED, {"provider": provider}).all()
+    slots = [ClosedSlots(int(row.number), row.state, row.reason) for row in rows if row.slots]
+    return slots, [row.reason for row in rows if not row.slots]
 
 
 def online(session: Session) -> Sequence[Worker]:

@@ -26,7 +26,7 @@ class Concurrency:
 
 
 def concurrency(  # noqa: PLR0913, PLR0917 - what bounds a run
-    now: Now, run: RunNow, slots: int, left: int, closed: Sequence[str] = (), urgent: int = 0
+    now: Now, run: RunNow, slots: int, left: int, closed: Sequence[str] = (), urgent: int = 0, held: str = ""
 ) -> Concurrency:
     """The least of all that bounds a run; of equals, the one that a person can change soonest comes first.
 
@@ -34,15 +34,16 @@ def concurrency(  # noqa: PLR0913, PLR0917 - what bounds a run
         now: the queue of its provider; its runs are those that want slots.
         run: the run.
         slots: of the provider that may be used now.
-        left: episodes of the run that have not ended.
-        closed: why none may begin at all, in words: it is paused, no worker can do it.
+        left: episodes of the run that have not ended, without those that are held back.
+        closed: why none may begin at all, in words: it is paused, no worker can do it, no slot can be used.
         urgent: slots that more urgent runs have, and those that they want.
+        held: of those that are held back why they are; empty = there are none.
     """
     if closed:
         return Concurrency(0, slots, closed[0])
     bounds = [*_own(run), *_quota(now, run), *_model(run), *_kept(now, run, slots)]
     bounds += [*_urgent(run, slots, urgent), *_share(now, run, max(0, slots - urgent))]
-    bounds += [(slots, "all the slots there are"), (left, "no more episodes are left")]
+    bounds += [(slots, "all the slots there are"), (left, held or "no more episodes are left")]
     number, factor = min(bounds, key=lambda bound: bound[0])
     return Concurrency(max(0, number), slots, factor)
 

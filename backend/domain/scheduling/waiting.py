@@ -41,6 +41,7 @@ class Stand:
         first: episodes of other runs that come first, in words; empty if none do.
         refusal: why a worker that is online begins nothing on the provider now (`refused`, `hindered`); empty where
             none has said so.
+        closed: why there is no slot, in words (`closed.closed`); empty where there are some.
     """
 
     state: str
@@ -52,6 +53,7 @@ class Stand:
     free: int
     first: str = ""
     refusal: str = ""
+    closed: str = ""
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ def why(waiter: Waiter, stand: Stand, workers: Sequence[Able], now: datetime, ah
         or (stand.refusal if not workers else "")
         or unable(stand.provider, stand.agent, stand.image, [waiter.need] if waiter.need else [], workers)
         or (f"waits for {waiter.lacking}" if waiter.lacking else "")
-        or (f"every slot of {stand.provider} is closed" if not stand.slots else "")
+        or stand.closed
     )
     if not found and not stand.hindrance and waiter.reason.startswith(UNREAD):
         return Reason(waiter.reason)

@@ -14,6 +14,7 @@ from backend.services.waiting import Why, concurrency_of, explain
 from tests.factories.records import World, capabilities
 from tests.factories.tasks import make_benchmark, make_task
 from tests.integration.services.test_licences import seats
+from tests.integration.services.test_people import with_human
 
 
 @pytest.fixture
@@ -160,6 +161,21 @@ class TestConcurrencyOf:
         queued.do(claims.worker_heartbeat, worker.id, [claim.lease_id], {claim.lease_id: "model rate limit"})
         assert words(queued, urgent) == "1 of 8 slots: model rate limit"
         assert words(queued, run) == "7 of 8 slots: more urgent runs come first"
+
+    def test_says_whom_episodes_wait_for_that_do_not_begin_by_themselves(self, queued: World) -> None:
+        queued.worker(capabilities=with_human())
+        run = queued.submit("human")
+        assert words(queued, run) == "0 of 2 slots: the rest waits for a person"
+        worker, run = queued.worker(slots=12, node="n2"), queued.submit()
+        begun = queued.do(claims.claim_many, worker.id, "local", 9)
+        assert len(begun) == 9
+        held = text("UPDATE episode SET available_at = '9998-01-01', reason = :why WHERE state = 'waiting'")
+        with queued.work() as session:
+            session.execute(held, {"why": "there was no verdict; the evaluation is repeated"})
+        why_not = "the rest is held back: there was no verdict; the evaluation is repeated"
+        assert words(queued, run) == f"9 of 14 slots: {why_not}"
+        queued.do(claims.worker_heartbeat, worker.id, [begun[0].lease_id], {begun[0].lease_id: "model rate limit"})
+        assert words(queued, run) == "9 of 14 slots: model rate limit"
 
 
 class TestFirstPage:

@@ -74,6 +74,10 @@ class TestConcurrency:
     def test_nothing_begins_where_nothing_may(self) -> None:
         assert concurrency(queue(), RUN, 8, 50, ["the run is paused"]) == Concurrency(0, 8, "the run is paused")
 
+    def test_what_is_held_back_is_left(self) -> None:
+        assert concurrency(queue(), RUN, 8, 3, held="the rest waits").words == "3 of 8 slots: the rest waits"
+        assert concurrency(queue(), RUN, 8, 50, held="the rest waits").words == "8 of 8 slots: all the slots there are"
+
     def test_a_person_may_use_what_is_kept_for_people(self) -> None:
         now = queue(reserve=Reserve(2, {}, {}))
         assert concurrency(now, replace(RUN, urgency=Urgency.PERSON), 8, 50).at_once == 8

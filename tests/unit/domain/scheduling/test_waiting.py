@@ -36,7 +36,8 @@ class TestWhy:
              "backs off until 13:06:30 UTC: attempt 1 was lost (model_api)"),
             (replace(WAITER, lacking="a licence of Photoshop, 1 of 1 in use"), STAND,
              "waits for a licence of Photoshop, 1 of 1 in use"),
-            (WAITER, replace(STAND, slots=0), "every slot of local is closed"),
+            (WAITER, replace(STAND, slots=0, closed="every slot of local is closed: 4 broken"),
+             "every slot of local is closed: 4 broken"),
         ],
     )  # fmt: skip
     def test_says_the_first_reason(self, waiter: Waiter, stand: Stand, expected: str) -> None:

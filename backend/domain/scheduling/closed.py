@@ -1,0 +1,59 @@
+"""Why no slot of a provider can be used, in one sentence."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+MOST_WORDS = 200
+"""Of a reason: it may be a cluster's own words. Longer ones are cut with an ellipsis."""
+
+
+@dataclass(frozen=True)
+class ClosedSlots:
+    """Slots that are there and cannot be used, for one reason.
+
+    Attributes:
+        number: of them.
+        state: of their node where that is not `ready`, else their own. `free`: the workers that are online run no more
+            desktops at once.
+        reason: of the same; may be empty.
+    """
+
+    number: int
+    state: str
+    reason: str = ""
+
+
+def closed(provider: str, slots: Iterable[ClosedSlots], nodes: Sequence[str]) -> str:
+    """The commonest reason, without a full stop.
+
+    Args:
+        provider: whose slots.
+        slots: all that online workers could use if they were not closed.
+        nodes: where there is no slot at all, what nodes say why they offer none; may be empty.
+    """
+    found: Counter[tuple[str, str]] = Counter()
+    for each in slots:
+        found[each.state, each.reason] += each.number
+    if not found:
+        why = next(filter(None, nodes), "")
+        return f"no node offers a slot of {provider}" + (f" ({_short(why)}); {_WHERE}" if why else "")
+    ((state, reason), number), *_ = found.most_common(1)
+    others = found.total() - number
+    rest = f", {others} for other reasons" if others else ""
+    return f"every slot of {provider} is closed: {number} {_words(state, reason)}{rest}; {_WHERE}"
+
+
+_WHERE = "the workers page shows each"
+
+
+def _words(state: str, reason: str) -> str:
+    if state == "free":
+        return "beyond the desktops that the workers run at once"
+    what = "broken" if state == "broken" else f"whose node is {state}"
+    return f"{what} ({_short(reason)})" if reason else what
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= MOST_WORDS else f"{line[: MOST_WORDS - 1]}…"

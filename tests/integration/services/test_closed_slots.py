@@ -1,0 +1,95 @@
+"""Why nothing begins where no slot of a cluster can be used: each place that says so gives the cause."""
+
+import datetime as dt
+from uuid import UUID
+
+import pytest
+from sqlalchemy import select
+
+from backend.db.models import Episode, Slot
+from backend.domain.nodes import NodeSeen, NodeState
+from backend.domain.ports_cluster import Trouble
+from backend.services import nodes, pages_home, runs, tuning
+from backend.services.slot_troubles import note_troubles
+from backend.services.tuning import Tuning
+from backend.services.waiting import concurrency_of, explain
+from tests.factories.records import World
+from tests.integration.services.test_nodes import ZONE, observe, seen, serving
+
+SHOWN = "; the workers page shows each"
+
+
+@pytest.fixture
+def cluster(ready: World) -> World:
+    """A cluster of two nodes with two slots each, and a worker that serves it."""
+    serving(ready)
+    observe(ready, seen("n1"), seen("n2"))
+    return ready
+
+
+@pytest.fixture
+def run(cluster: World) -> UUID:
+    """That waits."""
+    return UUID(str(cluster.submit(provider="k8s").id))
+
+
+def told(world: World, run: UUID) -> str:
+    """What its episode and the first page say, which is what limits the run."""
+    with world.work() as session:
+        rows = session.scalars(select(Episode).where(Episode.run_id == run)).all()
+        (sentence,) = {each.words for each in explain(session, rows).values()}
+    assert {wait.reason for wait in world.do(pages_home.home).queue} == {sentence}
+    limited = world.do(concurrency_of, run)
+    assert limited is not None
+    assert limited.words == f"0 of 0 slots: {sentence}"
+    return sentence
+
+
+def break_(world: World, why: str, until: dt.timedelta | None = None) -> None:
+    """All slots, each until another moment."""
+    slots = world.do(lambda session: [str(each) for each in session.scalars(select(Slot.id))])
+    now = dt.datetime.now(dt.UTC)
+    ends = {slot: None if until is None else now + until + dt.timedelta(seconds=n) for n, slot in enumerate(slots)}
+    world.do(note_troubles, ZONE, "k8s", {slot: Trouble(why, end) for slot, end in ends.items()})
+
+
+class TestClosedSlots:
+    @pytest.mark.parametrize("until", [None, dt.timedelta(minutes=2)])
+    def test_pods_that_do_not_start(self, cluster: World, run: UUID, until: dt.timedelta | None) -> None:
+        break_(cluster, "the pod's image cannot be had: lab/none", until)
+        why = "4 broken (its pod does not start: the pod's image cannot be had: lab/none)"
+        assert told(cluster, run) == f"every slot of k8s is closed: {why}{SHOWN}"
+
+    def test_nodes_that_take_nothing(self, cluster: World, run: UUID) -> None:
+        observe(cluster, seen("n1", state=NodeState.DRAINING, reason="cordoned"), seen("n2"))
+        break_(cluster, "no device")
+        why = "2 broken (its pod does not start: no device), 2 for other reasons"
+        assert told(cluster, run) == f"every slot of k8s is closed: {why}{SHOWN}"
+        away = [seen(name, state=NodeState.DRAINING, reason="taint a=b:NoSchedule") for name in ("n1", "n2")]
+        observe(cluster, *away)
+        why = "4 whose node is draining (taint a=b:NoSchedule)"
+        assert told(cluster, run) == f"every slot of k8s is closed: {why}{SHOWN}"
+
+    def test_nodes_that_have_no_room(self, cluster: World, run: UUID) -> None:
+        observe(cluster, *(seen(name, 0, reason="no room for a desktop: memory") for name in ("n1", "n2")))
+        assert told(cluster, run) == f"no node offers a slot of k8s (no room for a desktop: memory){SHOWN}"
+
+    def test_no_nodes_any_more(self, cluster: World, run: UUID) -> None:
+        observe(cluster)
+        assert told(cluster, run) == "no node offers a slot of k8s"
+
+    def test_other_clusters_and_machines_do_not_count(self, cluster: World, run: UUID) -> None:
+        cluster.do(nodes.observe, "zone-b", [NodeSeen(name="b", state=NodeState.READY, slots=8)], whole=True)
+        observe(cluster, *(seen(name, state=NodeState.UNREADY, reason="not ready: silent") for name in ("n1", "n2")))
+        why = "4 whose node is unready (not ready: silent)"
+        assert told(cluster, run) == f"every slot of k8s is closed: {why}{SHOWN}"
+
+    def test_a_less_urgent_run_says_the_same(self, cluster: World, run: UUID) -> None:
+        observe(cluster)
+        urgent = cluster.submit(provider="k8s")
+        cluster.do(tuning.retune_run, urgent.id, Tuning(priority=3))
+        assert told(cluster, run) == "no node offers a slot of k8s"
+        cluster.do(runs.pause_run, run)
+        found = cluster.do(concurrency_of, run)
+        assert found is not None
+        assert found.words == "0 of 0 slots: the run is paused"
