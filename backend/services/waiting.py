@@ -17,6 +17,7 @@ from backend.db.repositories import licences, scheduling
 from backend.db.repositories import runs as run_repository
 from backend.db.repositories import waiting as repository
 from backend.db.repositories.licences import Seats
+from backend.db.repositories.waiting import Place
 from backend.domain.episode import EpisodeState, RunState
 from backend.domain.scheduling.bounds import hindrance
 from backend.domain.scheduling.closed import closed
@@ -24,6 +25,7 @@ from backend.domain.scheduling.limits import Concurrency, concurrency
 from backend.domain.scheduling.needs import Able, Need
 from backend.domain.scheduling.order import rank
 from backend.domain.scheduling.snapshot import Now, RunNow
+from backend.domain.scheduling.starts import starts_in
 from backend.domain.scheduling.waiting import Stand, Waiter, hindered, refused, unable, why
 from backend.domain.scheduling.wanted import beginning
 from backend.services.human_runs import WAITS
@@ -44,7 +46,7 @@ class Why:
         ahead: waiting episodes of its run that come first; None where it waits for something else than its turn or
             one of the bounds of its run.
         starts_at: about when it begins, if its run keeps the slots it has and episodes take what is expected of
-            them; None where that cannot be said.
+            them; None where that cannot be said (`starts_in`).
     """
 
     sentence: str
@@ -109,6 +111,7 @@ class _View:
         self._slots: dict[str, tuple[int, int]] = {}
         self._ables: dict[str, list[Able]] = {}
         self._shut: dict[str, str] = {}
+        self._under_way: dict[UUID, tuple[Sequence[float], int]] = {}
 
     def queues(self, run_id: UUID) -> bool:
         """Whether the run has not ended."""
@@ -125,7 +128,7 @@ class _View:
             ahead = None if place is None else place.ahead
             waiter = Waiter(each.available_at, each.reason, need, self._lacking(need))
             reason = why(waiter, stand, workers, self._time, ahead)
-            starts = self._starts(run, place.seconds) if reason.turn and place is not None else None
+            starts = self._starts(run, place) if reason.timed and place is not None else None
             found[each.id] = Why(reason.words, ahead if reason.turn else None, starts)
         return found
 
@@ -193,8 +196,18 @@ class _View:
         before = [run.id for run in _before(now, mine)]
         return beginning(now, repository.left(self._session, before)) if before else {}
 
-    def _starts(self, run: Run, seconds: float) -> datetime | None:
-        return self._time + timedelta(seconds=seconds / run.in_use) if run.in_use else None
+    def _starts(self, run: Run, place: Place) -> datetime | None:
+        if run.id not in self._under_way:
+            self._under_way[run.id] = repository.remaining(self._session, run.id), self._at_once(run)
+        seconds = starts_in(place.ahead, place.seconds, *self._under_way[run.id])
+        return None if seconds is None else self._time + timedelta(seconds=seconds)
+
+    def _at_once(self, run: Run) -> int:
+        """How many it can have under way if no run that comes before it begins more; 0 while it waits for its model."""
+        now, mine = self._now(run.provider), self._run(run)
+        urgent = sum(each.in_use for each in _before(now, mine))
+        found = concurrency(now, mine, self._slots_of(run.provider)[0], mine.in_use + 1, urgent=urgent)
+        return 0 if mine.model_waits else found.at_once
 
     def _lacking(self, need: Need | None) -> str:
         return shortage(need.licences, self._seats) if need is not None and need.licences else ""

@@ -20,6 +20,11 @@ _PLACES = text("""
         WINDOW first AS (ORDER BY priority DESC, repeat, expected_seconds DESC, id)
     ) placed WHERE id = ANY(:ids)
 """)
+_REMAINING = text("""
+    SELECT greatest(0, e.expected_seconds - coalesce(extract(epoch FROM clock_timestamp() - a.started_at), 0))::float
+    FROM episode e LEFT JOIN attempt a ON a.episode_id = e.id AND a.live
+    WHERE e.run_id = :run AND e.state = 'running'
+""")
 _LEFT = text("""
     SELECT run_id, count(*) AS number FROM episode
     WHERE run_id = ANY(:runs) AND state = 'waiting' AND available_at < '9000-01-01 00:00:00+00' GROUP BY run_id
@@ -63,6 +68,11 @@ def places(session: Session, run_id: UUID, episode_ids: Collection[UUID]) -> dic
     return {row.id: Place(int(row.ahead), float(row.seconds)) for row in rows}
 
 
+def remaining(session: Session, run_id: UUID) -> Sequence[float]:
+    """Seconds that each episode of a run that is under way should still take; 0 where it takes longer than expected."""
+    return session.scalars(_REMAINING, {"run": run_id}).all()
+
+
 def left(session: Session, runs: Collection[UUID]) -> dict[UUID, int]:
     """Waiting episodes by run, without those that are held back."""
     return {row.run_id: int(row.number) for row in session.execute(_LEFT, {"runs": list(runs)})}
@@ -70,7 +80,8 @@ def left(session: Session, runs: Collection[UUID]) -> dict[UUID, int]:
 
 def held(session: Session, run_id: UUID) -> str | None:
     """Why most of those of a run wait that are held back; None if none is."""
-    return session.scalar(_HELD, {"run": run_id})
+    reason: str | None = session.scalar(_HELD, {"run": run_id})
+    return reason
 
 
 def closed(session: Session, provider: str) -> tuple[list[ClosedSlots], list[str]]:

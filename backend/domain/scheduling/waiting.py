@@ -58,10 +58,17 @@ class Stand:
 
 @dataclass(frozen=True)
 class Reason:
-    """One sentence, without a full stop. `turn`: it waits for nothing but its turn, or for a bound of its run."""
+    """One sentence, without a full stop.
+
+    Attributes:
+        turn: it waits for nothing but its turn, or for a bound of its run.
+        timed: what its run has under way says about when that is: it does not begin just now, and no other run takes
+            what becomes free.
+    """
 
     words: str
     turn: bool = False
+    timed: bool = False
 
 
 def why(waiter: Waiter, stand: Stand, workers: Sequence[Able], now: datetime, ahead: int | None) -> Reason:
@@ -84,7 +91,11 @@ def why(waiter: Waiter, stand: Stand, workers: Sequence[Able], now: datetime, ah
     )
     if not found and not stand.hindrance and waiter.reason.startswith(UNREAD):
         return Reason(waiter.reason)
-    return Reason(found) if found else Reason(stand.hindrance or _queue(stand, ahead), turn=True)
+    if found:
+        return Reason(found)
+    if not stand.hindrance and not stand.first and stand.free > (ahead or 0):
+        return Reason("it is about to begin", turn=True)
+    return Reason(stand.hindrance or _queue(stand, ahead), turn=True, timed=not stand.first)
 
 
 def unread(worker: str, what: str) -> str:
@@ -141,8 +152,6 @@ def _lacking(need: Need, workers: Sequence[Able], image: str | None) -> str:
 
 
 def _queue(stand: Stand, ahead: int | None) -> str:
-    if stand.free > (ahead or 0) and not stand.first:
-        return "it is about to begin"
     return "; ".join(filter(None, (_slots(stand), _before(ahead), stand.first)))
 
 

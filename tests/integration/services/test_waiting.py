@@ -32,6 +32,21 @@ def why(world: World, run: Run) -> list[Why]:
         return [found[row.id] for row in rows if row.id in found]
 
 
+def lasts(world: World, expected: float, since: float) -> None:
+    """Every episode should take so many seconds; the attempts that run began so long ago."""
+    with world.work() as session:
+        session.execute(text("UPDATE episode SET expected_seconds = :expected"), {"expected": expected})
+        began = text("UPDATE attempt SET started_at = clock_timestamp() - make_interval(secs => :since) WHERE live")
+        session.execute(began, {"since": since})
+
+
+def in_seconds(world: World, found: Why) -> float:
+    """From now on."""
+    assert found.starts_at is not None
+    at = world.do(lambda session: session.scalar(text("SELECT clock_timestamp()")))
+    return float((found.starts_at - at).total_seconds())
+
+
 def words(world: World, run: Run) -> str:
     found = world.do(concurrency_of, run.id)
     assert found is not None
@@ -49,7 +64,46 @@ class TestExplain:
         assert first.sentence == "2 of 2 slots are in use; it comes next in its run"
         assert (first.ahead, second.ahead) == (0, 1)
         assert second.starts_at is not None
-        assert timedelta(seconds=49) < second.starts_at - at < timedelta(seconds=70)
+        assert timedelta(seconds=90) < second.starts_at - at < timedelta(seconds=110)
+
+    def test_what_runs_has_to_end_first(self, queued: World) -> None:
+        worker, run = queued.worker(slots=1), queued.submit()
+        (claim,) = queued.do(claims.claim_many, worker.id, "local", 1)
+        lasts(queued, 100, 30)
+        first, second, *_ = why(queued, run)
+        assert 60 < in_seconds(queued, first) <= 70
+        assert 160 < in_seconds(queued, second) <= 170
+        # Of a later attempt its own time counts.
+        queued.lose(claim)
+        queued.do(claims.claim_many, worker.id, "local", 1)
+        assert 90 < in_seconds(queued, why(queued, run)[0]) <= 100
+        # It takes longer than expected: nobody knows how much.
+        lasts(queued, 100, 130)
+        first, second, *_ = why(queued, run)
+        assert first.starts_at is None
+        assert 90 < in_seconds(queued, second) <= 100
+
+    def test_gives_no_time_where_nothing_may_begin(self, queued: World) -> None:
+        worker, run = queued.worker(slots=4), queued.submit()
+        assert len(queued.do(claims.claim_many, worker.id, "local", 2)) == 2
+        assert why(queued, run)[0] == Why("it is about to begin", 0)
+        queued.do(tuning.set_rules, "default", {"quota": {"local": 2}})
+        assert in_seconds(queued, why(queued, run)[0]) > 0
+        queued.do(tuning.set_rules, "default", {"quota": {"local": 0}})
+        assert why(queued, run)[0] == Why("the project's quota is reached: 2 of 0 local desktops", 0)
+        queued.do(tuning.set_rules, "default", {"quota": {}, "reserved": {"local": 4}})
+        assert why(queued, run)[0] == Why("the free slots are reserved for interactive episodes", 0)
+
+    def test_gives_no_time_where_others_take_what_becomes_free(self, queued: World) -> None:
+        worker, run = queued.worker(slots=2), queued.submit()
+        (first, _) = queued.do(claims.claim_many, worker.id, "local", 2)
+        assert in_seconds(queued, why(queued, run)[0]) > 0
+        queued.do(claims.worker_heartbeat, worker.id, [first.lease_id], {first.lease_id: "model rate limit"})
+        assert why(queued, run)[0].starts_at is None
+        queued.do(claims.worker_heartbeat, worker.id, [first.lease_id], {first.lease_id: ""})
+        assert in_seconds(queued, why(queued, run)[0]) > 0
+        queued.submit(priority=3)
+        assert why(queued, run)[0].starts_at is None
 
     def test_says_what_is_more_urgent(self, queued: World) -> None:
         worker, run = queued.worker(slots=1), queued.submit()

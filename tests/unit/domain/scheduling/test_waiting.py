@@ -45,7 +45,7 @@ class TestWhy:
 
     def test_a_bound_is_told_and_leaves_it_its_turn(self) -> None:
         full = "the project's quota is reached: 8 of 8 desktops"
-        assert why(WAITER, replace(STAND, hindrance=full), [GOOD], NOW, 3) == Reason(full, turn=True)
+        assert why(WAITER, replace(STAND, hindrance=full), [GOOD], NOW, 3) == Reason(full, turn=True, timed=True)
 
     def test_else_it_waits_for_its_turn(self) -> None:
         stand = replace(STAND, first="40 episodes of more urgent runs come first")
@@ -53,6 +53,8 @@ class TestWhy:
             "8 of 8 slots are in use; 3 episodes of its run come first; 40 episodes of more urgent runs come first",
             turn=True,
         )
+        assert why(WAITER, STAND, [GOOD], NOW, 0).timed
+        assert why(WAITER, replace(STAND, free=1), [GOOD], NOW, 0) == Reason("it is about to begin", turn=True)
         assert words(ahead=1) == "8 of 8 slots are in use; 1 episode of its run comes first"
         assert words(ahead=0) == "8 of 8 slots are in use; it comes next in its run"
         assert words(stand=replace(STAND, free=4)) == "it is about to begin"

@@ -1,0 +1,29 @@
+"""About when an episode begins that waits for nothing but its turn in its run."""
+
+from collections.abc import Sequence
+
+
+def starts_in(ahead: int, seconds: float, remaining: Sequence[float], at_once: int) -> float | None:
+    """Seconds until it begins at the latest, if each of its run takes what is expected and the run keeps its slots.
+
+    No slot of the run is empty before: so that all of them are busy with what comes first. It is also over once so many
+    of the run's episodes have ended as have to make room.
+
+    Args:
+        ahead: waiting episodes of its run that come first.
+        seconds: that these should take together.
+        remaining: seconds that each of the run's episodes under way should still take; 0 = longer than expected.
+        at_once: episodes that the run can have under way.
+
+    Returns:
+        None where the run has no slot or may have none, and where something has to end first that takes longer than
+        expected: then nobody can say.
+    """
+    slots = min(len(remaining), at_once)
+    if slots <= 0:
+        return None
+    ends, found = sorted(remaining), (sum(remaining) + seconds) / slots
+    place = len(ends) - slots + ahead
+    if place < len(ends):
+        found = min(found, ends[place])
+    return found or None
