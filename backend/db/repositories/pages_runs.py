@@ -4,13 +4,15 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Double, String, and_, cast, func, literal, or_, select
+from sqlalchemy import ColumnElement, Double, String, and_, case, cast, func, literal, or_, select
 from sqlalchemy.orm import Session
 
 from backend.db.models import Actor, Agent, Attempt, Benchmark, Episode, Event, Run, Step, Task
 from backend.db.repositories.pages_common import AnyRow, look, run_columns
 
 RunFilter = dict[str, str]
+_MOST_WORDS = 160
+"""Of a loss's reason; longer ones are cut with an ellipsis."""
 
 
 def _conditions(filters: RunFilter) -> list[ColumnElement[bool]]:
@@ -94,7 +96,8 @@ def spent(session: Session, run_id: UUID) -> AnyRow:
 
 def losses(session: Session, run_id: UUID, limit: int) -> Sequence[AnyRow]:
     """Lost attempts by class and the first line of the reason: (class, reason, attempts, episodes, one episode)."""
-    reason = func.left(func.split_part(Attempt.failure_message, "\n", 1), 160)
+    line = func.split_part(Attempt.failure_message, "\n", 1)
+    reason = case((func.length(line) > _MOST_WORDS, func.concat(func.left(line, _MOST_WORDS - 1), "…")), else_=line)
     query = (
         select(
             Attempt.failure_class,

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from backend.db.models import Attempt, Episode, Event, Run
 from backend.domain.episode import RETRIES, UNBEGUN_RETRIES
 from backend.domain.errors import FailureClass
-from backend.services import attempts, claims, runs
+from backend.services import attempts, claims, pages_runs, runs
 from backend.services.claims import Claim
 from tests.factories.records import World
 
@@ -145,6 +145,19 @@ class TestFlag:
         with ready.work() as session:
             episode = session.scalars(select(Episode)).one()
             assert (episode.state, episode.flagged) == ("lost", False)
+
+
+class TestShown:
+    @pytest.mark.parametrize(
+        ("message", "shown"),
+        [("x" * 160, "x" * 160), ("x" * 161, "x" * 159 + "…"), ("why\n" + "x" * 500, "why")],
+    )
+    def test_a_reason_that_was_cut_says_so(self, ready: World, message: str, shown: str) -> None:
+        claim = one(ready)
+        ready.do(attempts.finish_lost, claim.fence, FailureClass.GUEST, message, {}, after_action=False)
+        run = ready.do(lambda session: session.scalars(select(Run.id)).one())
+        (loss,) = ready.do(pages_runs.run_page, run, {}, None).losses
+        assert (loss.reason, loss.attempts) == (shown, 1)
 
 
 class TestOfACancelledRun:
