@@ -117,10 +117,10 @@ def check_move(moves: Mapping[_S, frozenset[_S]], old: _S, new: _S) -> None:
         new: the state it should go to.
     """
     if new not in moves[old]:
-        allowed = ", ".join(sorted(moves[old])) or "nothing: it has ended"
-        raise IllegalMove(
-            f"{type(old).__name__} cannot go from {old} to {new}", hint=f"From {old} it can go to {allowed}."
-        )
+        what = type(old).__name__.removesuffix("State").lower()
+        words = f"the {what} is {old} and cannot be {new}".replace("_", " ")
+        allowed = ", ".join(sorted(moves[old])).replace("_", " ")
+        raise IllegalMove(words, hint=f"From {old} it can go to {allowed}." if allowed else "It has ended.")
 
 
 # How often an episode may be tried again after a loss of each class, beyond its first attempt.

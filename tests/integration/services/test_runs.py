@@ -193,8 +193,9 @@ class TestPauseAndResume:
         ready.worker()
         run = ready.submit()
         ready.do(runs.cancel_run, run.id)
-        with pytest.raises(IllegalMove):
+        with pytest.raises(IllegalMove, match=r"^the run is cancelled and cannot be paused$") as caught:
             ready.do(runs.pause_run, run.id)
+        assert caught.value.hint == "It has ended."
         with pytest.raises(Conflict):
             ready.do(runs.resume_run, run.id)
 
