@@ -83,7 +83,7 @@ def register_worker(session: Session, info: WorkerInfo, *, running: Callable[[Wo
     _offer_slots(session, node.id, info)
     for other in repository.on_host(session, info.host):
         if other.pid == info.pid or not running(other):
-            end_worker(session, other, "its process is gone")
+            end_worker(session, other, "the worker's process is gone")
     worker = Worker(
         name=info.name,
         node_id=node.id,

@@ -150,7 +150,7 @@ class TestRegisterWorker:
         new = ready.worker("new", pid=200, running=lambda _: False)
         with ready.work() as session:
             assert session.get_one(Worker, dead.id).state == "offline"
-            assert session.get_one(Attempt, claim.attempt_id).failure_message == "its process is gone"
+            assert session.get_one(Attempt, claim.attempt_id).failure_message == "the worker's process is gone"
         assert ready.must_claim(new).episode_id == claim.episode_id
 
     def test_leaves_other_hosts_and_living_neighbours(self, ready: World) -> None:
