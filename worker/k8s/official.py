@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from http.client import BadStatusLine
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote
@@ -349,5 +350,18 @@ def _in_our_words() -> Iterator[None]:
 
 
 def _plain(error: Exception) -> str:
-    """The error without the addresses of objects that these libraries put into their words."""
-    return str(getattr(error, "reason", "") or error).rpartition("object at 0x")[2].partition(": ")[2] or str(error)
+    """What happened, in words for people; whoever logs the error has its own words as the cause."""
+    match error:
+        case urllib3.exceptions.NameResolutionError():
+            return "its name cannot be resolved"
+        case urllib3.exceptions.NewConnectionError(__cause__=OSError(strerror=str(why))):
+            return f"no connection: {why.lower()}"
+        case urllib3.exceptions.TimeoutError():
+            return "nothing came in time"
+        case urllib3.exceptions.ProtocolError(args=(_, BadStatusLine() as line)) if not isinstance(line, OSError):
+            return "what it sends is no HTTP"
+        case urllib3.exceptions.ProtocolError() | ConnectionError():
+            return "it closed the connection"
+    # Without the addresses of objects that these libraries put into their words.
+    words = str(getattr(error, "reason", "") or error)
+    return " ".join((words.rpartition("object at 0x")[2].partition(": ")[2] or words).split())[:_MOST_WORDS]

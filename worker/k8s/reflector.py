@@ -114,7 +114,8 @@ class Reflector:
                 self._rest("the watch was too old")
             except ClusterError as error:
                 if not self._failures:
-                    logger.warning("%s cannot be watched: %s", self._resource.plural, error.message)
+                    details = f" ({error.__cause__!r})" if error.__cause__ else ""
+                    logger.warning("%s cannot be watched: %s%s", self._resource.plural, error.message, details)
                 self._rest(error.message)
             except Exception as error:
                 logger.exception("watching %s failed", self._resource.plural)

@@ -1,8 +1,10 @@
 """What the client makes of answers and of silence. What it does to one: `tests/contract/test_kubernetes.py`."""
 
 import json
+import socket
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -101,6 +103,23 @@ def cluster(tmp_path: Path) -> Iterator[Kubernetes]:
     server.server_close()
 
 
+@contextmanager
+def answering(sent: bytes) -> Iterator[int]:
+    """A port at which the first request is answered so, and the line is closed."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            line, _ = server.accept()
+            with line:
+                line.recv(2**16)
+                line.sendall(sent)
+
+        serving = threading.Thread(target=serve)
+        serving.start()
+        yield server.getsockname()[1]
+        serving.join()
+
+
 def kubeconfig(folder: Path, port: int) -> str:
     """A file that leads to a port of this machine."""
     file = folder / "kubeconfig"
@@ -144,8 +163,33 @@ class TestList:
             cluster.list(PODS, labels="long")
 
     def test_nobody_there_is_unavailable(self, tmp_path: Path) -> None:
-        with pytest.raises(Unavailable, match="does not answer"):
+        with pytest.raises(Unavailable, match=r"^the API server does not answer: no connection: connection refused$"):
             connect(kubeconfig(tmp_path, 1), "").list(PODS)
+
+    @pytest.mark.parametrize(
+        ("sent", "words"),
+        [
+            (b"", "it closed the connection"),
+            (b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nx", "it closed the connection"),
+            (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nx", "it closed the connection"),
+            (b"SSH-2.0-OpenSSH_9.2\r\n", "what it sends is no HTTP"),
+        ],
+    )
+    def test_what_breaks_off_is_told_in_words(self, tmp_path: Path, sent: bytes, words: str) -> None:
+        with answering(sent) as port, pytest.raises(Unavailable) as caught:
+            connect(kubeconfig(tmp_path, port), "").get(PODS, "one")
+        assert caught.value.message == f"the API server does not answer: {words}"
+
+    def test_a_name_that_nobody_knows_is_told_in_words(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        file = Path(kubeconfig(tmp_path, 1))
+        file.write_text(file.read_text().replace("127.0.0.1", "nobody.invalid"))
+
+        def resolve(*_: object) -> None:
+            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+        monkeypatch.setattr(socket, "getaddrinfo", resolve)
+        with pytest.raises(Unavailable, match=r"^the API server does not answer: its name cannot be resolved$"):
+            connect(str(file), "").list(PODS)
 
 
 class TestWatch:
@@ -159,7 +203,12 @@ class TestWatch:
             list(watching)
 
     def test_a_broken_line_is_unavailable(self, cluster: Kubernetes) -> None:
-        with cluster.watch(PODS, "2") as watching, pytest.raises(Unavailable):
+        with cluster.watch(PODS, "2") as watching, pytest.raises(Unavailable, match=r": it closed the connection$"):
+            list(watching)
+
+    def test_a_silent_line_is_unavailable(self, cluster: Kubernetes, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(official, "_LATE_SECONDS", 0.3)
+        with cluster.watch(PODS, "3", seconds=0.1) as watching, pytest.raises(Unavailable, match=": nothing came in "):
             list(watching)
 
     @pytest.mark.parametrize("version", [name for name in NO_CHANGES if name != "15"])

@@ -4,8 +4,10 @@ import time
 from collections.abc import Iterator
 from typing import Self, cast
 
+import pytest
+
 from tests.waiting import until
-from worker.k8s.cluster import PODS, Change, Cluster, Listed
+from worker.k8s.cluster import PODS, Change, Cluster, Listed, Unavailable
 from worker.k8s.reflector import Reflector
 
 
@@ -39,6 +41,13 @@ class Hasty:
         return _Nothing()
 
 
+class Broken:
+    """A cluster whose API server closes every connection."""
+
+    def list(self, *_: object, **__: object) -> Listed:
+        raise Unavailable("it closed the connection") from ConnectionResetError(104, "reset")
+
+
 class TestReflector:
     def test_rests_longer_and_longer_where_each_watch_ends_at_once(self) -> None:
         cluster = Hasty()
@@ -49,3 +58,11 @@ class TestReflector:
         assert time.monotonic() - began > 0.7
         assert "ended at once" in reflector.trouble
         reflector.stop()
+
+    def test_the_log_has_what_the_connection_said(self, caplog: pytest.LogCaptureFixture) -> None:
+        reflector = Reflector(cast("Cluster", Broken()), PODS)
+        reflector.start()
+        until(lambda: reflector.trouble)
+        reflector.stop()
+        assert reflector.trouble == "it closed the connection"
+        assert "it closed the connection (ConnectionResetError(104, 'reset'))" in caplog.text
