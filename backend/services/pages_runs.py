@@ -57,6 +57,7 @@ PHASES: Mapping[str, str] = {
     "record": "recording",
     "turn": "waiting for its turn to be evaluated",
     "evaluation": "evaluation",
+    "lost": "lost with a worker or node: nobody told what it went for",
 }
 
 
@@ -222,7 +223,7 @@ def run_page(session: Session, run_id: UUID, filters: dict[str, Any], after: UUI
         tiles=tiles(session, run_id=run_id),
         waits=_waits(session, run_id),
         matrix=_matrix(repository.matrix(session, run_id)),
-        phases=_phases(repository.phases(session, run_id)),
+        phases=_phases(repository.phases(session, run_id), repository.untold(session, run_id)),
         losses=[_loss(loss) for loss in repository.losses(session, run_id, REASONS)],
         not_runnable=[(item.reason, item.n) for item in repository.not_runnable(session, run_id)],
         episodes=_episodes(
@@ -285,8 +286,8 @@ def _matrix(rows: Sequence[AnyRow]) -> Matrix:
     )
 
 
-def _phases(rows: Sequence[AnyRow]) -> list[Phase]:
-    seconds = {row.key: float(row.seconds) for row in rows}
+def _phases(rows: Sequence[AnyRow], untold: float) -> list[Phase]:
+    seconds = {**{row.key: float(row.seconds) for row in rows}, "lost": untold}
     spent = {name: found for name in PHASES if (found := seconds.get(name, 0.0)) > 0}
     total = sum(spent.values())
     return [Phase(name, PHASES[name], found, found / total) for name, found in spent.items()]

@@ -77,6 +77,16 @@ def phases(session: Session, run_id: UUID) -> Sequence[AnyRow]:
     return session.execute(query).all()
 
 
+def untold(session: Session, run_id: UUID) -> float:
+    """Seconds of attempts that were lost to the cluster which no phase has: a worker that died told none of them."""
+    pairs = func.jsonb_each_text(Attempt.seconds).table_valued("key", "value")
+    told = select(func.coalesce(func.sum(cast(pairs.c.value, Double)), 0.0)).scalar_subquery()
+    whole = cast(func.extract("epoch", Attempt.ended_at - Attempt.started_at), Double)
+    lost = (Attempt.state == "lost", Attempt.failure_class == "cluster")
+    query = select(func.sum(func.greatest(whole - told, 0.0))).join(Episode, Episode.id == Attempt.episode_id)
+    return session.scalar(query.where(Episode.run_id == run_id, *lost)) or 0.0
+
+
 def spent(session: Session, run_id: UUID) -> AnyRow:
     """Sums over the steps of all attempts: tokens, money, seconds of waiting, and how many steps have no price."""
 

@@ -1,0 +1,45 @@
+"""What a run's page says of its attempts."""
+
+from uuid import UUID
+
+import pytest
+from sqlalchemy import text
+
+from backend.domain.errors import FailureClass
+from backend.services import attempts, claims, pages_runs
+from backend.services.claims import Claim
+from tests.factories.records import World
+
+
+def went(world: World, run_id: UUID) -> dict[str, float]:
+    page = world.do(pages_runs.run_page, run_id, {}, None)
+    return {phase.name: phase.seconds for phase in page.phases}
+
+
+def begun(world: World, claim: Claim, seconds: float) -> None:
+    """An attempt that began so long ago, and told of its reset (0.5 s) and set-up (1 s)."""
+    world.begin(claim)
+    with world.work() as session:
+        ago = text("UPDATE attempt SET started_at = now() - make_interval(secs => :seconds) WHERE id = :id")
+        session.execute(ago, {"seconds": seconds, "id": claim.attempt_id})
+
+
+class TestPhases:
+    def test_the_time_of_an_attempt_that_nobody_could_tell_of_is_counted(self, ready: World) -> None:
+        worker, run = ready.worker(), ready.submit(tasks=("files/?",))
+        for seconds in (30.0, 60.0):
+            begun(ready, ready.must_claim(worker), seconds)
+        assert went(ready, run.id) == {"reset": 1.0, "setup": 2.0}
+        ready.do(claims.reap, lease_seconds=-1.0)
+        found = went(ready, run.id)
+        assert found.pop("lost") == pytest.approx(87.0, abs=20.0)
+        assert found == {"reset": 1.0, "setup": 2.0}
+
+    def test_what_a_worker_told_is_not_counted_again(self, ready: World) -> None:
+        worker, run = ready.worker(), ready.submit(tasks=("files/?",))
+        stopped, broken = (ready.must_claim(worker) for _ in range(2))
+        for claim, failure in ((stopped, FailureClass.CLUSTER), (broken, FailureClass.GUEST)):
+            begun(ready, claim, 30.0)
+            told = {"agent": 40.0}
+            ready.do(attempts.finish_lost, claim.fence, failure, "it broke", told, after_action=False)
+        assert went(ready, run.id) == {"reset": 1.0, "setup": 2.0, "agent": 80.0}
