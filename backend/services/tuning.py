@@ -1,5 +1,6 @@
 """How a run and a project share in the slots is changed here, also in mid-run: in force from the next claim."""
 
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -10,11 +11,11 @@ from sqlalchemy.orm import Session
 from backend.db.models import Project, Run
 from backend.db.repositories import projects as project_repository
 from backend.db.repositories import runs as repository
-from backend.db.repositories import scheduling
+from backend.db.repositories import scheduling, workers
 from backend.domain.episode import RunState
 from backend.domain.errors import Conflict, Invalid, NotFound
 from backend.domain.scheduling.priorities import HIGHEST, LOWEST
-from backend.domain.scheduling.projects import ProjectRules
+from backend.domain.scheduling.projects import ALL, PROVIDERS, ProjectRules
 from backend.services import events, queue
 from backend.services.events import Kind
 
@@ -79,7 +80,7 @@ def set_rules(session: Session, name: str, changes: dict[str, Any]) -> ProjectRo
 
     Raises:
         NotFound: no such project.
-        Invalid: a rule makes no sense; `path` names it.
+        Invalid: a rule makes no sense, or is for a provider that nobody knows; `path` names it.
     """
     row = project_repository.by_name(session, name)
     if row is None:
@@ -89,9 +90,20 @@ def set_rules(session: Session, name: str, changes: dict[str, Any]) -> ProjectRo
     except ValidationError as error:
         first = error.errors()[0]
         raise Invalid(str(first["msg"]), path=".".join(str(part) for part in first["loc"])) from None
+    known = PROVIDERS | workers.providers_named(session)
+    _check_providers("quota", changes.get("quota", {}), {ALL, *known})
+    _check_providers("reserved", changes.get("reserved", {}), known)
     row.weight, row.quota, row.reserved = rules.weight, dict(rules.quota), dict(rules.reserved)
     queue.wake_workers(session)
     return next(each for each in list_projects(session) if each.name == name)
+
+
+def _check_providers(rule: str, named: Iterable[str], known: Collection[str]) -> None:
+    """A rule for a provider that does not exist would bind nobody."""
+    for name in named:
+        if name not in known:
+            words = f"there is no provider {name!r}, only {', '.join(sorted(known))}"
+            raise Invalid(words, path=f"{rule}.{name}")
 
 
 def _rules(row: Project) -> ProjectRules:

@@ -120,6 +120,13 @@ def listing(session: Session, *, states: Sequence[str] = ()) -> list[Worker]:
     return list(session.scalars(query.where(Worker.state.in_(list(states))) if states else query))
 
 
+def providers_named(session: Session) -> set[str]:
+    """Names of providers that any worker ever said something of, or has slots of."""
+    offers = Worker.capabilities["providers"]
+    said = select(func.jsonb_object_keys(offers)).where(func.jsonb_typeof(offers) == "object").distinct()
+    return {*session.scalars(said), *session.scalars(select(Slot.provider).distinct())}
+
+
 def slot_counts(session: Session, provider: str, online_since: datetime) -> int:
     """Usable slots of a provider on machines with a live worker, and in clusters that one serves."""
     alive = (Worker.heartbeat_at >= online_since, Worker.state == WorkerState.ONLINE.value)

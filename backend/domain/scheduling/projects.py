@@ -10,6 +10,8 @@ from backend.domain.task import Frozen
 
 ALL = "all"
 """In the place of a provider's name: all providers together."""
+PROVIDERS = frozenset({"k8s", "local", "qemu"})
+"""Providers that every release has: rules may name them before a worker does."""
 _DIGITS = 9
 """More than any number has that is allowed; far longer ones Python does not read at all."""
 _Number = Annotated[int, Field(ge=0, le=100_000)]

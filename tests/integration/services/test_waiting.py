@@ -8,7 +8,7 @@ from sqlalchemy import event, select, text
 
 from backend.db.models import Episode, Run
 from backend.domain.errors import Conflict, Invalid, NotFound
-from backend.services import claims, events, pages_home, runs, tuning
+from backend.services import claims, events, pages_home, recovery, runs, tuning
 from backend.services.tuning import Tuning
 from backend.services.waiting import Why, concurrency_of, explain
 from tests.factories.records import World, capabilities
@@ -308,3 +308,20 @@ class TestSetRules:
             queued.do(tuning.set_rules, "default", {"weight": 0})
         with pytest.raises(NotFound):
             queued.do(tuning.set_rules, "nobody", {"weight": 1})
+
+    def test_knows_providers_before_and_after_their_workers(self, queued: World) -> None:
+        rules = {"quota": {"all": 9, "k8s": 8, "qemu": 1}, "reserved": {"local": 1}}
+        with queued.work() as session:
+            queued.who(session)
+        assert queued.do(tuning.set_rules, "default", rules).rules.quota == rules["quota"]
+        with pytest.raises(Invalid, match=r"quota.vnc: there is no provider 'vnc', only all, k8s, local, qemu$"):
+            queued.do(tuning.set_rules, "default", {"quota": {"vnc": 1}})
+        worker = queued.worker(capabilities=capabilities(vnc={"ok": False, "reason": "", "programs": []}))
+        queued.do(recovery.sign_off, worker.id)
+        queued.do(tuning.set_rules, "default", {"quota": {"vnc": 1}})
+
+    def test_slots_are_reserved_by_provider_only(self, queued: World) -> None:
+        with queued.work() as session:
+            queued.who(session)
+        with pytest.raises(Invalid, match=r"reserved.all: there is no provider 'all', only k8s, local, qemu$"):
+            queued.do(tuning.set_rules, "default", {"reserved": {"all": 1}})

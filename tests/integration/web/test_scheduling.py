@@ -148,7 +148,9 @@ class TestProjects:
             ({"weight": "heavy"}, "weight"),
             ({"quota": {"local": -1}}, "quota.local"),
             ({"quota": {"LOCAL": 1}}, "quota.LOCAL"),
+            ({"quota": {"k8": 8}}, "quota.k8"),
             ({"reserved": {"local": "some"}}, "reserved.local"),
+            ({"reserved": {"locale": 1}}, "reserved.locale"),
             ({"limit": 3}, "limit"),
         ],
     )
