@@ -204,9 +204,7 @@ def describe(
 def _slots(provider: Provider, counter: SlotCounter, name: str, offer: Availability) -> Count:
     """Desktops that this worker runs at once."""
     if isinstance(provider, InCluster):
-        return Count(
-            provider.desktops, f"at once by this worker; the slots are those of the cluster {provider.cluster}"
-        )
+        return Count(provider.desktops, f"the slots are those of the cluster {provider.cluster}")
     return counter(name, offer.need)
 
 

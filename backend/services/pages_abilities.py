@@ -16,11 +16,12 @@ from backend.services.leaderboards import FLOORS
 
 @dataclass(frozen=True)
 class SlotsView:
-    """How many desktops of a kind one worker runs at once, and why so many."""
+    """How many desktops of a kind one worker runs at once, and why so many; the slots may be a cluster's."""
 
     worker: str
     number: int
     reason: str
+    of_cluster: bool = False
 
 
 @dataclass(frozen=True)
@@ -137,7 +138,11 @@ def _provider(name: str, offers: Sequence[tuple[str, Mapping[str, Any]]]) -> Pro
         reason=next((reason for reason in reasons if reason), ""),
         programs=frozenset(str(program) for _, offer in good for program in offer.get("programs") or ()),
         workers=tuple(worker for worker, _ in good),
-        slots=tuple(SlotsView(worker, **offer["slots"]) for worker, offer in good if offer.get("slots")),
+        slots=tuple(
+            SlotsView(worker, **offer["slots"], of_cluster=bool(offer.get("cluster")))
+            for worker, offer in good
+            if offer.get("slots")
+        ),
         images=_images(offers),
     )
 

@@ -24,9 +24,9 @@ def seen(name: str, slots: int = 2, state: NodeState = NodeState.READY, reason: 
     return NodeSeen(name=name, state=state, slots=slots, reason=reason)
 
 
-def serving(world: World, name: str = "w1", cluster: str = ZONE) -> Worker:
-    """A worker that serves a cluster."""
-    offer = {"ok": True, "reason": "", "programs": ["mousepad"], "cluster": cluster}
+def serving(world: World, name: str = "w1", cluster: str = ZONE, **more: object) -> Worker:
+    """A worker that serves a cluster; `more` is what else it says of it."""
+    offer = {"ok": True, "reason": "", "programs": ["mousepad"], "cluster": cluster, **more}
     return world.worker(name, node=name, slots_by_provider={"k8s": 20}, capabilities=capabilities(k8s=offer))
 
 

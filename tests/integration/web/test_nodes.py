@@ -101,6 +101,15 @@ class TestPage:
         page = fresh.get("/workers").text
         assert all(words in page for words in ("zone-a", "node-2", CORDONED, "node-3", "the cluster has no such node"))
 
+    def test_a_worker_of_a_cluster_has_no_slots_but_desktops_at_once(
+        self, fresh: TestClient, installation: World
+    ) -> None:
+        told = {"number": 20, "reason": "the slots are those of the cluster zone-a"}
+        serving(installation, slots=told)
+        page = fresh.get("/workers").text
+        assert "<b>up to 20 desktops at once</b>; the slots are those of the cluster zone-a" in page
+        assert "20 slots" not in page
+
     def test_both_pages_count_the_same_with_no_worker(self, fresh: TestClient, installation: World) -> None:
         cluster_at_work(installation)
         with installation.work() as session:

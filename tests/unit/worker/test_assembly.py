@@ -107,6 +107,11 @@ class TestDescribe:
         assert info.slots == {"fake": 11}
         assert info.capabilities["evaluators"]["at_once"] == 3
 
+    def test_the_slots_of_a_cluster_are_not_this_worker_s(self, tmp_path: Path) -> None:
+        info = describe(Settings(data=tmp_path), {"away": Clustered()}, InProcessJudge())
+        told = info.capabilities["providers"]["away"]
+        assert told["slots"] == {"number": 20, "reason": "the slots are those of the cluster north"}
+
     def test_those_of_a_cluster_take_none(self, tmp_path: Path) -> None:
         judge = Judge(sandbox=Sandbox.LIMITS, memory=31 * 2**30)
         info = describe(Settings(data=tmp_path), {"fake": Clustered()}, judge)
