@@ -68,7 +68,7 @@ class Asked(Rounds, ABC):
 
     def _said(self, error: Exception, request_id: UUID) -> str:
         if isinstance(error, DeskarenaError):
-            return f"{error.message} {error.hint}".strip()
+            return error.told
         logger.error("%s: request %s broke", self._thread.name, request_id, exc_info=error)
         return f"it broke here: {type(error).__name__}"
 

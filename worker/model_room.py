@@ -83,7 +83,7 @@ class ModelRoom:
         try:
             ready = self.ready(endpoint)
         except Invalid as error:
-            return {"ok": False, "reason": ". ".join(filter(None, (error.message, error.hint))), "prices": prices}
+            return {"ok": False, "reason": error.told, "prices": prices}
         return {"ok": True, "reason": f"{ready.cassette or ready.base_url}", "prices": prices}
 
     def ready(self, endpoint: Endpoint) -> Endpoint:

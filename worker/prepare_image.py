@@ -59,7 +59,7 @@ def main(words: Sequence[str] | None = None) -> int:
         spec = DesktopSpec(screen=Screen(width=int(width), height=int(height)), image=arguments.name)
         sys.stdout.write(json.dumps(prepare(found, spec)) + "\n")
     except DeskarenaError as error:
-        sys.stderr.write(f"{error.message} {error.hint}".strip() + "\n")
+        sys.stderr.write(error.told + "\n")
         return FAILED
     finally:
         for provider in found:

@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         told = [retold(task, pool, asked) for task in tasks]
         _write(root / FILE, [new or old for new, old in zip(told, tasks, strict=True)])
     except DeskarenaError as error:
-        sys.stderr.write(f"{error.message} {error.hint}\n")
+        sys.stderr.write(f"{error.told}\n")
         return 3
     finally:
         models.close()

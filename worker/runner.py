@@ -19,6 +19,7 @@ from backend.domain.errors import (
     LeaseLost,
     Lost,
     TaskSetupFailed,
+    sentences,
 )
 from backend.domain.evaluators.evaluate import CallEvidence, collect
 from backend.domain.loop import Parts, Progress, Rules, run_episode
@@ -341,7 +342,7 @@ class _Attempt:
     def _in_words(self, lost: Lost) -> str:
         why = self._opened.why_dead() if self._opened is not None and isinstance(lost, GuestLost) else ""
         words = f"{lost.message} (the desktop ended: {why})" if why else lost.message
-        return f"{words} {lost.hint}".strip()
+        return sentences(words, lost.hint)
 
     def _close(self) -> None:
         """Nothing of the attempt stays behind."""

@@ -78,7 +78,7 @@ def main(words: Sequence[str] | None = None) -> int:
         client = registry.lookup(Kind.MODEL, endpoint.api)(Caller(endpoint, room.gate(endpoint), Waited(), time.sleep))
         written, failed = write_files(loaded, told.folder, client, told.model)
     except DeskarenaError as error:
-        sys.stderr.write(f"{error.message} {error.hint}\n")
+        sys.stderr.write(f"{error.told}\n")
         return 2
     for line in failed:
         sys.stderr.write(f"{line}\n")

@@ -78,7 +78,7 @@ def main(arguments: list[str] | None = None) -> int:
             upgrade(url)
         reached = version(url)
     except DeskarenaError as error:
-        sys.stderr.write(f"the schema cannot be migrated: {error.message} {error.hint}\n")
+        sys.stderr.write(f"the schema cannot be migrated: {error.told}\n")
         return 1
     return _told(reached, left)
 

@@ -19,6 +19,12 @@ class FailureClass(StrEnum):
     EVALUATOR = "evaluator"
 
 
+def sentences(*parts: str) -> str:
+    """What says anything of `parts`, in a row: with a full stop after each but the last, where it ends without one."""
+    said = [part.strip() for part in parts if part.strip()]
+    return " ".join([*(part if part.endswith((".", "!", "?")) else f"{part}." for part in said[:-1]), *said[-1:]])
+
+
 class DeskarenaError(Exception):
     """Base of all our errors.
 
@@ -35,6 +41,11 @@ class DeskarenaError(Exception):
         super().__init__(message)
         self.message = message
         self.hint = hint
+
+    @property
+    def told(self) -> str:
+        """Message and hint for people."""
+        return sentences(self.message, self.hint)
 
 
 class NotFound(DeskarenaError):

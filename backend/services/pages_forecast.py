@@ -13,7 +13,7 @@ from backend.db.models import Task
 from backend.db.repositories import benchmark_parts as parts
 from backend.db.repositories import pages_new_run as repository
 from backend.db.repositories import scheduling
-from backend.domain.errors import DeskarenaError, Invalid, Unavailable
+from backend.domain.errors import DeskarenaError, Invalid, Unavailable, sentences
 from backend.services.benchmark_variants import without_variant
 from backend.services.benchmarks import get_benchmark, latest_task_set
 from backend.services.capabilities import Capabilities, capabilities, has_judge, resolved_config
@@ -31,6 +31,11 @@ class Trouble:
     path: str
     message: str
     hint: str
+
+    @property
+    def told(self) -> str:
+        """Message and hint for people."""
+        return sentences(self.message, self.hint)
 
 
 @dataclass(frozen=True)

@@ -152,7 +152,7 @@ class LocalProvider:
             trial = self._make_warm(_TRIAL)
             trial.close()
         except Lost as error:
-            return Availability(ok=False, reason=f"{error.message} {error.hint}".strip())
+            return Availability(ok=False, reason=error.told)
         images = offers(self._options.wine)
         found = tuple(sorted({program for image in images for program in image.programs}))
         return Availability(ok=True, reason=_in_words(trial.details), programs=found, images=images)

@@ -80,7 +80,7 @@ class QemuProvider:
         try:
             host = self._known_host()
         except ClusterLost as error:
-            return Availability(ok=False, reason=f"{error.message} {error.hint}".strip())
+            return Availability(ok=False, reason=error.told)
         images = offers(self._images, self._templates, host, default=self._settings.image)
         if not any(not image.reason for image in images):
             found = "; ".join(f"{image.name}: {image.reason}" for image in images)

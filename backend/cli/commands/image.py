@@ -127,7 +127,7 @@ def one(data: Path, name: str) -> "FoundImage":
     try:
         return one_image(data, name, default_image())
     except NotFound as error:
-        raise CliError(f"{error.message}. {error.hint}", ExitCode.USAGE) from error
+        raise CliError(error.told, ExitCode.USAGE) from error
 
 
 def row_of(found: "FoundImage") -> dict[str, Any]:

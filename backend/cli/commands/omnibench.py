@@ -72,7 +72,7 @@ def compose_tasks(  # noqa: PLR0913, PLR0917 - a command's options
             if len(found) == tasks:
                 break
     except Invalid as error:
-        raise CliError(f"{error} {error.hint}".strip()) from error
+        raise CliError(error.told) from error
     _write(root, out, [task for task, _ in found])
     served = Counter(letters for _, made in found for letters in made.complexity.capabilities())
     facts: dict[str, Any] = {"folder": str(out), "tasks": len(found), "capabilities": dict(sorted(served.items()))}
@@ -96,7 +96,7 @@ def cross(
         subtasks = read_pool(pool.resolve(), [])
         found = list(trials(subtasks, seed=seed))
     except Invalid as error:
-        raise CliError(f"{error} {error.hint}".strip()) from error
+        raise CliError(error.told) from error
     _write(pool.resolve(), out, found)
     print_object({"folder": str(out), "trials": len(found)}, output, print_facts)
 

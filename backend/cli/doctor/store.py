@@ -25,5 +25,5 @@ def store() -> Check:
     try:
         try_out(open_store(settings))
     except DeskarenaError as error:
-        return STORE.broken(f"{error.message}. {error.hint}".strip())
+        return STORE.broken(error.told)
     return STORE.ok(f"bucket {settings.s3_bucket}: written, read, removed in {time.monotonic() - began:.1f} s")

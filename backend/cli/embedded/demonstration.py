@@ -29,7 +29,7 @@ def main() -> None:
             return submit_first(factory)
         except Unavailable as error:
             if time.monotonic() > deadline:
-                sys.exit(f"the demonstration run was not started: {error}. {error.hint}")
+                sys.exit(f"the demonstration run was not started: {error.told}")
         except DeskarenaError as error:
             sys.exit(f"the demonstration run was not started: {error}")
         time.sleep(LOOK_AGAIN_SECONDS)

@@ -81,10 +81,7 @@ def expect(session: SessionDep, body: schemas.RunSubmit) -> schemas.Forecast:
         seconds=found.seconds,
         seconds_words=found.seconds_words,
         detectable_difference=found.difference,
-        problems=[
-            schemas.FieldProblem(path=trouble.path, message=f"{trouble.message} {trouble.hint}".strip())
-            for trouble in found.troubles
-        ],
+        problems=[schemas.FieldProblem(path=trouble.path, message=trouble.told) for trouble in found.troubles],
     )
 
 

@@ -100,6 +100,19 @@ class TestEpisode:
         assert "ahead, during the attempt before" in text
         assert "Guest told to go on" in text
 
+    def test_how_many_steps_were_taken_is_no_step_s_number(self, fresh: TestClient, installation: World) -> None:
+        installation.submit(tasks=("files/a",))
+        claim = installation.must_claim(installation.worker("w2"))
+        installation.begin(claim)
+        address = f"/episodes/{claim.episode_id}"
+        installation.step(claim, 0)
+        assert ">step 0</output>" in fresh.get(address, headers=PAGE).text
+        for index in (1, 2):
+            installation.step(claim, index)
+        text = fresh.get(address, headers=PAGE).text
+        assert '<b class="mono" data-desk-target="step">3</b> of 30 steps taken.' in text
+        assert ">step 2 of 0–2</output>" in text
+
 
 class TestWorkers:
     def test_slots_and_images_with_their_reasons(self, client: TestClient) -> None:
@@ -123,12 +136,15 @@ class TestNewRun:
 
     def test_an_image_that_is_not_there(self, client: TestClient) -> None:
         text = html.unescape(client.get("/runs/new?agent=noop&desktop_image=vista", headers=PAGE).text)
-        assert "there is no image called 'vista' here" in text
+        assert "there is no image called 'vista' here. Known here: " in text
 
     def test_a_screen_of_the_image(self, client: TestClient) -> None:
         text = client.get("/runs/new?agent=noop&provider=qemu&desktop_image=debian-minimal", headers=PAGE).text
         assert "<option>1280x800</option>" in text
         assert "<option>1440x900</option>" not in text
+
+    def test_one_program_is_one(self, fresh: TestClient) -> None:
+        assert "1 program on 1 worker" in fresh.get("/runs/new", headers=PAGE).text
 
     def test_starts_a_run_once(self, fresh: TestClient) -> None:
         form = {"benchmark": "starter", "agent": "noop", "provider": "local", "tasks": "files/*", "key": "k1"}

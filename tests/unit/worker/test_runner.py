@@ -339,9 +339,9 @@ class TestStopped:
         assert self.stopping(Cancelled("cancelled")).book.moves == ["running", "cancelled"]
 
     def test_a_worker_that_is_stopped_hands_the_attempt_back(self) -> None:
-        attempt = self.stopping(ClusterLost("the worker was stopped"))
+        attempt = self.stopping(ClusterLost("the worker was stopped", hint="Start another."))
         assert attempt.book.moves == ["running", "lost"]
-        assert attempt.book.message == "the worker was stopped"
+        assert attempt.book.message == "the worker was stopped. Start another."
         assert not attempt.book.after_action
 
     def test_one_that_ended_before_it_began_opens_nothing(self) -> None:

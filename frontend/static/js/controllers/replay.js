@@ -127,7 +127,8 @@ export default class Replay extends Controller {
     none.textContent = step.dataset.final ? "the state that was left, and scored" : "no action";
     this.part("did").replaceChildren(...(actions.length ? actions : [none]));
     this.part("scrub").value = this.at;
-    this.part("count").textContent = `step ${step.dataset.index} of ${this.steps.at(-1).dataset.index}`;
+    const last = Number(this.steps.at(-1).dataset.index);
+    this.part("count").textContent = `step ${step.dataset.index}${last ? ` of 0–${last}` : ""}`;
   }
 
   play() {

@@ -53,7 +53,7 @@ class Report:
         try:
             made = work()
         except DeskarenaError as error:
-            made = Section(name=name, fault=f"{error.message} {error.hint}".strip())
+            made = Section(name=name, fault=error.told)
         made = made.model_copy(update={"name": name, "seconds": round(time.monotonic() - begun, 1)})
         self.sections.append(made)
         self._write()

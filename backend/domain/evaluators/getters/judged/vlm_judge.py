@@ -20,7 +20,7 @@ class VlmJudge(Checked):
         try:
             return [Blob(name="judgement.json", data=context.judgement(), media_type=JSON_TYPE)]
         except EvaluatorFailed as error:
-            return [Blob(name="judgement.json", note=f"{error.message} {error.hint}".strip())]
+            return [Blob(name="judgement.json", note=error.told)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port. Raises EvaluatorFailed where the judge gave no judgement: that is no verdict."""

@@ -26,7 +26,7 @@ class TestReport:
         assert not report.section("one", fails)
         assert report.section("two", lambda: Section(name=""))
         assert not report.ok
-        assert any("no QEMU Install it." in line for line in told)
+        assert any("no QEMU. Install it." in line for line in told)
 
 
 class TestHostFacts:
