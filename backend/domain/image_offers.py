@@ -20,7 +20,7 @@ class ImageOffer(Frozen):
         programs: commands found on it, as `Availability.programs`.
         screens: sizes in pixels that it can show; empty = any.
         prepared: the template that its desktops are cloned from is there; False: the first one makes it, and takes
-            longer. None where there are no templates.
+            longer. None where there are no templates, or each of several places has its own.
         reason: why no desktop can be made of it here; empty if one can.
     """
 

@@ -148,7 +148,8 @@ def _waiting(status: Mapping[str, Any], events: Sequence[Object]) -> tuple[Cause
         ended = (container.get("lastState") or {}).get("terminated") or (container.get("state") or {}).get("terminated")
         if reason in _IMAGE:
             failed = _last(events, {"Failed"}, containing="pull")
-            return Cause.IMAGE, _text(failed) if failed is not None else f"{reason}: {message}"
+            said = str(failed.get("message") or "") if failed is not None else ""
+            return Cause.IMAGE, said or f"{reason}: {message}"
         if reason in _CONFIGURATION:
             return Cause.CONFIGURATION, f"{reason}: {message}"
         if ended and ended.get("reason") == "OOMKilled":

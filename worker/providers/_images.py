@@ -37,8 +37,15 @@ def _offer(folder: Path, host: Host, *, default: bool, prepared: bool) -> ImageO
     return offer_of(image, default=default, prepared=prepared, reason=reason)
 
 
-def offer_of(image: MachineImage, *, default: bool, prepared: bool = False, reason: str = "") -> ImageOffer:
-    """What an image offers. Args: reason: why no machine of it can be made."""
+def offer_of(image: MachineImage, *, default: bool, prepared: bool | None, reason: str = "") -> ImageOffer:
+    """What an image offers.
+
+    Args:
+        image: that it is.
+        default: it is taken where none is named.
+        prepared: whether its template is there; None = there are several, or it is not known.
+        reason: why no machine of it can be made.
+    """
     return ImageOffer(
         name=image.name,
         os=image.os,

@@ -81,7 +81,9 @@ def offers(images: Sequence[PodImage], default: str) -> tuple[ImageOffer, ...]:
     """One offer for each."""
     taken = default_of(images, default)
     return tuple(
-        offer_of(each.image, default=each.folder.name == taken)
+        offer_of(
+            each.image, default=each.folder.name == taken, prepared=None
+        )  # Each node or pod has templates of its own.
         if each.image is not None
         else ImageOffer(name=each.folder.name, default=each.folder.name == taken, reason=each.reason)
         for each in images

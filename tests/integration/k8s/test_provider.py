@@ -332,6 +332,13 @@ class TestAway:
 
 
 class TestAvailability:
+    def test_an_image_of_which_each_node_has_templates_of_its_own_is_not_called_unprepared(
+        self, provider: K8sProvider
+    ) -> None:
+        (image,) = provider.availability().images
+        assert image.prepared is None
+        assert not image.reason
+
     def test_says_what_is_missing(self, place: Place) -> None:
         assert "DESKARENA_K8S_IMAGE names" in K8sProvider(place.settings(k8s_image="")).availability().reason
         wrong = K8sProvider(place.settings(k8s_templates="host:/var"))

@@ -140,6 +140,10 @@ class TestLook:
         assert words in seen.words
         assert seen.why.startswith(cause.value)
 
+    def test_an_image_that_cannot_be_had_is_told_in_the_cluster_s_words_alone(self) -> None:
+        found = pod(containerStatuses=waiting("ImagePullBackOff", 'Back-off pulling image "vm:9"'))
+        assert look(found, [event("Failed", NOT_FOUND)], uid=UID).words == NOT_FOUND
+
     def test_every_cause_is_tried_here(self) -> None:
         assert {case[2] for case in CASES} == set(Cause) - {Cause.NONE, Cause.REPLACED}
 
