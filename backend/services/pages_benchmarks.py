@@ -362,7 +362,7 @@ def _past(row: AnyRow) -> Past:
         purpose=row.Run.purpose,
         state=state_of(episode.state, episode.score, episode.ended_by, episode.failure_class, mixed=episode.mixed),
         score=episode.score,
-        steps=episode.steps,
+        steps=episode.steps if row.current_step is None else row.current_step,
         at=episode.ended_at or episode.created_at,
     )
 

@@ -7,7 +7,7 @@ from sqlalchemy import Select, and_, func, or_, select
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session, load_only
 
-from backend.db.models import Agent, Benchmark, Episode, Quarantine, Run, Task, TaskSet, TaskValidation
+from backend.db.models import Agent, Attempt, Benchmark, Episode, Quarantine, Run, Task, TaskSet, TaskValidation
 from backend.db.repositories.pages_common import AnyRow
 
 MEASURED = ("measure", "demo")
@@ -142,11 +142,12 @@ def task(session: Session, task_id: UUID) -> AnyRow | None:
 
 
 def history(session: Session, task_id: UUID, limit: int) -> Sequence[AnyRow]:
-    """Newest episodes of a task: (Episode, Run, agent, privileged)."""
+    """Newest episodes of a task: (Episode, Run, agent, privileged, step of the attempt under way)."""
     query = (
-        select(Episode, Run, Agent.name.label("agent"), Agent.privileged)
+        select(Episode, Run, Agent.name.label("agent"), Agent.privileged, Attempt.current_step)
         .join(Run, Run.id == Episode.run_id)
         .join(Agent, Agent.id == Run.agent_id)
+        .outerjoin(Attempt, and_(Attempt.episode_id == Episode.id, Attempt.live))
         .where(Episode.task_id == task_id)
         .order_by(Episode.id.desc())
         .limit(limit)
