@@ -14,7 +14,7 @@ from backend.db.repositories import drafts
 from backend.db.repositories import pages_episode as repository
 from backend.db.repositories.pages_common import AnyRow
 from backend.domain.episode import EpisodeState
-from backend.domain.errors import NotFound
+from backend.domain.errors import FailureClass, NotFound
 from backend.domain.run import Screen
 from backend.domain.trajectory import Usage
 from backend.services import rescore
@@ -265,6 +265,13 @@ def phases_of(seconds: Mapping[str, Any]) -> list[Phase]:
     return [Phase(name, PHASES[name], value, value / total) for name, value in values.items()] if total else []
 
 
+def _untold(attempt: Attempt) -> float:
+    """Seconds of an attempt lost to the cluster that no phase has: a worker that died told none of them."""
+    if attempt.ended_at is None or attempt.failure_class != FailureClass.CLUSTER:
+        return 0.0
+    return max(0.0, (attempt.ended_at - attempt.started_at).total_seconds() - sum(attempt.seconds.values()))
+
+
 def _attempt(row: AnyRow) -> AttemptView:
     attempt: Attempt = row.Attempt
     first = attempt.first_observation_at
@@ -282,7 +289,7 @@ def _attempt(row: AnyRow) -> AttemptView:
         current_step=attempt.current_step,
         started_at=attempt.started_at,
         ended_at=attempt.ended_at,
-        phases=phases_of(attempt.seconds),
+        phases=phases_of({**attempt.seconds, "lost": _untold(attempt)}),
         to_first_observation=(first - attempt.started_at).total_seconds() if first else None,
         desktop=attempt.desktop,
     )

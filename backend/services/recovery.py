@@ -17,8 +17,9 @@ from backend.services import losses
 
 SILENT = "no heartbeat for"
 """What the reason of a loss begins with where a worker, or one of its attempts, has fallen silent."""
-DIED = (SILENT, "its process is gone", "the worker's process is gone")
-"""What reasons begin with where a worker ended without a word; both words for its process are in use."""
+GONE = "the worker's process is gone"
+DIED = (SILENT, GONE, "its process is gone")
+"""What reasons begin with where a worker ended without a word; workers of an older release say the last."""
 
 
 def reap(session: Session, now: datetime | None = None, *, lease_seconds: float | None = None) -> list[UUID]:

@@ -16,7 +16,7 @@ from backend.db.repositories import leases
 from backend.db.repositories import workers as repository
 from backend.domain.errors import NotFound
 from backend.domain.nodes import cluster_of
-from backend.services.recovery import end_worker
+from backend.services.recovery import GONE, end_worker
 
 _SAME_MOMENT = 1.0
 """Seconds by which a process may seem younger than its own row (two clocks, coarse ticks)."""
@@ -83,7 +83,7 @@ def register_worker(session: Session, info: WorkerInfo, *, running: Callable[[Wo
     _offer_slots(session, node.id, info)
     for other in repository.on_host(session, info.host):
         if other.pid == info.pid or not running(other):
-            end_worker(session, other, "the worker's process is gone")
+            end_worker(session, other, GONE)
     worker = Worker(
         name=info.name,
         node_id=node.id,

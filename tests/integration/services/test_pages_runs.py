@@ -1,12 +1,13 @@
-"""What a run's page says of its attempts."""
+"""What pages say of a run's attempts: their time, and how far they are."""
 
 from uuid import UUID
 
 import pytest
 from sqlalchemy import text
 
+from backend.domain.episode import EndedBy
 from backend.domain.errors import FailureClass
-from backend.services import attempts, claims, pages_runs
+from backend.services import attempts, claims, pages_benchmarks, pages_episode, pages_runs
 from backend.services.claims import Claim
 from tests.factories.records import World
 
@@ -14,6 +15,12 @@ from tests.factories.records import World
 def went(world: World, run_id: UUID) -> dict[str, float]:
     page = world.do(pages_runs.run_page, run_id, {}, None)
     return {phase.name: phase.seconds for phase in page.phases}
+
+
+def times(world: World, claim: Claim) -> dict[str, float]:
+    """Seconds by phase of an episode's only attempt, as its page has them."""
+    (attempt,) = world.do(pages_episode.episode_page, claim.episode_id, None).attempts
+    return {phase.name: phase.seconds for phase in attempt.phases if phase.seconds}
 
 
 def begun(world: World, claim: Claim, seconds: float) -> None:
@@ -35,6 +42,16 @@ class TestPhases:
         assert found.pop("lost") == pytest.approx(87.0, abs=20.0)
         assert found == {"reset": 1.0, "setup": 2.0}
 
+    def test_the_episode_s_page_says_so_of_the_attempt(self, ready: World) -> None:
+        worker, _ = ready.worker(), ready.submit(tasks=("files/a",))
+        claim = ready.must_claim(worker)
+        begun(ready, claim, 30.0)
+        assert times(ready, claim) == {"reset": 0.5, "setup": 1.0}
+        ready.do(claims.reap, lease_seconds=-1.0)
+        found = times(ready, claim)
+        assert found.pop("lost") == pytest.approx(28.5, abs=10.0)
+        assert found == {"reset": 0.5, "setup": 1.0}
+
     def test_what_a_worker_told_is_not_counted_again(self, ready: World) -> None:
         worker, run = ready.worker(), ready.submit(tasks=("files/?",))
         stopped, broken = (ready.must_claim(worker) for _ in range(2))
@@ -43,3 +60,18 @@ class TestPhases:
             told = {"agent": 40.0}
             ready.do(attempts.finish_lost, claim.fence, failure, "it broke", told, after_action=False)
         assert went(ready, run.id) == {"reset": 1.0, "setup": 2.0, "agent": 80.0}
+
+
+class TestHistoryOfATask:
+    def test_counts_the_steps_of_the_attempt_under_way(self, ready: World) -> None:
+        worker, _ = ready.worker(), ready.submit(tasks=("files/a",))
+        claim = ready.must_claim(worker)
+        ready.begin(claim)
+        for index in range(3):
+            ready.step(claim, index)
+        (past,) = ready.do(pages_benchmarks.task_page, claim.task_id).history
+        assert past.steps == 3
+        ready.do(attempts.enter_evaluating, claim.fence, EndedBy.DONE, {})
+        ready.score_only(claim)
+        (past,) = ready.do(pages_benchmarks.task_page, claim.task_id).history
+        assert past.steps == 3
