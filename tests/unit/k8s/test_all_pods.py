@@ -55,5 +55,5 @@ class TestSweep:
             assert pods.sweep() == []
         assert "could not be removed" in caplog.text
         assert "is removed" not in caplog.text
-        assert pods.sweep() == [name]
+        until(lambda: pods.sweep() == [name], what="it goes, once what the scheduler wrote on it last is known")
         assert f"{name} was not used until its deadline, and is removed" in caplog.text
