@@ -16,6 +16,7 @@ from celery import Celery
 from celery.signals import worker_init, worker_shutdown, worker_shutting_down
 
 from backend.config import get_settings
+from backend.services.queue import tls
 from worker import process
 
 gc.freeze()
@@ -28,7 +29,8 @@ _NO_BROKER = "memory://"
 
 def make_app(broker: str) -> Celery:
     """The application for one broker; empty = none."""
-    made = Celery("deskarena", broker=broker or _NO_BROKER, include=[f"worker.tasks.{name}" for name in TASKS])
+    tasks = [f"worker.tasks.{name}" for name in TASKS]
+    made = Celery("deskarena", broker=broker or _NO_BROKER, broker_use_ssl=tls(broker), include=tasks)
     made.conf.update(
         task_acks_late=False,
         task_ignore_result=True,

@@ -1,7 +1,9 @@
 """Wakes the workers through Celery, after the commit. Nothing depends on it: workers also look for themselves."""
 
 import logging
+import ssl
 from functools import lru_cache
+from typing import Any
 
 from celery import Celery
 from kombu.exceptions import OperationalError
@@ -15,9 +17,21 @@ WAKE = "worker.tasks.wake"
 _KEY = "queue:wake"
 
 
+def tls(url: str) -> dict[str, Any] | bool:
+    """What Celery is to ask of a broker's certificate: by itself it takes any for `rediss://`, and sends the password.
+
+    Args:
+        url: of the broker. What its query says (`ssl_ca_certs`, `ssl_cert_reqs`) goes before this.
+
+    Returns:
+        Celery's `broker_use_ssl`.
+    """
+    return {"ssl_cert_reqs": ssl.CERT_REQUIRED} if url.startswith("rediss://") else False
+
+
 @lru_cache(maxsize=4)
 def _app(url: str) -> Celery:
-    app = Celery("deskarena-client", broker=url, set_as_current=False)
+    app = Celery("deskarena-client", broker=url, broker_use_ssl=tls(url), set_as_current=False)
     app.conf.update(
         task_ignore_result=True,
         broker_connection_timeout=0.5,

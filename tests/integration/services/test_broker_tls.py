@@ -1,0 +1,81 @@
+"""A broker behind TLS is trusted by its certificate only, before it is told the password."""
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from celery import Celery
+from kombu.exceptions import OperationalError
+
+from backend.services import queue
+from tests.fakes.kubernetes.tls import certificate, server_context
+from worker.app import make_app
+
+PASSWORD = "between-us"
+
+
+class Listener:
+    """Speaks TLS with a certificate that nobody knows, and keeps what it is told; never answers."""
+
+    def __init__(self) -> None:
+        self.told = b""
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.port = self._socket.getsockname()[1]
+        self._thread = threading.Thread(target=self._serve)
+        self._thread.start()
+
+    def _serve(self) -> None:
+        context = server_context()
+        while True:
+            try:
+                taken, _ = self._socket.accept()
+            except OSError:
+                return
+            with taken, suppress(OSError):
+                taken.settimeout(5)
+                with context.wrap_socket(taken, server_side=True) as spoken:
+                    self.told += spoken.recv(4096)
+
+    def close(self) -> None:
+        self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+        self._thread.join()
+
+
+@pytest.fixture
+def listener() -> Iterator[Listener]:
+    made = Listener()
+    yield made
+    made.close()
+
+
+@pytest.fixture(params=["worker", "API"])
+def asked(request: pytest.FixtureRequest, listener: Listener) -> Callable[[str], bytes]:
+    def ask(query: str) -> bytes:
+        url = f"rediss://:{PASSWORD}@127.0.0.1:{listener.port}/0{query}"
+        app: Celery = make_app(url) if request.param == "worker" else queue._app.__wrapped__(url)
+        with app, app.connection_for_write() as connection, pytest.raises(OperationalError):
+            connection.ensure_connection(max_retries=1, timeout=2, interval_start=0, interval_step=0)
+        return listener.told
+
+    return ask
+
+
+class TestTls:
+    def test_a_certificate_that_nobody_knows_is_not_told_the_password(self, asked: Callable[[str], bytes]) -> None:
+        assert asked("") == b""
+
+    def test_that_of_an_authority_of_ones_own_is_named_in_the_address(
+        self, asked: Callable[[str], bytes], tmp_path: Path
+    ) -> None:
+        (tmp_path / "authority.pem").write_bytes(certificate()[0])
+        assert PASSWORD.encode() in asked(f"?ssl_ca_certs={tmp_path}/authority.pem")
+
+    def test_who_says_so_asks_for_none(self, asked: Callable[[str], bytes]) -> None:
+        assert PASSWORD.encode() in asked("?ssl_cert_reqs=none")
+
+    def test_without_tls_nothing_is_asked(self) -> None:
+        assert queue.tls("redis://127.0.0.1/0") is False
