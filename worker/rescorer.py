@@ -1,7 +1,6 @@
 """Scores again what somebody asked for: stored evidence, a child process, no desktop."""
 
 from collections.abc import Callable
-from functools import cached_property
 from uuid import UUID
 
 from sqlalchemy.orm import Session
@@ -47,9 +46,9 @@ class Rescorer(Asked):
         self._judge = judge
         self._models = models
 
-    @cached_property
+    @property
     def _functions(self) -> bool:
-        """Whether evaluation functions in Python can be run here."""
+        """Whether evaluation functions in Python can be run here. A fence that did not work once is tried again."""
         try:
             return self._judge.sandbox.has_view
         except EvaluatorFailed:

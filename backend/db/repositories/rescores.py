@@ -1,10 +1,11 @@
 """Requests to score again."""
 
 from collections.abc import Collection, Sequence
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, and_, func, select
+from sqlalchemy import ColumnElement, and_, func, or_, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session, aliased
 from uuid_utils.compat import uuid7
@@ -13,6 +14,9 @@ from backend.db.models import Attempt, Episode, Evaluation, Rescore, Task, TaskS
 from backend.db.models.words import RescoreState, WorkerState
 from backend.db.repositories.pages_common import AnyRow
 from backend.domain.episode import EpisodeState
+
+COMES_BACK = timedelta(minutes=15)
+"""A worker that was heard of so long ago may be ending in good order, or starting anew: it is waited for."""
 
 
 def put(session: Session, values: dict[str, Any]) -> UUID:
@@ -34,14 +38,15 @@ def next_waiting(session: Session, fences: Collection[str] | None = None) -> Res
 
     Args:
         session: the transaction.
-        fences: evaluation functions in Python are left to workers with one of these, as long as one is online;
-            None = they are not.
+        fences: evaluation functions in Python are left to workers with one of these, as long as one is online or
+            was lately; None = they are not.
     """
     due = (Rescore.state == RescoreState.WAITING.value, Rescore.available_at <= func.now())
     query = select(Rescore).where(*due).order_by(Rescore.id).limit(1)
     if fences is not None:
         able = Worker.capabilities["evaluators"]["sandbox"].astext.in_(fences)
-        elsewhere = select(Worker.id).where(Worker.state == WorkerState.ONLINE.value, able).exists()
+        there = or_(Worker.state == WorkerState.ONLINE.value, Worker.heartbeat_at > func.now() - COMES_BACK)
+        elsewhere = select(Worker.id).where(there, able).exists()
         query = query.join(Task, Task.id == Rescore.task_id).where(~and_(Task.by_function, elsewhere))
     locking = query.with_for_update(of=Rescore, skip_locked=True)
     return session.scalar(locking.execution_options(populate_existing=True))

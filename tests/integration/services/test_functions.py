@@ -1,11 +1,13 @@
 """Tasks judged by evaluation functions in Python: only workers with a fence for them get their episodes."""
 
 from collections import Counter
+from datetime import timedelta
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 
 from backend.db.models import Episode, Run, Task, Worker
+from backend.db.repositories.rescores import COMES_BACK
 from backend.domain.scheduling.needs import Need
 from backend.services import claims, pages_benchmarks, pages_home, rescore, runs, turns
 from backend.services.demand import wanted
@@ -153,9 +155,16 @@ class TestScoringAgain:
             assert rescore.take(session, functions=False) is None
             assert rescore.take(session) is not None
 
+    def test_one_that_ends_or_starts_anew_is_waited_for(self, installation: World, asked: Worker) -> None:
+        installation.do(claims.drain, asked.id)
+        with installation.work() as session:
+            assert rescore.take(session, functions=False) is None
+
     def test_where_there_is_none_anybody_says_so(self, installation: World, asked: Worker) -> None:
         installation.do(claims.drain, asked.id)
         with installation.work() as session:
+            long_ago = func.now() - COMES_BACK - timedelta(seconds=1)
+            session.execute(update(Worker).values(state="offline", heartbeat_at=long_ago))
             assert rescore.take(session, functions=False) is not None
 
     def test_other_requests_are_for_everybody(self, installation: World, asked: Worker) -> None:

@@ -6,16 +6,16 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from backend.config import Settings
-from backend.db.models import Evaluation, Evidence
-from backend.db.repositories.rescores import hold_long
+from backend.db.models import Evaluation, Evidence, Worker
+from backend.db.repositories.rescores import COMES_BACK, hold_long
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.task import EvaluatorSpec, MetricCall
-from backend.services import claims, rescore
+from backend.services import rescore
 from backend.services.episodes import get_episode
 from backend.services.rescore import RescoreRow
 from tests.factories.claims import NOTE, infeasible_task, note_task
@@ -25,6 +25,7 @@ from tests.fakes.judge import InProcessJudge
 from tests.integration.worker.in_process import InProcessWorker, benchmark_of, finished, submit
 from tests.waiting import until
 from worker.database import Database
+from worker.evaluation.sandbox import Sandbox
 from worker.evaluation.turns import LOOK_SECONDS
 from worker.model_room import ModelRoom
 from worker.rescorer import Rescorer
@@ -106,7 +107,32 @@ class TestOne:
         world.score(claim)
         ask(world, claim.episode_id)
         assert not rescorer.one()
-        world.do(claims.drain, worker.id)
+        with world.work() as session:
+            session.execute(update(Worker).values(state="offline", heartbeat_at=func.now() - 2 * COMES_BACK))
+        assert rescorer.one()
+
+    def test_a_fence_that_did_not_work_once_is_tried_again(self, world: World, tmp_path: Path) -> None:
+        class Fence(InProcessJudge):
+            works = False
+
+            @property
+            def sandbox(self) -> Sandbox:
+                if not self.works:
+                    raise EvaluatorFailed("no process could be started")
+                return Sandbox.BWRAP
+
+        registry.load()
+        judge = Fence()
+        models = ModelRoom.of(Settings(data=tmp_path)).models
+        rescorer = Rescorer(Database(world.factory), world.store, judge, models, every=0.1)
+        world.benchmark(make_benchmark(judged_by_function()))
+        worker = world.worker(capabilities=fenced())
+        world.submit()
+        claim = world.must_claim(worker)
+        world.score(claim)
+        ask(world, claim.episode_id)
+        assert not rescorer.one()
+        judge.works = True
         assert rescorer.one()
 
     def test_a_newer_task_judges_the_old_evidence(
