@@ -88,7 +88,9 @@ def _wrongs(settings: Settings, plan: PodPlan, cluster: Cluster) -> Iterator[Fou
     ]
     if lacking:
         where = f"in the namespace {cluster.namespace}"
-        install = "bind the Role of deploy/k8s/base to this account; for nodes, deploy/k8s/components/nodes"
+        install = (
+            "bind the Role of deploy/k8s/components/k8s-worker to this account; for nodes, that of components/nodes"
+        )
         yield Found("broken", f"this account may not {', '.join(lacking)} {where}", install)
     yield from _pod_wrongs(plan, cluster)
     yield from _node_wrongs(settings, plan, cluster)

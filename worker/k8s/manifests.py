@@ -174,7 +174,6 @@ def _spec(plan: PodPlan, room: Room, *, secret: str, node: str, fence: int, kvm:
         "containers": [_container(plan, room, fence, kvm=kvm)],
         "volumes": _volumes(plan, secret),
         **({"affinity": _on(node)} if node else {}),
-        **({"nodeSelector": dict(plan.node_selector)} if plan.node_selector else {}),
         **({"tolerations": [dict(each) for each in plan.tolerations]} if plan.tolerations else {}),
         **({"imagePullSecrets": [{"name": name} for name in plan.pull_secrets]} if plan.pull_secrets else {}),
     }

@@ -46,7 +46,6 @@ class PodPlan:
         overlays: size of the volume that takes what machines write; they have no names, so few kubelets enforce it.
         labels: further ones.
         tolerations: as in a pod's spec.
-        node_selector: labels of nodes that pods may go to.
         pull_secrets: names of Secrets for the registry.
         idle: seconds that a pod outlives whoever used it last.
         attempts: that a pod may have before another takes its place.
@@ -60,7 +59,6 @@ class PodPlan:
     overlays: str
     labels: Mapping[str, str] = field(default_factory=dict)
     tolerations: Sequence[Mapping[str, Any]] = ()
-    node_selector: Mapping[str, str] = field(default_factory=dict)
     pull_secrets: Sequence[str] = ()
     idle: float = 900.0
     attempts: int = 50

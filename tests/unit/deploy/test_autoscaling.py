@@ -1,6 +1,7 @@
 """The recipes of docs/autoscaling.md name what there is: figures, places in the API's answer, deployments."""
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import yaml
 
 from backend.services.signals import Signals, families
 from backend.web.api.schemas_signals import ProviderSignals
+from scripts.kustomize import build
 from tests.unit.deploy.built import kind
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -53,6 +55,15 @@ def test_its_token_is_there_and_numbers_are_texts_as_keda_wants_them() -> None:
     authentication = next(each for each in documents() if each.get("kind") == "TriggerAuthentication")
     assert triggers()["metrics-api"]["authenticationRef"]["name"] == authentication["metadata"]["name"]
     assert all(isinstance(value, str) for each in triggers().values() for value in each["metadata"].values())
+
+
+def test_whoever_scales_workers_owns_their_number(tmp_path: Path) -> None:
+    recipe = next(each for each in documents() if each.get("kind") == "Kustomization")
+    near = [os.path.relpath(ROOT / "deploy/k8s/overlays/mine" / path, tmp_path) for path in recipe["resources"]]
+    parts = [os.path.relpath(ROOT / "deploy/k8s/overlays/mine" / path, tmp_path) for path in recipe["components"]]
+    (tmp_path / "kustomization.yaml").write_text(yaml.safe_dump(recipe | {"resources": near, "components": parts}))
+    deployments = {each["metadata"]["name"]: each["spec"] for each in build(tmp_path) if each["kind"] == "Deployment"}
+    assert "replicas" not in deployments["k8s-worker"]
 
 
 def test_what_is_scaled_is_deployed() -> None:
