@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from backend.domain.errors import Cancelled, LeaseLost, NotFound, Unavailable
 from backend.services import attempts, claims
+from backend.services.claims import Fence
 from worker.database import Database
 from worker.hold import Hold, Holds
 
@@ -92,28 +93,26 @@ class Heart:
             ours, cancelled = self._database.once(lambda session: _ask(session, worker_id, held))
         except NotFound as error:
             logger.warning("%s: registering again", error.message)
-            self._worker_id, ours, cancelled = None, set(), set()
+            self._worker_id, ours, cancelled = None, set(), {}
         for hold in held:
             lease_id = hold.ticket.lease_id
             if lease_id not in ours:
                 hold.stop(LeaseLost("the lease was taken over: the database had no heartbeat in time"))
                 continue
             hold.renewed(sent_at)
-            if lease_id in cancelled:
-                hold.stop(Cancelled("the run was cancelled"))
+            if lease_id in cancelled:  # Of that attempt: the lease may carry another one by now.
+                hold.stop(Cancelled("the run was cancelled"), only=cancelled[lease_id])
 
 
-def _ask(session: Session, worker_id: UUID, held: list[Hold]) -> tuple[set[UUID], set[UUID]]:
-    """Leases that are still ours, and those whose attempt is to stop because its run was cancelled."""
+def _ask(session: Session, worker_id: UUID, held: list[Hold]) -> tuple[set[UUID], dict[UUID, Fence]]:
+    """Leases that are still ours, and of each whose run was cancelled the attempt that is to stop."""
     waits = {hold.ticket.lease_id: words for hold in held if (words := hold.waits())}
     ours = claims.worker_heartbeat(session, worker_id, [hold.ticket.lease_id for hold in held], waits)
-    return ours, {hold.ticket.lease_id for hold in held if hold.ticket.lease_id in ours and _cancelled(session, hold)}
+    fences = {hold.ticket.lease_id: hold.fence for hold in held if hold.ticket.lease_id in ours}
+    return ours, {lease: fence for lease, fence in fences.items() if fence is not None and _cancelled(session, fence)}
 
 
-def _cancelled(session: Session, hold: Hold) -> bool:
-    fence = hold.fence
-    if fence is None:
-        return False
+def _cancelled(session: Session, fence: Fence) -> bool:
     try:
         return attempts.is_cancelled(session, fence)
     except LeaseLost:

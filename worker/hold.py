@@ -89,12 +89,28 @@ class Hold:
         """Waits, but not longer than the hold lasts."""
         self._stopped.wait(seconds)
 
-    def stop(self, error: DeskarenaError) -> None:
+    def begins(self, fence: Fence) -> None:
+        """An attempt begins under it."""
+        with self._lock:
+            self.fence, self.finishing = fence, False
+
+    def ends(self) -> None:
+        """That attempt has ended."""
+        with self._lock:
+            self.fence, self.waits = None, str
+
+    def stop(self, error: DeskarenaError, *, only: Fence | None = None) -> None:
         """Ends it. The first reason stays; a lost lease overrides every other, as it forbids writing.
 
         The desktop is destroyed at once, in a thread of its own: whatever the attempt waits for in it then fails.
+
+        Args:
+            error: why.
+            only: the attempt that it is about; if that has ended meanwhile nothing is done. None = whatever it is.
         """
         with self._lock:
+            if only is not None and self.fence != only:
+                return
             if self._error is None or (isinstance(error, LeaseLost) and not isinstance(self._error, LeaseLost)):
                 self._error = error
             desktop, self._desktop = self._desktop, None

@@ -72,12 +72,12 @@ class SlotAtWork:
 
     def _one(self, claim: Claim) -> None:
         logger.info("attempt %s: %s (try %d)", claim.attempt_id, claim.task.key, claim.attempt_number)
-        self.hold.fence, self.hold.finishing = claim.fence, False
+        self.hold.begins(claim.fence)
         book = AttemptRecorder(self._database, self._store, self.hold, claim.fence)
         try:
             self.could_open = run_attempt(claim, self.hold, book, self._tools)
         finally:
-            self.hold.fence, self.hold.waits = None, str
+            self.hold.ends()
             book.close()
 
     def _next(self) -> Claim | None:

@@ -85,6 +85,7 @@ def claim_next(session: Session, lease_id: UUID) -> Claim | None:
     offered = slot.state == SlotState.FREE and node.state == NodeState.READY
     if worker.state != WorkerState.ONLINE or not offered:
         return None
+    lease.waits = ""  # Of the attempt before, which has ended: the next one waits for no model yet.
     chosen = turns.take(session, turns.able_of(worker, slot.provider), 1, held=1)
     if not chosen:
         return None

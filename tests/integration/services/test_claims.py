@@ -153,6 +153,17 @@ class TestClaimEpisode:
         assert again is not None
         assert again.episode_id != claim.episode_id
 
+    def test_what_its_last_attempt_waited_for_is_none_of_the_next_ones(self, ready: World) -> None:
+        worker = ready.worker(slots=1)
+        ready.submit()
+        claim = ready.must_claim(worker)
+        ready.do(claims.worker_heartbeat, worker.id, [claim.lease_id], {claim.lease_id: "model rate limit"})
+        ready.run_to_evaluation(claim)
+        ready.score_only(claim)
+        assert ready.do(claims.claim_next, claim.lease_id) is not None
+        with ready.work() as session:
+            assert session.get_one(Lease, claim.lease_id).waits == ""
+
     def test_many_threads_never_take_one_twice(self, installation: World) -> None:
         installation.benchmark(make_benchmark(*(make_task(name=f"t{n}") for n in range(30))))
         workers = [installation.worker(f"w{n}", node=f"n{n}", slots=8) for n in range(8)]

@@ -1,7 +1,10 @@
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TypeVar
 from uuid import uuid4
 
 import pytest
+from sqlalchemy.orm import Session
 
 from backend.domain.errors import Cancelled, LeaseLost
 from backend.services import claims
@@ -14,6 +17,8 @@ from worker.database import Database
 from worker.heartbeat import Heart
 from worker.hold import Hold, Holds, Ticket
 
+T = TypeVar("T")
+
 
 class Beating:
     """A worker with one claim, and its heart, which beats only when told to."""
@@ -25,7 +30,7 @@ class Beating:
         self.run = world.submit()
         self.claim: Claim = world.must_claim(self.worker)
         self.hold = Hold(Ticket(self.claim.lease_id, "local"), 60.0)
-        self.hold.fence = self.claim.fence
+        self.hold.begins(self.claim.fence)
         self.holds = Holds()
         self.holds.add(self.hold)
         self.heart = Heart(Database(world.factory), self.holds, 3600.0)
@@ -57,7 +62,20 @@ class TestBeat:
         assert isinstance(beating.hold.error, Cancelled)
 
     def test_a_cancelled_run_concerns_only_an_attempt_that_goes_on(self, beating: Beating) -> None:
-        beating.hold.fence = None
+        beating.hold.ends()
+        beating.world.do(cancel_run, beating.run.id)
+        beating.heart.beat()
+        assert beating.hold.error is None
+
+    def test_it_does_not_concern_the_attempt_that_has_begun_meanwhile(self, beating: Beating) -> None:
+        class Slow(Database):
+            def once(self, work: Callable[[Session], T]) -> T:
+                answer = super().once(work)
+                beating.hold.ends()
+                beating.hold.begins(replace(beating.claim.fence, attempt_id=uuid4()))
+                return answer
+
+        beating.heart._database = Slow(beating.world.factory)
         beating.world.do(cancel_run, beating.run.id)
         beating.heart.beat()
         assert beating.hold.error is None
