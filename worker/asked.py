@@ -40,6 +40,7 @@ class Asked(Rounds, ABC):
         """Does the next request, in one transaction that keeps its row locked. False if there was none.
 
         A request that breaks has failed, whatever it was: one that stays would be done, and paid for, again and again.
+        One whose files cannot be had now lets the others go first.
 
         Raises:
             Unavailable: the database is away; the request still waits.
@@ -47,16 +48,23 @@ class Asked(Rounds, ABC):
         taken: list[UUID] = []
         try:
             return self._database.once(lambda session: self._work(session, taken))
-        except Unavailable:
-            raise
         except Exception as error:
             if not taken:
                 raise
             if self._ended.is_set():
                 return False  # It may have failed because the worker stops: the request waits for another.
+            if isinstance(error, Unavailable):
+                return self._later(error, taken[0])
             message = self._said(error, taken[0])
             self._database.once(lambda session: self._fail(session, taken[0], message))
             return True
+
+    def _later(self, error: Unavailable, request_id: UUID) -> bool:
+        """True if the request was put off. Where the database is the one that is away it says so here again."""
+        if not self._database.once(lambda session: self._put_off(session, request_id, error.told)):
+            raise error
+        logger.warning("%s: what request %s needs cannot be had now: %s", self._thread.name, request_id, error.told)
+        return True
 
     @abstractmethod
     def _work(self, session: Session, taken: list[UUID]) -> bool:
@@ -65,6 +73,10 @@ class Asked(Rounds, ABC):
     @abstractmethod
     def _fail(self, session: Session, request_id: UUID, message: str) -> None:
         """Stores that a request failed, in a transaction of its own."""
+
+    def _put_off(self, _session: Session, _request_id: UUID, _message: str) -> bool:
+        """Stores that a request is tried again later. False if nothing but the database can be away."""
+        return False
 
     def _said(self, error: Exception, request_id: UUID) -> str:
         if isinstance(error, DeskarenaError):

@@ -27,10 +27,9 @@ class Drafter(Asked):
         self._models = models
 
     def _work(self, session: Session, taken: list[UUID]) -> bool:
-        job = draft_requests.take(session)
+        job = draft_requests.take(session, taken.append)
         if job is None:
             return False
-        taken.append(job.row.id)
         models = self._models(self)
         try:
             reply = models.client(job.endpoint).complete(job.asked)

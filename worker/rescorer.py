@@ -12,7 +12,7 @@ from backend.domain.ports_kept import ArtifactStore
 from backend.domain.ports_model import Models
 from backend.domain.registry import Kind, lookup
 from backend.domain.score import Blob, Evaluation
-from backend.services import rescore
+from backend.services import rescore, rescore_failures
 from backend.services.artifacts import ArtifactRef
 from backend.services.evidence import Deskless, NeedsDesktop, Side
 from backend.services.rescore import Job
@@ -55,10 +55,9 @@ class Rescorer(Asked):
             return False
 
     def _work(self, session: Session, taken: list[UUID]) -> bool:
-        job = rescore.take(session, functions=self._functions)
+        job = rescore.take(session, taken.append, functions=self._functions)
         if job is None:
             return False
-        taken.append(job.rescore.id)
         if job.problem:
             raise EvaluatorFailed(f"the evidence lacks what is asked for: {job.problem}")
         phases = Phases()
@@ -79,7 +78,11 @@ class Rescorer(Asked):
         return pause
 
     def _fail(self, session: Session, request_id: UUID, message: str) -> None:
-        rescore.fail(session, request_id, message)
+        rescore_failures.fail(session, request_id, message)
+
+    def _put_off(self, session: Session, request_id: UUID, message: str) -> bool:
+        rescore_failures.put_off(session, request_id, message)
+        return True
 
     def _judged(self, job: Job, pause: Callable[[float], None]) -> tuple[Evaluation, list[EvidenceRow]]:
         if job.ruled is not None or job.plan is None:

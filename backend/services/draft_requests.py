@@ -1,5 +1,6 @@
 """Asking a model for drafts: written down here, asked by a worker, kept as drafts that people have to approve."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -71,11 +72,18 @@ def request(  # noqa: PLR0913 - what a model is asked with
     return row
 
 
-def take(session: Session) -> Job | None:
-    """The next request that nobody works on. Its row stays locked until the transaction ends."""
+def take(session: Session, taken: Callable[[UUID], object] | None = None) -> Job | None:
+    """The next request that nobody works on. Its row stays locked until the transaction ends.
+
+    Args:
+        session: the transaction.
+        taken: is told which one it is, before anything about it can fail.
+    """
     row = repository.next_waiting(session)
     if row is None:
         return None
+    if taken is not None:
+        taken(row.id)
     rescores.hold_long(session)
     registry.load()
     provider = abilities(session).provider("local")

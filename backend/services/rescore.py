@@ -1,6 +1,6 @@
 """Scoring again: stored evidence is judged by today's evaluators, without a desktop. Old verdicts are kept."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
@@ -197,15 +197,21 @@ def listing(  # noqa: PLR0913 - one keyword per thing to ask by
     return [RescoreRow(row.Rescore, row.before, row.after, row.Task, row.version) for row in found]
 
 
-def take(session: Session, *, functions: bool = True) -> Job | None:
+def take(session: Session, taken: Callable[[UUID], object] | None = None, *, functions: bool = True) -> Job | None:
     """The next request that nobody works on. Its row stays locked until the transaction ends.
 
     A worker that dies in between leaves the request waiting: the server lets go of the lock with the connection.
-    `functions`: whether it can run evaluation functions in Python; if not, they are left to those that say they can.
+
+    Args:
+        session: the transaction.
+        taken: is told which one it is, before anything about it can fail.
+        functions: whether evaluation functions in Python can be run; if not, they are left to workers that say so.
     """
     row = repository.next_waiting(session, None if functions else FENCES)
     if row is None:
         return None
+    if taken is not None:
+        taken(row.id)
     repository.hold_long(session)
     episode = session.get_one(Episode, row.episode_id)
     run = session.get_one(Run, episode.run_id)
@@ -269,23 +275,6 @@ def _beside(session: Session, run: Run, episode: Episode, attempt: Attempt, foun
     told |= {"rescored": True, "current": current}
     events.append(session, run, Kind.EVALUATION, told, episode_id=episode.id, attempt_id=attempt.id)
     return new
-
-
-def fail(session: Session, rescore_id: UUID, message: str) -> None:
-    """There is no new verdict: the old one stands, and where there was none it is tried again or given up.
-
-    Does nothing if somebody else ended it meanwhile.
-    """
-    row = repository.locked(session, rescore_id)
-    if row is None or row.state != RescoreState.WAITING:
-        return
-    if not session.get_one(Evaluation, row.before_id).failure:
-        row.state, row.message, row.ended_at = RescoreState.FAILED.value, message, workers.now(session)
-        return
-    run = runs.lock(session, session.get_one(Episode, row.episode_id).run_id)
-    episode = episodes.lock(session, row.episode_id)
-    if run is not None and episode is not None:
-        losses.not_repeated(session, row, run, episode, message)
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,12 @@ class MemoryStore:
 
     Attributes:
         room: bytes that still fit; None = no limit.
+        away: what it says instead of giving bytes; empty = it gives them.
     """
 
     def __init__(self, room: int | None = None) -> None:
         self.room = room
+        self.away = ""
         self.blobs: dict[str, bytes] = {}
         self.media_types: dict[str, str] = {}
         self.times: dict[str, float] = {}
@@ -35,6 +37,8 @@ class MemoryStore:
         return sha256
 
     def get(self, sha256: str) -> bytes:
+        if self.away:
+            raise Unavailable(self.away)
         if sha256 not in self.blobs:
             raise NotFound(f"there is no artifact {sha256}")
         if hashlib.sha256(self.blobs[sha256]).hexdigest() != sha256:

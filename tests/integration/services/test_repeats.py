@@ -12,7 +12,7 @@ from backend.db.models.words import EvidenceRole
 from backend.domain.episode import REPEAT_PAUSES
 from backend.domain.errors import Conflict, FailureClass, LeaseLost, Unavailable
 from backend.domain.evaluators.evaluate import CallEvidence
-from backend.services import attempts, claims, rescore, runs
+from backend.services import attempts, claims, rescore, rescore_failures, runs
 from backend.services.artifacts import ArtifactRef
 from backend.services.attempts import EvidenceRow, Judged
 from backend.services.claims import Claim, Fence
@@ -79,7 +79,7 @@ def fail(world: World) -> None:
     make_due(world)
     with taken(world) as (_, job):
         rescore_id = job.rescore.id
-    world.do(rescore.fail, rescore_id, WHY)
+    world.do(rescore_failures.fail, rescore_id, WHY)
 
 
 def give_up(world: World) -> None:

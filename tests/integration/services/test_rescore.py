@@ -12,7 +12,7 @@ from backend.db.models.words import EvidenceRole
 from backend.domain.errors import Conflict, Invalid, NotFound, Unavailable
 from backend.domain.evaluators.evaluate import CallEvidence
 from backend.domain.task import EvaluatorSpec, LoadedBenchmark, MetricCall, Task, TaskKey
-from backend.services import attempts, claims, rescore
+from backend.services import attempts, claims, rescore, rescore_failures
 from backend.services.artifacts import ArtifactRef
 from backend.services.attempts import EvidenceRow, Judged
 from backend.services.evidence import spec_of
@@ -232,7 +232,7 @@ class TestFail:
         import_task(installation, task_of())
         episode_id = scored(installation, task_of())
         row = ask(installation, episode_id)
-        installation.do(rescore.fail, row.rescore.id, "no verdict")
+        installation.do(rescore_failures.fail, row.rescore.id, "no verdict")
         with installation.work() as session:
             found = session.scalars(select(Rescore)).one()
             assert (found.state, found.message) == ("failed", "no verdict")
@@ -244,5 +244,5 @@ class TestFail:
         row = ask(installation, scored(installation, task_of()))
         with installation.work() as session:
             assert rescore.take(session) is not None
-            installation.do(rescore.fail, row.rescore.id, "no verdict")
+            installation.do(rescore_failures.fail, row.rescore.id, "no verdict")
         assert installation.do(rescore.listing)[0].rescore.state == "waiting"

@@ -10,7 +10,7 @@ from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from backend.config import Settings
-from backend.db.models import Evaluation, Evidence, Worker
+from backend.db.models import Evaluation, Evidence, Rescore, Task, Worker
 from backend.db.repositories.rescores import COMES_BACK, hold_long
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed
@@ -18,6 +18,7 @@ from backend.domain.task import EvaluatorSpec, MetricCall
 from backend.services import rescore
 from backend.services.episodes import get_episode
 from backend.services.rescore import RescoreRow
+from backend.services.rescore_failures import PATIENCE
 from tests.factories.claims import NOTE, infeasible_task, note_task
 from tests.factories.records import World, fenced
 from tests.factories.tasks import judged_by_function, make_benchmark
@@ -195,6 +196,49 @@ class TestOne:
         ask(world, episode)
         assert rescorer.one()
         assert result(world).rescore.state == "failed"
+
+
+class TestFilesThatCannotBeHad:
+    @pytest.fixture
+    def away(self, world: World, start_worker: StartWorker) -> World:
+        """Two requests wait, of which the first needs a file, and the store gives none."""
+        needs = played(world, start_worker, note_task(oracle=SOLUTION))
+        needs_none = played(world, start_worker, infeasible_task(), agent="always_fail")
+        ask(world, needs)
+        ask(world, needs_none)
+        world.store.away = "the store does not answer"
+        return world
+
+    def test_others_go_first_and_it_is_tried_again(self, away: World, rescorer: Rescorer) -> None:
+        while rescorer.one():
+            pass
+        first, second = away.do(rescore.listing)
+        assert (first.rescore.state, first.rescore.message) == ("waiting", "the store does not answer")
+        assert second.rescore.state == "done"
+        away.store.away = ""
+        assert not rescorer.one()
+        with away.work() as session:
+            session.execute(update(Rescore).values(available_at=func.now()))
+        assert rescorer.one()
+        first, _ = away.do(rescore.listing)
+        assert (first.rescore.state, first.rescore.tries) == ("done", 0)
+
+    def test_in_the_end_it_fails_and_says_why(self, away: World, rescorer: Rescorer) -> None:
+        with away.work() as session:
+            session.execute(update(Rescore).values(created_at=func.now() - 2 * PATIENCE))
+        assert rescorer.one()
+        first, _ = away.do(rescore.listing)
+        assert (first.rescore.state, first.rescore.message) == ("failed", "the store does not answer")
+
+    def test_a_task_that_cannot_be_read_fails_and_the_others_go_on(self, away: World, rescorer: Rescorer) -> None:
+        away.store.away = ""
+        with away.work() as session:
+            first = session.scalars(select(Rescore).order_by(Rescore.id)).first()
+            assert first is not None
+            session.execute(update(Task).where(Task.id == first.task_id).values(spec={"of": "another release"}))
+        while rescorer.one():
+            pass
+        assert [row.rescore.state for row in away.do(rescore.listing)] == ["failed", "done"]
 
 
 class TestStopped:

@@ -1,0 +1,49 @@
+"""Requests to score again that came to no new verdict."""
+
+from datetime import timedelta
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.models import Episode, Evaluation
+from backend.db.models.words import RescoreState
+from backend.db.repositories import episodes, runs, workers
+from backend.db.repositories import rescores as repository
+from backend.services import losses
+
+PAUSE = timedelta(seconds=15)
+"""Until a request is tried again whose files could not be had."""
+PATIENCE = timedelta(hours=1)
+"""A request that is older fails where they cannot: others wait for it, a person or the end of a run."""
+
+
+def fail(session: Session, rescore_id: UUID, message: str) -> None:
+    """There is no new verdict: the old one stands, and where there was none it is tried again or given up.
+
+    Does nothing if somebody else ended it meanwhile.
+    """
+    row = repository.locked(session, rescore_id)
+    if row is None or row.state != RescoreState.WAITING:
+        return
+    if not session.get_one(Evaluation, row.before_id).failure:
+        row.state, row.message, row.ended_at = RescoreState.FAILED.value, message, workers.now(session)
+        return
+    run = runs.lock(session, session.get_one(Episode, row.episode_id).run_id)
+    episode = episodes.lock(session, row.episode_id)
+    if run is not None and episode is not None:
+        losses.not_repeated(session, row, run, episode, message)
+
+
+def put_off(session: Session, rescore_id: UUID, message: str) -> None:
+    """Its files cannot be had now: it lets others go first and is tried again later. In the end it fails.
+
+    Does nothing if somebody else ended it meanwhile.
+    """
+    row = repository.locked(session, rescore_id)
+    if row is None or row.state != RescoreState.WAITING:
+        return
+    now = workers.now(session)
+    if now - row.created_at > PATIENCE:
+        fail(session, rescore_id, message)
+    else:
+        row.available_at, row.message = now + PAUSE, message
