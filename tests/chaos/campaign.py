@@ -13,13 +13,14 @@ from random import Random
 from threading import Event
 from uuid import UUID
 
+import httpx
 from sqlalchemy import text
 
 from backend.domain.errors import Unavailable
 from tests.chaos import leftovers, processes, report, stale
 from tests.chaos.facts import Facts, read
 from tests.chaos.faults import KINDS, Scene
-from tests.chaos.invariants import Expected, Violation, violations
+from tests.chaos.invariants import Expected, Violation, missing, violations
 from tests.chaos.load import Load, Work, expected_scores
 from tests.chaos.marks import begun_on_closed, named, unasked
 from tests.chaos.plan import Planned, Volley
@@ -151,7 +152,11 @@ class Campaign:
                 yield f"{planned.number:4} {planned.kind}: {self._inject(planned)}"
                 self._heals.append(healing.submit(self._heal, planned))
         while self._heals:
-            self._heals.pop().result()
+            try:
+                self._heals.pop().result()
+            except (Unavailable, TimeoutError, httpx.HTTPError) as error:
+                sentence = "what was broken for a time is mended again"
+                self._violated(volley.numbers, [Violation("mended", sentence, f"{type(error).__name__}: {error}")])
 
     def _heal(self, planned: Planned) -> None:
         Event().wait(planned.fault.seconds)
@@ -242,12 +247,17 @@ class Campaign:
     def _end(self) -> None:
         """All episodes end, everything comes to rest, every figure is read."""
         say("waiting for all episodes to end")
-        facts = self._settled()
-        number, accepted = stale.replayed(self.stack.world, facts, self.tried)
+        try:
+            facts = self._settled()
+            number, accepted = stale.replayed(self.stack.world, facts, self.tried)
+        except Unavailable as error:
+            self._violated("end", [Violation("read", "at the end the database can be read", error.message)])
+            return
         self.stale_writes += number
         self._violated(
             "end",
             [
+                *missing(facts, self.load.runs),
                 *violations(facts, self.expected, at_end=True),
                 *accepted,
                 *named(facts, self.scene.marks),
@@ -278,12 +288,17 @@ class Campaign:
         return max(known)[1] if known else None
 
     def _settled(self) -> Facts:
+        """Raises Unavailable: the database could not be read in all that time."""
         deadline = time.monotonic() + END_SECONDS
         while True:
-            with contextlib.suppress(Unavailable):
+            late = time.monotonic() > deadline
+            try:
                 facts = read(self.stack.world, provider=self.settings.work.provider, all_cubes=True)
-                if not violations_of_rest(facts) or time.monotonic() > deadline:
+                if late or not violations_of_rest(facts):
                     return facts
+            except Unavailable:
+                if late:
+                    raise
             Event().wait(0.5)
 
     def _rest(self, facts: Facts) -> None:

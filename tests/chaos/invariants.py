@@ -4,6 +4,7 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from uuid import UUID
 
 from backend.domain.episode import RETRIES, UNBEGUN_RETRIES, Loss
 from backend.domain.errors import FailureClass
@@ -46,6 +47,22 @@ class Violation:
 
     def __str__(self) -> str:
         return f"{self.name}: {self.facts} (must hold: {self.sentence})"
+
+
+def missing(facts: Facts, acknowledged: Mapping[UUID, int]) -> list[Violation]:
+    """Runs that the API has acknowledged and that are not there, or without all of their episodes.
+
+    Args:
+        facts: at the end.
+        acknowledged: number of episodes by run.
+    """
+    there = Counter(episode.run_id for episode in facts.episodes)
+    sentence = "a run that the API has acknowledged is there, with all of its episodes"
+    return [
+        Violation("all there", sentence, f"run {run} has {there[run]} of {number} episodes")
+        for run, number in acknowledged.items()
+        if there[run] != number
+    ]
 
 
 def ends_once(facts: Facts, _: Expected) -> Iterator[str]:

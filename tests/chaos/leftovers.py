@@ -2,8 +2,10 @@
 
 import os
 import time
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from tests.chaos import processes
 from tests.chaos.facts import Facts
@@ -15,7 +17,21 @@ GRACE = 40.0
 """Seconds after which what has no owner any more must be gone: 10 of a lease, 10 of a guard, and a busy machine."""
 PER_LEASE = 2
 """Desktops that a lease may hold: the attempt's, and the next one that is made ahead."""
-SENTENCE = f"no process, desktop, mount, folder or socket is left {GRACE:g} s after its owner"
+SENTENCE = f"no process, desktop or folder of one is left {GRACE:g} s after its owner"
+
+
+class Watched(Protocol):
+    """The part of a stack that is looked at. `keepers`: names of all that there were."""
+
+    folder: Path
+    tmp: Path
+    keepers: set[str]
+
+    def pid(self, name: str) -> int | None:
+        """Process id of a worker."""
+
+    def orphans(self, facts: Facts) -> dict[str, str]:
+        """What seems left behind beside processes, in words by name."""
 
 
 @dataclass
@@ -24,31 +40,62 @@ class Watch:
 
     since: dict[str, float] = field(default_factory=dict)
 
-    def look(self, stack: ChaosStack, facts: Facts) -> list[Violation]:
-        """What has been left behind for too long."""
-        moment = time.time()
+    def look(self, stack: Watched, facts: Facts, moment: float | None = None) -> list[Violation]:
+        """What has been left behind for too long, by a moment (seconds since 1970; default: now)."""
+        moment = time.time() if moment is None else moment
         now = dict(_orphans(stack, facts, moment))
         self.since = {key: self.since.get(key, moment) for key in now}
         return [Violation("orphans", SENTENCE, words) for key, words in now.items() if moment - self.since[key] > GRACE]
 
 
-def _orphans(stack: ChaosStack, facts: Facts, moment: float) -> list[tuple[str, str]]:
+def _orphans(stack: Watched, facts: Facts, moment: float) -> list[tuple[str, str]]:
     family = processes.below(os.getpid(), moment)
     known = {os.getpid(), *(each.pid for each in family)}
+    note_keepers(stack)
     found = [
         (f"stranger {each.pid}", f"{each}, which is nobody's child")
-        for each in processes.strangers(stack.folder, known, moment)
+        for each in processes.strangers(stack.folder, stack.keepers, known, moment)
     ]
-    desktops = processes.desktop_names(family)
-    held = sum(lease.released_at is None for lease in facts.leases)
-    if len(desktops) > held * PER_LEASE:
-        found.append(
-            (f"desktops {sorted(desktops)}", f"{len(desktops)} desktops with {held} leases: {sorted(desktops)}")
-        )
+    found += _desktops(stack, facts, processes.desktops(family), moment)
     return [*found, *_of_dead_workers(stack, family), *stack.orphans(facts).items()]
 
 
-def _of_dead_workers(stack: ChaosStack, family: list[Seen]) -> list[tuple[str, str]]:
+def note_keepers(stack: Watched) -> None:
+    """Remembers the names that keepers had: a desktop that outlives its keeper is known by nothing else."""
+    stack.keepers |= {path.name.removeprefix("keeper-") for path in stack.tmp.glob("deskarena-keepers-*/keeper-*")}
+
+
+def _desktops(stack: Watched, facts: Facts, there: Mapping[str, float], moment: float) -> Iterator[tuple[str, str]]:
+    """Desktops beyond what leases may hold, older than any that a lease can still need, and folders without one."""
+    held = sum(lease.released_at is None for lease in facts.leases)
+    if len(there) > held * PER_LEASE:
+        yield "desktops", f"{len(there)} desktops with {held} leases: {sorted(there)}"
+    needed = needed_since(facts)
+    for name, age in there.items():
+        if needed is None or moment - age < needed:
+            yield f"desktop {name}", f"the desktop {name}, {age:.0f} s old, which no lease can need any more"
+    for folder in stack.tmp.glob("deskarena-keepers-*/keeper-*/d[0-9]*"):
+        if f"{folder.parent.name.removeprefix('keeper-')}:{folder.name}" not in there:
+            yield f"folder {folder}", f"the folder {folder} without its desktop"
+
+
+def needed_since(facts: Facts) -> float | None:
+    """When the oldest desktop can have been made that a lease still needs; None without a lease.
+
+    A desktop is made for an attempt, or ahead of it during the one before under the same lease.
+
+    Returns:
+        Seconds since 1970.
+    """
+    begins = []
+    for lease in facts.leases:
+        if lease.released_at is None:
+            under = sorted(attempt.started_at for attempt in facts.attempts if attempt.lease_id == lease.id)
+            begins.append(under[-2] if len(under) > 1 else lease.acquired_at)
+    return min(begins).timestamp() if begins else None
+
+
+def _of_dead_workers(stack: Watched, family: list[Seen]) -> list[tuple[str, str]]:
     """What descends from a guard, but not from the child that it guards."""
     by_parent: dict[int, list[Seen]] = {}
     for each in family:
@@ -71,7 +118,7 @@ def at_rest(stack: ChaosStack, facts: Facts) -> list[str]:
     moment = time.time()
     family = processes.below(os.getpid(), moment)
     found = [words for _, words in _orphans(stack, facts, moment)]
-    found += [f"desktop {name}" for name in sorted(processes.desktop_names(family))]
+    found += [f"desktop {name}" for name in sorted(processes.desktops(family))]
     found += [f"an evaluator: {each}" for each in family if "worker.evaluation.child" in each.words]
     found += [f"the folder {path}" for path in stack.tmp.glob("deskarena-evidence-*")]
     keepers = list(stack.tmp.glob("deskarena-keepers-*/keeper-*"))
@@ -85,7 +132,7 @@ def after_the_end(stack: ChaosStack) -> list[str]:
     """What is left of a stack that was stopped, in words."""
     moment = time.time()
     known = {os.getpid()}
-    found = [f"process {each}" for each in processes.strangers(stack.folder, known, moment)]
+    found = [f"process {each}" for each in processes.strangers(stack.folder, stack.keepers, known, moment)]
     found += [
         f"mount {line}" for line in Path("/proc/self/mounts").read_text().splitlines() if str(stack.folder) in line
     ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from random import Random
 from threading import Event, Lock, Thread
 from typing import Any, TypeVar
+from uuid import UUID
 
 import httpx
 from sqlalchemy import text
@@ -75,9 +76,10 @@ class Load:
         self._lock = Lock()
         self._thread: Thread | None = None
         self.wanted = 0
-        self.runs: list[str] = []
+        self.runs: dict[UUID, int] = {}
+        """What was acknowledged: episodes by run."""
 
-    def submit(self, agent: str, tasks: Sequence[str]) -> str:
+    def submit(self, agent: str, tasks: Sequence[str]) -> UUID:
         """A run; asked for again and again under one key while the API is away."""
         with self._lock:
             self._number += 1
@@ -85,8 +87,8 @@ class Load:
         body = {"benchmark": self.work.benchmark, "agent": agent, "tasks": list(tasks), "provider": self.work.provider}
         body |= self.work.more
         headers = {"Idempotency-Key": key}
-        run = str(insist(lambda: self._api.post("/api/v1/runs", json=body, headers=headers), SECONDS).json()["id"])
-        self.runs.append(run)
+        run = UUID(insist(lambda: self._api.post("/api/v1/runs", json=body, headers=headers), SECONDS).json()["id"])
+        self.runs[run] = len(tasks)
         return run
 
     def start(self, wanted: int) -> None:

@@ -1,6 +1,7 @@
 """The machine's processes, as far as they are the stack's."""
 
 import os
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,19 +60,30 @@ def is_desktop(process: Seen) -> bool:
     return bool(process.words) and process.words[0].startswith(f"{TITLE}:")
 
 
-def desktop_names(processes: list[Seen]) -> set[str]:
-    """The desktops among these, by keeper and name."""
-    return {each.words[0].removeprefix(f"{TITLE}:") for each in processes if is_desktop(each)}
+def desktops(processes: list[Seen]) -> dict[str, float]:
+    """The desktops among these, by keeper and name, with the seconds since each was made."""
+    found: dict[str, float] = {}
+    for each in processes:
+        if is_desktop(each):
+            name = each.words[0].removeprefix(f"{TITLE}:")
+            found[name] = max(each.age, found.get(name, 0.0))
+    return found
 
 
-def strangers(folder: Path, family: set[int], moment: float) -> list[Seen]:
-    """Processes that have to do with the folder and do not descend from us: by their words or their environment."""
+def strangers(folder: Path, keepers: Collection[str], family: set[int], moment: float) -> list[Seen]:
+    """Processes that have to do with the folder and do not descend from us.
+
+    They are known by their words or their environment; desktops, which have neither, by the name of their keeper.
+    """
     mark, found = str(folder), []
+    titles = tuple(f"{TITLE}:{keeper}:" for keeper in keepers)
     for process in psutil.process_iter():
         if process.pid in family:
             continue
         try:
-            known = mark in process.environ().get("TMPDIR", "") or any(mark in word for word in process.cmdline())
+            words = process.cmdline()
+            known = bool(words) and words[0].startswith(titles)
+            known = known or mark in process.environ().get("TMPDIR", "") or any(mark in word for word in words)
         except psutil.Error:
             continue
         each = seen(process, moment) if known else None

@@ -69,25 +69,22 @@ def _uptake(
 
 
 def _slot_free(facts: Facts, lost: AttemptFact, until: datetime) -> bool:
-    """Whether, from the loss until the limit, every moment had a slot without a lease on another node.
+    """Whether, from the loss until the limit, every moment had a slot on another node where no other episode was.
 
-    A slot that is free for a moment only may be gone to another episode, which is no delay of this one.
+    A slot that is free for a moment only may be gone to another episode, which is no delay of this one. A lease alone
+    takes no slot: one that carries nothing must not keep a lost episode waiting.
     """
     own = facts.workers[lost.worker_id]
     begin = lost.ended_at or until
     for node, number in facts.slots.items():
-        if node == own:
-            continue
-        held = [
-            lease
-            for lease in facts.leases
-            if lease.node_id == node and lease.acquired_at <= until and (lease.released_at or until) >= begin
-        ]
-        if len({lease.slot_id for lease in held if _not_this(facts, lease.id, lost)}) < number:
+        taken = {
+            attempt.slot_id
+            for attempt in facts.attempts
+            if facts.workers[attempt.worker_id] == node
+            and attempt.episode_id != lost.episode_id
+            and attempt.started_at <= until
+            and (attempt.ended_at or until) >= begin
+        }
+        if node != own and len(taken) < number:
             return True
     return False
-
-
-def _not_this(facts: Facts, lease_id: UUID, lost: AttemptFact) -> bool:
-    """Whether a lease was not taken for the very episode that is asked about."""
-    return all(attempt.episode_id != lost.episode_id for attempt in facts.attempts if attempt.lease_id == lease_id)

@@ -23,7 +23,7 @@ still holds: [chaos.md](chaos.md) says what is broken, what must hold and how to
 """
 WRONG = {"same scores", "times", "one verdict", "roll-ups"}
 DOUBLE = {"one ending", "one live", "submitted once", "fenced", "stale writes", "numbers"}
-LOST = {"none lost", "none given up", "all ended", "events"}
+LOST = {"all there", "none lost", "none given up", "all ended", "events"}
 ORPHANS = {"orphans", "none held", "leases beat", "at rest", "after the end"}
 
 

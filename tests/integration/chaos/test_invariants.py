@@ -9,7 +9,7 @@ import pytest
 
 from tests.chaos.facts import AttemptFact, EpisodeFact, Facts, LeaseFact, RunFact
 from tests.chaos.faults.base import Closed, Mark
-from tests.chaos.invariants import violations
+from tests.chaos.invariants import missing, violations
 from tests.chaos.marks import begun_on_closed, named, unasked
 from tests.chaos.recovery import uptakes
 
@@ -129,6 +129,18 @@ class TestViolations:
         assert [violation.name for violation in violations(facts, EXPECTED)] == ["fenced"]
 
 
+class TestMissing:
+    def test_says_nothing_where_all_is_there(self) -> None:
+        assert missing(SOUND, {EPISODE.run_id: 1}) == []
+
+    def test_finds_a_run_that_is_gone_and_one_without_its_episodes(self) -> None:
+        found = missing(SOUND, {EPISODE.run_id: 2, number(61): 1})
+        assert [violation.facts for violation in found] == [
+            f"run {EPISODE.run_id} has 1 of 2 episodes",
+            f"run {number(61)} has 0 of 1 episodes",
+        ]
+
+
 class TestUptakes:
     def test_counts_from_the_loss_of_the_worker_to_the_next_attempt(self) -> None:
         (found,) = uptakes(SOUND, [(number(1), at(3).timestamp(), True)])
@@ -138,9 +150,14 @@ class TestUptakes:
         assert uptakes(SOUND, [(number(1), at(14).timestamp(), True)]) == []
 
     def test_does_not_count_where_every_other_slot_was_held(self) -> None:
-        busy = replace(SECOND, id=number(33), acquired_at=at(2), released_at=None)
-        facts = replace(SOUND, leases=[LEASE, busy])
+        other = replace(SCORED, id=number(43), episode_id=number(51), started_at=at(2), ended_at=None)
+        facts = replace(SOUND, attempts=[LOST, SCORED, other])
         assert not uptakes(facts, [(number(1), at(3).timestamp(), True)])[0].counts
+
+    def test_a_lease_that_carries_nothing_holds_no_slot(self) -> None:
+        idle = replace(SECOND, id=number(33), acquired_at=at(2), released_at=None)
+        facts = replace(SOUND, leases=[LEASE, idle])
+        assert uptakes(facts, [(number(1), at(3).timestamp(), True)])[0].counts
 
     def test_does_not_count_where_something_else_was_broken(self) -> None:
         assert not uptakes(SOUND, [(number(1), at(3).timestamp(), False)])[0].counts
