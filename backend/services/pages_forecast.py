@@ -14,10 +14,12 @@ from backend.db.repositories import benchmark_parts as parts
 from backend.db.repositories import pages_new_run as repository
 from backend.db.repositories import scheduling
 from backend.domain.errors import DeskarenaError, Invalid, Unavailable, sentences
+from backend.domain.run import RunConfig
 from backend.services.benchmark_variants import without_variant
 from backend.services.benchmarks import get_benchmark, latest_task_set
-from backend.services.capabilities import Capabilities, capabilities, has_judge, resolved_config
+from backend.services.capabilities import Capabilities, capabilities, resolved_config
 from backend.services.requests import RunRequest, selected
+from backend.services.runnable import reasons
 
 POWER = 0.8
 LEVEL = 0.05
@@ -95,14 +97,9 @@ def forecast(session: Session, request: RunRequest) -> Forecast:
     troubles: list[Trouble] = []
     chosen = _chosen(tasks, request.tasks, parts.selections(session, task_set.id), troubles)
     lacking = _lacking(session, task_set.id, request, chosen, troubles)
-    can = _can(session, request, troubles)
-    unfit = {task.key: f"has no variant {request.variant}" for task in chosen if task.id in lacking}
-    unfit |= {
-        task.key: why
-        for task in chosen
-        if can and (why := can.why_not(request.provider, task, judge=has_judge(request), image=request.desktop_image))
-    }
-    blocked = list(unfit.items())
+    can, config = _can(session, request, troubles)
+    why_not = reasons(session, can, config, chosen, purpose=request.purpose, lacking=lacking)
+    blocked = [(task.key, why_not[task.id]) for task in chosen if why_not[task.id]]
     runnable = len(chosen) - len(blocked)
     slots, _ = scheduling.slots(session, request.provider)
     if request.concurrency is not None:
@@ -142,14 +139,14 @@ def _lacking(
         return {task.id for task in chosen}
 
 
-def _can(session: Session, request: RunRequest, troubles: list[Trouble]) -> Capabilities | None:
+def _can(session: Session, request: RunRequest, troubles: list[Trouble]) -> tuple[Capabilities | None, RunConfig]:
+    """What workers can do, None where that is not known; and what the request comes to, as far as it can be met."""
     try:
         can = capabilities(session)
-        resolved_config(can, request)
+        return can, resolved_config(can, request)
     except Unavailable as error:
         troubles.append(Trouble("provider", error.message, error.hint))
-        return None
+        return None, request
     except DeskarenaError as error:
         troubles.append(Trouble(getattr(error, "path", ""), error.message, error.hint))
-        return capabilities(session)
-    return can
+        return capabilities(session), request

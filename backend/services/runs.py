@@ -9,7 +9,6 @@ from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
 from backend.db.models import Actor, Episode, Project, Run, Task, TaskSet
-from backend.db.models.words import Purpose
 from backend.db.repositories import agents, episodes, rescores, tasks, waiting
 from backend.db.repositories import benchmark_parts as parts
 from backend.db.repositories import runs as repository
@@ -27,6 +26,7 @@ from backend.services.expectations import expectations
 from backend.services.moves import move, move_all, settle
 from backend.services.pins import pins_of
 from backend.services.requests import RunRequest, condition_hash, config_hash, episode_seed, selected
+from backend.services.runnable import reasons
 from backend.services.summary import Summary, run_summary
 
 __all__ = [
@@ -143,35 +143,22 @@ def _make_episodes(  # noqa: PLR0913, PLR0917 - everything an episode is made of
 ) -> int:
     """Episodes of these tasks: all first repeats, then all second ones, so that early results cover every task."""
     used = episodes.repeats_used(session, run.id)
-    reasons = _reasons(session, run, chosen, can) | dict.fromkeys(lacking, f"has no variant {config.variant}")
+    why_not = reasons(session, can, config, chosen, purpose=run.purpose, lacking=lacking)
     seconds = expectations(session, run, ((task, task.spec.get("max_steps")) for task in chosen))
     rows: list[dict[str, Any]] = []
     human = bool(can.agents.get(config.agent, {}).get("human"))
     for round_ in range(1, repeats + 1):
         for task in human_runs.shuffled(chosen, config.seed + round_) if human else chosen:
             repeat = used.get(task.id, 0) + round_
-            state = EpisodeState.NOT_RUNNABLE if reasons[task.id] else EpisodeState.WAITING
+            state = EpisodeState.NOT_RUNNABLE if why_not[task.id] else EpisodeState.WAITING
             seed = episode_seed(config.seed, task.key, repeat)
             row = {"id": uuid7(), "run_id": run.id, "task_id": task.id, "repeat": repeat, "seed": seed}
             row |= {"needs": task.needs, "expected_seconds": seconds[task.id]}
-            why = human_runs.held_back(reasons[task.id]) if human else {"reason": reasons[task.id]}
+            why = human_runs.held_back(why_not[task.id]) if human else {"reason": why_not[task.id]}
             rows.append({**row, "state": state.value, **why})
     episodes.add_all(session, rows)
     run.rollup_stale = True
     return len(rows)
-
-
-def _reasons(session: Session, run: Run, chosen: Sequence[Task], can: Capabilities) -> dict[UUID, str]:
-    """Why each task cannot run, empty where it can. A validation run looks at quarantined tasks, too."""
-    config = RunConfig.model_validate(run.config)
-    judge = has_judge(config)
-    aside = {} if run.purpose == Purpose.VALIDATE else tasks.quarantined(session, [task.id for task in chosen])
-    return {
-        task.id: f"quarantined: {aside[task.id].reason}"
-        if task.id in aside
-        else can.why_not(run.provider, task, judge=judge, image=config.desktop_image, screen=config.screen)
-        for task in chosen
-    }
 
 
 def get_run(session: Session, run_id: UUID) -> Run:
@@ -283,10 +270,10 @@ def _retry_not_runnable(session: Session, run: Run) -> int:
     if not candidates:
         return 0
     chosen = [task for task in tasks.all_of(session, run.task_set_id) if task.id in candidates]
-    variant = RunConfig.model_validate(run.config).variant
-    lacking = without_variant(session, run.task_set_id, variant, tasks.all_of(session, run.task_set_id))
-    reasons = _reasons(session, run, chosen, capabilities(session))
-    able = [task_id for task_id, reason in reasons.items() if not reason and task_id not in lacking]
+    config = RunConfig.model_validate(run.config)
+    lacking = without_variant(session, run.task_set_id, config.variant, tasks.all_of(session, run.task_set_id))
+    why_not = reasons(session, capabilities(session), config, chosen, purpose=run.purpose, lacking=lacking)
+    able = [task_id for task_id, reason in why_not.items() if not reason]
     return move_all(
         session, run, EpisodeState.NOT_RUNNABLE, EpisodeState.WAITING, tasks=able, **losses.waiting(session, run)
     )

@@ -125,7 +125,8 @@ class TestWorkers:
 class TestNewRun:
     def test_forecast_and_what_cannot_run(self, client: TestClient) -> None:
         text = client.get("/runs/new?benchmark=starter&agent=always_fail&repeats=2", headers=PAGE).text
-        assert ">48<" in text
+        assert ">46<" in text
+        assert "quarantined: the dialog differs between versions" in text
         assert "not installed on local desktops: localc" in text
         assert "/dev/kvm does not boot a guest here" in text
 

@@ -1,0 +1,46 @@
+"""Why tasks cannot run here: asked when a run is submitted, when it is looked at again, and before, by the form."""
+
+from collections.abc import Collection, Sequence
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.models import Task
+from backend.db.models.words import Purpose
+from backend.db.repositories import tasks
+from backend.domain.run import RunConfig
+from backend.services.capabilities import Capabilities, has_judge
+
+
+def reasons(  # noqa: PLR0913 - what a task may lack
+    session: Session,
+    can: Capabilities | None,
+    config: RunConfig,
+    chosen: Sequence[Task],
+    *,
+    purpose: str,
+    lacking: Collection[UUID] = (),
+) -> dict[UUID, str]:
+    """Why each task cannot run, empty where it can. A validation run looks at quarantined tasks, too.
+
+    Args:
+        session: the transaction.
+        can: what workers can do; None = not known, which is no reason.
+        config: of the run.
+        chosen: its tasks.
+        purpose: of the run.
+        lacking: tasks without the run's variant.
+    """
+    aside = {} if purpose == Purpose.VALIDATE else tasks.quarantined(session, [task.id for task in chosen])
+    judge = has_judge(config)
+
+    def reason(task: Task) -> str:
+        if task.id in lacking:
+            return f"has no variant {config.variant}"
+        if task.id in aside:
+            return f"quarantined: {aside[task.id].reason}"
+        if can is None:
+            return ""
+        return can.why_not(config.provider, task, judge=judge, image=config.desktop_image, screen=config.screen)
+
+    return {task.id: reason(task) for task in chosen}
