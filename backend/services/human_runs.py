@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from backend.db.models import Attempt, Episode, Run
 from backend.db.models.words import Purpose
 from backend.db.repositories import attempts as repository
+from backend.domain.episode import EpisodeState
 from backend.domain.run import RunConfig, Settle
 
 T = TypeVar("T")
@@ -43,6 +44,12 @@ def shuffled(tasks: Sequence[T], seed: int) -> list[T]:
 def held_back(state_reason: str) -> dict[str, Any]:
     """Columns of a new episode: it waits for its person, unless it cannot run."""
     return {"available_at": LATER, "reason": state_reason or WAITS}
+
+
+def is_lost(episode: Episode) -> bool:
+    """Whether it waits for its person because an attempt was lost: they have judged it, and may begin it anew."""
+    held = episode.state == EpisodeState.WAITING and episode.available_at == LATER
+    return held and episode.reason != WAITS
 
 
 def seconds_of(seconds: Mapping[str, Any]) -> float:

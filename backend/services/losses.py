@@ -96,9 +96,9 @@ def lose(  # noqa: PLR0913 - what is known of a loss
 
 def after_loss(session: Session, run: Run, episode: Episode, attempt: Attempt, kept: Evaluation | None = None) -> None:
     """Moves the episode of an attempt that has just been lost; `kept`: its evidence, if only the verdict is missing."""
-    failure, now = FailureClass(str(attempt.failure_class)), workers.now(session)
     if RunState(run.state) is RunState.CANCELLED:
-        move(session, run, episode, EpisodeState.CANCELLED, outcome=Outcome.CANCELLED.value, ended_at=now)
+        ended = {"outcome": Outcome.CANCELLED.value, "ended_at": workers.now(session)}
+        move(session, run, episode, EpisodeState.CANCELLED, **ended)
         validation_results.note(session, run, episode, None)
         return
     if kept is not None:
@@ -107,15 +107,24 @@ def after_loss(session: Session, run: Run, episode: Episode, attempt: Attempt, k
     known = repository.losses(session, episode.id, episode.retries_from)
     delay = next_try([loss for loss, _ in known])
     if delay is not None:
-        reason = f"attempt {attempt.number} was lost ({failure.value}); " + (
-            f"tried again after {delay:g} s" if delay else "to be tried again"
-        )
-        move(session, run, episode, EpisodeState.WAITING, reason=reason, available_at=now + timedelta(seconds=delay))
+        move(session, run, episode, EpisodeState.WAITING, **_next(session, run, attempt, delay))
         queue.wake_workers(session)
         return
     give_up(session, run, episode, attempt, attempt.failure_message)
     if len(known) >= _SUSPICIOUS and all(after for _, after in known):
         flag(session, run, episode, len(known))
+
+
+def _next(session: Session, run: Run, attempt: Attempt, delay: float) -> dict[str, Any]:
+    """Columns of an episode that gets another attempt: after `delay` seconds, or when its person is there.
+
+    A person may have left meanwhile: an attempt that began without them would end by its time, and be scored.
+    """
+    lost = f"attempt {attempt.number} was lost ({attempt.failure_class})"
+    if _of_person(session, run):
+        return human_runs.held_back(f"{lost}, and its desktop with it; it waits for its person, who begins it anew")
+    reason = f"{lost}; " + (f"tried again after {delay:g} s" if delay else "to be tried again")
+    return {"reason": reason, "available_at": workers.now(session) + timedelta(seconds=delay)}
 
 
 def give_up(session: Session, run: Run, episode: Episode, attempt: Attempt, message: str) -> None:
@@ -195,10 +204,14 @@ def not_repeated(session: Session, row: Rescore, run: Run, episode: Episode, mes
 
 def waiting(session: Session, run: Run) -> dict[str, Any]:
     """Columns of an episode that is to start again: now, or when its person has judged it."""
-    agent = people.agent_of(session, run.id)
-    if agent is not None and agent.human:
+    if _of_person(session, run):
         return human_runs.held_back("")
     return {"reason": "", "available_at": workers.now(session)}
+
+
+def _of_person(session: Session, run: Run) -> bool:
+    agent = people.agent_of(session, run.id)
+    return agent is not None and agent.human
 
 
 def _begin_anew(session: Session, run: Run, episode: Episode) -> None:

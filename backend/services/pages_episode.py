@@ -13,11 +13,12 @@ from backend.db.models.words import Purpose
 from backend.db.repositories import drafts
 from backend.db.repositories import pages_episode as repository
 from backend.db.repositories.pages_common import AnyRow
-from backend.domain.episode import EpisodeState
+from backend.domain.episode import EpisodeState, RunState
 from backend.domain.errors import FailureClass, NotFound
 from backend.domain.run import Screen
 from backend.domain.trajectory import Usage
 from backend.services import rescore
+from backend.services.human_runs import is_lost
 from backend.services.judges import JudgeCost, cost_of_attempt
 from backend.services.pages_actions import action_words, pointer_path
 from backend.services.pages_common import max_steps_of
@@ -116,7 +117,7 @@ class EvaluationView:
 
 @dataclass(frozen=True)
 class EpisodePage:
-    """Everything on the page."""
+    """Everything on the page. `anew`: how a person judged whose desktop was lost (yes, no); empty if none was."""
 
     id: UUID
     run_id: UUID
@@ -157,6 +158,7 @@ class EpisodePage:
     unrated: bool
     first_run: str
     draft: UUID | None
+    anew: str
     mixed: bool
     judged: JudgeCost | None
 
@@ -229,6 +231,7 @@ def episode_page(session: Session, episode_id: UUID, number: int | None) -> Epis
         unrated=unrated,
         first_run=str((episode.person or {}).get("first_run", "")),
         draft=drafts.draft_of_run(session, run.id) if run.purpose == Purpose.RECORD else None,
+        anew=_anew(run, episode) if row.human else "",
         mixed=episode.mixed,
         judged=cost_of_attempt(session, shown.id) if shown and not unrated else None,
     )
@@ -240,6 +243,12 @@ def _reason(session: Session, episode: Episode) -> str:
     if found is None:
         return episode.reason
     return f"{found.words[:1].upper()}{found.words[1:]}"
+
+
+def _anew(run: Run, episode: Episode) -> str:
+    if not is_lost(episode) or RunState(run.state) not in {RunState.QUEUED, RunState.RUNNING}:
+        return ""
+    return "yes" if (episode.person or {}).get("feasible") else "no"
 
 
 def _unrated(run: Run, episode: Episode, attempt: Attempt | None) -> bool:

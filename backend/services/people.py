@@ -19,7 +19,7 @@ from backend.domain.episode import EpisodeState, RunState
 from backend.domain.errors import Conflict, Invalid, NotFound
 from backend.services import queue
 from backend.services.benchmark_variants import task_of
-from backend.services.human_runs import LATER, seconds_of
+from backend.services.human_runs import LATER, is_lost, seconds_of
 from backend.services.requests import RunRequest
 from backend.services.runs import get_run, submit_run
 
@@ -30,6 +30,7 @@ class Next(StrEnum):
     """What the person does next in a run."""
 
     JUDGE = "judge"  # is the task feasible? asked before its desktop is shown
+    AGAIN = "again"  # its desktop was lost: they begin it anew, judged as it was
     ACT = "act"  # a desktop is theirs
     RATE = "rate"  # how hard was it?
     LEARN = "learn"  # it was not solved: the solution, and a second try
@@ -120,7 +121,7 @@ def _next(run: Run, rows: Sequence[Any]) -> tuple[int | None, Next]:
     if RunState(run.state) in {RunState.QUEUED, RunState.RUNNING}:
         for at, row in enumerate(rows):
             if row.Episode.state == EpisodeState.WAITING:
-                return at, Next.JUDGE
+                return at, Next.AGAIN if is_lost(row.Episode) else Next.JUDGE
     return None, Next.END
 
 

@@ -11,12 +11,14 @@ from backend.db.models import Agent, Attempt, Episode, Run, Task
 from backend.domain.episode import EndedBy
 from backend.domain.errors import Conflict, FailureClass, Invalid, NotFound
 from backend.domain.trajectory import Action, ActionType, Decision, Observation, StepRecord
-from backend.services import attempts, leaderboards, pages_runs, people, people_results, runs
+from backend.services import attempts, leaderboards, pages_episode, pages_runs, people, people_results, recovery, runs
 from backend.services.attempts import StepRow
 from backend.services.human_runs import LATER
+from backend.services.pages_episode import EpisodePage
 from backend.services.pages_runs import RunPage
 from backend.services.people import Desk, Next
 from backend.services.people_results import By
+from backend.services.waiting import explain
 from tests.factories.records import World, capabilities, emptied
 
 
@@ -84,12 +86,18 @@ def page_of(made: World, run: UUID) -> RunPage:
         return pages_runs.run_page(session, run, {}, None)
 
 
+def shown(made: World, episode: UUID) -> EpisodePage:
+    with made.work() as session:
+        return pages_episode.episode_page(session, episode, None)
+
+
 class TestRetry:
     def test_the_person_judges_again(self, installed: World) -> None:
         study = Study(installed, tasks=("files/a",))
         episode = study.start(feasible=False)
-        for _ in range(2):
-            installed.lose(installed.must_claim(study.worker), FailureClass.TASK_SETUP)
+        installed.lose(installed.must_claim(study.worker), FailureClass.TASK_SETUP)
+        study.start(feasible=False)
+        installed.lose(installed.must_claim(study.worker), FailureClass.TASK_SETUP)
         assert study.desk().next is Next.END
         assert installed.do(runs.retry_run, study.run.id) == 1
         assert installed.claim(study.worker) is None
@@ -97,6 +105,83 @@ class TestRetry:
         assert study.start(feasible=True) == episode
         installed.score(installed.must_claim(study.worker), 1.0, 2)
         assert said_of(installed, episode) == [False, False, True]
+
+
+class TestLost:
+    @pytest.mark.parametrize("failure", [FailureClass.GUEST, FailureClass.CLUSTER, FailureClass.TASK_SETUP])
+    def test_nobody_begins_it_without_the_person(self, installed: World, failure: FailureClass) -> None:
+        study = Study(installed)
+        episode = study.start(feasible=False)
+        claim = installed.must_claim(study.worker)
+        installed.begin(claim)
+        installed.lose(claim, failure)
+        assert installed.claim(study.worker) is None
+        after = study.desk()
+        assert (after.next, after.episode and after.episode.id) == (Next.AGAIN, episode)
+        with installed.work() as session:
+            row = session.get_one(Episode, episode)
+            assert (row.state, row.score, row.available_at) == ("waiting", None, LATER)
+            assert explain(session, [row])[episode].words == (
+                f"attempt 1 was lost ({failure.value}), and its desktop with it; "
+                "it waits for its person, who begins it anew"
+            )
+
+    def test_the_person_begins_it_anew_and_has_their_score(self, installed: World) -> None:
+        study = Study(installed, tasks=("files/a",))
+        episode = study.start()
+        claim = installed.must_claim(study.worker)
+        installed.begin(claim)
+        installed.do(recovery.release_lease, claim.lease_id, "the worker died")
+        assert installed.claim(study.worker) is None
+        assert study.start() == episode
+        assert study.desk().next is Next.ACT
+        installed.score(installed.must_claim(study.worker), 1.0, 2)
+        assert said_of(installed, episode) == [True, True]
+        assert study.desk().next is Next.RATE
+
+    def test_its_page_begins_it_anew_as_it_was_judged(self, installed: World) -> None:
+        study = Study(installed)
+        episode = study.start(feasible=False)
+        assert shown(installed, episode).anew == ""
+        installed.lose(installed.must_claim(study.worker))
+        assert shown(installed, episode).anew == "no"
+        installed.do(runs.pause_run, study.run.id)
+        assert shown(installed, episode).anew == ""
+        installed.do(runs.resume_run, study.run.id)
+        study.start(feasible=False)
+        assert shown(installed, episode).anew == ""
+
+    def test_a_second_try_waits_for_them_too(self, installed: World) -> None:
+        study = Study(installed)
+        failed = study.play(0.0)
+        study.rate(failed, 3)
+        with installed.work() as session:
+            project, actor = installed.who(session)
+            again = people.try_again(session, study.run.id, failed, project=project, actor=actor)
+            second, practice = again.id, again.run_id
+        installed.lose(installed.must_claim(study.worker))
+        assert installed.claim(study.worker) is None
+        assert installed.do(people.desk, practice).next is Next.AGAIN
+        installed.do(people.begin, practice, second, feasible=True)
+        installed.score(installed.must_claim(study.worker), 1.0, steps=5)
+        assert said(installed, failed)["second_try"]["solved"] is True
+
+    def test_an_agent_s_episode_in_which_somebody_helped_is_the_agent_s_again(self, installed: World) -> None:
+        installed.submit("noop", tasks=("files/a",))
+        worker = installed.worker(capabilities=with_human())
+        claim = installed.must_claim(worker)
+        installed.begin(claim)
+        helped = Decision(actions=(Action(type=ActionType.CLICK, x=1, y=1),), by="person")
+        record = StepRecord(index=0, observation=Observation(index=0), decision=helped)
+        installed.do(attempts.record_step, claim.fence, StepRow(record))
+        installed.lose(claim)
+        again = installed.must_claim(worker)
+        assert again.episode_id == claim.episode_id
+        installed.score(again)
+        with installed.work() as session:
+            assert session.get_one(Attempt, claim.attempt_id).controller == "mixed"
+            assert session.get_one(Attempt, again.attempt_id).controller == "agent"
+            assert not session.get_one(Episode, again.episode_id).mixed
 
 
 class TestOrder:

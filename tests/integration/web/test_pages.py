@@ -5,7 +5,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from backend.domain.task import SetupStep
-from tests.factories.records import World
+from tests.factories.records import World, capabilities
 from tests.factories.scene import HOSTILE, Scene
 from tests.factories.suites import SAMPLES, read
 from tests.factories.tasks import make_benchmark, make_task
@@ -112,6 +112,27 @@ class TestEpisode:
         text = fresh.get(address, headers=PAGE).text
         assert '<b class="mono" data-desk-target="step">3</b> of 30 steps taken.' in text
         assert ">step 2 of 0–2</output>" in text
+
+
+class TestPersonsTask:
+    @pytest.mark.parametrize("of", ["/episodes/{episode}", "/runs/{run}/human"])
+    def test_one_press_begins_it_anew_after_a_loss(self, fresh: TestClient, installation: World, of: str) -> None:
+        can = capabilities()
+        can["agents"]["human"] = {**can["agents"]["noop"], "human": True}
+        worker = installation.worker(capabilities=can)
+        run = installation.submit("human", tasks=("files/a",))
+        (episode,) = fresh.get(f"/api/v1/runs/{run.id}/episodes").json()["items"]
+        begin = f"/runs/{run.id}/human/{episode['id']}/begin"
+        fresh.post(begin, data={"feasible": "no"})
+        page = of.format(episode=episode["id"], run=run.id)
+        assert "Begin it anew" not in fresh.get(page, headers=PAGE).text
+        installation.lose(installation.must_claim(worker))
+        text = fresh.get(page, headers=PAGE).text
+        assert "ttempt 1 was lost (guest), and its desktop with it; it waits for its person" in text
+        form = text[text.index(f'action="{begin}"') :].partition("</form>")[0]
+        assert ('name="feasible" value="no"' in form, form.count("<button"), "Begin it anew" in form) == (True, 1, True)
+        assert fresh.post(begin, data={"feasible": "no"}).status_code == 303
+        assert installation.claim(worker) is not None
 
 
 class TestWorkers:
