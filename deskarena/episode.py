@@ -73,13 +73,20 @@ class Episode:
         """Answers the newest observation and waits for the next; None = the agent's part is over.
 
         Raises:
-            AttemptLost: the desktop was lost; another is being prepared for this episode.
+            AttemptLost: the desktop was lost; `begin` goes on in this episode on another one, `leave` gives it up.
             EpisodeLost: it was lost for good.
         """
         seen = self._now()
-        self._line.post("/agent/actions", {**answer, "index": seen.index, "attempt": seen.attempt}, repeat=True)
+        try:
+            self._line.post("/agent/actions", {**answer, "index": seen.index, "attempt": seen.attempt}, repeat=True)
+        except ServiceError as error:
+            if error.status == HTTPStatus.CONFLICT:  # The desktop may have been lost before the answer came.
+                found = self._line.get("/agent")
+                self._check(found)
+                self._check_held(found)
+            raise
         while True:
-            found = self._look(seen.index, seen.attempt)
+            found = self._look(seen.index, seen.attempt, again=False)
             if found is None and not self._acting:
                 return None
             if found is not None and found.attempt != seen.attempt:
@@ -92,33 +99,45 @@ class Episode:
         """Ends the agent's part if it goes on, and waits for the verdict.
 
         Raises:
+            AttemptLost: the desktop was lost before it.
             EpisodeLost: there is no verdict.
         """
-        self.leave()
+        self._stop(held=False)
+        self._check_held(self._line.get("/agent"))
         deadline = time.monotonic() + self._patience
         while time.monotonic() < deadline:
             found: dict[str, Any] = self._line.get("/agent", wait=WAIT)
             if found["state"] == "scored":
                 return found
             self._check(found)
+            self._check_held(found)
             if found["acting"] and found["attempt"] != self._now().attempt:
                 self.lost = True
                 raise AttemptLost("the desktop was lost before the verdict: reset with the same task")
         raise EpisodeLost(f"no verdict came within {self._patience:g} s")
 
     def leave(self) -> None:
-        """Ends the agent's part if it goes on; waits for nothing. One that never began ends when its time is up."""
-        try:
-            if self._seen is not None and not self.lost and self._line.get("/agent")["acting"]:
-                self._line.post("/agent/actions", self._end(self._seen), repeat=True)
-        except ServiceError as error:
-            # Its own end came first: nothing is left to be ended.
-            if error.status != HTTPStatus.CONFLICT:
-                raise
+        """Ends the agent's part if it goes on; waits for nothing. One that never began ends when its time is up.
+
+        An episode whose desktop was lost is given up: it has no score.
+        """
+        self._stop(held=True)
 
     def close(self) -> None:
         """Closes the connections."""
         self._line.close()
+
+    def _stop(self, *, held: bool) -> None:
+        """Ends the agent's part if it goes on; `held`: also an episode that waits to be begun anew."""
+        try:
+            if self._seen is not None:
+                found = self._line.get("/agent")
+                if held if found.get("held") else found["acting"] and not self.lost:
+                    self._line.post("/agent/actions", self._end(self._seen), repeat=True)
+        except ServiceError as error:
+            # Its own end came first: nothing is left to be ended.
+            if error.status != HTTPStatus.CONFLICT:
+                raise
 
     def _end(self, seen: Seen) -> dict[str, Any]:
         return {"index": seen.index, "attempt": seen.attempt, "stop": "steps"}
@@ -128,12 +147,15 @@ class Episode:
             raise RuntimeError("begin() comes first")
         return self._seen
 
-    def _look(self, after: int, attempt: int | None) -> Seen | None:
-        found = self._line.get("/agent/observation", after=after, attempt=attempt, wait=WAIT, inline=True)
+    def _look(self, after: int, attempt: int | None, *, again: bool = True) -> Seen | None:
+        asked = {"after": after, "attempt": attempt, "wait": WAIT, "inline": True, "again": again}
+        found = self._line.get("/agent/observation", **asked)
         episode, told = found["episode"], found["observation"]
         self._acting = bool(episode["acting"])
         if told is None:
             self._check(episode)
+            if not again:
+                self._check_held(episode)
             return None
         picture, media_type = (b"", "")
         if told["picture"]:
@@ -154,6 +176,12 @@ class Episode:
         if episode["state"] in {"lost", "cancelled"}:
             why = episode["reason"] or episode["failure_class"] or ""
             raise EpisodeLost(f"the episode is {episode['state']}: {why}".rstrip(": "))
+
+    def _check_held(self, episode: Mapping[str, Any]) -> None:
+        """Raises AttemptLost where the episode waits to be begun anew."""
+        if episode.get("held"):
+            self.lost = True
+            raise AttemptLost("the desktop was lost: reset with the same task to go on on another one")
 
 
 class OpenRun:

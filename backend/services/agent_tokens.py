@@ -2,20 +2,23 @@
 
 import hashlib
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from sqlalchemy.orm import Session
 
+from backend.db.models import Episode, Run
 from backend.db.repositories import agent_tokens as repository
-from backend.domain.episode import AttemptState, EpisodeState
+from backend.db.repositories import attempts, episodes, runs
+from backend.domain.episode import AttemptState, EpisodeState, RunState
 from backend.domain.errors import Conflict, NotAllowed, NotFound
+from backend.services import losses, queue
 from backend.services.benchmark_variants import task_of
 from backend.services.episodes import steps_of
+from backend.services.moves import settle
+from backend.services.remote_runs import REMOTE, is_held
 
 PREFIX = "dka_"
-REMOTE = frozenset({"remote"})
-"""Agents whose episodes people may take a token for. A `container`'s token is taken by its worker."""
 
 
 class TokenWrong(NotAllowed):
@@ -34,6 +37,7 @@ class Pass:
         attempt: its number, from 1; 0 before the first.
         attempt_state: likewise.
         state: the episode's.
+        held: it waits for its program: its desktop was lost, or somebody asked for it to be tried again.
     """
 
     episode_id: UUID
@@ -51,6 +55,7 @@ class Pass:
     score: float | None = None
     solved: bool | None = None
     steps: int = 0
+    held: bool = False
 
     @property
     def over(self) -> bool:
@@ -118,4 +123,36 @@ def opened(session: Session, token: str) -> Pass:
         score=episode.score,
         solved=episode.solved,
         steps=steps_of(episode, attempt),
+        held=is_held(run, episode),
     )
+
+
+def asked(session: Session, token: str) -> Pass:
+    """What a token opens, asked by a program that is there: what was held for it begins. Raises TokenWrong."""
+    found = opened(session, token)
+    held = _held(session, found)
+    if held is None or RunState(held[0].state) not in {RunState.QUEUED, RunState.RUNNING}:
+        return found
+    _, episode = held
+    episode.available_at, episode.reason = episodes.now(session), ""
+    queue.wake_workers(session)
+    return replace(found, held=False, reason="")
+
+
+def given_up(session: Session, token: str) -> Pass:
+    """What a token opens. What is held for its program is lost: the program does not go on. Raises TokenWrong."""
+    found = opened(session, token)
+    held = _held(session, found)
+    attempt = attempts.get(session, found.attempt_id) if found.attempt_id is not None else None
+    if held is not None and attempt is not None and attempt.state == AttemptState.LOST:
+        run, episode = held
+        losses.give_up(session, run, episode, attempt, attempt.failure_message)
+        settle(session, run)
+    return found
+
+
+def _held(session: Session, found: Pass) -> tuple[Run, Episode] | None:
+    """Run and episode, locked, if it is held as they are now."""
+    run = runs.lock(session, found.run_id) if found.held else None
+    episode = episodes.lock(session, found.episode_id) if run is not None else None
+    return (run, episode) if run is not None and episode is not None and is_held(run, episode) else None

@@ -39,21 +39,23 @@ async def newer(
 
 
 async def next_observation(
-    look: Look, after: int, attempt: int | None, seconds: float, **parts: bool
+    look: Look, after: int, attempt: int | None, seconds: float, *, ask: Look | None = None, **parts: bool
 ) -> tuple[Pass, Seen | None]:
-    """Waits for an observation later than `after`, or for the end of the agent's part.
+    """Waits for an observation later than `after`, for the end of the agent's part, or for the desktop's loss.
 
     Args:
         look: reads the episode from Postgres.
         after: see `newer`.
         attempt: see `newer`.
         seconds: waited at most.
+        ask: reads the episode at first, and lets it begin anew if it is held for its program; None = it stays held.
         parts: `tree`, `picture`: see `newer`.
 
     Raises:
         Unavailable: there is no broker.
     """
-    found = await look()
+    found = await (ask or look)()
+    held = found.held and ask is not None  # As its run is paused: it is waited for like any other.
     if not events.has_broker():
         raise Unavailable("there is no broker, so nobody outside can act", hint="Set REDIS_URL, or use `deskarena up`.")
     if found.attempt_id is not None:
@@ -63,7 +65,7 @@ async def next_observation(
         return found, seen
     try:
         async with events.patience(seconds):
-            while seen is None and found.acting:
+            while seen is None and found.acting and found.held == held:
                 found, seen = await _until_change(look, found, after, attempt, **parts)
     except TimeoutError:
         pass
@@ -73,7 +75,7 @@ async def next_observation(
 async def _until_change(
     look: Look, found: Pass, after: int, attempt: int | None, **parts: bool
 ) -> tuple[Pass, Seen | None]:
-    """Returns with an observation, or when another attempt has begun or the agent's part is over."""
+    """Returns with an observation, or when another attempt has begun, or it is held, or the agent's part is over."""
     known, looked_at = found.attempt_id, time.monotonic()
     async with aclosing(events.subscribe_line(known or found.run_id, found.run_id)) as signs:
         async for run_too in signs:
@@ -86,7 +88,7 @@ async def _until_change(
                 return found, seen
             if run_too and time.monotonic() - looked_at > LOOK_SECONDS:
                 found, looked_at = await look(), time.monotonic()
-                if found.attempt_id != known or not found.acting:
+                if found.attempt_id != known or not found.acting or found.held:
                     break
     return found, None
 

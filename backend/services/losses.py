@@ -21,7 +21,7 @@ from backend.domain.episode import (
     repeat_pause,
 )
 from backend.domain.errors import FailureClass, NotFound
-from backend.services import events, human_runs, queue, validation_results
+from backend.services import events, human_runs, queue, remote_runs, validation_results
 from backend.services.events import Kind
 from backend.services.moves import move, settle
 
@@ -116,13 +116,16 @@ def after_loss(session: Session, run: Run, episode: Episode, attempt: Attempt, k
 
 
 def _next(session: Session, run: Run, attempt: Attempt, delay: float) -> dict[str, Any]:
-    """Columns of an episode that gets another attempt: after `delay` seconds, or when its person is there.
+    """Columns of an episode that gets another attempt: after `delay` seconds, or when who acts in it is there.
 
-    A person may have left meanwhile: an attempt that began without them would end by its time, and be scored.
+    A person may have left meanwhile, and a program may have ended with the desktop: an attempt that began without them
+    would end by its time, and be scored.
     """
     lost = f"attempt {attempt.number} was lost ({attempt.failure_class})"
     if _of_person(session, run):
         return human_runs.held_back(f"{lost}, and its desktop with it; it waits for its person, who begins it anew")
+    if remote_runs.is_remote(run) and attempt.first_observation_at is not None:
+        return remote_runs.held_back(f"{lost}, and its desktop with it")
     reason = f"{lost}; " + (f"tried again after {delay:g} s" if delay else "to be tried again")
     return {"reason": reason, "available_at": workers.now(session) + timedelta(seconds=delay)}
 
@@ -203,9 +206,11 @@ def not_repeated(session: Session, row: Rescore, run: Run, episode: Episode, mes
 
 
 def waiting(session: Session, run: Run) -> dict[str, Any]:
-    """Columns of an episode that is to start again: now, or when its person has judged it."""
+    """Columns of an episode that is to start again: now, when its person has judged it, or when its program asks."""
     if _of_person(session, run):
         return human_runs.held_back("")
+    if remote_runs.is_remote(run):
+        return remote_runs.held_back()
     return {"reason": "", "available_at": workers.now(session)}
 
 

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Annotated
 
 from fastapi import Depends, Query, Request, Response
+from sqlalchemy.orm import Session
 
 from backend.db.session import unit_of_work
 from backend.domain.errors import Invalid
@@ -15,7 +16,7 @@ from backend.services.events import Seen
 from backend.web.api import schemas_agent as schemas
 from backend.web.api.artifacts import SHOWN
 from backend.web.api.common import BASE, Id, api_router
-from backend.web.edge import ActorDep, EdgeDep, SessionDep
+from backend.web.edge import ActorDep, Edge, EdgeDep, SessionDep
 
 router = api_router("agent")
 LONGEST_WAIT = 60.0
@@ -23,19 +24,35 @@ Wait = Annotated[float, Query(ge=0, le=LONGEST_WAIT, description="Seconds to wai
 Attempt = Annotated[int | None, Query(ge=1, le=2**31, description="The attempt that `after` counts in.")]
 
 
-def looker(request: Request, edge: EdgeDep) -> Callable[[], Awaitable[Pass]]:
-    """Reads what the request's token opens, each time in a transaction of its own."""
+def _reader(request: Request, edge: Edge, read: Callable[[Session, str], Pass]) -> Callable[[], Awaitable[Pass]]:
     scheme, _, given = request.headers.get("authorization", "").partition(" ")
     token = given.strip() if scheme.lower() == "bearer" else ""
 
-    def read() -> Pass:
+    def reading() -> Pass:
         with unit_of_work(edge.factory) as session:
-            return agent_tokens.opened(session, token)
+            return read(session, token)
 
-    return lambda: asyncio.to_thread(read)
+    return lambda: asyncio.to_thread(reading)
+
+
+def looker(request: Request, edge: EdgeDep) -> Callable[[], Awaitable[Pass]]:
+    """Reads what the request's token opens, each time in a transaction of its own."""
+    return _reader(request, edge, agent_tokens.opened)
+
+
+def asker(request: Request, edge: EdgeDep) -> Callable[[], Awaitable[Pass]]:
+    """The same; what is held for the token's program begins."""
+    return _reader(request, edge, agent_tokens.asked)
+
+
+def leaver(request: Request, edge: EdgeDep) -> Callable[[], Awaitable[Pass]]:
+    """The same; what is held for the token's program is lost."""
+    return _reader(request, edge, agent_tokens.given_up)
 
 
 LookDep = Annotated[Callable[[], Awaitable[Pass]], Depends(looker)]
+AskDep = Annotated[Callable[[], Awaitable[Pass]], Depends(asker)]
+LeaveDep = Annotated[Callable[[], Awaitable[Pass]], Depends(leaver)]
 
 
 @router.post("/episodes/{episode_id}/agent-token", status_code=201, tags=["episodes"])
@@ -51,20 +68,22 @@ async def show(look: LookDep, wait: Wait = 0) -> schemas.AgentEpisode:
 
 
 @router.get("/agent/observation")
-async def observation(
+async def observation(  # noqa: PLR0913 - one parameter for each thing to ask by
     look: LookDep,
+    ask: AskDep,
     *,
     after: Annotated[int, Query(ge=-1, le=2**31, description="The last step that is known.")] = -1,
     attempt: Attempt = None,
     wait: Wait = 0,
     inline: Annotated[bool, Query(description="Give the picture's bytes with it, which saves a request.")] = False,
+    again: Annotated[bool, Query(description="If the desktop was lost, have another one prepared.")] = True,
 ) -> schemas.AgentLook:
     """Give the newest observation if it is later than step `after`, waiting for one if told so.
 
-    Without one, `episode.acting` says whether to ask again. A lost attempt is followed by another, which counts its
-    steps from 0: name the `attempt` that `after` belongs to.
+    Without one, `episode.acting` says whether to ask again. A lost attempt is followed by another when it is asked for
+    (`again`), which counts its steps from 0: name the `attempt` that `after` belongs to.
     """
-    found, seen = await lines.next_observation(look, after, attempt, wait, picture=inline)
+    found, seen = await lines.next_observation(look, after, attempt, wait, ask=ask if again else None, picture=inline)
     return schemas.AgentLook(episode=episode(found), observation=None if seen is None else view(seen))
 
 
@@ -85,10 +104,18 @@ async def frame(
 
 
 @router.post("/agent/actions", status_code=202)
-async def act(look: LookDep, body: schemas.AgentAnswer) -> schemas.AgentTaken:
-    """Answer an observation. The same answer posted again is carried out once."""
+async def act(look: LookDep, leave: LeaveDep, body: schemas.AgentAnswer) -> schemas.AgentTaken:
+    """Answer an observation. The same answer posted again is carried out once.
+
+    Where the desktop was lost (`episode.held`) only the stop `steps` is taken: the program gives the episode up, and it
+    is lost.
+    """
+    found = await look()
+    if found.held and body.stop == "steps" and body.attempt in {None, found.attempt}:
+        await leave()
+        return schemas.AgentTaken(index=body.index, repeated=False)
     message = body.model_dump(mode="json", exclude={"attempt"}, exclude_none=True)
-    new = await lines.give(await look(), body.index, body.attempt, {**message, "by": "agent"})
+    new = await lines.give(found, body.index, body.attempt, {**message, "by": "agent"})
     return schemas.AgentTaken(index=body.index, repeated=not new)
 
 
@@ -111,6 +138,7 @@ def episode(found: Pass) -> schemas.AgentEpisode:
             "score": found.score,
             "solved": found.solved,
             "steps": found.steps,
+            "held": found.held,
         }
     )
 

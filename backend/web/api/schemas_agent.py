@@ -36,6 +36,9 @@ class AgentEpisode(View):
     score: float | None = Field(default=None, ge=0, le=1)
     solved: bool | None = None
     steps: int = 0
+    held: bool = Field(
+        default=False, description="It begins anew when an observation is asked for: its desktop was lost."
+    )
 
 
 class AgentPicture(View):

@@ -145,6 +145,60 @@ class TestActing:
         made.client.close()
 
 
+class TestLost:
+    """The desktop is lost: another one is made when the program asks, and never for nobody."""
+
+    @staticmethod
+    def lost(line: Line) -> dict[str, Any]:
+        line.look()
+        line.service.worker.provider.opened[-1].fake.die("killed by the test")
+        line.answer(0, actions=[{"type": "TYPING", "text": "hello"}])
+        until(lambda: line.client.get("/agent")["held"], 60.0, what="the loss is known")
+        found: dict[str, Any] = line.client.get("/agent")
+        return found
+
+    def test_it_waits_for_its_program_and_is_not_scored(self, line: Line) -> None:
+        found = self.lost(line)
+        assert (found["state"], found["attempt_state"], found["score"]) == ("waiting", "lost", None)
+        assert found["reason"] == (
+            "attempt 1 was lost (guest), and its desktop with it; it waits for its program to ask for an observation"
+        )
+        assert line.client.get("/agent/observation", after=0, attempt=1, wait=30, again=False)["episode"]["held"]
+        line.service.client().post(f"/runs/{line.run.id}/pause")
+        assert line.look(wait=0)["episode"]["held"]
+        line.service.client().post(f"/runs/{line.run.id}/resume")
+        assert len(attempts(line.service.world, line.episode.id)) == 1
+
+    def test_asking_begins_it_anew(self, line: Line) -> None:
+        self.lost(line)
+        seen = line.client.get("/agent/observation", after=0, attempt=1, wait=60)
+        assert (seen["episode"]["attempt"], seen["observation"]["index"]) == (2, 0)
+        line.answer(0, actions=[{"type": "TYPING", "text": "hello"}])
+        line.look(0)
+        line.answer(1, reply='{"action_type": "HOTKEY", "keys": ["ctrl", "s"]}')
+        line.look(1)
+        line.answer(2, reply="DONE")
+        assert line.verdict()["score"] == 1.0
+
+    def test_who_waits_for_the_next_observation_is_told_at_once(self, line: Line) -> None:
+        line.look()
+        line.service.worker.provider.opened[-1].fake.die("killed by the test")
+        line.answer(0, actions=[{"type": "TYPING", "text": "hello"}])
+        found = line.look(0, wait=60)
+        assert found["observation"] is None or found["episode"]["attempt"] == 2
+        assert found["episode"]["acting"]
+
+    def test_giving_it_up_ends_it_without_a_score(self, line: Line) -> None:
+        self.lost(line)
+        with pytest.raises(ServiceError) as refused:
+            line.answer(1, stop="done")
+        assert refused.value.status == 409
+        line.answer(1, stop="steps")
+        found = line.client.get("/agent")
+        assert (found["state"], found["outcome"], found["score"]) == ("lost", "lost", None)
+        assert line.service.client().get(f"/runs/{line.run.id}")["status"] == "completed"
+
+
 class TestToken:
     def test_opens_nothing_but_its_episode(self, line: Line) -> None:
         foreign = line.service.client("dka_nonsense")

@@ -3,12 +3,17 @@
 import io
 from collections.abc import Iterator
 from typing import Any
+from uuid import UUID
 
 import pytest
 from PIL import Image
 
+from backend.db.models import Run
+from backend.db.repositories import attempts as attempts_repository
+from backend.domain.errors import FailureClass
+from backend.services import losses
 from deskarena.desktop_env import DesktopEnv
-from deskarena.errors import NotRunnable
+from deskarena.errors import AttemptLost, NotRunnable
 from tests.integration.outside.conftest import Service
 from tests.integration.worker.in_process import episodes
 
@@ -90,8 +95,6 @@ class TestDesktopEnv:
             env.reset(task_config={"id": "nothing", "instruction": "Do nothing at all."})
 
     def test_a_lost_desktop_goes_on_in_the_same_episode(self, env: DesktopEnv, service: Service) -> None:
-        from deskarena.errors import AttemptLost
-
         env.reset(task_config=NOTE)
         service.worker.provider.opened[-1].fake.die("killed by the test")
         with pytest.raises(AttemptLost):
@@ -102,7 +105,34 @@ class TestDesktopEnv:
         env.step("DONE")
         assert env.evaluate() == 1.0
         assert env._run.id is not None
-        from uuid import UUID
-
         (episode,) = episodes(service.world, UUID(env._run.id))
         assert episode.attempts_count == 2
+
+    def test_whoever_does_not_go_on_after_a_loss_has_no_score_of_0(self, env: DesktopEnv, service: Service) -> None:
+        env.reset(task_config=NOTE)
+        service.worker.provider.opened[-1].fake.die("killed by the test")
+        with pytest.raises(AttemptLost):
+            env.step(keys("TYPING", text="hello"))
+        with pytest.raises(AttemptLost):
+            env.evaluate()
+        run = env._run.id
+        assert run is not None
+        env.close()
+        (episode,) = episodes(service.world, UUID(run))
+        assert (episode.state, episode.score, episode.attempts_count) == ("lost", None, 1)
+        assert service.client().get(f"/runs/{run}")["status"] == "completed"
+
+    def test_a_loss_that_the_agent_s_answer_finds_is_told_as_one(self, env: DesktopEnv, service: Service) -> None:
+        env.reset(task_config=NOTE)
+        assert env._run.id is not None
+        run, opened = UUID(env._run.id), service.worker.provider.opened[-1]
+        (episode,) = episodes(service.world, run)
+        opened.fake.die("killed by the test")
+        with service.world.work() as session:
+            (attempt,) = attempts_repository.of_episode(session, episode.id)
+            losses.lose(session, session.get_one(Run, run), attempt.id, FailureClass.GUEST, "killed by the test")
+        with pytest.raises(AttemptLost):
+            env.step(keys("TYPING", text="hello"))
+        env.reset(task_config=NOTE)
+        env.step("DONE")
+        assert env.evaluate() == 0.0

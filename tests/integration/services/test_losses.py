@@ -5,12 +5,12 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
-from backend.db.models import Attempt, Episode, Event, Run
+from backend.db.models import Attempt, Episode, Event, Run, Worker
 from backend.domain.episode import RETRIES, UNBEGUN_RETRIES
 from backend.domain.errors import FailureClass
-from backend.services import attempts, claims, pages_runs, runs
+from backend.services import agent_tokens, attempts, claims, pages_runs, runs
 from backend.services.claims import Claim
-from tests.factories.records import World
+from tests.factories.records import World, capabilities
 
 CLASSES = [kind for kind in FailureClass if kind is not FailureClass.EVALUATOR]
 
@@ -123,6 +123,52 @@ class TestRetries:
             episode = session.scalars(select(Episode)).one()
             assert (episode.state, episode.failure_class, episode.attempts_count) == ("waiting", None, 3)
             assert session.get_one(Run, run.id).state == "running"
+
+
+class TestOfAProgramFromOutside:
+    """With nobody there its attempt would end by its time, and be scored."""
+
+    def begun(self, ready: World) -> tuple[Worker, Run, Claim]:
+        able = capabilities()
+        able["agents"]["remote"] = able["agents"]["noop"]
+        worker = ready.worker(slots=1, capabilities=able)
+        run = ready.submit("remote", tasks=("files/a",))
+        return worker, run, ready.must_claim(worker)
+
+    @pytest.mark.parametrize("kind", [FailureClass.GUEST, FailureClass.CLUSTER])
+    def test_it_waits_for_its_program(self, ready: World, kind: FailureClass) -> None:
+        worker, run, claim = self.begun(ready)
+        token = ready.do(agent_tokens.issue, claim.episode_id)
+        ready.begin(claim)
+        ready.lose(claim, kind)
+        assert ready.do(agent_tokens.opened, token).held
+        assert ready.claim(worker) is None
+        ready.do(runs.pause_run, run.id)
+        assert ready.do(agent_tokens.asked, token).held
+        ready.do(runs.resume_run, run.id)
+        assert ready.claim(worker) is None
+        assert not ready.do(agent_tokens.asked, token).held
+        ready.score(ready.must_claim(worker))
+
+    def test_what_no_program_saw_begins_again_by_itself(self, ready: World) -> None:
+        worker, _, claim = self.begun(ready)
+        ready.lose(claim, FailureClass.CLUSTER)
+        assert ready.claim(worker) is not None
+
+    def test_a_retry_waits_for_it_too(self, ready: World) -> None:
+        worker, run, claim = self.begun(ready)
+        token = ready.do(agent_tokens.issue, claim.episode_id)
+        ready.begin(claim)
+        ready.lose(claim)
+        ready.do(agent_tokens.given_up, token)
+        with ready.work() as session:
+            row = session.get_one(Episode, claim.episode_id)
+            assert (row.state, row.score, row.failure_class) == ("lost", None, "guest")
+            assert session.get_one(Run, run.id).state == "completed"
+        assert ready.do(runs.retry_run, run.id) == 1
+        assert ready.claim(worker) is None
+        ready.do(agent_tokens.asked, token)
+        ready.score(ready.must_claim(worker))
 
 
 class TestFlag:

@@ -1,0 +1,26 @@
+"""Runs in which a program from outside is the agent: a lost episode waits until its program asks again."""
+
+from typing import Any
+
+from backend.db.models import Episode, Run
+from backend.domain.episode import EpisodeState
+from backend.services.human_runs import LATER
+
+REMOTE = frozenset({"remote"})
+"""Agents whose episodes people may take a token for. A `container`'s token is taken by its worker."""
+ASKS = "waits for its program to ask for an observation"
+
+
+def is_remote(run: Run) -> bool:
+    """Whether a program from outside acts in it."""
+    return run.config.get("agent") in REMOTE
+
+
+def held_back(lost: str = "") -> dict[str, Any]:
+    """Columns of an episode that begins when its program is there; `lost`: what became of its last attempt."""
+    return {"available_at": LATER, "reason": f"{lost}; it {ASKS}" if lost else ASKS}
+
+
+def is_held(run: Run, episode: Episode) -> bool:
+    """Whether it waits for its program."""
+    return is_remote(run) and episode.state == EpisodeState.WAITING and episode.available_at == LATER
