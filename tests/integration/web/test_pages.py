@@ -128,7 +128,7 @@ class TestPersonsTask:
         assert "Begin it anew" not in fresh.get(page, headers=PAGE).text
         installation.lose(installation.must_claim(worker))
         text = fresh.get(page, headers=PAGE).text
-        assert "ttempt 1 was lost (guest), and its desktop with it; it waits for its person" in text
+        assert "1 was lost (guest), and its desktop with it; it waits for its person" in text
         form = text[text.index(f'action="{begin}"') :].partition("</form>")[0]
         assert ('name="feasible" value="no"' in form, form.count("<button"), "Begin it anew" in form) == (True, 1, True)
         assert fresh.post(begin, data={"feasible": "no"}).status_code == 303
