@@ -103,6 +103,8 @@ class RedisLine:
     def _fetch(self, seconds: float) -> bool:
         """Takes over what has come. False while the broker is away."""
         rows = events.next_said(self._attempt_id, self._last, seconds)
+        if rows is None:
+            self._renew_at = 0.0  # A broker that comes back may have forgotten all.
         for number, body in rows or ():
             self._last = number
             message = _read(body)

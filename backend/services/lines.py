@@ -107,7 +107,7 @@ async def give(found: Pass, index: int, attempt: int | None, message: Mapping[st
 
     Raises:
         Conflict: no such observation waits for an answer, or another answer was given to it.
-        Unavailable: the broker is away.
+        Unavailable: the broker is away, or has forgotten the attempt: its worker offers the observation again.
     """
     if found.attempt_id is None or attempt not in {None, found.attempt}:
         raise Conflict(f"nothing waits for an answer: the episode is {found.state}", hint="Ask for an observation.")
@@ -121,6 +121,9 @@ async def give(found: Pass, index: int, attempt: int | None, message: Mapping[st
     if said is Said.OTHER:
         raise Conflict(f"another answer was given to step {index}", hint="Ask for the next observation.")
     if said is Said.FULL:
+        if waiting is None and found.running:
+            # A broker keeps nothing over a restart: which step waits is known once the worker has told it again.
+            raise Unavailable("the worker has shown no step yet, or not again", hint="Post the same answer again.")
         raise Conflict(
             f"step {index} does not wait for an answer" + ("" if waiting is None else f", step {waiting} does"),
             hint="Ask for an observation and answer that one.",
@@ -133,9 +136,12 @@ async def picture(found: Pass, index: int | None) -> Seen:
 
     Raises:
         Conflict: there is none now, or the newest is of another step than `index`.
+        Unavailable: the broker is away, or has none of an attempt under way: its worker offers it again.
     """
     attempt = found.attempt_id
     got = await events.latest_seen(attempt, picture=True) if attempt is not None else None
+    if got is None and found.running:
+        raise Unavailable("the worker has shown no step yet, or not again", hint="Ask again in a moment.")
     if attempt is None or got is None or not got.picture:
         raise Conflict("there is no picture now", hint="Ask for an observation first.")
     if index is not None and index != got.index:

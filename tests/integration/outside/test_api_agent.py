@@ -2,12 +2,16 @@
 
 import base64
 from contextlib import suppress
+from pathlib import Path
 from threading import Thread
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
+from backend.cli.embedded.broker import start_broker
+from backend.services import events
 from deskarena.client import Client
 from deskarena.errors import ServiceError
 from tests.integration.outside.conftest import Service
@@ -197,6 +201,25 @@ class TestLost:
         found = line.client.get("/agent")
         assert (found["state"], found["outcome"], found["score"]) == ("lost", "lost", None)
         assert line.service.client().get(f"/runs/{line.run.id}")["status"] == "completed"
+
+
+class TestBroker:
+    def test_one_that_starts_anew_costs_no_answer(self, service: Service, redis_url: str, tmp_path: Path) -> None:
+        broker = start_broker(tmp_path / "broker")
+        events.configure(broker.url)
+        try:
+            made = Line(service)
+            assert made.look()["observation"]["index"] == 0
+            broker.stop()
+            until(lambda: events.broker_state() == "away", what="the broker is away")
+            broker = start_broker(tmp_path / "broker", port=urlsplit(broker.url).port)
+            made.client.post("/agent/actions", {"index": 0, "reply": "WAIT"}, repeat=True)
+            assert made.look(0)["observation"]["index"] == 1
+            made.answer(1, reply="DONE")
+            assert made.verdict()["ended_by"] == "done"
+        finally:
+            events.configure(redis_url)
+            broker.stop()
 
 
 class TestToken:

@@ -3,6 +3,7 @@
 import asyncio
 import socket
 from collections.abc import Callable, Coroutine, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -12,11 +13,14 @@ import pytest
 from uuid_utils.compat import uuid7
 
 from backend.cli.embedded.broker import start_broker
-from backend.domain.errors import ClusterLost
+from backend.domain.episode import AttemptState, EpisodeState
+from backend.domain.errors import ClusterLost, Conflict, Unavailable
 from backend.domain.trajectory import Frame, Observation
-from backend.services import events
+from backend.services import events, lines
+from backend.services.agent_tokens import Pass
 from backend.services.events import Said
 from backend.services.events.line import MOST_WAITING
+from tests.waiting import until
 from worker.line import RedisLine
 
 SEEN = Observation(
@@ -32,6 +36,23 @@ def asked(work: Coroutine[Any, Any, Any]) -> Any:
             await events.close_listeners()
 
     return asyncio.run(whole())
+
+
+def under_way(attempt_id: UUID) -> Pass:
+    """What the token of an attempt's episode opens while its agent acts."""
+    return Pass(
+        uuid7(), uuid7(), "a/b", "do it", EpisodeState.RUNNING,
+        attempt_id=attempt_id, attempt=1, attempt_state=AttemptState.RUNNING,
+    )  # fmt: skip
+
+
+def given(found: Pass, index: int) -> bool:
+    """Whether the answer was taken, now or before."""
+    try:
+        asked(lines.give(found, index, 1, {"index": index}))
+    except Unavailable:
+        return False
+    return True
 
 
 @pytest.fixture
@@ -104,27 +125,61 @@ class TestBrokerAway:
         finally:
             events.configure("")
 
-    def test_the_observation_is_there_again_when_the_broker_is(
+    def test_the_observation_is_there_again_as_soon_as_the_broker_is(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("worker.line.RENEW_SECONDS", 0.0)
+        monkeypatch.setattr("worker.line.RENEW_SECONDS", 600.0)
         server = start_broker(tmp_path / "broker")
         events.configure(server.url)
-        attempt, line = uuid7(), None
+        attempt = uuid7()
         try:
             line = RedisLine(attempt, patience=30.0)
             line.show(SEEN, {})
             server.stop()
+            assert line.take(0.0) is None
             server = start_broker(tmp_path / "broker", port=urlsplit(server.url).port)
             told: Callable[[], Any] = lambda: asked(events.latest_index(attempt))  # noqa: E731
-            assert told() in {None, 2}
-            for _ in range(40):
-                if told() == 2:
-                    break
-                line.take(0.3)
-            assert told() == 2
+            assert told() is None
+            until(lambda: line.take(0.3) is not None or told() == 2, what="the observation is offered again")
             assert asked(events.say(attempt, "2", {"index": 2})) is Said.NEW
             assert line.take(10.0) == {"index": 2}
         finally:
             events.configure("")
             server.stop()
+
+    def test_an_answer_waits_until_a_broker_that_forgot_all_is_told_again(self, tmp_path: Path) -> None:
+        server = start_broker(tmp_path / "broker")
+        events.configure(server.url)
+        found = under_way(uuid7())
+        try:
+            line = RedisLine(found.attempt_id or uuid7(), patience=30.0)
+            line.show(SEEN, {})
+            server.stop()
+            assert line.take(0.0) is None
+            server = start_broker(tmp_path / "broker", port=urlsplit(server.url).port)
+            with pytest.raises(Unavailable):
+                asked(lines.give(found, 2, 1, {"index": 2}))
+            with pytest.raises(Unavailable):
+                asked(lines.picture(found, 2))
+            until(lambda: line.take(0.3) is not None or given(found, 2), what="the answer is taken")
+            assert asked(lines.picture(found, 2)).picture == b"\xff\xd8"
+            assert line.take(10.0) == {"index": 2}
+        finally:
+            events.configure("")
+            server.stop()
+
+
+class TestGive:
+    def test_only_the_step_that_waits_is_answered(self, attempt: UUID) -> None:
+        RedisLine(attempt).show(SEEN, {})
+        with pytest.raises(Conflict, match="step 2 does"):
+            asked(lines.give(under_way(attempt), 1, 1, {"index": 1}))
+        assert asked(lines.give(under_way(attempt), 2, 1, {"index": 2}))
+        assert not asked(lines.give(under_way(attempt), 2, 1, {"index": 2}))
+
+    def test_nothing_waits_after_the_agent_s_part(self, attempt: UUID) -> None:
+        over = replace(under_way(attempt), attempt_state=AttemptState.EVALUATING)
+        with pytest.raises(Conflict, match="does not wait"):
+            asked(lines.give(over, 2, 1, {"index": 2}))
+        with pytest.raises(Conflict, match="no picture"):
+            asked(lines.picture(over, 2))
