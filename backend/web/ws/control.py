@@ -149,7 +149,8 @@ class _Talk:
 
     def _why_not(self) -> str:
         if not self._mine:
-            return "somebody else has the desktop" if self._holder else "take over first"
+            first = "the desktop is not to be had for now" if self._found.human else "take over first"
+            return "somebody else has the desktop" if self._holder else first
         return "" if self._found.state == AttemptState.RUNNING else "the desktop is not ready"
 
     async def _pass_on(self, number: int, actions: Any, screen: Screen) -> str:
@@ -183,14 +184,19 @@ class _Talk:
                 await self._state()
 
     async def _keep(self) -> None:
-        """What has a short life in the broker lives on while the page is there."""
+        """What has a short life in the broker lives on while the page is there.
+
+        Nobody need ask again for what a broker that was away, or another page, kept from this one: a person who is the
+        agent gets the desktop as soon as it is free.
+        """
         while True:
-            if self._mine:
+            if self._mine or self._found.human or self._holder == self._hand:
                 await self._take()
-                await events.mark_hurry(self._found.attempt_id)
-                await events.mark_heard(self._found.attempt_id)
             else:
                 self._holder = await events.holder(self._found.attempt_id)
+            if self._mine:
+                await events.mark_hurry(self._found.attempt_id)
+                await events.mark_heard(self._found.attempt_id)
             await asyncio.sleep(KEEP_SECONDS)
 
     async def _state(self) -> None:

@@ -12,10 +12,10 @@ from starlette.websockets import WebSocketDisconnect
 
 from backend.domain.run import Screen
 from backend.domain.trajectory import Observation
-from backend.services import attempts, events
+from backend.services import attempts, events, people
 from backend.services.claims import Claim
 from backend.web.ws.closing import ENDED, GONE
-from tests.factories.records import World
+from tests.factories.records import World, capabilities
 from tests.integration.web.conftest import OWN, client_of
 from tests.waiting import until
 from worker.control import HandControl
@@ -51,6 +51,20 @@ def acting(installation: World) -> Claim:
     """An agent's attempt under way."""
     installation.submit("noop")
     claim = installation.must_claim(installation.worker("w2"))
+    installation.do(attempts.enter_running, claim.fence, {})
+    return claim
+
+
+@pytest.fixture
+def playing(installation: World) -> Claim:
+    """A person's attempt under way."""
+    able = capabilities()
+    able["agents"]["human"] = {**able["agents"]["noop"], "human": True}
+    worker = installation.worker("w2", capabilities=able)
+    run = installation.submit("human")
+    episode = installation.do(people.desk, run.id).episode
+    installation.do(people.begin, run.id, episode.id, feasible=True)
+    claim = installation.must_claim(worker)
     installation.do(attempts.enter_running, claim.fence, {})
     return claim
 
@@ -108,6 +122,17 @@ class TestControl:
         with page(client, acting) as socket:
             told(socket, "state", mine=True)
 
+    def test_a_take_over_outlives_a_hiccup_of_the_broker(
+        self, installation: World, acting: Claim, tmp_path: Path, redis_url: str
+    ) -> None:
+        with page(client_of(installation, tmp_path), acting) as socket:
+            socket.send_json({"kind": "take"})
+            told(socket, "state", mine=True)
+            events.configure("")
+            told(socket, "state", mine=False)
+            events.configure(redis_url)
+            told(socket, "state", mine=True)
+
     def test_too_much_at_once_is_refused(self, installation: World, acting: Claim, tmp_path: Path) -> None:
         with page(client_of(installation, tmp_path), acting) as socket:
             for number in range(60):
@@ -134,6 +159,30 @@ class TestControl:
         ):
             socket.receive_json()
         assert ended.value.code == ENDED
+
+    def test_a_person_s_page_takes_the_desktop_again_after_the_broker_was_away(
+        self, installation: World, playing: Claim, tmp_path: Path, redis_url: str
+    ) -> None:
+        with page(client_of(installation, tmp_path), playing) as socket:
+            told(socket, "state", mine=True)
+            events.configure("")
+            told(socket, "state", mine=False, taken=False)
+            socket.send_json({"kind": "act", "n": 1, "actions": [CLICK]})
+            assert told(socket, "refused", n=1)["why"] == "the desktop is not to be had for now"
+            events.configure(redis_url)
+            told(socket, "state", mine=True)
+
+    def test_a_person_s_second_page_gets_the_desktop_once_the_first_is_closed(
+        self, installation: World, playing: Claim, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("backend.services.events.hand.HAND_SECONDS", 4.0)
+        client = client_of(installation, tmp_path)
+        with page(client, playing, "first-page") as first:
+            told(first, "state", mine=True)
+            with page(client, playing, "second-page") as second:
+                told(second, "state", mine=False, taken=True)
+                first.close()
+                told(second, "state", mine=True)
 
     def test_no_such_attempt(self, installation: World, tmp_path: Path) -> None:
         client = client_of(installation, tmp_path)

@@ -96,10 +96,20 @@ export default class Desk extends Controller {
       const button = this.part(name);
       if (button) button.disabled = !(mine && this.ready);
     }
-    const whose = taken ? "Somebody else has the desktop." : "The agent acts.";
-    const words = { running: mine ? "You act." : whose, preparing: "The desktop is being prepared." }[state];
+    const words = {
+      running: mine ? "You act." : this.whose(taken),
+      preparing: "The desktop is being prepared.",
+    }[state];
     this.part("who").textContent =
       words ?? { off: "Reconnecting.", ended: "Over." }[state] ?? "The result is being found.";
+  }
+
+  // In a run for a person no agent acts: the page takes the desktop by itself.
+  whose(taken) {
+    if (!this.human) return taken ? "Somebody else has the desktop." : "The agent acts.";
+    return taken
+      ? "Another page has the desktop. This one gets it soon after that is closed."
+      : "The desktop is not to be had for now. This page keeps trying.";
   }
 
   say(words) {
