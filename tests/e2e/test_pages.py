@@ -6,6 +6,7 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 import uvicorn
@@ -13,12 +14,14 @@ from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-unt
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from backend.config import Settings
+from backend.domain.errors import FailureClass
 from backend.services import events
+from backend.services.claims import Claim
 from backend.web.app import create_app
 from tests import databases
 from tests.factories import pictures
 from tests.factories.records import World, world
-from tests.factories.scene import Scene, make_scene
+from tests.factories.scene import OneTransaction, Scene, make_scene
 from tests.waiting import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
@@ -203,6 +206,76 @@ class TestLive:
             assert page.locator("[data-stream]").count() == 1
             expect(tile.locator(".name")).to_be_visible()
         until(lambda: events.watchers(attempt) == 0, 30, what="nobody watches any more")
+
+
+@pytest.fixture
+def acting(postgres_server: str, scene: Scene) -> Iterator[tuple[World, Claim]]:  # noqa: ARG001 - it has the broker.
+    """An installation of the test's own, where an agent has made two steps."""
+    with databases.copied(postgres_server) as url, world(url) as made:
+        made.benchmark()
+        made.worker()
+        made.submit()
+        claim = made.must_claim(made.worker())
+        made.begin(claim)
+        made.step(claim, 0)
+        made.step(claim, 1)
+        yield made, claim
+
+
+def lost_and_begun_again(made: World, claim: Claim) -> Claim:
+    """The next attempt at an episode, of whose beginning a page hears together with the end of the one before."""
+    with made.work() as session:
+        here = OneTransaction(made.factory, made.store, session)
+        here.lose(claim, FailureClass.CLUSTER)
+        again = here.must_claim(here.worker())
+        here.begin(again)
+        here.step(again, 0)
+    assert again.episode_id == claim.episode_id
+    return again
+
+
+def seen_and_taken_over(page: Page, attempt_id: UUID) -> None:
+    """The episode's page shows this attempt's live picture and gives a person its desktop."""
+    view, who = page.locator(f"[data-attempt='{attempt_id}']"), page.locator("[data-desk-target=who]")
+    expect(view).to_have_count(1, timeout=20_000)
+    expect(who).to_have_text("The agent acts.", timeout=20_000)
+    until(lambda: events.watchers(attempt_id) >= 1, what="the worker knows that somebody watches")
+    events.put_frame(attempt_id, 1, pictures.desktop("live", 1), {"width": 1280, "height": 720})
+    expect(view).to_have_attribute("data-frame-seq", "1", timeout=20_000)
+    page.get_by_role("button", name="Take over").click()
+    expect(who).to_have_text("You act.", timeout=20_000)
+
+
+class TestAnotherAttempt:
+    def test_the_page_goes_on_with_it(self, browser: Browser, acting: tuple[World, Claim], tmp_path: Path) -> None:
+        made, claim = acting
+        with served(made, tmp_path) as site, window(browser, site) as page:
+            opened(page, f"/episodes/{claim.episode_id}")
+            tree = page.locator("[data-controller~=tree]")
+            tree.evaluate("element => { element.first = true; }")
+            seen_and_taken_over(page, claim.attempt_id)
+            seen_and_taken_over(page, lost_and_begun_again(made, claim).attempt_id)
+            assert page.locator(".step").count() == 1
+            assert not tree.evaluate("element => element.first")  # What is told of a step is the attempt's, too.
+
+    def test_the_replay_of_an_ended_one_stays_where_it_is(
+        self, browser: Browser, acting: tuple[World, Claim], tmp_path: Path
+    ) -> None:
+        made, claim = acting
+        again = lost_and_begun_again(made, claim)
+        with served(made, tmp_path) as site, window(browser, site) as page:
+            opened(page, f"/episodes/{claim.episode_id}?attempt=1")
+            current = page.locator(".step[aria-current]")
+            expect(current).to_have_attribute("data-index", "1")
+            page.keyboard.press("k")
+            expect(current).to_have_attribute("data-index", "0")
+            page.locator(".replay").evaluate("element => { element.same = true; }")
+            made.lose(again, FailureClass.CLUSTER)
+            expect(page.locator("nav.segmented")).to_contain_text("Attempt 2: lost", timeout=20_000)
+            assert page.locator(".replay").evaluate("element => element.same")
+            expect(current).to_have_attribute("data-index", "0")
+            page.keyboard.press("j")
+            expect(current).to_have_attribute("data-index", "1")
 
 
 class TestNewRun:
