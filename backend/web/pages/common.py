@@ -1,5 +1,6 @@
-"""What page routes share: a router that keeps out of OpenAPI, ids from addresses, redirects after a form."""
+"""What page routes share: a router that keeps out of OpenAPI, ids from addresses, a form's changes and its end."""
 
+from collections.abc import Mapping
 from typing import Annotated
 from uuid import UUID
 
@@ -15,6 +16,19 @@ def page_router() -> APIRouter:
 Id = Annotated[UUID, Path()]
 Cursor = Annotated[UUID | None, Query()]
 Text = Annotated[str, Query(max_length=200)]
+
+
+def altered(given: Mapping[str, str], shown: Mapping[str, str]) -> dict[str, str]:
+    """What a form changes: those of its fields that differ from what it had shown.
+
+    A form stays as it is while its page is open, and posts all its fields: those that nobody touched would take back
+    what another person has changed meanwhile.
+
+    Args:
+        given: the fields as they are posted.
+        shown: the same names with what stood in them.
+    """
+    return {name: value.strip() for name, value in given.items() if value.strip() != shown[name].strip()}
 
 
 def see(address: str) -> RedirectResponse:

@@ -16,7 +16,7 @@ from backend.services import pages_process, pages_runs
 from backend.services import runs as service
 from backend.services.tuning import Tuning, retune_run
 from backend.web.edge import SessionDep
-from backend.web.pages.common import Cursor, Id, Text, page_router, see
+from backend.web.pages.common import Cursor, Id, Text, altered, page_router, see
 from backend.web.templating import render
 
 router = page_router()
@@ -61,12 +61,20 @@ def run(  # noqa: PLR0913 - same
 
 
 @router.post("/runs/{run_id}/retune")
-def retune(
-    session: SessionDep, run_id: Id, priority: Annotated[int, Form()], concurrency: Annotated[str, Form()] = ""
+def retune(  # noqa: PLR0913 - the form's fields
+    session: SessionDep,
+    run_id: Id,
+    *,
+    priority: Annotated[str, Form()],
+    concurrency: Annotated[str, Form()] = "",
+    shown_priority: Annotated[str, Form()] = "",
+    shown_concurrency: Annotated[str, Form()] = "",
 ) -> RedirectResponse:
-    """How the run shares in the slots, from the next claim on; an empty limit is none."""
+    """How the run shares in the slots, from the next claim on; an empty limit is none, what was not changed stays."""
+    shown = {"priority": shown_priority, "concurrency": shown_concurrency}
+    changes = altered({"priority": priority, "concurrency": concurrency}, shown)
     try:
-        wanted = Tuning.model_validate({"priority": priority, "concurrency": concurrency.strip() or None})
+        wanted = Tuning.model_validate({name: value or None for name, value in changes.items()})
     except ValidationError as error:
         first = error.errors()[0]
         raise Invalid(str(first["msg"]), path=str(first["loc"][0])) from None

@@ -8,7 +8,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from backend.domain.scheduling.projects import read
 from backend.services import licences, pages_workers, tuning
 from backend.web.edge import ActorDep, SessionDep
-from backend.web.pages.common import page_router, see
+from backend.web.pages.common import altered, page_router, see
 from backend.web.templating import render
 
 router = page_router()
@@ -21,17 +21,22 @@ def workers(request: Request, session: SessionDep) -> HTMLResponse:
 
 
 @router.post("/workers/projects")
-def set_rules(
+def set_rules(  # noqa: PLR0913 - the form's fields
     session: SessionDep,
     *,
     name: Annotated[str, Form()],
-    weight: Annotated[float, Form()],
+    weight: Annotated[str, Form()],
     quota: Annotated[str, Form()] = "",
     reserved: Annotated[str, Form()] = "",
+    shown_weight: Annotated[str, Form()] = "",
+    shown_quota: Annotated[str, Form()] = "",
+    shown_reserved: Annotated[str, Form()] = "",
 ) -> RedirectResponse:
-    """How a project shares in the slots."""
-    changes = {"weight": weight, "quota": read(quota, "quota"), "reserved": read(reserved, "reserved")}
-    tuning.set_rules(session, name, changes)
+    """How a project shares in the slots; what was not changed stays."""
+    shown = {"weight": shown_weight, "quota": shown_quota, "reserved": shown_reserved}
+    changes = altered({"weight": weight, "quota": quota, "reserved": reserved}, shown)
+    rules = {rule: text if rule == "weight" else read(text, rule) for rule, text in changes.items()}
+    tuning.set_rules(session, name, rules)
     return see("/workers#projects")
 
 

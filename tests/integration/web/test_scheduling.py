@@ -1,5 +1,6 @@
 """Priority, limits, quotas, weights and reservations over the REST API, from submission to the answer why it waits."""
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -37,6 +38,18 @@ def begin(world: World, number: int = 9) -> list[UUID]:
 
 def whole(client: TestClient, run: dict[str, Any]) -> dict[str, Any]:
     return dict(client.get(f"/api/v1/runs/{run['id']}?include=episodes").json())
+
+
+def fields(page: str, action: str) -> dict[str, str]:
+    """What the page's form for this address would post, untouched."""
+    form = page.split(f'action="{action}"')[1].split("</form>", maxsplit=1)[0]
+    return dict(re.findall(r'name="(\w+)" value="([^"]*)"', form))
+
+
+def rules(client: TestClient) -> dict[str, Any]:
+    """Those of the only project."""
+    [row] = client.get("/api/v1/projects").json()["items"]
+    return {name: row[name] for name in ("weight", "quota", "reserved")}
 
 
 def waiting(client: TestClient, run: dict[str, Any]) -> list[dict[str, Any]]:
@@ -108,6 +121,47 @@ class TestRetune:
         answer = fresh.patch(f"/api/v1/runs/{run['id']}", json={"priority": 1})
         assert (answer.status_code, "cancelled" in answer.json()["detail"]) == (409, True)
         assert fresh.patch(f"/api/v1/runs/{NOBODY}", json={"priority": 1}).status_code == 404
+
+
+class TestForms:
+    """A form stays on the page as it was shown, and posts all its fields."""
+
+    def test_of_a_run_takes_back_nothing_that_another_has_changed(self, fresh: TestClient) -> None:
+        run = submit(fresh)
+        address = f"/runs/{run['id']}"
+        shown = fields(fresh.get(address).text, f"{address}/retune")
+        fresh.patch(f"/api/v1{address}", json={"priority": 5, "concurrency": 4})
+        assert fresh.post(f"{address}/retune", data={**shown, "concurrency": "2"}).status_code == 303
+        changed = fresh.get(f"/api/v1{address}").json()
+        assert (changed["priority"], changed["concurrency"]) == (5, 2)
+        assert fresh.post(f"{address}/retune", data=shown).status_code == 303
+        assert fresh.get(f"/api/v1{address}").json() == changed
+
+    def test_of_a_run_takes_its_limit_away(self, fresh: TestClient) -> None:
+        run = submit(fresh, priority=2, concurrency=1)
+        address = f"/runs/{run['id']}"
+        shown = fields(fresh.get(address).text, f"{address}/retune")
+        assert fresh.post(f"{address}/retune", data={**shown, "concurrency": ""}).status_code == 303
+        changed = fresh.get(f"/api/v1{address}").json()
+        assert (changed["priority"], changed["concurrency"]) == (2, None)
+
+    @pytest.mark.parametrize("wrong", [{"priority": "11"}, {"priority": "high"}, {"concurrency": "0"}])
+    def test_of_a_run_tells_what_is_wrong(self, fresh: TestClient, wrong: dict[str, str]) -> None:
+        address = f"/runs/{submit(fresh)['id']}"
+        shown = fields(fresh.get(address).text, f"{address}/retune")
+        answer = fresh.post(f"{address}/retune", data={**shown, **wrong})
+        assert (answer.status_code, [answer.json()["path"]]) == (422, list(wrong))
+
+    def test_of_a_project_takes_back_nothing_that_another_has_changed(self, fresh: TestClient) -> None:
+        submit(fresh)
+        fresh.patch("/api/v1/projects/default", json={"quota": {"all": 2}})
+        shown = fields(fresh.get("/workers").text, "/workers/projects")
+        fresh.patch("/api/v1/projects/default", json={"weight": 2.5, "quota": {}})
+        assert fresh.post("/workers/projects", data={**shown, "reserved": "local=1"}).status_code == 303
+        assert rules(fresh) == {"weight": 2.5, "quota": {}, "reserved": {"local": 1}}
+        shown = fields(fresh.get("/workers").text, "/workers/projects")
+        assert fresh.post("/workers/projects", data={**shown, "reserved": "", "weight": "3"}).status_code == 303
+        assert rules(fresh) == {"weight": 3.0, "quota": {}, "reserved": {}}
 
 
 class TestPauseAndResume:
