@@ -99,6 +99,13 @@ class Unavailable(DeskarenaError):
     code = "unavailable"
 
 
+class NoRoom(DeskarenaError):
+    """The service's disk is full (507): the same request comes to the same end until there is room."""
+
+    status = 507
+    code = "no_room"
+
+
 class UnknownPlugin(Invalid):
     """A name that no plug-in of that kind has (422). Says the nearest known names."""
 

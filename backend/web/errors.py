@@ -1,6 +1,8 @@
 """Every error as `application/problem+json`, and for a person's browser as a calm page."""
 
+import errno
 import logging
+import tempfile
 from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any
@@ -13,13 +15,14 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
 
 from backend.db.session import is_away
-from backend.domain.errors import DeskarenaError, Invalid, Unavailable
+from backend.domain.errors import DeskarenaError, Invalid, NoRoom, Unavailable
 from backend.web.api.schemas import FieldProblem, Problem
 from backend.web.headers import HEADERS
 
 log = logging.getLogger(__name__)
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = "3"
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 class TooLarge(DeskarenaError):
@@ -37,6 +40,16 @@ class NoSuchPage(DeskarenaError):
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message, hint="The API's addresses are listed at /docs.")
         self.status = status
+
+
+def no_room(error: BaseException | None) -> NoRoom | None:
+    """What to say of an upload that the folder of temporary files has no room for; None for any other error."""
+    if not isinstance(error, OSError) or error.errno not in _FULL:
+        return None
+    return NoRoom(
+        f"disk full: no room for what was sent in {tempfile.gettempdir()}",
+        hint="Free some space there, or start the service with TMPDIR naming another folder; then send it again.",
+    )
 
 
 def problem(error: DeskarenaError, errors: Sequence[FieldProblem] = ()) -> Problem:
@@ -80,7 +93,8 @@ def as_ours(error: Exception) -> DeskarenaError:
     if isinstance(error, HTTPException):
         if error.status_code == TooLarge.status:
             return TooLarge(str(error.detail))
-        return NoSuchPage(error.status_code, str(error.detail))
+        # FastAPI calls a body broken (400) that could not be kept.
+        return no_room(error.__cause__) or NoSuchPage(error.status_code, str(error.detail))
     if is_away(error):
         log.warning("the database is away: %s", str(error).splitlines()[0])
         return Unavailable("the database is away", hint="It is tried again with every request; nothing is lost.")

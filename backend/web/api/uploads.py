@@ -2,11 +2,13 @@
 
 import io
 import re
+import shutil
 import stat
 import tempfile
+import time
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from http import HTTPStatus
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
@@ -17,24 +19,32 @@ from backend.domain.errors import Invalid
 from backend.domain.ports_web import Web
 from backend.domain.registry import Kind
 from backend.domain.task import LoadedBenchmark
+from backend.web.errors import no_room
 
 MOST_FILES = 20_000
 MOST_BYTES = 1 << 30
 MOST_FETCHED = 512 << 20
 FETCH_SECONDS = 600.0
 CHUNK = 1 << 20
+FOLDERS = "deskarena-import-"
+LEFT_SECONDS = 86_400.0
+"""No import takes as long: a folder of that age was left by a process that was killed."""
 _REPOSITORY = re.compile(
     r"https://github\.com/(?P<owner>[\w.-]+)/(?P<name>[\w.-]+?)(\.git)?(/tree/(?P<ref>[\w./-]+?))?/?"
 )
 
 
 def load_zip(kind: str, archive: BinaryIO, *, strict_upstream: bool = False) -> LoadedBenchmark:
-    """What the reader of `kind` makes of the files in a zip. Raises Invalid, which names file and key.
+    """What the reader of `kind` makes of the files in a zip.
 
     Args:
         kind: name of a reader.
         archive: the zip.
         strict_upstream: whether metrics judge as published even where the published form is wrong.
+
+    Raises:
+        Invalid: it names file and key.
+        NoRoom: for the files, in the folder of temporary files.
     """
     registry.load()
     try:
@@ -52,6 +62,7 @@ def load_url(kind: str, url: str, web: Web, *, strict_upstream: bool = False) ->
     Raises:
         Invalid: the address may not be asked, or it has no zip.
         WebFailed: its server does not answer.
+        NoRoom: for the files, in the folder of temporary files.
     """
     reply = web.get(zip_address(url), max_bytes=MOST_FETCHED, timeout=FETCH_SECONDS)
     if reply.status != HTTPStatus.OK:
@@ -78,14 +89,28 @@ def _root(folder: Path) -> Path:
 
 @contextmanager
 def _unpacked(archive: BinaryIO) -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="deskarena-import-") as name:
-        folder = Path(name)
+    _take_away_left()
+    with ExitStack() as stack:
         try:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=FOLDERS)))
             with zipfile.ZipFile(archive) as files:
                 _unpack(files, folder)
         except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
             raise Invalid(f"it is no zip file that can be read: {error}", path="file") from error
+        except OSError as error:
+            told = no_room(error)
+            if told is None:
+                raise
+            raise told from error
         yield folder
+
+
+def _take_away_left() -> None:
+    """On a disk, what a killed process had unpacked would lie there for ever."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{FOLDERS}*"):
+        with suppress(OSError):  # It is gone meanwhile.
+            if folder.stat().st_mtime < time.time() - LEFT_SECONDS:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _unpack(files: zipfile.ZipFile, folder: Path) -> None:

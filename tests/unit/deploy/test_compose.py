@@ -49,6 +49,11 @@ def words(value: Any) -> Iterator[str]:
         yield str(value)
 
 
+def mebibytes(size: str) -> int:
+    """Of `256m` or `2g`."""
+    return int(size[:-1]) * {"m": 1, "g": 1024}[size[-1]]
+
+
 class TestServices:
     @each_service
     def test_has_no_part_that_the_format_does_not_know(self, name: str) -> None:
@@ -255,6 +260,32 @@ class TestDockerfile:
         for part in [part for line in installs for part in line.split("&&") if "pip install" in part]:
             assert "--require-hashes" in part or "--editable ." in part
         assert all("rm -rf /var/lib/apt/lists/*" in line for line in instructions if "apt-get install" in line)
+
+
+class TestUploads:
+    """A large one lies on disk wherever it comes through: in memory it would end the container, or find no room."""
+
+    @pytest.mark.parametrize("name", ["api-1", "api-2", "proxy"])
+    def test_lie_in_a_volume(self, name: str) -> None:
+        mounts = {place: source for source, place, *_ in (each.split(":") for each in SERVICES[name]["volumes"])}
+        assert COMPOSE["volumes"][mounts["/var/tmp"]] == {}
+        assert not [each for each in SERVICES[name]["tmpfs"] if not each.startswith("/tmp:")]
+
+    def test_are_sent_there(self) -> None:
+        assert {SERVICES[name]["environment"]["TMPDIR"] for name in ("api-1", "api-2")} == {"/var/tmp"}
+        assert re.findall(r"client_body_temp_path (\S+);", NGINX) == ["/var/tmp/body"]
+
+    def test_our_image_has_the_folder_for_everybody(self) -> None:
+        assert "install -d -m 1777 /var/tmp" in DOCKERFILE.split(" AS base\n")[1].split("FROM ")[0]
+
+    def test_of_the_proxy_are_not_the_apis(self) -> None:
+        assert not set(SERVICES["proxy"]["volumes"]) & set(SERVICES["api-1"]["volumes"])
+
+    @pytest.mark.parametrize("name", sorted(set(SERVICES) - ONCE - DESKTOPS))
+    def test_what_may_lie_in_memory_is_less_than_its_limit(self, name: str) -> None:
+        limit = SERVICES[name]["deploy"]["resources"]["limits"]["memory"]
+        held = [mebibytes(size) for size in re.findall(r"size=(\d+[mg])", " ".join(SERVICES[name]["tmpfs"]))]
+        assert sum(held) < mebibytes(limit)
 
 
 class TestProxy:

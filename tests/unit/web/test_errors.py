@@ -1,9 +1,12 @@
+import errno
+import tempfile
 from http import HTTPStatus
 from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy.exc import DBAPIError, OperationalError
+from starlette.exceptions import HTTPException
 
 from backend.config import Settings
 from backend.domain.errors import Invalid, NotFound, Unavailable
@@ -51,6 +54,21 @@ class TestAsOurs:
     def test_a_lost_connection_too(self) -> None:
         lost = DBAPIError("select", {}, Exception("gone"), connection_invalidated=True)
         assert isinstance(as_ours(lost), Unavailable)
+
+    def test_a_body_that_the_disk_has_no_room_for(self, client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+        def full(_: object) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        monkeypatch.setattr(tempfile.SpooledTemporaryFile, "rollover", full)
+        files = {"file": ("b.zip", bytes(3 << 20))}
+        answer = client.post("/api/v1/benchmarks", data={"kind": "starter", "name": "mine"}, files=files)
+        assert (answer.status_code, answer.json()["code"]) == (507, "no_room")
+        assert "TMPDIR" in answer.json()["hint"]
+
+    def test_a_body_that_breaks_otherwise_is_broken(self) -> None:
+        broken = HTTPException(400, "There was an error parsing the body")
+        broken.__cause__ = OSError(errno.EIO, "Input/output error")
+        assert as_ours(broken).status == 400
 
     def test_the_unforeseen_is_told_without_its_details(self) -> None:
         found = as_ours(ValueError("password=hunter2"))
