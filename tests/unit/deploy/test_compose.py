@@ -6,6 +6,7 @@ import re
 import stat
 import subprocess
 import sys
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -286,6 +287,36 @@ class TestUploads:
         limit = SERVICES[name]["deploy"]["resources"]["limits"]["memory"]
         held = [mebibytes(size) for size in re.findall(r"size=(\d+[mg])", " ".join(SERVICES[name]["tmpfs"]))]
         assert sum(held) < mebibytes(limit)
+
+
+class TestUpgrade:
+    """The commands of docs/deployment.md, with a Compose that only writes down what it is told."""
+
+    COMPOSE = """#!/bin/sh
+    echo "$*" >> "$TOLD"
+    [ "$*" = "compose config --services" ] && printf '%s\\n' $THERE || true
+    """
+
+    @pytest.mark.parametrize("profiles", [set(), {"kvm"}])
+    def test_renews_all_that_is_ours_before_the_last_migrations(self, tmp_path: Path, profiles: set[str]) -> None:
+        (tmp_path / "docker").write_text(textwrap.dedent(self.COMPOSE))
+        (tmp_path / "docker").chmod(0o755)
+        chapter = (ROOT / "docs" / "deployment.md").read_text().split("## Upgrades")[1]
+        there = {name for name, each in SERVICES.items() if profiles >= set(each.get("profiles", []))}
+        told = tmp_path / "told"
+        surroundings = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "TOLD": str(told), "THERE": " ".join(sorted(there))}
+        subprocess.run(["sh", "-euc", chapter.split("```")[1]], check=True, env=surroundings)
+        lines = [line for line in told.read_text().splitlines() if line != "compose config --services"]
+        assert lines[0] == "compose build"
+        assert lines[1].startswith("compose run --rm migrations ")
+        assert lines[1].endswith(" expand")
+        assert lines[-1] == "compose up -d"
+        ours = {name for name in there - ONCE if OWN.fullmatch(SERVICES[name]["image"])}
+        assert sorted(lines[2:-1]) == sorted(f"compose up -d --no-deps --wait {name}" for name in ours)
+
+    def test_takes_no_worker_away(self) -> None:
+        """As a number that only the command line told would be."""
+        assert SERVICES["worker"]["deploy"]["replicas"] == "${DESKARENA_WORKERS:-1}"
 
 
 class TestProxy:
