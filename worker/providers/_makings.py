@@ -121,8 +121,9 @@ class Makings:
         """A machine whose guest answers and has been told that it begins.
 
         Raises:
-            ClusterLost: it could not be started here; nothing of it is left.
-            GuestLost: it started, and its guest API never became ready; or no machine of its image does.
+            ClusterLost: it could not be started here, or no machine of its image became ready here a short while ago;
+                nothing of it is left.
+            GuestLost: it started, and its guest API never became ready.
         """
         template, why_cold = self._template(bench, order)
         supervisor = bench.supervisor
@@ -163,7 +164,9 @@ class Makings:
         """The template, or why there is none. A failure is not tried again for a while in the same place.
 
         Raises:
-            GuestLost: no machine of the image becomes ready: none is booted for each attempt to find that again.
+            GuestLost: no machine of the image becomes ready.
+            ClusterLost: none did a short while ago: none is booted for each attempt to find that again. An attempt for
+                which no machine was started has lost none.
         """
         known = self._known_failure(bench, order)
         if known is not None:
@@ -172,7 +175,8 @@ class Makings:
             if found is not None:
                 return found, ""
             if isinstance(known, GuestLost):
-                raise GuestLost(known.message)
+                why = f"no machine of the image {order.image.name} became ready here a short while ago: {known.message}"
+                raise ClusterLost(why, hint=known.hint)
             return None, known.message
         try:
             return self.prepare(bench, order), ""

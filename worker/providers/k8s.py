@@ -166,6 +166,11 @@ class K8sProvider:
             except ClusterLost as error:
                 self._rests.failed(manifests.slot_name(slot), error.message)
                 raise
+            except GuestLost as error:
+                # Nobody can tell the guest's fault from its pod's, and each attempt would end there within seconds.
+                self._rests.failed(manifests.slot_name(slot), error.message)
+                self.distrust(slot)
+                raise
         self._rests.worked(manifests.slot_name(slot))
         with self._lock:
             self._open[slot] = opened

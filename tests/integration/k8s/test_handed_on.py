@@ -5,13 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from backend.domain.errors import ClusterLost
+from backend.domain.errors import ClusterLost, GuestLost
 from backend.domain.ports import DesktopSpec
 from tests.factories.k8s_place import NAMESPACE, Place, light_place
 from tests.factories.light_guest import SCREEN
 from tests.fakes.kubernetes.behaviours import image_pull_back_off
 from tests.integration.k8s.conftest import slot
 from tests.waiting import until
+from worker.k8s import manifests
+from worker.providers import _makings
 from worker.providers.k8s import K8sProvider
 
 SPEC = DesktopSpec(screen=SCREEN)
@@ -81,6 +83,23 @@ class TestTrust:
         place.cluster.faults.clear()
         until(lambda: notes(place)["key"] == "distrusted", 30, what="it is written when the cluster does it again")
         assert play(second, 2) != opened.details["pod_uid"]
+
+    def test_one_whose_guest_never_answers_is_replaced_and_its_slot_rests(
+        self, place: Place, start: Start, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def silent(*_: object, **__: object) -> None:
+            raise GuestLost("the guest API never answered")
+
+        worker, which = start(), slot(fence=1)
+        worker.open(which, SPEC).close()
+        with monkeypatch.context() as patched:
+            patched.setattr(_makings, "restore", silent)
+            with pytest.raises(GuestLost):
+                worker.open(which, SPEC)
+        (sick,) = (each["metadata"]["uid"] for each in place.named())
+        assert "the guest API never answered" in (worker.troubles() or {})[manifests.slot_name(which)].why
+        assert play(worker, 2) != sick
+        assert worker.troubles() == {}
 
 
 class TestAttempts:

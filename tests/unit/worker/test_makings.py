@@ -74,7 +74,12 @@ class TestMake:
     def test_a_guest_that_is_never_well_is_not_booted_again_for_each_attempt(
         self, makings: Makings, tmp_path: Path
     ) -> None:
-        assert failures(makings, GuestLost("clock: an hour behind"), tmp_path) == ([GuestLost] * 3, 1)
+        error = GuestLost("clock: an hour behind", hint="Look at it.")
+        # Those that only hear of it have lost no machine: they are tried again with longer and longer pauses.
+        assert failures(makings, error, tmp_path) == ([GuestLost, ClusterLost, ClusterLost], 1)
+        with pytest.raises(ClusterLost, match="became ready here a short while ago: clock: an hour behind") as raised:
+            makings.make(Bench(FakeSupervisor(tmp_path), Stock(error)), ORDER)
+        assert raised.value.hint == "Look at it."
 
     def test_without_room_for_a_template_machines_boot_cold(self, makings: Makings, tmp_path: Path) -> None:
         assert failures(makings, OSError("no space left"), tmp_path) == ([ColdBoot] * 3, 1)
@@ -93,8 +98,8 @@ class TestMake:
 
     def test_a_failure_in_one_pod_is_not_that_of_another(self, makings: Makings, tmp_path: Path) -> None:
         first, second = Stock(GuestLost("ill")), Stock(OSError("no space left"))
-        for _ in range(2):
-            with pytest.raises(GuestLost):
+        for kind in (GuestLost, ClusterLost):
+            with pytest.raises(kind):
                 makings.make(Bench(FakeSupervisor(tmp_path), first, "pod-1"), ORDER)
             with pytest.raises(ColdBoot):
                 makings.make(Bench(FakeSupervisor(tmp_path), second, "pod-2"), ORDER)
