@@ -15,7 +15,7 @@ from worker.k8s.manifests import ATTEMPTS, DESKTOP, Room, begins
 from worker.k8s.pods import HeldLater, Pod, Pods, PodTrouble
 from worker.k8s.states import PATIENT
 from worker.k8s.warm import kind_of
-from worker.providers._pod_images import chosen
+from worker.providers._pod_images import chosen, read_images
 from worker.providers._pod_slot import PodSlot, reached
 from worker.providers._scout import Scout
 from worker.qemu.client import SupervisorError
@@ -102,7 +102,13 @@ class PodSlots:
                 pods.hold(held.pod, slot.fence, {DESKTOP: kind_of(spec), ATTEMPTS: begins(slot, held.attempts)})
                 held.leave()
                 held = self._reached(pods, slot, replace(held.pod, fence=slot.fence, attempts=held.attempts))
-            return held
+            else:
+                # A lease may go on for hours, and an image be built anew meanwhile: no clone may begin on its new disk
+                # with what the old one had in memory.
+                held.images = read_images(held.supervisor.images())
+            self._scout.images = held.images or self._scout.images
+            if self.is_good(held, spec):
+                return held
         # Before the pod is given up: for an image that is nowhere, none of another image needs to go.
         found = chosen(self._scout.known(), spec.image, self._settings.image)
         if held is not None:

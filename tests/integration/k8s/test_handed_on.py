@@ -1,5 +1,6 @@
 """What a worker that takes a pod over knows of it: that it was not well, and how many attempts it has had."""
 
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -9,6 +10,8 @@ from backend.domain.errors import ClusterLost, GuestLost
 from backend.domain.ports import DesktopSpec
 from tests.factories.k8s_place import NAMESPACE, Place, light_place
 from tests.factories.light_guest import SCREEN
+from tests.factories.light_pods import IMAGE, LightPods
+from tests.factories.machine_images import write_small_image
 from tests.fakes.kubernetes.behaviours import image_pull_back_off
 from tests.integration.k8s.conftest import slot
 from tests.waiting import until
@@ -100,6 +103,30 @@ class TestTrust:
         assert "the guest API never answered" in (worker.troubles() or {})[manifests.slot_name(which)].why
         assert play(worker, 2) != sick
         assert worker.troubles() == {}
+
+
+class TestImages:
+    def build_anew(self, place: Place, version: str, *, memory_mib: int) -> None:
+        assert isinstance(place.pods, LightPods)
+        shutil.rmtree(place.pods.images / IMAGE)
+        size = {"width": SCREEN.width, "height": SCREEN.height}
+        said = {"screens": [size], "memory_mib": memory_mib, "cpus": 1, "guest_api": "1.1", "version": version}
+        write_small_image(place.pods.images, IMAGE, **said)
+
+    def test_one_that_is_built_anew_during_a_lease_is_what_the_next_attempt_begins_with(
+        self, place: Place, start: Start
+    ) -> None:
+        worker, which = start(), slot(fence=1)
+        before = play(worker, 1, give_back=False)
+        held = worker._slots.get(which)
+        assert held is not None
+        (old,) = held.supervisor.templates()
+        self.build_anew(place, "2", memory_mib=128)
+        assert play(worker, 1, give_back=False) == before
+        (new,) = held.supervisor.templates()
+        assert new.key != old.key, "no clone of what the old image had in memory"
+        self.build_anew(place, "3", memory_mib=256)
+        assert play(worker, 1) != before, "the pod has too little memory for it"
 
 
 class TestAttempts:
