@@ -200,6 +200,7 @@ class Slot:
         machine, place = wanted.machine, wanted.place
         blank = empty_overlay(machine.disk_size)
         memory = below = settings = ""
+        disk = self._disk(wanted, opened)
         if wanted.kind == MASTER:
             memory = opened.writable(template.blank_memory(place, machine.memory_mib * 2**20))
             overlay = opened.named(place / template.DISK, blank)
@@ -210,7 +211,7 @@ class Slot:
         if machine.firmware_vars:
             settings = opened.nameless(self._overlays, Path(machine.firmware_vars).read_bytes())
         return Files(
-            disk=opened.path(machine.disk),
+            disk=disk,
             overlay=overlay,
             kernel=opened.path(machine.kernel),
             initrd=opened.path(machine.initrd),
@@ -219,6 +220,17 @@ class Slot:
             below=below,
             memory=memory,
         )
+
+    @staticmethod
+    def _disk(wanted: Wanted, opened: _Opened) -> str:
+        """The golden disk. A template's memory and writes mean nothing on another one than it was made on."""
+        name = opened.path(wanted.machine.disk)
+        if wanted.kind == MASTER:
+            template.note_disk(wanted.place, opened.fds[-1])
+        elif wanted.kind == CLONE and not template.goes_with(wanted.place, opened.fds[-1]):
+            template.give_up(wanted.place)
+            raise QemuFailed("the image's disk was changed after the template was made: the template is made anew")
+        return name
 
     def freeze(self, name: str, place: Path) -> dict[str, float]:
         """Makes the rest of a template out of a master, which ends with that. Returns seconds by phase.

@@ -1,13 +1,16 @@
 """A template's folder: a machine that was booted once and stopped, from which clones go on.
 
 `memory` is the machine's memory as it lay in it, `state` its devices, `disk.qcow2` what it had written since the golden
-image. `template.json` comes last. Nothing in the folder changes once it has its name.
+image, `golden.json` what that image's disk was. `template.json` comes last, and without it there is no template.
+Nothing else in the folder changes once it has its name.
 """
 
+import json
 import os
 from pathlib import Path
 
 MEMORY, STATE, DISK, ABOUT = "memory", "state", "disk.qcow2", "template.json"
+GOLDEN = "golden.json"
 
 
 def blank_memory(place: Path, size: int) -> Path:
@@ -16,6 +19,31 @@ def blank_memory(place: Path, size: int) -> Path:
     with file.open("wb") as memory:
         memory.truncate(size)
     return file
+
+
+def note_disk(place: Path, fd: int) -> None:
+    """Notes which golden disk the master begins with. Args: fd: it, open."""
+    (place / GOLDEN).write_text(json.dumps(_disk(fd)) + "\n")
+
+
+def goes_with(place: Path, fd: int) -> bool:
+    """Whether a disk is the one that the master began with. Args: fd: it, open."""
+    try:
+        noted = json.loads((place / GOLDEN).read_text())
+    except FileNotFoundError:
+        return True  # It was made by a release that noted nothing.
+    return bool(noted == _disk(fd))
+
+
+def _disk(fd: int) -> dict[str, int]:
+    """Of a file that is never written to. Its inode's number is no part: another pod's mount may have another one."""
+    found = os.fstat(fd)
+    return {"size": found.st_size, "mtime_ns": found.st_mtime_ns}
+
+
+def give_up(place: Path) -> None:
+    """Makes it none: nobody finds it any more, and whoever needs it makes it anew. Clones that run go on."""
+    (place / ABOUT).unlink(missing_ok=True)
 
 
 def settle(place: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import pytest
 
+from worker.qemu import template
 from worker.qemu.machine import Machine
 from worker.qemu.place import Place
 from worker.qemu.process import Qemu, QemuFailed
@@ -136,6 +137,55 @@ class TestStart:
             slot.start(Wanted("cold", without_height))
         assert opened() == before
         assert slot.machines == {}
+
+
+class TestTemplate:
+    """A template belongs to the disk on which it was made."""
+
+    @pytest.fixture
+    def disk(self, tmp_path: Path) -> Path:
+        made = tmp_path / "disk"
+        made.write_bytes(b"golden")
+        return made
+
+    @pytest.fixture
+    def made(self, slot: Slot, disk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        """What a master leaves; there is no QEMU."""
+
+        def none(*_: object, **__: object) -> list[str]:
+            raise QemuFailed("there is no QEMU")
+
+        monkeypatch.setattr("worker.qemu.slot.arguments", none)
+        place = tmp_path / "template"
+        place.mkdir()
+        with pytest.raises(QemuFailed, match="there is no QEMU"):
+            slot.start(Wanted("master", replace(MACHINE, disk=str(disk)), place=place))
+        (place / template.ABOUT).touch()
+        return place
+
+    def test_clones_begin_on_that_disk(self, slot: Slot, disk: Path, made: Path) -> None:
+        with pytest.raises(QemuFailed, match="there is no QEMU"):
+            slot.start(Wanted("clone", replace(MACHINE, disk=str(disk)), place=made))
+        assert (made / template.ABOUT).exists()
+
+    def test_on_another_one_none_begins_and_the_template_is_none_any_more(
+        self, slot: Slot, disk: Path, made: Path
+    ) -> None:
+        disk.write_bytes(b"golder")
+        os.utime(disk, ns=(0, 10**9))
+        before = opened()
+        with pytest.raises(QemuFailed, match="disk was changed after the template was made"):
+            slot.start(Wanted("clone", replace(MACHINE, disk=str(disk)), place=made))
+        assert opened() == before
+        assert not (made / template.ABOUT).exists()
+
+    def test_of_one_that_was_made_before_that_was_noted_nothing_is_known(
+        self, slot: Slot, disk: Path, made: Path
+    ) -> None:
+        (made / template.GOLDEN).unlink()
+        disk.write_bytes(b"of another size")
+        with pytest.raises(QemuFailed, match="there is no QEMU"):
+            slot.start(Wanted("clone", replace(MACHINE, disk=str(disk)), place=made))
 
 
 class TestDirtyBytes:
