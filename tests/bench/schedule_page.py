@@ -4,10 +4,12 @@ import math
 from collections.abc import Mapping, Sequence
 from statistics import fmean, stdev
 
-from tests.simulator.durations import NOISE
+from tests.simulator.durations import NOISE, STEP_BUDGET
 from tests.simulator.makespans import Play
 
-HEAD = """# Performance of the scheduler
+HOLD = 1000 / 8
+"""Mean seconds that an attempt holds its slot, where 1,000 slots are taken all the time."""
+HEAD = f"""# Performance of the scheduler
 
 Measured by `make bench-schedule`, which writes this page. Slots, nodes and guests are [simulated](simulator.md); a real
 PostgreSQL that waits for the disk as it does in use, and the real services are not. Two processes do the part of the
@@ -18,9 +20,10 @@ PostgreSQL share the machine. As many episodes wait as the table says, more than
 
 *Leases a second*: all 1,000 slots are free, the clock runs until each has a lease and an attempt. *Free slot to lease*:
 while attempts of 1,000 slots begin, write and end at the rate that is named, from the commit that ended the one to the
-commit that began the next. *Fair-share error*: the largest difference, over projects, between the share of slot-seconds
-that one had and weight / sum of weights, while all have episodes waiting. *Violations*: an episode of WAA's tasks that
-did not end once, a slot that two had at a time, a gap in the events.
+commit that began the next; an attempt takes {HOLD:.0f} s in the mean, and writes {STEP_BUDGET} steps, which is WAA's
+budget, one after the other over the time in which its agent acts. *Fair-share error*: the largest difference, over
+projects, between the share of slot-seconds that one had and weight / sum of weights, while all have episodes waiting.
+*Violations*: an episode of WAA's tasks that did not end once, a slot that two had at a time, a gap in the events.
 
 """
 _MAKESPAN = """

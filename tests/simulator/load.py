@@ -13,7 +13,7 @@ import psutil
 from backend.services import events, upkeep
 from backend.services.claims import Claim
 from tests.factories.records import World, world
-from tests.simulator.durations import Length
+from tests.simulator.durations import STEP_BUDGET, Length
 from tests.simulator.installations import Share
 from tests.simulator.journal import Hold, Journal
 from tests.simulator.timelines import RealTime
@@ -87,7 +87,7 @@ def _run(url: str, nodes: Sequence[int], seconds: float | None, lasts: float, ba
         def fate(claim: Claim) -> Fate:
             first = claim.slot.id not in seen
             seen.add(claim.slot.id)
-            return _fate(seconds, generator, first=first)
+            return fate_of(seconds, generator, first=first)
 
         try:
             setting = Setting(made, timeline, journal, fate)
@@ -129,12 +129,13 @@ def _chores(made: World, workers: int, poll: float) -> list[Rounds]:
     ]
 
 
-def _fate(seconds: float | None, generator: random.Random, *, first: bool) -> Fate:
-    """How long a slot is held; the first ones are caught in the middle, as if all had begun long before."""
+def fate_of(seconds: float | None, generator: random.Random, *, first: bool) -> Fate:
+    """How long a slot is held, with how many steps; the first ones are caught in the middle, begun long before."""
     if seconds is None:
         return Fate(Length(1e6, 0.0, 0.0))
-    hold = seconds * generator.lognormvariate(-0.125, 0.5) * (generator.random() if first else 1.0)
-    return Fate(Length(hold * 0.05, hold * 0.9, hold * 0.05))
+    left = generator.random() if first else 1.0
+    hold = seconds * generator.lognormvariate(-0.125, 0.5) * left
+    return Fate(Length(hold * 0.05, hold * 0.9, hold * 0.05), steps=round(STEP_BUDGET * left))
 
 
 def lease_rate(holds: Sequence[Hold]) -> float:

@@ -35,7 +35,7 @@ class Fate:
         length: seconds by phase.
         score: of its verdict.
         loss: it is lost with this class while the agent acts, instead of being scored.
-        steps: that are recorded, each with its own write.
+        steps: that are recorded while the agent acts, at even distances, each with its own write and picture.
     """
 
     length: Length
@@ -160,10 +160,23 @@ class SimulatedWorker:
 
     def _running(self, claim: Claim, fate: Fate) -> None:
         self._write(attempts.enter_running, claim.fence, {"reset": fate.length.prepare})
-        for index in range(fate.steps):
-            self._insist(partial(self._with.world.step, claim, index))
+        self._playing(claim, fate, self._with.timeline.now())
+
+    def _playing(self, claim: Claim, fate: Fate, began: float, step: int = 0) -> None:
+        """The agent acts until its next step, or its end; what the writes took is not added to its time."""
+        due = fate.length.play * (step + 1) / (fate.steps + 1)
+        pause = max(0.0, due - (self._with.timeline.now() - began))
+        if step < fate.steps:
+            self._after(pause, claim, lambda: self._stepped(claim, fate, began, step))
+            return
         end = self._lost if fate.loss is not None else self._evaluating
-        self._after(fate.length.play, claim, lambda: end(claim, fate))
+        self._after(pause, claim, lambda: end(claim, fate))
+
+    def _stepped(self, claim: Claim, fate: Fate, began: float, step: int) -> None:
+        # A picture of its own, as a screen is: steps with one picture would all wait for its row.
+        picture = f"{claim.attempt_id} {step}".encode()
+        self._insist(partial(self._with.world.step, claim, step, picture=picture))
+        self._playing(claim, fate, began, step + 1)
 
     def _lost(self, claim: Claim, fate: Fate) -> None:
         failure = fate.loss or FailureClass.GUEST

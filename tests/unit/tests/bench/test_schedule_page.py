@@ -21,3 +21,7 @@ def test_what_was_played_is_in_the_table(noise: float) -> None:
 
 def test_how_many_wait_only_the_table_says() -> None:
     assert "more than 50,000" in HEAD
+
+
+def test_how_many_steps_are_written_is_said() -> None:
+    assert "takes 125 s in the mean, and writes 15 steps" in HEAD

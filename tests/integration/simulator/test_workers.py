@@ -1,0 +1,43 @@
+"""What a simulated worker writes of an attempt, and when."""
+
+from datetime import datetime
+
+import pytest
+from sqlalchemy import select
+
+from backend.db.models import Artifact, Attempt, Event, Step
+from backend.services.events import Kind
+from tests.simulator.clock import Clock
+from tests.simulator.durations import Length
+from tests.simulator.installations import Share, import_tasks, submit_all, virtual_time
+from tests.simulator.journal import Journal
+from tests.simulator.timelines import VirtualTime
+from tests.simulator.workers import Fate, Setting, SimulatedWorker
+
+
+@pytest.mark.parametrize("steps", [0, 2])
+def test_steps_are_spread_over_the_time_in_which_the_agent_acts(postgres_server: str, steps: int) -> None:
+    clock = Clock()
+    with virtual_time(postgres_server, clock) as world:
+        import_tasks(world, 1)
+        timeline, journal = VirtualTime(clock), Journal()
+        setting = Setting(world, timeline, journal, lambda _: Fate(Length(5.0, 60.0, 8.0), steps=steps))
+        worker = SimulatedWorker(setting, "n0", slots=1)
+        submit_all(world, [Share("a")])
+        worker.start()
+        timeline.run(lambda: bool(journal.ended), most=600.0)
+        with world.work() as session:
+            began, ended = session.execute(select(Attempt.started_at, Attempt.ended_at)).one()
+            times = session.scalars(select(Event.created_at).where(Event.kind == Kind.STEP).order_by(Event.seq))
+            pictures = session.scalars(select(Step.frame_sha256).order_by(Step.index)).all()
+            known = session.scalars(select(Artifact.sha256)).all()
+
+            def after(moment: datetime | None) -> float:
+                assert moment is not None
+                return float((moment - began).total_seconds())
+
+            assert [after(moment) for moment in times] == pytest.approx([25.0, 45.0][:steps], abs=0.01)
+            assert after(ended) == pytest.approx(73.0, abs=0.01)
+        assert worker.errors == []
+        assert len(set(pictures)) == steps
+        assert set(pictures) <= set(known)
