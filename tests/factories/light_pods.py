@@ -63,11 +63,12 @@ class _Guests(Slot):
         self.machines[name] = _Light(LightGuest(self._address, secret))
         return name
 
-    def freeze(self, name: str, place: Path) -> dict[str, float]:
-        for each in (template.MEMORY, template.STATE, template.DISK):
-            (place / each).write_text(self.machines[name].guest.secret)
+    def freeze(self, name: str, place: Path) -> list[Path]:
+        files = [place / each for each in (template.MEMORY, template.STATE, template.DISK)]
+        for each in files:
+            each.write_text(self.machines[name].guest.secret)
         self.end(name)
-        return {"freeze": 0.0}
+        return files
 
     def private_bytes(self, name: str) -> int:
         return len(name)

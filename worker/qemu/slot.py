@@ -232,14 +232,16 @@ class Slot:
             raise QemuFailed("the image's disk was changed after the template was made: the template is made anew")
         return name
 
-    def freeze(self, name: str, place: Path) -> dict[str, float]:
-        """Makes the rest of a template out of a master, which ends with that. Returns seconds by phase.
+    def freeze(self, name: str, place: Path) -> list[Path]:
+        """Makes the rest of a template out of a master, which ends with that.
+
+        Returns:
+            Its files, which are to be written to the disk yet.
 
         Raises:
             QemuFailed: its state could not be saved, for example because a device cannot be moved.
         """
         running = self.machines[name]
-        begun = time.monotonic()
         running.qemu.ask("stop")
         _ignore_shared(running.qemu)
         state = os.open(place / template.STATE, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -253,8 +255,7 @@ class Slot:
             running.qemu.quit()
         finally:
             self.end(name)
-        template.settle(place)
-        return {"freeze": time.monotonic() - begun}
+        return template.settle(place)
 
     def picture(self, name: str) -> str:
         """What the machine's screen shows, as PNG in base64. Asks QEMU, not the guest; a frozen guest has one, too.

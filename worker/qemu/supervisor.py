@@ -1,8 +1,9 @@
 """The supervisor of one slot: `python -S -m worker.qemu.supervisor`, on a host or inside a pod.
 
 It holds the slot's QEMUs, does one thing after another in one thread, and ends with the connection to its worker; the
-kernel ends its QEMUs with that thread. A request is a line `{"id", "op", ...}`, its answer `{"id", "ok", ...}`. Unasked
-it says `{"event": "started", ...}` once, and `{"event": "gone", "machine", "why"}` for a machine that cannot go on.
+kernel ends its QEMUs with that thread. While large files are read or written it hears who else comes: see `chore`. A
+request is a line `{"id", "op", ...}`, its answer `{"id", "ok", ...}`. Unasked it says `{"event": "started", ...}` once,
+and `{"event": "gone", "machine", "why"}` for a machine that cannot go on.
 
 | op | takes | gives |
 |---|---|---|
@@ -32,13 +33,15 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from backend.services.kvm import why_not
 from worker.local import kernel
 from worker.qemu.arguments import PROGRAM
+from worker.qemu.chore import HASH, SYNC, Chore
 from worker.qemu.door import Door
 from worker.qemu.facts import NoQemu, facts
 from worker.qemu.lines import LineDecoder, LineError, encode
@@ -90,7 +93,7 @@ class Supervisor:
             "end": self._end,
             "stop": self._stop,
             "host": lambda _: {"host": self._facts()},
-            **(_about(volumes) if volumes is not None else {}),
+            **(_about(volumes, self._done) if volumes is not None else {}),
         }
 
     def run(self) -> None:
@@ -106,8 +109,13 @@ class Supervisor:
 
     def _turn(self) -> None:
         """Waits until the worker says something or something becomes of a machine."""
+        if self._connection in self._heard(self._connection) and not self._stopping:
+            self._hear()
+
+    def _heard(self, who: socket.socket | int) -> Sequence[object]:
+        """Waits until that one has something to say, or the door or a machine, and hears these two. Returns who has."""
         with selectors.DefaultSelector() as selector:
-            for each in (self._connection, *(self._door.sockets() if self._door is not None else ())):
+            for each in (who, *(self._door.sockets() if self._door is not None else ())):
                 selector.register(each, selectors.EVENT_READ)
             for running in self._slot.machines.values():
                 if not running.told:
@@ -118,8 +126,17 @@ class Supervisor:
         if self._door is not None and (entered := self._door.turn(ready)) is not None:
             self._tell({"event": "refused", "why": TAKEN_OVER})
             self.successor, self._stopping = entered, True
-        elif self._connection in ready:
-            self._hear()
+        return ready
+
+    def _done(self, what: str, files: Sequence[Path]) -> list[str]:
+        """What comes of a chore. One that is under way when another worker comes is given up. Raises QemuFailed."""
+        with Chore(what, files) as chore:
+            while not chore.over:
+                if chore.output in self._heard(chore.output):
+                    chore.hear()
+                if self._stopping:
+                    raise QemuFailed(TAKEN_OVER)
+            return chore.result()
 
     def _look(self) -> None:
         for name, running in self._slot.machines.items():
@@ -136,7 +153,8 @@ class Supervisor:
         if not data:
             self._stopping = True
         for message in messages:
-            self._answer(message)
+            if not self._stopping:
+                self._answer(message)
 
     def _answer(self, message: dict[str, Any]) -> None:
         reply: dict[str, Any]
@@ -148,7 +166,8 @@ class Supervisor:
             reply = {"ok": False, "error": f"not understood: {error}"}
         except (TypeError, ValueError, OSError, RuntimeError, NoQemu) as error:
             reply = {"ok": False, "error": f"{type(error).__name__}: {error}"}
-        self._tell({"id": message.get("id"), **reply})
+        if self.successor is None:
+            self._tell({"id": message.get("id"), **reply})
 
     def _tell(self, message: dict[str, Any]) -> None:
         try:
@@ -170,7 +189,9 @@ class Supervisor:
         return {"machine": name, "port": running.port, "seconds": running.seconds, "pid": running.qemu.pid}
 
     def _freeze(self, asked: dict[str, Any]) -> dict[str, Any]:
-        return {"seconds": self._slot.freeze(str(asked["machine"]), Path(asked["place"]))}
+        begun = time.monotonic()
+        self._done(SYNC, self._slot.freeze(str(asked["machine"]), Path(asked["place"])))
+        return {"seconds": {"freeze": time.monotonic() - begun}}
 
     def _facts(self) -> dict[str, Any]:
         """Tried out once for each worker."""
@@ -197,8 +218,15 @@ def qemu_version() -> str:
     return said.stdout.partition("\n")[0].strip()
 
 
-def _about(volumes: Volumes) -> dict[str, Callable[[dict[str, Any]], dict[str, Any]]]:
-    """What can be asked of a pod's volumes."""
+def _about(
+    volumes: Volumes, done: Callable[[str, Sequence[Path]], list[str]]
+) -> dict[str, Callable[[dict[str, Any]], dict[str, Any]]]:
+    """What can be asked of a pod's volumes. Args: done: does a chore."""
+
+    def hashes(asked: dict[str, Any]) -> dict[str, Any]:
+        names = [str(each) for each in asked["names"]]
+        found = done(HASH, volumes.files(str(asked["folder"]), names))
+        return {"hashes": dict(zip(names, found, strict=True))}
 
     def made(asked: dict[str, Any]) -> dict[str, Any]:
         volumes.made(str(asked["key"]))
@@ -207,9 +235,7 @@ def _about(volumes: Volumes) -> dict[str, Callable[[dict[str, Any]], dict[str, A
     names = ("key", "place", "image", "screen", "secret", "seconds")
     return {
         "images": lambda _: {"images": volumes.images()},
-        "hashes": lambda asked: {
-            "hashes": volumes.hashes(str(asked["folder"]), [str(each) for each in asked["names"]])
-        },
+        "hashes": hashes,
         "find": lambda asked: {"template": volumes.find(str(asked["key"]))},
         "templates": lambda _: {"templates": volumes.all()},
         "make": lambda asked: {"place": volumes.make(str(asked["key"]))},

@@ -46,16 +46,17 @@ def give_up(place: Path) -> None:
     (place / ABOUT).unlink(missing_ok=True)
 
 
-def settle(place: Path) -> None:
-    """Makes what a master has left durable, and readable for clones, which run under numbers of their own.
+def settle(place: Path) -> list[Path]:
+    """Makes what a master has left readable for clones, which run under numbers of their own. Returns its files.
+
+    They are to be written to the disk yet, which takes as long as that takes.
 
     The folder itself lets nobody in: a clone gets the files as descriptors. QEMU 7 opens memory for writing even where
     it only copies on write, so that file must allow it.
     """
-    for name, mode in ((MEMORY, 0o666), (STATE, 0o600), (DISK, 0o444)):
-        file = place / name
+    modes = {place / MEMORY: 0o666, place / STATE: 0o600, place / DISK: 0o444}
+    for file, mode in modes.items():
         if os.getuid() == 0:
             os.chown(file, 0, 0)
         file.chmod(mode if os.getuid() == 0 else mode & 0o644)
-        with file.open("rb") as written:
-            os.fsync(written.fileno())
+    return list(modes)

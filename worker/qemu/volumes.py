@@ -1,6 +1,5 @@
-"""The volumes of a pod, as its supervisor tells of them: images that are there, their files' hashes, templates."""
+"""The volumes of a pod, as its supervisor tells of them: images that are there, their files, templates."""
 
-import hashlib
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -32,14 +31,9 @@ class Volumes:
         built_in = secret.read_text().strip() if secret.is_file() else ""
         return {"folder": str(folder), "about": text, "secret": built_in, "sizes": sizes}
 
-    def hashes(self, folder: str, names: list[str]) -> dict[str, str]:
-        """sha256 of files of an image; takes as long as reading them."""
-        within = self._images / Path(folder).name
-        found = {}
-        for name in names:
-            with (within / Path(name).name).open("rb") as file:
-                found[name] = hashlib.file_digest(file, "sha256").hexdigest()
-        return found
+    def files(self, folder: str, names: list[str]) -> list[Path]:
+        """Files of an image, whether they are there or not."""
+        return [self._images / Path(folder).name / Path(name).name for name in names]
 
     def find(self, key: str) -> dict[str, Any] | None:
         """The template of that key as JSON; None if there is none."""
