@@ -113,7 +113,12 @@ class Warmth:
     def _made(self, slot: SlotRef, spec: DesktopSpec) -> None:
         held = self._slots.have(slot, spec)
         held.used, held.warm = False, True
-        self._makings.prepare(held.bench(), held.order(spec, self._image))
+        try:
+            self._makings.prepare(held.bench(), held.order(spec, self._image))
+        finally:
+            # Only what a Warmer asks for is kept: a lease's pod is its next attempt's, or nobody's once it has ended.
+            if slot.fence:
+                held.warm = False
 
     def _cool(self, slot: SlotRef, fence: int) -> None:
         try:

@@ -224,7 +224,8 @@ class K8sProvider:
         """The pod is renewed no more: whoever has the slot next takes it over, or its deadline passes."""
         held = self._slots.get(slot)
         if held is not None:
-            held.used = False
+            # Whatever it was made for: what is to be kept warm the Warmer says again with its next look.
+            held.used = held.warm = False
             self._tell(held)
 
     def distrust(self, slot: SlotRef) -> None:

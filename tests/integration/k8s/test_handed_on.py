@@ -105,6 +105,31 @@ class TestTrust:
         assert worker.troubles() == {}
 
 
+class TestRelease:
+    @pytest.mark.parametrize("ended", ["before", "after"])
+    def test_a_pod_that_was_made_ahead_under_a_lease_is_not_renewed_after_it(
+        self, place: Place, start: Start, ended: str
+    ) -> None:
+        worker, which = start(), slot(fence=1)
+        if ended == "before":
+            with worker._slots.taking(which):
+                worker.prepare(which, SPEC)
+                worker.unprepare(which)
+        else:
+            worker.prepare(which, SPEC)
+        until(lambda: not worker.warming(), 30)
+        held = worker._slots.get(which)
+        assert held is not None
+        if ended == "after":
+            worker.keep({which})
+            assert held.renewed
+            worker.unprepare(which)
+        assert not held.renewed
+        assert worker._slots.in_use() == set()
+        worker.keep({which})
+        assert held.renewed, "a Warmer keeps it all the same"
+
+
 class TestImages:
     def build_anew(self, place: Place, version: str, *, memory_mib: int) -> None:
         assert isinstance(place.pods, LightPods)
