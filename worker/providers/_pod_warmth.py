@@ -14,7 +14,7 @@ from worker.k8s.cluster import ClusterError
 from worker.k8s.pods import Pods, PodTrouble
 from worker.k8s.warm import kind_of
 from worker.providers._makings import Makings
-from worker.providers._pod_slots import PodSlots, TakenOver, Unanswered
+from worker.providers._pod_slots import HINT, PodSlots, TakenOver, Unanswered
 from worker.providers._rests import Rests
 from worker.qemu.client import SupervisorError
 
@@ -115,6 +115,10 @@ class Warmth:
         held.used, held.warm = False, True
         try:
             self._makings.prepare(held.bench(), held.order(spec, self._image))
+        except ClusterLost as error:
+            if held.supervisor.shown_out:
+                raise TakenOver(f"the slot's pod was taken over: {error}", hint=HINT) from error
+            raise
         finally:
             # Only what a Warmer asks for is kept: a lease's pod is its next attempt's, or nobody's once it has ended.
             if slot.fence:

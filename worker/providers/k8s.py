@@ -184,9 +184,11 @@ class K8sProvider:
         held.attempts += 1
         try:
             return self._new(held, held.order(spec, self._settings.image))
-        except (GuestLost, SupervisorError) as error:
+        except (GuestLost, ClusterLost, SupervisorError) as error:
             if held.supervisor.shown_out:
                 raise TakenOver(f"the slot's pod was taken over: {error}", hint=HINT) from error
+            if isinstance(error, ClusterLost):
+                raise
             seen = self._running().seen(held.pod)
             if held.supervisor.alive() and isinstance(error, GuestLost):
                 raise

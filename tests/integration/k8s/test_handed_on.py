@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,10 @@ from tests.integration.k8s.conftest import slot
 from tests.waiting import until
 from worker.k8s import manifests
 from worker.providers import _makings
+from worker.providers._pod_slots import TakenOver
 from worker.providers.k8s import K8sProvider
+from worker.qemu.client import Held
+from worker.qemu.remote import RemoteSupervisor
 
 SPEC = DesktopSpec(screen=SCREEN)
 Start = Callable[..., K8sProvider]
@@ -128,6 +132,30 @@ class TestRelease:
         assert worker._slots.in_use() == set()
         worker.keep({which})
         assert held.renewed, "a Warmer keeps it all the same"
+
+
+class TestTakenOver:
+    @pytest.mark.parametrize("warms", [False, True])
+    def test_a_slot_that_is_taken_over_while_a_machine_starts_is_not_broken(
+        self, start: Start, monkeypatch: pytest.MonkeyPatch, *, warms: bool
+    ) -> None:
+        first, second = start(), start()
+        begin = RemoteSupervisor.start
+
+        def taken(supervisor: RemoteSupervisor, *args: Any, **told: Any) -> Held:
+            with monkeypatch.context() as patched:
+                patched.setattr(RemoteSupervisor, "start", begin)
+                second.open(slot(fence=2), SPEC)
+            return begin(supervisor, *args, **told)
+
+        monkeypatch.setattr(RemoteSupervisor, "start", taken)
+        if warms:
+            first.prepare(slot(fence=0), SPEC)
+            until(lambda: not first.warming(), 30)
+        else:
+            with pytest.raises(TakenOver, match="another worker took the slot over"):
+                first.open(slot(fence=1), SPEC)
+        assert first.troubles() == {}
 
 
 class TestImages:
