@@ -59,17 +59,18 @@ def _uptake(
     facts: Facts, lost: AttemptFact, following: Sequence[AttemptFact], moment: datetime, *, alone: bool
 ) -> Uptake:
     began = following[0].started_at if following else None
+    limit = moment + timedelta(seconds=LIMIT)
     return Uptake(
         episode_id=lost.episode_id,
         seconds=(began - moment).total_seconds() if began is not None else None,
         other=bool(following) and following[0].worker_id != lost.worker_id,
-        free=_slot_free(facts, lost, moment + timedelta(seconds=LIMIT)),
+        free=_slot_free(facts, lost, limit if began is None else min(began, limit)),
         alone=alone,
     )
 
 
 def _slot_free(facts: Facts, lost: AttemptFact, until: datetime) -> bool:
-    """Whether, from the loss until the limit, every moment had a slot on another node where no other episode was.
+    """Whether, from the loss until it was taken up or the limit, a slot on another node had no other episode.
 
     A slot that is free for a moment only may be gone to another episode, which is no delay of this one. A lease alone
     takes no slot: one that carries nothing must not keep a lost episode waiting.

@@ -154,6 +154,11 @@ class TestUptakes:
         facts = replace(SOUND, attempts=[LOST, SCORED, other])
         assert not uptakes(facts, [(number(1), at(3).timestamp(), True)])[0].counts
 
+    def test_what_its_slot_does_after_it_was_taken_up_is_no_matter(self) -> None:
+        after = replace(SCORED, id=number(43), episode_id=number(51), started_at=at(17), ended_at=None)
+        facts = replace(SOUND, attempts=[LOST, replace(SCORED, ended_at=at(16)), after])
+        assert uptakes(facts, [(number(1), at(3).timestamp(), True)])[0].counts
+
     def test_a_lease_that_carries_nothing_holds_no_slot(self) -> None:
         idle = replace(SECOND, id=number(33), acquired_at=at(2), released_at=None)
         facts = replace(SOUND, leases=[LEASE, idle])
