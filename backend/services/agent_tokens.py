@@ -140,14 +140,20 @@ def asked(session: Session, token: str) -> Pass:
 
 
 def given_up(session: Session, token: str) -> Pass:
-    """What a token opens. What is held for its program is lost: the program does not go on. Raises TokenWrong."""
+    """What a token opens. What is held for its program is lost: the program does not go on.
+
+    Raises:
+        TokenWrong: there is no such token.
+        Conflict: nothing is held, or no desktop was lost yet.
+    """
     found = opened(session, token)
     held = _held(session, found)
     attempt = attempts.get(session, found.attempt_id) if found.attempt_id is not None else None
-    if held is not None and attempt is not None and attempt.state == AttemptState.LOST:
-        run, episode = held
-        losses.give_up(session, run, episode, attempt, attempt.failure_message)
-        settle(session, run)
+    if held is None or attempt is None or attempt.state != AttemptState.LOST:
+        raise Conflict(f"nothing can be given up: the episode is {found.state}", hint="Ask for an observation.")
+    run, episode = held
+    losses.give_up(session, run, episode, attempt, attempt.failure_message)
+    settle(session, run)
     return found
 
 

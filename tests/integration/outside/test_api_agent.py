@@ -9,8 +9,10 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from sqlalchemy import update
 
 from backend.cli.embedded.broker import start_broker
+from backend.db.models import Attempt
 from backend.services import events
 from deskarena.client import Client
 from deskarena.errors import ServiceError
@@ -191,6 +193,14 @@ class TestLost:
         found = line.look(0, wait=60)
         assert found["observation"] is None or found["episode"]["attempt"] == 2
         assert found["episode"]["acting"]
+
+    def test_only_what_has_lost_a_desktop_can_be_given_up(self, line: Line) -> None:
+        self.lost(line)
+        with line.service.world.work() as session:
+            session.execute(update(Attempt).values(state="cancelled", failure_class=None))
+        with pytest.raises(ServiceError) as refused:
+            line.answer(1, stop="steps")
+        assert (refused.value.status, line.client.get("/agent")["held"]) == (409, True)
 
     def test_giving_it_up_ends_it_without_a_score(self, line: Line) -> None:
         self.lost(line)
