@@ -53,6 +53,16 @@ def ask(world: World, episode_id: UUID, by: rescore.By = "own", *, make_current:
         rescore.request(session, episode_id, actor, rescore.Wish(by, make_current))
 
 
+def ask_by_function(world: World) -> None:
+    """For a task that an evaluation function judges, where another worker, with a fence, is online."""
+    world.benchmark(make_benchmark(judged_by_function()))
+    worker = world.worker(capabilities=fenced())
+    world.submit()
+    claim = world.must_claim(worker)
+    world.score(claim)
+    ask(world, claim.episode_id)
+
+
 def result(world: World) -> RescoreRow:
     row: RescoreRow = world.do(rescore.listing)[-1]
     return row
@@ -101,12 +111,7 @@ class TestOne:
         assert not rescorer.one()
 
     def test_leaves_evaluation_functions_to_a_worker_that_can_run_them(self, world: World, rescorer: Rescorer) -> None:
-        world.benchmark(make_benchmark(judged_by_function()))
-        worker = world.worker(capabilities=fenced())
-        world.submit()
-        claim = world.must_claim(worker)
-        world.score(claim)
-        ask(world, claim.episode_id)
+        ask_by_function(world)
         assert not rescorer.one()
         with world.work() as session:
             session.execute(update(Worker).values(state="offline", heartbeat_at=func.now() - 2 * COMES_BACK))
@@ -126,12 +131,7 @@ class TestOne:
         judge = Fence()
         models = ModelRoom.of(Settings(data=tmp_path)).models
         rescorer = Rescorer(Database(world.factory), world.store, judge, models, every=0.1)
-        world.benchmark(make_benchmark(judged_by_function()))
-        worker = world.worker(capabilities=fenced())
-        world.submit()
-        claim = world.must_claim(worker)
-        world.score(claim)
-        ask(world, claim.episode_id)
+        ask_by_function(world)
         assert not rescorer.one()
         judge.works = True
         assert rescorer.one()
