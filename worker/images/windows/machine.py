@@ -80,14 +80,17 @@ class Build:
         reached = not phase
         while time.monotonic() < deadline:
             pressing = time.monotonic() < keys_end
-            for report in self._heard(_KEY_EVERY if pressing else _LOOK):
+            self._wait(_KEY_EVERY if pressing else _LOOK)
+            # Asked before its words are read: what it said before it ended is heard, too.
+            ended = self.qemu.look()
+            for report in self._heard():
                 tell(report.told())
                 if report.kind == "failed":
                     raise Unavailable(f"Windows: {report.stage} failed: {report.text}")
                 if (report.kind, report.stage) == ("phase", phase):
                     reached = True
                     ending()
-            if ended := self.qemu.look():
+            if ended:
                 if reached and self._switched_off(ended):
                     return
                 raise Unavailable(f"the machine stopped before the end of {phase or 'its work'}: {ended}")
@@ -100,11 +103,14 @@ class Build:
         kept = any(event.name == "SHUTDOWN" and event.data.get("guest") for event in self.qemu.qmp.events)
         return kept or "shut its machine down" in ended
 
-    def _heard(self, seconds: float) -> Iterator[Report]:
+    def _wait(self, seconds: float) -> None:
+        """Until it says something, its monitor does, or the time is up."""
         with selectors.DefaultSelector() as waiting:
             waiting.register(self._serial, selectors.EVENT_READ)
             waiting.register(self.qemu.qmp, selectors.EVENT_READ)
             waiting.select(seconds)
+
+    def _heard(self) -> Iterator[Report]:
         with suppress(BlockingIOError):
             while data := self._serial.recv(_PIECE):
                 yield from self._reports.feed(data)

@@ -1,0 +1,65 @@
+"""What a build machine says and how it ends; real machines are in tests/integration/images."""
+
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from backend.domain.errors import Unavailable
+from worker.images.windows.machine import Build
+from worker.qemu.qmp import Event
+
+OFF = "the guest shut its machine down"
+PHASE = b'deskarena {"kind":"phase","phase":"windows"}\n'
+
+
+class Monitor:
+    """In the place of QEMU's: nothing comes."""
+
+    def __init__(self, end: socket.socket) -> None:
+        self._end = end
+        self.events: list[Event] = []
+
+    def fileno(self) -> int:
+        return self._end.fileno()
+
+
+class Machine:
+    """In the place of QEMU: says its last words and is off, both between two looks."""
+
+    def __init__(self, monitor: socket.socket, serial: socket.socket, words: bytes) -> None:
+        self.qmp = Monitor(monitor)
+        self._serial, self._words = serial, words
+
+    def look(self) -> str:
+        self._serial.sendall(self._words)
+        return OFF
+
+
+@pytest.fixture
+def ends() -> Iterator[list[socket.socket]]:
+    made = [*socket.socketpair(), *socket.socketpair()]
+    made[0].setblocking(False)
+    made[2].send(b"awake")
+    yield made
+    for end in made:
+        end.close()
+
+
+def run(ends: list[socket.socket], words: bytes) -> list[str]:
+    """What was told."""
+    ours, theirs, _, monitor = ends
+    machine: Any = Machine(monitor, theirs, words)
+    told: list[str] = []
+    Build(machine, ours, secret="secret").until_off("windows", seconds=30, press_keys=False, tell=told.append)
+    return told
+
+
+class TestUntilOff:
+    def test_hears_what_was_said_just_before_the_end(self, ends: list[socket.socket]) -> None:
+        assert run(ends, PHASE) == ["  Windows: windows phase"]
+
+    def test_an_end_without_its_words_is_too_early(self, ends: list[socket.socket]) -> None:
+        with pytest.raises(Unavailable, match=f"stopped before the end of windows: {OFF}"):
+            run(ends, b"\n")
