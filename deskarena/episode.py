@@ -77,6 +77,20 @@ class Episode:
             EpisodeLost: it was lost for good.
         """
         seen = self._now()
+        self._answer(seen, answer)
+        while True:
+            found = self._look(seen.index, seen.attempt, again=False)
+            if found is None and not self._acting:
+                return None
+            if found is not None and found.attempt != seen.attempt:
+                self.lost = True
+                raise AttemptLost("the desktop was lost and another was prepared: reset with the same task")
+            if found is not None and found.index == seen.index:
+                self._answer(seen, answer)  # The service was broken off and has forgotten it.
+            elif found is not None:
+                return found
+
+    def _answer(self, seen: Seen, answer: Mapping[str, Any]) -> None:
         try:
             self._line.post("/agent/actions", {**answer, "index": seen.index, "attempt": seen.attempt}, repeat=True)
         except ServiceError as error:
@@ -85,15 +99,6 @@ class Episode:
                 self._check(found)
                 self._check_held(found)
             raise
-        while True:
-            found = self._look(seen.index, seen.attempt, again=False)
-            if found is None and not self._acting:
-                return None
-            if found is not None and found.attempt != seen.attempt:
-                self.lost = True
-                raise AttemptLost("the desktop was lost and another was prepared: reset with the same task")
-            if found is not None:
-                return found
 
     def finish(self) -> dict[str, Any]:
         """Ends the agent's part if it goes on, and waits for the verdict.

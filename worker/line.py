@@ -53,7 +53,7 @@ class RedisLine:
         with self._lock:
             if not self._closed.is_set():
                 self._shown = observation.index, head, picture.data if picture else b"", observation.a11y_tree or ""
-                self._put()
+                self._put(again=False)
 
     def take(self, seconds: float) -> Mapping[str, Any] | None:
         """See the port."""
@@ -86,19 +86,19 @@ class RedisLine:
                 self._shown = None
                 events.forget_seen(self._attempt_id)
 
-    def _put(self) -> None:
+    def _put(self, *, again: bool) -> None:
         if self._shown is not None:
-            put = events.put_seen(self._attempt_id, *self._shown)
+            put = events.put_seen(self._attempt_id, *self._shown, again=again)
             self._renew_at = time.monotonic() + (RENEW_SECONDS if put else 0.0)
 
     def _renew(self) -> None:
         """Keeps the observation there while somebody thinks about it, and brings it back if the broker forgot it."""
-        if time.monotonic() < self._renew_at:
+        if time.monotonic() < self._renew_at or self._shown is None:
             return
-        if events.keep_seen(self._attempt_id):
+        if events.keep_seen(self._attempt_id, self._shown[0]):
             self._renew_at = time.monotonic() + RENEW_SECONDS
         else:
-            self._put()
+            self._put(again=True)
 
     def _fetch(self, seconds: float) -> bool:
         """Takes over what has come. False while the broker is away."""

@@ -23,6 +23,9 @@ async def newer(
 ) -> Seen | None:
     """The newest observation if it is a later one than step `after` of `attempt`; None = there is none yet.
 
+    That of step `after` itself if its answer was forgotten: the worker offers it again to a broker that lost all it
+    held, and waits.
+
     Args:
         found: the episode as it stands.
         after: -1 = none is known.
@@ -33,7 +36,10 @@ async def newer(
     if found.attempt_id is None or not found.running:
         return None  # What a dead worker has shown may still lie in the broker.
     index = await events.latest_index(found.attempt_id)
-    if index is None or (index <= after and attempt in {None, found.attempt}):
+    if index is None:
+        return None
+    known = index <= after and attempt in {None, found.attempt}
+    if known and not (index == after and await events.is_forgotten(found.attempt_id, index)):
         return None
     return await events.latest_seen(found.attempt_id, tree=tree, picture=picture)
 
@@ -42,6 +48,8 @@ async def next_observation(
     look: Look, after: int, attempt: int | None, seconds: float, *, ask: Look | None = None, **parts: bool
 ) -> tuple[Pass, Seen | None]:
     """Waits for an observation later than `after`, for the end of the agent's part, or for the desktop's loss.
+
+    Where the answer to `after` was forgotten that one is given again: see `newer`.
 
     Args:
         look: reads the episode from Postgres.

@@ -73,6 +73,11 @@ redis.call('PEXPIRE', KEYS[2], ARGV[5])
 return 0
 """
 
+_KEEP = """
+if redis.call('HGET', KEYS[1], 'index') ~= ARGV[1] then return 0 end
+return redis.call('PEXPIRE', KEYS[1], ARGV[2])
+"""
+
 
 def _key(attempt_id: UUID, part: str) -> str:
     return f"deskarena:line:{attempt_id}:{part}"
@@ -88,9 +93,22 @@ def has_broker() -> bool:
     return bool(broker.current().url)
 
 
-def put_seen(attempt_id: UUID, index: int, head: Mapping[str, Any], picture: bytes, tree: str) -> bool:
-    """Makes this the newest observation and tells who waits. False while the broker is away."""
+def put_seen(  # noqa: PLR0913 - the parts of one record
+    attempt_id: UUID, index: int, head: Mapping[str, Any], picture: bytes, tree: str, *, again: bool = False
+) -> bool:
+    """Makes this the newest observation and tells who waits. False while the broker is away.
+
+    Args:
+        attempt_id: whose it is.
+        index: its step.
+        head: see `Seen`.
+        picture: of the screen.
+        tree: of accessibility.
+        again: it was there before and is gone: so may be the answer that was given to it.
+    """
     fields: dict[str, Any] = {"index": index, "head": json.dumps(dict(head)), "picture": picture, "tree": tree}
+    if again:
+        fields["again"] = 1
 
     def work(client: Any) -> bool:
         key = _key(attempt_id, "seen")
@@ -105,10 +123,15 @@ def put_seen(attempt_id: UUID, index: int, head: Mapping[str, Any], picture: byt
     return broker.current().call(work, default=False)
 
 
-def keep_seen(attempt_id: UUID) -> bool:
-    """Lets the newest observation live on. False if it is gone or the broker is away."""
-    life = int(SEEN_SECONDS * 1000)
-    return broker.current().call(lambda client: bool(client.pexpire(_key(attempt_id, "seen"), life)), default=False)
+def keep_seen(attempt_id: UUID, index: int) -> bool:
+    """Lets the observation of step `index` live on. False if it is gone, an older one is back, or the broker is away.
+
+    A broker that keeps its data on disk may begin anew with what was there a moment before it ended.
+    """
+    args = [str(index), int(SEEN_SECONDS * 1000)]
+    return broker.current().call(
+        lambda client: bool(client.eval(_KEEP, 1, _key(attempt_id, "seen"), *args)), default=False
+    )
 
 
 def forget_seen(attempt_id: UUID) -> None:
@@ -197,6 +220,21 @@ async def latest_index(attempt_id: UUID) -> int | None:
     """Its number alone."""
     values = await _fields(attempt_id, "index")
     return None if values is None or values[0] is None else int(values[0])
+
+
+async def is_forgotten(attempt_id: UUID, index: int) -> bool:
+    """Whether the newest observation is that of step `index`, offered again, and no answer to it is known.
+
+    So it is after a broker has lost all it held: whoever answered before has to answer again.
+    """
+    values = await _fields(attempt_id, "index", "again")
+    if values is None or values != [str(index).encode(), b"1"]:
+        return False
+    client = watch.broker_client()
+    try:
+        return not await client.hexists(_key(attempt_id, "once"), str(index))
+    except (redis.RedisError, OSError):
+        return False
 
 
 async def _fields(attempt_id: UUID, *names: str) -> list[Any] | None:

@@ -2,10 +2,12 @@
 
 import io
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from uuid import UUID
 
 import pytest
+import redis
 from PIL import Image
 
 from backend.db.models import Run
@@ -16,6 +18,7 @@ from deskarena.desktop_env import DesktopEnv
 from deskarena.errors import AttemptLost, NotRunnable
 from tests.integration.outside.conftest import Service
 from tests.integration.worker.in_process import episodes
+from tests.waiting import until
 
 NOTE = {"id": "say-hello", "instruction": "Write hello into the note and save it.", "config": [], "evaluator": {}}
 FLY = {"id": "fly", "instruction": "Write hello into the note and save it.", "evaluator": {"func": "infeasible"}}
@@ -93,6 +96,20 @@ class TestDesktopEnv:
     def test_a_task_that_is_not_there(self, env: DesktopEnv) -> None:
         with pytest.raises(NotRunnable, match="import its files"):
             env.reset(task_config={"id": "nothing", "instruction": "Do nothing at all."})
+
+    def test_an_answer_that_the_broker_forgot_is_given_again(self, env: DesktopEnv, redis_url: str) -> None:
+        """A broker that ends between taking an answer and giving it to the worker is no reason to wait for ever."""
+        with redis.from_url(redis_url) as broker, ThreadPoolExecutor(1) as agent:
+            with pytest.MonkeyPatch.context() as away:
+                away.setattr("backend.services.events.next_said", lambda *_: None)
+                env.reset(task_config=NOTE)
+                stepping = agent.submit(env.step, keys("TYPING", text="hello"))
+                until(lambda: broker.keys("deskarena:line:*:said"), what="the answer is taken")
+                broker.delete(*broker.keys("deskarena:line:*"))
+            assert stepping.result(60.0)[2] is False
+        env.step(keys("HOTKEY", keys=["ctrl", "s"]))
+        env.step("DONE")
+        assert env.evaluate() == 1.0
 
     def test_a_lost_desktop_goes_on_in_the_same_episode(self, env: DesktopEnv, service: Service) -> None:
         env.reset(task_config=NOTE)

@@ -168,6 +168,43 @@ class TestBrokerAway:
             events.configure("")
             server.stop()
 
+    def test_a_forgotten_answer_is_asked_for_again(self, tmp_path: Path) -> None:
+        """An agent that was told that its answer is taken waits for the next step; the worker for that answer."""
+        server = start_broker(tmp_path / "broker")
+        events.configure(server.url)
+        found = under_way(uuid7())
+        newer: Callable[[], Any] = lambda: asked(lines.newer(found, 2, 1))  # noqa: E731
+        try:
+            line = RedisLine(found.attempt_id or uuid7(), patience=30.0)
+            line.show(SEEN, {})
+            assert newer() is None
+            assert given(found, 2)
+            server.stop()
+            assert line.take(0.0) is None
+            server = start_broker(tmp_path / "broker", port=urlsplit(server.url).port)
+            until(lambda: line.take(0.3) is not None or newer() is not None, what="it is offered again")
+            assert newer().index == 2
+            assert asked(lines.newer(found, 3, 1)) is None
+            assert given(found, 2)
+            assert newer() is None
+            assert line.take(10.0) == {"index": 2}
+            line.show(SEEN.model_copy(update={"index": 3}), {})
+            assert asked(lines.newer(found, 3, 1)) is None
+        finally:
+            events.configure("")
+            server.stop()
+
+    def test_an_older_observation_that_came_back_is_replaced(
+        self, attempt: UUID, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A broker that keeps its data on disk begins anew with that of a moment ago."""
+        monkeypatch.setattr("worker.line.RENEW_SECONDS", 0.0)
+        line = RedisLine(attempt)
+        line.show(SEEN, {})
+        RedisLine(attempt).show(SEEN.model_copy(update={"index": 1}), {})
+        assert line.take(0.0) is None
+        assert asked(events.latest_index(attempt)) == 2
+
 
 class TestGive:
     def test_only_the_step_that_waits_is_answered(self, attempt: UUID) -> None:
