@@ -47,6 +47,7 @@ LOCAL = Work(
     agents=("oracle", "oracle", "oracle", "noop"),
     best="oracle",
     more={"screen": {"width": 1280, "height": 800}},
+    outside="editor/bold_deadline",
 )
 WELL_SECONDS = 150.0
 END_SECONDS = 420.0

@@ -14,6 +14,7 @@ from sqlalchemy import text
 
 from backend.domain.errors import Unavailable
 from tests.chaos.invariants import Expected
+from tests.chaos.outside import AGENT, BUDGET, Outside
 from tests.chaos.stack import ChaosStack
 
 SECONDS = 240.0
@@ -53,6 +54,7 @@ class Work:
         agents: to draw from; one may be there several times.
         best: the agent that solves every task.
         more: further fields of each run.
+        outside: a task that cannot be done, for a program from outside; empty = there is none.
     """
 
     benchmark: str
@@ -61,6 +63,7 @@ class Work:
     best: str
     provider: str = "local"
     more: Mapping[str, Any] = field(default_factory=dict)
+    outside: str = ""
 
 
 class Load:
@@ -75,6 +78,8 @@ class Load:
         self._ended = Event()
         self._lock = Lock()
         self._thread: Thread | None = None
+        self.program = Outside(stack, work.outside, self.submit) if work.outside else None
+        """Who acts in one episode at a time from outside."""
         self.wanted = 0
         self.runs: dict[UUID, int] = {}
         """What was acknowledged: episodes by run."""
@@ -84,8 +89,15 @@ class Load:
         with self._lock:
             self._number += 1
             key = f"chaos-{self._number}"
-        body = {"benchmark": self.work.benchmark, "agent": agent, "tasks": list(tasks), "provider": self.work.provider}
+        body: dict[str, Any] = {
+            "benchmark": self.work.benchmark,
+            "agent": agent,
+            "tasks": list(tasks),
+            "provider": self.work.provider,
+        }
         body |= self.work.more
+        if agent == AGENT:
+            body["budget"] = {**body.get("budget", {}), **BUDGET}
         headers = {"Idempotency-Key": key}
         run = UUID(insist(lambda: self._api.post("/api/v1/runs", json=body, headers=headers), SECONDS).json()["id"])
         self.runs[run] = len(tasks)
@@ -97,12 +109,16 @@ class Load:
         if self._thread is None:
             self._thread = Thread(target=self._run, name="load", daemon=True)
             self._thread.start()
+            if self.program is not None:
+                self.program.start()
 
     def stop(self) -> None:
         """No further runs."""
         self._ended.set()
         if self._thread is not None:
             self._thread.join(SECONDS)
+        if self.program is not None:
+            self.program.stop()
         self._api.close()
 
     def _run(self) -> None:
@@ -137,9 +153,11 @@ def expected_scores(stack: ChaosStack, load: Load) -> Expected:
     """
     for agent in sorted(set(load.work.agents)):
         load.submit(agent, load.work.tasks)
+    if load.program is not None:
+        load.program.one()
     found: dict[tuple[str, str], float] = {}
     for row in _ended(stack):
-        if row["score"] is None or (row["agent"] == load.work.best and row["score"] < 1):
+        if row["score"] is None or (row["agent"] in {load.work.best, AGENT} and row["score"] < 1):
             what = f"{row['agent']} at {row['task']}: {row['outcome']} {row['score']} {row['failure_message']}"
             raise RuntimeError(f"without any fault, {what}")
         found[row["agent"], row["task"]] = row["score"]

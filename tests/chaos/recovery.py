@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from tests.chaos.facts import AttemptFact, Facts
+from tests.chaos.outside import AGENT
 
 LIMIT = 15.0
 """Seconds, at the default heartbeat and lease."""
@@ -37,15 +38,20 @@ class Uptake:
 def uptakes(facts: Facts, blows: Sequence[tuple[UUID, float, bool]]) -> list[Uptake]:
     """Every episode that was under way on a worker when it was taken away, and lost its attempt by that.
 
+    Not those of a program from outside: they wait for it, however long it takes to ask again.
+
     Args:
         facts: at the end.
         blows: worker, moment (seconds since 1970), and whether nothing else was broken.
     """
     made, found = facts.attempts_of(), []
+    own = {episode.id for episode in facts.episodes if episode.agent != AGENT}
     for worker, at, alone in blows:
         moment = datetime.fromtimestamp(at, UTC)
         for attempt in facts.attempts:
-            if attempt.worker_id == worker and _was_live(attempt, moment) and attempt.state == "lost":
+            if attempt.episode_id not in own or attempt.state != "lost":
+                continue
+            if attempt.worker_id == worker and _was_live(attempt, moment):
                 following = [each for each in made[attempt.episode_id] if each.number == attempt.number + 1]
                 found.append(_uptake(facts, attempt, following, moment, alone=alone))
     return found

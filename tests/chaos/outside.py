@@ -1,0 +1,95 @@
+"""A program from outside: it acts in one episode after the other over the REST API, as its users' agents do."""
+
+import logging
+import time
+from collections.abc import Callable
+from threading import Event, Thread
+from typing import TypeVar
+from uuid import UUID
+
+from deskarena.client import Client
+from deskarena.episode import Episode
+from deskarena.errors import AttemptLost, EpisodeLost, NotRunnable, ServiceError
+from tests.chaos.stack import ChaosStack
+
+AGENT = "remote"
+LOOKS = 3
+"""Steps in which it only looks."""
+BUDGET = {"max_seconds": 240}
+"""Below the time that a campaign gives its last episodes: who waits in vain is seen, as a score that is none."""
+SECONDS = 240.0
+Submit = Callable[[str, list[str]], UUID]
+T = TypeVar("T")
+logger = logging.getLogger(__name__)
+
+
+class Outside:
+    """Says of a task that cannot be done that it cannot, after some looks: an episode that ended by time scores 0."""
+
+    def __init__(self, stack: ChaosStack, task: str, submit: Submit) -> None:
+        """Starts nothing yet. Args: submit: makes a run of an agent with tasks."""
+        self._client = Client(stack.url, "")
+        self._task, self._submit = task, submit
+        self._ended = Event()
+        self._thread = Thread(target=self._run, name="outside", daemon=True)
+
+    def start(self) -> None:
+        """From now on, until `stop`."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ends it; the episode that it acts in goes on to its end."""
+        self._ended.set()
+        if self._thread.ident is not None:
+            self._thread.join(SECONDS * 2)
+        self._client.close()
+
+    def _run(self) -> None:
+        while not self._ended.wait(0.5):
+            try:
+                self.one()
+            except (EpisodeLost, NotRunnable, ServiceError, TimeoutError):
+                logger.exception("a program from outside ended before its episode")
+
+    def one(self) -> None:
+        """One episode, to the end of the program's part.
+
+        Raises:
+            EpisodeLost: it was lost, or cancelled.
+            NotRunnable: no desktop became free for it in all that time.
+            ServiceError: it was refused.
+            TimeoutError: nobody answered in all that time.
+        """
+        run = self._submit(AGENT, [self._task])
+        (made,) = _insist(lambda: self._client.get(f"/runs/{run}/episodes"))["items"]
+        episode = _insist(lambda: Episode(self._client, made["id"], self._task, patience=SECONDS))
+        try:
+            while not self._acted(episode):
+                pass  # Its desktop was lost: it asks for another one, and begins anew.
+        finally:
+            episode.close()
+
+    def _acted(self, episode: Episode) -> bool:
+        """Whether its part came to its end on one desktop."""
+        try:
+            _insist(episode.begin)
+            for _ in range(LOOKS):
+                if _insist(lambda: episode.act({"actions": [{"type": "WAIT"}]})) is None:
+                    return True
+            _insist(lambda: episode.act({"stop": "infeasible"}))
+        except AttemptLost:
+            return False
+        return True
+
+
+def _insist(call: Callable[[], T]) -> T:
+    """Asks until there is an answer: all of it may be asked twice."""
+    deadline = time.monotonic() + SECONDS
+    while True:
+        try:
+            return call()
+        except ServiceError as error:
+            if error.status not in {0, 503}:
+                raise
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"the API did not answer in {SECONDS:g} s") from error
