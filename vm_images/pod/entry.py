@@ -10,6 +10,7 @@ library only. Variables:
 | `DESKARENA_POD_FORWARD` | address on which guest APIs are reached, default `0.0.0.0` |
 | `DESKARENA_POD_FENCE` | lowest number of a lease under which the slot may be used, default 0 |
 | `DESKARENA_POD_OVERLAY_BYTES` | what one machine may write to its disk, default 0: no limit |
+| `DESKARENA_POD_ALONE_SECONDS` | it ends when no worker came for so long, default 0: never |
 | `DESKARENA_POD_IMAGES`, `_TEMPLATES`, `_OVERLAYS` | the volumes, default `/images`, `/templates`, `/overlays` |
 """
 
@@ -95,6 +96,7 @@ def supervisor() -> list[str]:
         str(volume("TEMPLATES", writable=True)),
     ]
     numbers = ["--fence", number("FENCE"), "--overlay-bytes", number("OVERLAY_BYTES")]
+    numbers += ["--alone-seconds", number("ALONE_SECONDS")]
     return [*words, "--listen", listen, "--forward", forward, "--overlays", overlays, *volumes, *numbers]
 
 

@@ -187,6 +187,8 @@ def _container(plan: PodPlan, room: Room, fence: int, *, kvm: bool) -> Object:
             {"name": "DESKARENA_SUPERVISOR_TOKEN_FILE", "value": f"{_TOKEN_FOLDER}/{TOKEN}"},
             {"name": "DESKARENA_POD_FENCE", "value": str(fence)},
             {"name": "DESKARENA_POD_OVERLAY_BYTES", "value": str(bytes_of(plan.overlays))},
+            # Any worker removes it before that; this is for when there is none any more.
+            {"name": "DESKARENA_POD_ALONE_SECONDS", "value": str(round(plan.idle * 2) + 60)},
         ],
         "ports": [{"name": "supervisor", "containerPort": PORT}],
         "resources": _resources(plan, room, kvm=kvm),

@@ -4,6 +4,7 @@ It never waits for a visitor, so nobody who only holds a line open keeps the mac
 """
 
 import contextlib
+import math
 import selectors
 import socket
 import time
@@ -60,16 +61,18 @@ class Door:
         """All to wait for."""
         return [self._listener, *self._visitors]
 
-    def wait(self) -> socket.socket:
-        """Waits for somebody who may come in."""
-        while True:
+    def wait(self, seconds: float = math.inf) -> socket.socket | None:
+        """Waits for somebody who may come in; None = nobody did in all that time."""
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
             with selectors.DefaultSelector() as selector:
                 for each in self.sockets():
                     selector.register(each, selectors.EVENT_READ)
-                ready = [key.fileobj for key, _ in selector.select(SECONDS)]
+                ready = [key.fileobj for key, _ in selector.select(min(SECONDS, left))]
             entered = self.turn(ready)
             if entered is not None:
                 return entered
+        return None
 
     def turn(self, ready: Collection[object]) -> socket.socket | None:
         """Hears whoever has something to say; the line of one who may come in now. Nobody else may from then on."""

@@ -27,6 +27,7 @@ All from `images` on are about the volumes of a pod; a supervisor without them r
 
 import argparse
 import contextlib
+import math
 import os
 import selectors
 import signal
@@ -260,14 +261,18 @@ def _supervise(
 
 
 def _listen(address: str, options: argparse.Namespace) -> None:
-    """One worker after another, over TCP; see `door`."""
+    """One worker after another, over TCP; see `door`. Returns once none has come for too long."""
     host, _, port = address.rpartition(":")
-    token, waiting = os.environ.pop(TOKEN), None
+    token = os.environ.pop(TOKEN)
     with socket.create_server((host, int(port))) as server:
         door = Door(server, token, options.fence)
-        while True:
-            with waiting or door.wait() as connection:
+        alone = options.alone_seconds or math.inf
+        waiting = door.wait(alone)
+        while waiting is not None:
+            with waiting as connection:
                 waiting = _supervise(connection, options, door)
+            waiting = waiting or door.wait(alone)
+    print(f"no worker came for {alone:g} s: nobody needs this pod", flush=True)
 
 
 def main() -> None:
@@ -281,6 +286,9 @@ def main() -> None:
     parser.add_argument("--images", default="", help="a pod's volume of images")
     parser.add_argument("--templates", default="", help="its volume of templates")
     parser.add_argument("--fence", type=int, default=0, help="lowest number of a lease under which it may be used")
+    parser.add_argument(
+        "--alone-seconds", type=int, default=0, help="it ends when no worker came for so long; 0: never"
+    )
     options = parser.parse_args()
     kernel.adopt_orphans()
     # As a container's first process it would otherwise not be ended by these.

@@ -90,7 +90,8 @@ class TestPods:
                 continue
             for each in containers(spec):
                 assert {"startupProbe", "livenessProbe"} <= set(each), found["metadata"]["name"]
-                assert not each.get("ports") or "readinessProbe" in each, found["metadata"]["name"]
+                waited_for = each.get("ports") or found["spec"].get("strategy", {}).get("type") == "RollingUpdate"
+                assert not waited_for or "readinessProbe" in each, found["metadata"]["name"]
 
     @EACH
     def test_a_liveness_probe_never_asks_for_the_database(self, overlay: str) -> None:

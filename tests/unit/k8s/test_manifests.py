@@ -78,6 +78,7 @@ class TestPod:
                             {"name": "DESKARENA_SUPERVISOR_TOKEN_FILE", "value": "/run/secrets/deskarena/token"},
                             {"name": "DESKARENA_POD_FENCE", "value": "7"},
                             {"name": "DESKARENA_POD_OVERLAY_BYTES", "value": "8589934592"},
+                            {"name": "DESKARENA_POD_ALONE_SECONDS", "value": "1860"},
                         ],
                         "ports": [{"name": "supervisor", "containerPort": 7070}],
                         "resources": {

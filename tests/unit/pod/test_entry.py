@@ -179,6 +179,20 @@ class TestMain:
                 process.kill()
         assert list((pod.root / "run").iterdir()) == [], "nothing remains"
 
+    def test_ends_when_no_worker_comes_any_more(self, pod: Pod) -> None:
+        with pod.start(DESKARENA_POD_ALONE_SECONDS="2") as process:
+            try:
+                until(lambda: pod.health(process.pid) == "well", 20)
+                worker = RemoteSupervisor(("127.0.0.1", pod.port), SECRET, 0)
+                with pytest.raises(subprocess.TimeoutExpired):
+                    process.wait(3)
+                worker.close()
+                assert process.wait(20) == 0
+                assert process.stdout is not None
+                assert "no worker came for 2 s" in process.stdout.read()
+            finally:
+                process.kill()
+
     @pytest.mark.parametrize(
         ("changed", "told"),
         [
