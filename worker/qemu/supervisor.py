@@ -272,7 +272,7 @@ def _listen(address: str, options: argparse.Namespace) -> None:
             with waiting as connection:
                 waiting = _supervise(connection, options, door)
             waiting = waiting or door.wait(alone)
-    print(f"no worker came for {alone:g} s: nobody needs this pod", flush=True)
+    sys.stdout.write(f"no worker came for {alone:g} s: nobody needs this pod\n")
 
 
 def main() -> None:
