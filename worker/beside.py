@@ -77,6 +77,14 @@ class ContainerLine:
         """See the port."""
         return self._line.present()
 
+    def held_seconds(self) -> float:
+        """See the port."""
+        return self._line.held_seconds()
+
+    def unheard(self) -> str:
+        """See the port."""
+        return self._line.unheard()
+
     def close(self) -> None:
         """See the port. The container is gone when this returns."""
         self._line.close()

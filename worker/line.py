@@ -20,11 +20,14 @@ from uuid import UUID
 from backend.domain.errors import ClusterLost
 from backend.domain.trajectory import Observation
 from backend.services import events
+from worker.outages import API, BROKER, Outages
 
 logger = logging.getLogger(__name__)
 LOOK_SECONDS = 0.25
 """Waited for at once; below the time-out of one call of the broker."""
 RENEW_SECONDS = 10.0
+API_LOOK_SECONDS = 2.0
+"""Between two looks whether an API is there."""
 
 
 class RedisLine:
@@ -38,10 +41,11 @@ class RedisLine:
             patience: seconds that the broker may be away.
         """
         self._attempt_id = attempt_id
-        self._patience = patience
+        self._outages = Outages(patience)
+        self._look_at, self._api_there, self._api_known = 0.0, True, False
         self._lock = Lock()
         self._shown: tuple[int, Mapping[str, Any], bytes, str] | None = None
-        self._renew_at = 0.0
+        self._renew_at, self._forgotten = 0.0, False
         self._last = "0"
         self._waiting: deque[Mapping[str, Any]] = deque()
         self._closed = Event()
@@ -58,17 +62,15 @@ class RedisLine:
     def take(self, seconds: float) -> Mapping[str, Any] | None:
         """See the port."""
         with self._lock:
-            deadline, heard_at = time.monotonic() + seconds, time.monotonic()
+            deadline = time.monotonic() + seconds
             while not self._waiting:
                 if self._closed.is_set():
                     raise ClusterLost("the line was closed: the attempt is over")
                 left = max(0.0, deadline - time.monotonic())
                 self._renew()
-                if self._fetch(min(left, LOOK_SECONDS)):
-                    heard_at = time.monotonic()
-                elif time.monotonic() - heard_at > self._patience:
-                    raise ClusterLost("the broker is away: nobody outside can act on the desktop")
-                else:
+                there = self._fetch(min(left, LOOK_SECONDS))
+                self._note(there=there)
+                if not there:
                     self._closed.wait(min(left, LOOK_SECONDS))
                 if not self._waiting and left <= 0:
                     return None
@@ -77,6 +79,15 @@ class RedisLine:
     def present(self) -> bool:
         """See the port."""
         return events.heard(self._attempt_id)
+
+    def held_seconds(self) -> float:
+        """See the port."""
+        return self._outages.seconds()
+
+    def unheard(self) -> str:
+        """See the port."""
+        why = self._outages.unheard
+        return f"{why}, or was, and who acts from outside was not heard of since" if why else ""
 
     def close(self) -> None:
         """See the port."""
@@ -90,12 +101,14 @@ class RedisLine:
         if self._shown is not None:
             put = events.put_seen(self._attempt_id, *self._shown, again=again)
             self._renew_at = time.monotonic() + (RENEW_SECONDS if put else 0.0)
+            self._forgotten = self._forgotten and not put
 
     def _renew(self) -> None:
         """Keeps the observation there while somebody thinks about it, and brings it back if the broker forgot it."""
         if time.monotonic() < self._renew_at or self._shown is None:
             return
-        if events.keep_seen(self._attempt_id, self._shown[0]):
+        # After an outage it may be there, and an answer that was given to it may not.
+        if not self._forgotten and events.keep_seen(self._attempt_id, self._shown[0]):
             self._renew_at = time.monotonic() + RENEW_SECONDS
         else:
             self._put(again=True)
@@ -103,14 +116,29 @@ class RedisLine:
     def _fetch(self, seconds: float) -> bool:
         """Takes over what has come. False while the broker is away."""
         rows = events.next_said(self._attempt_id, self._last, seconds)
-        if rows is None:
-            self._renew_at = 0.0  # A broker that comes back may have forgotten all.
+        if rows is None:  # A broker that comes back may have forgotten all.
+            self._renew_at, self._forgotten = 0.0, True
+        elif rows:
+            self._outages.heard()
         for number, body in rows or ():
             self._last = number
             message = _read(body)
             if message is not None:
                 self._waiting.append(message)
         return rows is not None
+
+    def _note(self, *, there: bool) -> None:
+        """Notes what keeps who acts from acting. Raises ClusterLost: it lasts too long."""
+        if there and time.monotonic() >= self._look_at:
+            self._look_at = time.monotonic() + API_LOOK_SECONDS
+            self._api_there = events.api_there()
+            # One of an older release says nothing of itself.
+            self._api_known = self._api_known or self._api_there
+            if self._outages.unheard and self._api_there and self.present():
+                self._outages.heard()
+        away = API if self._api_known and not self._api_there else ""
+        if self._outages.note(away if there else BROKER) and there:
+            events.forget_heard(self._attempt_id)
 
 
 def _read(body: bytes) -> Mapping[str, Any] | None:

@@ -208,8 +208,7 @@ class _Attempt:
         plugin = registry.lookup(Kind.AGENT, config.agent)
         rules = Rules.of(config, self._task)
         models = self._tools.models(claim, self._hold)
-        held = models.held_seconds if models is not None else float
-        self._line = self._tools.line(claim)
+        line = self._line = self._tools.line(claim)
         context = AgentContext(
             instruction=self._task.instruction,
             screen=opened.desktop.screen,
@@ -228,13 +227,18 @@ class _Attempt:
         # Where a person is the agent, there is nobody to take over from.
         human = getattr(plugin, "human", False)
         control = None if human else self._tools.control(claim, opened.desktop.screen)
+        waits = [each.held_seconds for each in (models, line) if each is not None]
+
+        def held() -> float:
+            return sum(waited() for waited in waits)
+
         thinking = AgentThread(self._hold.check, held)
         agent = LateAgent(plugin, config.params)
         parts = Parts(
             agent, opened.desktop, self._space(plugin), self._book, _Monotonic(), thinking, held, control, watch
         )
         try:
-            return run_episode(parts, context, rules, self._progress)
+            ended_by = run_episode(parts, context, rules, self._progress)
         except GuestLost:
             self._keep_last(opened)
             raise
@@ -243,6 +247,10 @@ class _Attempt:
             if models is not None:
                 models.close()
             self._phases.add(self._progress.spent)
+        # Who acts from outside may have ended with the service: their time was over, but not by their doing.
+        if ended_by is EndedBy.TIME and line is not None and (why := line.unheard()):
+            raise ClusterLost(why)
+        return ended_by
 
     def _keep_last(self, opened: OpenDesktop) -> None:
         """Keeps what the machine of a lost guest shows, for example its system's last words on a blue screen."""

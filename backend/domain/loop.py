@@ -92,7 +92,8 @@ class Parts:
     """Everything the loop works with.
 
     Attributes:
-        held: seconds waited so far for a model's API because of its limits or failures: not the agent's time.
+        held: seconds waited so far for a model's API because of its limits or failures, or for a broken line to who
+            acts from outside: not the agent's time.
         control: by which a person can take over; None where nobody can.
         watch: looks at what is to be checked after each step; None where nothing is.
     """

@@ -27,12 +27,24 @@ class Line(Protocol):
         """The next message, oldest first; None if none came in time. Each is given once.
 
         Raises:
-            ClusterLost: the broker is gone for longer than a lease lives, or the line was closed.
+            ClusterLost: the broker is gone for longer than a lease lives, the API for much longer, or the line was
+                closed.
         """
         ...
 
     def present(self) -> bool:
         """Whether the other end has been heard of within the last 30 s."""
+        ...
+
+    def held_seconds(self) -> float:
+        """Seconds so far in which broker or API were away, so that nobody outside could act: not the agent's time."""
+        ...
+
+    def unheard(self) -> str:
+        """Why it is not the agent's doing that nobody answers; empty if it is.
+
+        The line was broken, and the other end, which may have ended with that, was not heard of since.
+        """
         ...
 
     def close(self) -> None:

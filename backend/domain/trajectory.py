@@ -278,7 +278,7 @@ class StepTiming(Frozen):
         record: what keeping the step before took beyond that settling.
         observe: until the observation was there.
         agent: until the agent had answered, without what a model's API made it wait.
-        held: waited for a model's API because of its limits or failures.
+        held: waited for a model's API because of its limits or failures, or for a broken line to who acts from outside.
         action: until the input was delivered.
         person: all that a person who had taken over needed, acting and settling included.
         check: looking at the parts of the task that are checked after each step, before its observation.

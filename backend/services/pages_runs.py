@@ -49,7 +49,7 @@ PHASES: Mapping[str, str] = {
     "setup": "the task's set-up",
     "observe": "observing",
     "agent": "agent thinking",
-    "held": "waiting for the model's API",
+    "held": "held up by a model's API or a broken line",
     "action": "actions",
     "person": "a person in control",
     "settle": "waiting for the screen to settle",

@@ -1,7 +1,8 @@
 """The web application: `app` for uvicorn, `create_app` for tests."""
 
+import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as package_version
 from typing import Any
@@ -13,7 +14,7 @@ from backend.config import Settings, get_settings
 from backend.db.session import SessionFactory
 from backend.domain.errors import Invalid
 from backend.domain.ports_kept import ArtifactStore
-from backend.services.events import close_listeners
+from backend.services import events
 from backend.web import errors
 from backend.web.addresses import KnownHosts, is_loopback
 from backend.web.api import routes as api
@@ -40,9 +41,19 @@ def own_version() -> str:
 
 @asynccontextmanager
 async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
-    """Ends what waiting streams have opened, so that a stop leaves nothing behind."""
+    """Says to workers that an API is there; ends what waiting streams have opened, so that a stop leaves nothing."""
+    telling = asyncio.create_task(_tell())
     yield
-    await close_listeners()
+    telling.cancel()
+    with suppress(asyncio.CancelledError):
+        await telling
+    await events.close_listeners()
+
+
+async def _tell() -> None:
+    while True:
+        await events.mark_api()
+        await asyncio.sleep(events.API_SECONDS / 4)
 
 
 def create_app(

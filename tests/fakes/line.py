@@ -15,6 +15,7 @@ class FakeLine:
     def __init__(self, *messages: Mapping[str, Any]) -> None:
         self.shown: list[tuple[Observation, Mapping[str, Any]]] = []
         self.here = False
+        self.held, self.why = 0.0, ""
         self.closed = False
         self._said: deque[Mapping[str, Any]] = deque(messages)
         self._changed = Condition()
@@ -42,6 +43,14 @@ class FakeLine:
     def present(self) -> bool:
         """See the port."""
         return self.here
+
+    def held_seconds(self) -> float:
+        """See the port."""
+        return self.held
+
+    def unheard(self) -> str:
+        """See the port."""
+        return self.why
 
     def close(self) -> None:
         """See the port."""

@@ -59,9 +59,9 @@ class Outside:
             AgentFailed: none came. The loop has ended the episode by its time before that.
             ClusterLost: the line is gone.
         """
-        left = self._context.max_seconds
-        while left > 0:
-            message = self.line.take(min(LOOK_SECONDS, left))
+        before, left = self.line.held_seconds(), self._context.max_seconds
+        while (more := left + self.line.held_seconds() - before) > 0:
+            message = self.line.take(min(LOOK_SECONDS, more))
             if message is None:
                 left -= LOOK_SECONDS
             elif message.get("index") == observation.index:

@@ -66,9 +66,9 @@ class Human:
         if self._held is not None:
             held, self._held = self._held, None
             return self._read(held, context)
-        left, waited = context.max_seconds, False
-        while left > 0:
-            message = context.line.take(min(LOOK_SECONDS, left) if waited else AT_ONCE)
+        before, left, waited = context.line.held_seconds(), context.max_seconds, False
+        while (more := left + context.line.held_seconds() - before) > 0:
+            message = context.line.take(min(LOOK_SECONDS, more) if waited else AT_ONCE)
             if message is not None:
                 return self._taken(message, context, waited=waited)
             left -= LOOK_SECONDS if waited else 0.0

@@ -15,8 +15,11 @@ from backend.services.events.hand import (
     take_hand,
 )
 from backend.services.events.line import (
+    API_SECONDS,
     Said,
     Seen,
+    api_there,
+    forget_heard,
     forget_seen,
     has_broker,
     heard,
@@ -24,6 +27,7 @@ from backend.services.events.line import (
     keep_seen,
     latest_index,
     latest_seen,
+    mark_api,
     mark_heard,
     next_said,
     put_seen,
@@ -42,16 +46,19 @@ from backend.services.events.watch import (
 )
 
 __all__ = [
+    "API_SECONDS",
     "Kind",
     "LiveFrame",
     "Said",
     "Seen",
+    "api_there",
     "append",
     "append_all",
     "broker_state",
     "close_listeners",
     "configure",
     "end_patience",
+    "forget_heard",
     "forget_seen",
     "give_hand",
     "hand_line",
@@ -66,6 +73,7 @@ __all__ = [
     "latest_index",
     "latest_seen",
     "list_after",
+    "mark_api",
     "mark_heard",
     "mark_hurry",
     "mark_watching",

@@ -9,7 +9,7 @@ import hashlib
 import json
 import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
@@ -23,6 +23,9 @@ SEEN_SECONDS = 60.0
 """How long an observation stays if the worker does not renew it."""
 SAID_SECONDS = 3600.0
 HEARD_SECONDS = 30.0
+API_SECONDS = 10.0
+"""How long an API that says nothing counts as there."""
+_API_KEY = "deskarena:api"
 _MOST_HEARD = 1000
 _heard_at: dict[UUID, float] = {}
 """When this process last marked an attempt's line."""
@@ -171,6 +174,24 @@ def _following(number: str) -> str:
 def heard(attempt_id: UUID) -> bool:
     """Whether the other end has been heard of within `HEARD_SECONDS`; False also while the broker is away."""
     return broker.current().call(lambda client: bool(client.exists(_key(attempt_id, "heard"))), default=False)
+
+
+def forget_heard(attempt_id: UUID) -> None:
+    """From now on only what is heard after this counts."""
+    broker.current().call(lambda client: client.delete(_key(attempt_id, "heard")), None)
+
+
+def api_there() -> bool:
+    """Whether an API has said within `API_SECONDS` that it is there; False also while the broker is away."""
+    return broker.current().call(lambda client: bool(client.exists(_API_KEY)), default=False)
+
+
+async def mark_api() -> None:
+    """Says that an API is there; nothing while the broker is away."""
+    client = watch.broker_client()
+    if client is not None:
+        with suppress(redis.RedisError, OSError):
+            await client.set(_API_KEY, b"1", px=int(API_SECONDS * 1000))
 
 
 async def mark_heard(attempt_id: UUID) -> None:

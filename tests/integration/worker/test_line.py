@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 import pytest
+import redis
 from uuid_utils.compat import uuid7
 
 from backend.cli.embedded.broker import start_broker
@@ -125,6 +126,36 @@ class TestBrokerAway:
         finally:
             events.configure("")
 
+    def test_so_it_is_for_who_asks_in_short_pieces(self) -> None:
+        with socket.socket() as found:
+            found.bind(("127.0.0.1", 0))
+            events.configure(f"redis://127.0.0.1:{found.getsockname()[1]}/0")
+        line = RedisLine(uuid7(), patience=1.5)
+        try:
+            with pytest.raises(ClusterLost, match="the broker is away"):
+                until(lambda: line.take(0.3) is not None)
+            assert line.held_seconds() >= 1.5
+            assert "not heard of since" in line.unheard()
+        finally:
+            events.configure("")
+
+    def test_an_answer_that_a_restored_broker_lacks_is_asked_for_again(
+        self, attempt: UUID, redis_url: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """It came back with the observation of a moment ago, from its disk or from a copy."""
+        monkeypatch.setattr("worker.line.RENEW_SECONDS", 600.0)
+        found = under_way(attempt)
+        line = RedisLine(attempt, patience=30.0)
+        line.show(SEEN, {})
+        with monkeypatch.context() as away:
+            away.setattr(events, "next_said", lambda *_: None)
+            assert given(found, 2)
+            assert line.take(0.0) is None
+        with redis.from_url(redis_url) as broker:
+            broker.delete(*(f"deskarena:line:{attempt}:{part}" for part in ("said", "once")))
+        assert line.take(0.0) is None
+        assert asked(lines.newer(found, 2, 1)).index == 2
+
     def test_the_observation_is_there_again_as_soon_as_the_broker_is(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -220,3 +251,47 @@ class TestGive:
             asked(lines.give(over, 2, 1, {"index": 2}))
         with pytest.raises(Conflict, match="no picture"):
             asked(lines.picture(over, 2))
+
+
+class TestApiAway:
+    """The broker is there; nobody could give an answer to it."""
+
+    @pytest.fixture(autouse=True)
+    def _often(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("worker.line.API_LOOK_SECONDS", 0.0)
+
+    @pytest.fixture
+    def broker(self, redis_url: str) -> Iterator[redis.Redis]:
+        with redis.from_url(redis_url) as found:
+            found.delete("deskarena:api")
+            yield found
+            found.delete("deskarena:api")
+
+    def test_an_outage_is_nobodys_time_until_its_program_is_heard_of(
+        self, attempt: UUID, broker: redis.Redis
+    ) -> None:
+        line = RedisLine(attempt)
+        asked(events.mark_api())
+        asked(events.mark_heard(attempt))
+        assert line.take(0.0) is None
+        assert (line.held_seconds(), line.unheard()) == (0.0, "")
+        broker.delete("deskarena:api")
+        assert line.take(0.5) is None
+        assert line.held_seconds() > 0.2
+        assert "the API is away" in line.unheard()
+        assert not line.present(), "what was heard before does not count"
+        asked(events.mark_api())
+        assert line.take(0.3) is None
+        assert line.unheard()
+        broker.set(f"deskarena:line:{attempt}:heard", b"1")
+        assert line.take(0.3) is None
+        assert line.unheard() == ""
+        held = line.held_seconds()
+        assert line.take(0.3) is None
+        assert line.held_seconds() == held
+
+    def test_one_of_an_older_release_says_nothing_of_itself(self, attempt: UUID, broker: redis.Redis) -> None:
+        assert not broker.exists("deskarena:api")
+        line = RedisLine(attempt)
+        assert line.take(0.5) is None
+        assert (line.held_seconds(), line.unheard()) == (0.0, "")

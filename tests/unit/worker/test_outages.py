@@ -1,0 +1,86 @@
+"""How long nobody outside could act, and whether they came back, by a clock of the test."""
+
+import pytest
+
+from backend.domain.errors import ClusterLost
+from worker.outages import API, API_PATIENCE, BROKER, Outages
+
+
+class Clock:
+    """In the place of `time`."""
+
+    now = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    made = Clock()
+    monkeypatch.setattr("worker.outages.time", made)
+    return made
+
+
+@pytest.fixture
+def outages(clock: Clock) -> Outages:  # noqa: ARG001 - it is read by it.
+    return Outages(10.0)
+
+
+def pass_by(outages: Outages, clock: Clock, why: str, seconds: int) -> None:
+    """Noted every second."""
+    for _ in range(seconds):
+        clock.now += 1.0
+        outages.note(why)
+
+
+class TestSeconds:
+    def test_all_outages_count(self, outages: Outages, clock: Clock) -> None:
+        pass_by(outages, clock, "", 3)
+        pass_by(outages, clock, BROKER, 4)
+        assert outages.seconds() == 3.0  # From the first that was noted.
+        pass_by(outages, clock, "", 5)
+        assert outages.seconds() == 4.0
+        pass_by(outages, clock, API, 3)
+        assert outages.seconds() == 6.0
+
+    def test_one_after_the_other_is_no_gap(self, outages: Outages, clock: Clock) -> None:
+        pass_by(outages, clock, BROKER, 4)
+        pass_by(outages, clock, API, 4)
+        pass_by(outages, clock, "", 1)
+        assert outages.seconds() == 8.0
+
+
+class TestNote:
+    def test_says_when_one_begins(self, outages: Outages) -> None:
+        assert [outages.note(why) for why in ("", BROKER, BROKER, API, "", API)] == [
+            False, True, False, False, False, True,
+        ]  # fmt: skip
+
+    def test_a_broker_is_waited_for_as_long_as_a_lease_lives(self, outages: Outages, clock: Clock) -> None:
+        pass_by(outages, clock, BROKER, 11)
+        with pytest.raises(ClusterLost, match="the broker is away"):
+            pass_by(outages, clock, BROKER, 1)
+
+    def test_an_api_is_waited_for_much_longer(self, outages: Outages, clock: Clock) -> None:
+        pass_by(outages, clock, API, int(API_PATIENCE) + 1)
+        with pytest.raises(ClusterLost, match="the API is away"):
+            pass_by(outages, clock, API, 1)
+
+    def test_who_did_not_look_knows_nothing(self, outages: Outages, clock: Clock) -> None:
+        pass_by(outages, clock, BROKER, 2)
+        clock.now += 60.0
+        outages.note(BROKER)
+        pass_by(outages, clock, BROKER, 10)
+
+
+class TestUnheard:
+    def test_until_somebody_is_heard_of(self, outages: Outages, clock: Clock) -> None:
+        assert outages.unheard == ""
+        pass_by(outages, clock, API, 2)
+        pass_by(outages, clock, "", 2)
+        assert outages.unheard == API
+        outages.heard()
+        assert outages.unheard == ""
+        pass_by(outages, clock, "", 2)
+        assert outages.unheard == ""
