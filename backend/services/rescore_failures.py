@@ -14,7 +14,7 @@ from backend.services import losses
 PAUSE = timedelta(seconds=15)
 """Until a request is tried again whose files could not be had."""
 PATIENCE = timedelta(hours=1)
-"""A request that is older fails where they cannot: others wait for it, a person or the end of a run."""
+"""For so long they are waited for; then the request fails: others wait for it, a person or the end of a run."""
 
 
 def fail(session: Session, rescore_id: UUID, message: str) -> None:
@@ -43,7 +43,9 @@ def put_off(session: Session, rescore_id: UUID, message: str) -> None:
     if row is None or row.state != RescoreState.WAITING:
         return
     now = workers.now(session)
-    if now - row.created_at > PATIENCE:
+    row.away_since = row.away_since or now
+    if now - row.away_since > PATIENCE:
+        row.away_since = None  # The next try, if there is one, waits as long.
         fail(session, rescore_id, message)
     else:
         row.available_at, row.message = now + PAUSE, message

@@ -61,8 +61,8 @@ class Door:
         """All to wait for."""
         return [self._listener, *self._visitors]
 
-    def wait(self, seconds: float = math.inf) -> socket.socket | None:
-        """Waits for somebody who may come in; None = nobody did in all that time."""
+    def wait(self, seconds: float = math.inf) -> socket.socket:
+        """Waits for somebody who may come in. Raises TimeoutError: nobody did in all that time."""
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0:
             with selectors.DefaultSelector() as selector:
@@ -72,7 +72,7 @@ class Door:
             entered = self.turn(ready)
             if entered is not None:
                 return entered
-        return None
+        raise TimeoutError
 
     def turn(self, ready: Collection[object]) -> socket.socket | None:
         """Hears whoever has something to say; the line of one who may come in now. Nobody else may from then on."""

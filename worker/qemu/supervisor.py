@@ -266,13 +266,15 @@ def _listen(address: str, options: argparse.Namespace) -> None:
     token = os.environ.pop(TOKEN)
     with socket.create_server((host, int(port))) as server:
         door = Door(server, token, options.fence)
-        alone = options.alone_seconds or math.inf
-        waiting = door.wait(alone)
-        while waiting is not None:
-            with waiting as connection:
+        alone, waiting = options.alone_seconds or math.inf, None
+        while True:
+            try:
+                connection = waiting or door.wait(alone)
+            except TimeoutError:
+                sys.stdout.write(f"no worker came for {alone:g} s: nobody needs this pod\n")
+                return
+            with connection:
                 waiting = _supervise(connection, options, door)
-            waiting = waiting or door.wait(alone)
-    sys.stdout.write(f"no worker came for {alone:g} s: nobody needs this pod\n")
 
 
 def main() -> None:

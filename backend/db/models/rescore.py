@@ -16,8 +16,9 @@ class Rescore(Base):
 
     `task_id` is the task that judges, perhaps of a newer task set; `before_id` the evaluation that was current when it
     was asked for, or the one that came to no verdict, and `after_id` the new one. Such a verdict is looked for up to so
-    many `tries`, from `available_at`; `anew`: if all fail the whole episode is repeated. `judge` is a
-    `backend.domain.judging.config.JudgeConfig` that is to look at the kept pictures; empty = what the evidence says.
+    many `tries`, from `available_at`; `away_since`: when its files could first not be had. `anew`: if all fail the
+    whole episode is repeated. `judge` is a `backend.domain.judging.config.JudgeConfig` that is to look at the kept
+    pictures; empty = what the evidence says.
     """
 
     __tablename__ = "rescore"
@@ -47,6 +48,7 @@ class Rescore(Base):
     tries: Mapped[int] = mapped_column(default=0, server_default=text("0"))
     anew: Mapped[bool] = mapped_column(default=False, server_default=text("false"))
     available_at: Mapped[Created]
+    away_since: Mapped[datetime | None]
     message: Mapped[str] = mapped_column(default="")
     created_at: Mapped[Created]
     ended_at: Mapped[datetime | None]

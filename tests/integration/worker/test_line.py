@@ -267,9 +267,7 @@ class TestApiAway:
             yield found
             found.delete("deskarena:api")
 
-    def test_an_outage_is_nobodys_time_until_its_program_is_heard_of(
-        self, attempt: UUID, broker: redis.Redis
-    ) -> None:
+    def test_an_outage_is_nobodys_time_until_its_program_is_heard_of(self, attempt: UUID, broker: redis.Redis) -> None:
         line = RedisLine(attempt)
         asked(events.mark_api())
         asked(events.mark_heard(attempt))

@@ -226,6 +226,13 @@ class TestFilesThatCannotBeHad:
     def test_in_the_end_it_fails_and_says_why(self, away: World, rescorer: Rescorer) -> None:
         with away.work() as session:
             session.execute(update(Rescore).values(created_at=func.now() - 2 * PATIENCE))
+        while rescorer.one():
+            pass
+        first, _ = away.do(rescore.listing)
+        assert first.rescore.state == "waiting", "that it has waited for its turn for long is no failure"
+        with away.work() as session:
+            long_ago = {"available_at": func.now(), "away_since": func.now() - 2 * PATIENCE}
+            session.execute(update(Rescore).where(Rescore.id == first.rescore.id).values(long_ago))
         assert rescorer.one()
         first, _ = away.do(rescore.listing)
         assert (first.rescore.state, first.rescore.message) == ("failed", "the store does not answer")
