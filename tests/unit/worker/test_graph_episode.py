@@ -13,8 +13,8 @@ from backend.domain.run import Budget
 from backend.domain.score import Evaluation
 from backend.domain.task import Task
 from backend.domain.trajectory import Action, ActionType, Decision
+from tests.factories.attempt import Attempt
 from tests.factories.omnibench import subtask, task_json
-from tests.unit.worker.test_runner import Attempt
 
 APPS = {"a": "mousepad", "b": "mousepad", "c": "calc", "d": "mousepad", "e": "calc"}
 EDGES = {"a": ["b", "c"], "b": ["d"], "c": ["d", "e"]}

@@ -1,6 +1,4 @@
 import dataclasses
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -14,28 +12,17 @@ from backend.domain.errors import (
     FailureClass,
     GuestLost,
     LeaseLost,
-    NotFound,
 )
 from backend.domain.health import DiskRoom
-from backend.domain.ports import OpenDesktop
 from backend.domain.run import Budget, ImageView
 from backend.domain.slots import SlotRef
 from backend.domain.task import EvaluatorSpec, MetricCall, SetupStep, Task
 from backend.domain.trajectory import Action, ActionType, Decision, Frame, StepRecord
 from backend.domain.way_out import WayOut
-from backend.services.claims import Claim
-from tests.factories.claims import claim_of, infeasible_task, note_task
+from tests.factories.attempt import Attempt
+from tests.factories.claims import infeasible_task, note_task
 from tests.factories.parts import part, task_of_parts
-from tests.fakes.book import MemoryBook
 from tests.fakes.desktop import FakeDesktop
-from tests.fakes.judge import InProcessJudge
-from tests.fakes.line import FakeLine
-from tests.fakes.provider import FakeProvider
-from tests.fakes.web import FakeWeb
-from tests.waiting import until
-from worker.hold import Hold, Ticket
-from worker.runner import run_attempt
-from worker.tools import Tools
 
 SOLUTION = ({"type": "hello"}, {"hotkey": ["ctrl", "s"]})
 
@@ -43,50 +30,6 @@ SOLUTION = ({"type": "hello"}, {"hotkey": ["ctrl", "s"]})
 @pytest.fixture(autouse=True, scope="module")
 def _plugins() -> None:
     registry.load()
-
-
-class QuietPump:
-    """Counts how often it was closed."""
-
-    def __init__(self) -> None:
-        self.closed = 0
-
-    def close(self) -> None:
-        self.closed += 1
-
-
-class Attempt:
-    """One call of run_attempt with fakes all around it."""
-
-    def __init__(self, task: Task, agent: str = "noop", **more: Any) -> None:
-        self.provider = FakeProvider()
-        self.book = MemoryBook()
-        self.judge = InProcessJudge()
-        self.pump = QuietPump()
-        self.claim = claim_of(task, agent, **more)
-        self.hold = Hold(Ticket(self.claim.lease_id, "fake"), 60.0)
-        self.on_perform: Callable[[Action], None] | None = None
-        self.line: FakeLine | None = None
-
-    def run(self) -> bool:
-        def fetch(sha256: str) -> bytes:
-            raise NotFound(f"no artifact {sha256}")
-
-        def pump(_claim: Claim, _opened: OpenDesktop, _step: Callable[[], int]) -> QuietPump:
-            self.desktop.on_perform = self.on_perform or self.desktop.on_perform
-            return self.pump
-
-        tools = Tools(self.provider, self.judge, fetch, pump, FakeWeb(), line=lambda _: self.line)
-        return run_attempt(self.claim, self.hold, self.book, tools)
-
-    @property
-    def desktop(self) -> FakeDesktop:
-        return self.provider.opened[0].fake
-
-    @property
-    def score(self) -> float | None:
-        assert self.book.evaluation is not None
-        return self.book.evaluation.score
 
 
 def with_assets(task: Task, assets: dict[str, str]) -> Attempt:
@@ -164,48 +107,6 @@ class TestScored:
         attempt.run()
         assert attempt.provider.opened[0].closed == 1
         assert attempt.pump.closed == 1
-
-
-class TestFromOutside:
-    """A program elsewhere, which does not answer."""
-
-    def attempt(self, line: FakeLine) -> Attempt:
-        attempt = Attempt(note_task(), "remote")
-        config = attempt.claim.config.model_copy(update={"budget": Budget(max_seconds=1)})
-        attempt.claim, attempt.line = dataclasses.replace(attempt.claim, config=config), line
-        return attempt
-
-    def test_its_time_is_over(self) -> None:
-        attempt = self.attempt(FakeLine())
-        attempt.run()
-        assert (attempt.book.ended_by, attempt.score) == (EndedBy.TIME, 0.0)
-
-    def test_its_time_is_over_and_it_may_have_ended_with_the_service(self) -> None:
-        line = FakeLine()
-        line.why = "the API was away"
-        attempt = self.attempt(line)
-        attempt.run()
-        assert attempt.book.moves[-1] == "lost"
-        assert attempt.book.message == "the API was away"
-
-    def test_an_outage_is_not_its_time(self) -> None:
-        class Broken(FakeLine):
-            """Its first wait for an answer is an outage that is longer than the agent's time."""
-
-            def take(self, seconds: float) -> Any:
-                super().take(0.5)
-                self.held += 2.0
-                return super().take(seconds)
-
-        attempt = self.attempt(line := Broken())
-        line.say({"index": 7})  # Of no step: passed over.
-        with ThreadPoolExecutor(1) as other:
-            running = other.submit(attempt.run)
-            line.wait_shown(1)
-            until(lambda: line.held > 3.0)
-            line.say({"index": 0, "stop": "done"})
-            running.result(30.0)
-        assert attempt.book.ended_by is EndedBy.DONE
 
 
 class TestLost:

@@ -6,8 +6,9 @@ import pytest
 from backend.domain import registry
 from backend.domain.errors import Cancelled, ClusterLost, DeskarenaError, LeaseLost
 from backend.domain.task import Task
+from tests.factories.attempt import Attempt
 from tests.factories.claims import note_task
-from tests.unit.worker.test_runner import SOLUTION, Attempt
+from tests.unit.worker.test_runner import SOLUTION
 from worker.evaluation.turns import LOOK_SECONDS
 
 

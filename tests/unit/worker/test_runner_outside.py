@@ -1,0 +1,62 @@
+"""Attempts of an agent that is elsewhere; the others are in test_runner.py."""
+
+import dataclasses
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from backend.domain import registry
+from backend.domain.episode import EndedBy
+from backend.domain.run import Budget
+from tests.factories.attempt import Attempt
+from tests.factories.claims import note_task
+from tests.fakes.line import FakeLine
+from tests.waiting import until
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _plugins() -> None:
+    registry.load()
+
+
+class TestFromOutside:
+    """A program elsewhere, which does not answer."""
+
+    def attempt(self, line: FakeLine) -> Attempt:
+        attempt = Attempt(note_task(), "remote")
+        config = attempt.claim.config.model_copy(update={"budget": Budget(max_seconds=1)})
+        attempt.claim, attempt.line = dataclasses.replace(attempt.claim, config=config), line
+        return attempt
+
+    def test_its_time_is_over(self) -> None:
+        attempt = self.attempt(FakeLine())
+        attempt.run()
+        assert (attempt.book.ended_by, attempt.score) == (EndedBy.TIME, 0.0)
+
+    def test_its_time_is_over_and_it_may_have_ended_with_the_service(self) -> None:
+        line = FakeLine()
+        line.why = "the API was away"
+        attempt = self.attempt(line)
+        attempt.run()
+        assert attempt.book.moves[-1] == "lost"
+        assert attempt.book.message == "the API was away"
+
+    def test_an_outage_is_not_its_time(self) -> None:
+        class Broken(FakeLine):
+            """Its first wait for an answer is an outage that is longer than the agent's time."""
+
+            def take(self, seconds: float) -> Any:
+                super().take(0.5)
+                self.held += 2.0
+                return super().take(seconds)
+
+        attempt = self.attempt(line := Broken())
+        line.say({"index": 7})  # Of no step: passed over.
+        with ThreadPoolExecutor(1) as other:
+            running = other.submit(attempt.run)
+            line.wait_shown(1)
+            until(lambda: line.held > 3.0)
+            line.say({"index": 0, "stop": "done"})
+            running.result(30.0)
+        assert attempt.book.ended_by is EndedBy.DONE
