@@ -7,7 +7,7 @@ import base64
 import datetime as dt
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from backend.domain.slots import SlotRef
@@ -29,6 +29,8 @@ _MIB = 2**20
 _OVERHEAD_MIB = 512
 """Of QEMU, its page tables and the supervisor, beside the guest's memory."""
 _RUN_SIZE = "64Mi"
+_LOOK_SIZE, _LOOK_MIB = "64Mi", 192
+"""Of a pod that only tells what images there are: each of its volumes, and memory beside its room's."""
 _GRACE_SECONDS = 5
 _HASH = 10
 
@@ -100,8 +102,9 @@ def pod(  # noqa: PLR0913 - what makes a pod
         secret: name of the Secret with its token, which is made once the pod is there.
         worker: who makes it.
         deadline: seconds since 1970, after which anybody of ours removes it.
-        kvm: False = it only tells what images there are, and needs no device.
+        kvm: False = it only tells what images there are: it needs no device, and no room for machines.
     """
+    shape = plan if kvm else replace(plan, templates=Volume("empty", _LOOK_SIZE), overlays=_LOOK_SIZE)
     return {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -118,7 +121,7 @@ def pod(  # noqa: PLR0913 - what makes a pod
                 ATTEMPTS: begins(slot),
             },
         },
-        "spec": _spec(plan, room, secret=secret, node=slot.node, fence=slot.fence, kvm=kvm),
+        "spec": _spec(shape, room, secret=secret, node=slot.node, fence=slot.fence, kvm=kvm),
     }
 
 
@@ -216,7 +219,8 @@ def _probe() -> Object:
 
 def _resources(plan: PodPlan, room: Room, *, kvm: bool) -> Object:
     # A machine may come to use all the memory it was given; beyond that only this pod is ended, and no neighbour.
-    memory = room.memory_mib + _OVERHEAD_MIB + (plan.templates.size // _MIB if plan.templates.kind == "memory" else 0)
+    memory = room.memory_mib + (_OVERHEAD_MIB if kvm else _LOOK_MIB)
+    memory += plan.templates.size // _MIB if plan.templates.kind == "memory" else 0
     disk = bytes_of(plan.overlays) + (plan.templates.size if plan.templates.kind == "empty" else 0)
     device = {plan.kvm: "1"} if plan.kvm and kvm else {}
     return {

@@ -136,9 +136,29 @@ class TestPod:
         assert "affinity" not in made(slot=SlotRef(0))["spec"]
 
     def test_without_kvm_it_asks_for_no_device(self) -> None:
-        for pod in (made(dataclasses.replace(PLAN, kvm="")), made(kvm=False)):
-            resources = pod["spec"]["containers"][0]["resources"]
-            assert set(resources["limits"]) == {"memory", "ephemeral-storage"}
+        resources = made(dataclasses.replace(PLAN, kvm=""))["spec"]["containers"][0]["resources"]
+        assert set(resources["limits"]) == {"memory", "ephemeral-storage"}
+
+    @pytest.mark.parametrize("templates", [Volume("empty", "48Gi"), Volume("memory", "4Gi"), Volume("claim", "t")])
+    def test_one_that_only_tells_what_images_there_are_is_small(self, templates: Volume) -> None:
+        plan = dataclasses.replace(PLAN, templates=templates)
+        found = manifests.pod(
+            plan, SLOT, Room(64, 0.05), secret="s-1", worker="host-1", deadline=1_800_000_000.0, kvm=False
+        )
+        container = found["spec"]["containers"][0]
+        assert container["resources"] == {
+            "requests": {"cpu": "50m", "memory": "256Mi", "ephemeral-storage": "128Mi"},
+            "limits": {"memory": "256Mi", "ephemeral-storage": "384Mi"},
+        }
+        assert container["env"][2] == {"name": "DESKARENA_POD_OVERLAY_BYTES", "value": "67108864"}
+        assert found["spec"]["volumes"] == [
+            {"name": "images", "persistentVolumeClaim": {"claimName": "machine-images", "readOnly": True}},
+            {"name": "templates", "emptyDir": {"sizeLimit": "64Mi"}},
+            {"name": "overlays", "emptyDir": {"sizeLimit": "64Mi"}},
+            {"name": "run", "emptyDir": {"medium": "Memory", "sizeLimit": "64Mi"}},
+            {"name": "token", "secret": {"secretName": "s-1", "defaultMode": 0o440}},
+        ]
+        assert found["metadata"]["annotations"]["deskarena.dev/key"] == manifests.spec_key(plan)
 
     def test_templates_in_memory_count_as_memory(self) -> None:
         pod = made(dataclasses.replace(PLAN, templates=Volume("memory", "4Gi")))
