@@ -140,11 +140,13 @@ class Settings(BaseSettings):
     )
     k8s_images: str = Field(
         default="claim:deskarena-images",
-        description="Volume of machine images: claim:NAME, or image:REFERENCE for an image volume.",
+        description="Volume of machine images: claim:NAME (with {node}: each node's own), clone:CLAIM:SIZE[:CLASS], or "
+        "image:REFERENCE for an image volume.",
     )
     k8s_templates: str = Field(
         default="empty:16Gi",
-        description="Volume of templates: empty:SIZE, memory:SIZE, ephemeral:SIZE[:CLASS] or claim:NAME.",
+        description="Volume of templates: empty:SIZE, memory:SIZE, ephemeral:SIZE[:CLASS] or claim:NAME (with {node}: "
+        "each node's own).",
     )
     k8s_overlays: str = Field(default="8Gi", description="Room for what a pod's machines write.")
     k8s_kvm_resource: str = Field(

@@ -166,25 +166,33 @@ class LightPod:
 
 @dataclasses.dataclass
 class LightPods:
-    """Starts pods with one volume of images; `started` in order."""
+    """Starts pods with one volume of images, or with those of the claims they name; `started` in order."""
 
     images: Path
     secrets: Secrets
     started: list[LightPod] = dataclasses.field(default_factory=list)
+    claims: dict[str, Path] = dataclasses.field(default_factory=dict)
 
     def start(self, pod: Json, address: str) -> LightPod:
         """See `tests.fakes.kubernetes.processes.Start`."""
-        made = LightPod(self.images, self.secrets, pod, address)
+        named = next(each for each in pod["spec"]["volumes"] if each["name"] == "images")
+        claim = named.get("persistentVolumeClaim", {}).get("claimName", "")
+        made = LightPod(self.claims.get(claim, self.images), self.secrets, pod, address)
         self.started.append(made)
         return made
+
+
+def write_light_image(images: Path, name: str = IMAGE) -> None:
+    """An image of such guests into a folder."""
+    size = {"width": SCREEN.width, "height": SCREEN.height}
+    write_small_image(images, name, screens=[size], memory_mib=128, cpus=1, guest_api="1.1")
 
 
 @contextmanager
 def light_pods(secrets: Secrets) -> Iterator[LightPods]:
     """Pods that are gone at the end. Args: secrets: gives the data of a Secret by namespace and name."""
     with tempfile.TemporaryDirectory(prefix="light-images-") as folder:
-        size = {"width": SCREEN.width, "height": SCREEN.height}
-        write_small_image(Path(folder), IMAGE, screens=[size], memory_mib=128, cpus=1, guest_api="1.1")
+        write_light_image(Path(folder))
         pods = LightPods(Path(folder), secrets)
         yield pods
         for pod in pods.started:

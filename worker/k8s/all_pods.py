@@ -1,12 +1,13 @@
 """The pods that an installation has in a cluster, whoever made them: what is wrong with them, which are left over."""
 
 import logging
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from worker.k8s import manifests
 from worker.k8s.cluster import PODS, Cluster, ClusterError, Conflict, Object
 from worker.k8s.manifests import DEADLINE, DESKTOP, FENCE, SLOT
+from worker.k8s.places import places
 from worker.k8s.plan import PodPlan
 from worker.k8s.pod_watch import PodWatch
 from worker.k8s.states import PATIENT
@@ -21,6 +22,15 @@ class AllPods:
         """Asks nothing yet. See `Pods`."""
         self._cluster, self._watch, self._plan, self._now = cluster, watch, plan, now
         self._unchanged: dict[str, tuple[str, float]] = {}
+
+    @property
+    def plan(self) -> PodPlan:
+        """Of all of them."""
+        return self._plan
+
+    def places(self) -> Sequence[str]:
+        """See `places`: where a pod that only tells what images there are may go. Raises ClusterError."""
+        return places(self._cluster, self._plan)
 
     def sweep(self, spared: Collection[str] = ()) -> list[str]:
         """Removes those of ours that nobody has renewed and whose deadline has passed. Returns their names.

@@ -7,12 +7,11 @@ Makes nothing: rights are asked for, and a pod is only checked by the API server
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 from backend.config import Settings, get_settings
 from backend.domain.errors import Invalid
-from backend.domain.slots import SlotRef
 from worker.k8s import manifests
 from worker.k8s.cluster import (
     CLAIMS,
@@ -30,7 +29,8 @@ from worker.k8s.cluster import (
 from worker.k8s.manifests import Room
 from worker.k8s.node_rules import EVERY
 from worker.k8s.official import configured, connect
-from worker.k8s.plan import PodPlan
+from worker.k8s.places import ready_nodes
+from worker.k8s.plan import PodPlan, Volume
 
 REVIEWS = Resource("selfsubjectaccessreviews", "authorization.k8s.io", namespaced=False)
 _NEEDED = (
@@ -107,7 +107,7 @@ def _may(cluster: Cluster, resource: Resource, verb: str) -> bool:
 
 
 def _pod_wrongs(plan: PodPlan, cluster: Cluster) -> Iterator[Found]:
-    body = manifests.pod(plan, SlotRef(-1), _SMALL, secret="none", worker="doctor", deadline=time.time())  # noqa: S106
+    body = manifests.trial(plan, _SMALL, -1, worker="doctor", now=time.time())
     try:
         cluster.create(PODS, body, dry_run=True)
     except Missing as error:
@@ -137,8 +137,9 @@ def _offers(status: dict[str, dict[str, str]], device: str) -> bool:
 
 
 def _claim_wrongs(plan: PodPlan, cluster: Cluster) -> Iterator[Found]:
-    names = [volume.what for volume in (plan.images, plan.templates) if volume.kind == "claim"]
-    for name in names:
+    named = [volume for volume in (plan.images, plan.templates) if volume.kind in {"claim", "clone"}]
+    nodes = ready_nodes(cluster, plan) if plan.by_node else []
+    for name in dict.fromkeys(name for volume in named for name in _claims(volume, nodes)):
         try:
             cluster.get(CLAIMS, name)
         except Missing:
@@ -146,6 +147,10 @@ def _claim_wrongs(plan: PodPlan, cluster: Cluster) -> Iterator[Found]:
             yield Found("missing", f"there is no claim {name} in {cluster.namespace}", install)
         except Refused:
             return  # Workers need no right to look at claims; what is wrong with them, pods tell.
+
+
+def _claims(volume: Volume, nodes: Sequence[str]) -> list[str]:
+    return [volume.claim(node) for node in nodes] if volume.by_node else [volume.what]
 
 
 def main() -> int:

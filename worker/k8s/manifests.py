@@ -125,6 +125,20 @@ def pod(  # noqa: PLR0913 - what makes a pod
     }
 
 
+def trial(plan: PodPlan, room: Room, index: int, *, worker: str, now: float) -> Object:
+    """A pod that the API server only checks, against rights, admission and quotas.
+
+    Args:
+        plan: of all pods.
+        room: what it asks for.
+        index: of a slot that there is not.
+        worker: who asks.
+        now: seconds since 1970.
+    """
+    slot = SlotRef(index, "node" if plan.by_node else "")
+    return pod(plan, slot, room, secret="none", worker=worker, deadline=now)  # noqa: S106 - a Secret's name.
+
+
 def begins(slot: SlotRef, before: int = 0) -> str:
     """Attempts in a pod, as it says them, once the first one under a lease begins there; nobody's lease begins none."""
     return str(before + (slot.fence > 0))
@@ -175,7 +189,7 @@ def _spec(plan: PodPlan, room: Room, *, secret: str, node: str, fence: int, kvm:
             "seccompProfile": {"type": "RuntimeDefault"},
         },
         "containers": [_container(plan, room, fence, kvm=kvm)],
-        "volumes": _volumes(plan, secret),
+        "volumes": _volumes(plan, secret, node),
         **({"affinity": _on(node)} if node else {}),
         **({"tolerations": [dict(each) for each in plan.tolerations]} if plan.tolerations else {}),
         **({"imagePullSecrets": [{"name": name} for name in plan.pull_secrets]} if plan.pull_secrets else {}),
@@ -234,31 +248,41 @@ def _resources(plan: PodPlan, room: Room, *, kvm: bool) -> Object:
     }
 
 
-def _volumes(plan: PodPlan, secret: str) -> list[Object]:
+def _volumes(plan: PodPlan, secret: str, node: str) -> list[Object]:
     return [
-        {"name": "images", **_source(plan.images, read_only=True)},
-        {"name": "templates", **_source(plan.templates, read_only=False)},
+        {"name": "images", **_source(plan.images, node, read_only=True)},
+        {"name": "templates", **_source(plan.templates, node, read_only=False)},
         {"name": "overlays", "emptyDir": {"sizeLimit": plan.overlays}},
         {"name": "run", "emptyDir": {"medium": "Memory", "sizeLimit": _RUN_SIZE}},
         {"name": TOKEN, "secret": {"secretName": secret, "defaultMode": 0o440}},
     ]
 
 
-def _source(volume: Volume, *, read_only: bool) -> Object:
+def _source(volume: Volume, node: str, *, read_only: bool) -> Object:
     if volume.kind == "claim":
-        claim: dict[str, Any] = {"claimName": volume.what}
+        claim: dict[str, Any] = {"claimName": volume.claim(node)}
         return {"persistentVolumeClaim": {**claim, "readOnly": True} if read_only else claim}
     if volume.kind == "image":
         return {"image": {"reference": volume.what, "pullPolicy": "IfNotPresent"}}
+    if volume.kind == "clone":
+        # Such a volume cannot be called read-only: the container's mount is.
+        origin = {"kind": "PersistentVolumeClaim", "name": volume.claim(node)}
+        return _made_with_the_pod(volume.room, volume.storage, dataSource=origin)
     if volume.kind == "ephemeral":
-        wanted = {
-            "accessModes": ["ReadWriteOnce"],
-            "resources": {"requests": {"storage": volume.what}},
-            **({"storageClassName": volume.storage} if volume.storage else {}),
-        }
-        return {"ephemeral": {"volumeClaimTemplate": {"spec": wanted}}}
+        return _made_with_the_pod(volume.what, volume.storage)
     medium = {"medium": "Memory"} if volume.kind == "memory" else {}
     return {"emptyDir": {**medium, "sizeLimit": volume.what}}
+
+
+def _made_with_the_pod(size: str, storage: str, **more: Object) -> Object:
+    """A claim that the cluster makes for the pod, and removes with it."""
+    wanted = {
+        "accessModes": ["ReadWriteOnce"],
+        "resources": {"requests": {"storage": size}},
+        **({"storageClassName": storage} if storage else {}),
+        **more,
+    }
+    return {"ephemeral": {"volumeClaimTemplate": {"spec": wanted}}}
 
 
 def _on(node: str) -> Object:

@@ -10,7 +10,12 @@ from backend.domain.errors import Invalid
 
 _SIZE = re.compile(r"[1-9][0-9]*(Mi|Gi|Ti)")
 _UNIT = {"Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
-_KINDS = {"images": ("claim", "image"), "templates": ("claim", "ephemeral", "empty", "memory")}
+_KINDS = {"images": ("claim", "clone", "image"), "templates": ("claim", "ephemeral", "empty", "memory")}
+NODE = "{node}"
+"""In a claim's name: the name of the node that the pod's slot is on, as it is. Both are subdomains of DNS-1123."""
+_LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_CLAIM = re.compile(rf"{_LABEL}(\.{_LABEL})*")
+_LONGEST = 253
 
 
 @dataclass(frozen=True)
@@ -18,20 +23,32 @@ class Volume:
     """Where a volume of a pod comes from.
 
     Attributes:
-        kind: `claim` (a PersistentVolumeClaim), `image` (an image volume), `ephemeral` (a claim that is made and
-            removed with the pod), `empty` (a folder on the node's disk), `memory`.
+        kind: `claim` (a PersistentVolumeClaim), `clone` (a copy of one, made and removed with the pod), `image` (an
+            image volume), `ephemeral` (a claim that is made and removed with the pod), `empty` (a folder on the node's
+            disk), `memory`.
         what: the claim's or image's name, or the size.
-        storage: class of an ephemeral volume; empty = the cluster's default.
+        storage: class of what is made with the pod; empty = the cluster's default.
+        room: size of a clone, which is no less than its claim's.
     """
 
     kind: str
     what: str
     storage: str = ""
+    room: str = ""
 
     @property
     def size(self) -> int:
-        """Bytes, where it is made for the pod; else 0."""
+        """Bytes, where it is made for the pod and holds nothing yet; else 0."""
         return bytes_of(self.what) if self.kind in {"ephemeral", "empty", "memory"} else 0
+
+    @property
+    def by_node(self) -> bool:
+        """Whether pods of each node have a claim of their own."""
+        return self.kind in {"claim", "clone"} and NODE in self.what
+
+    def claim(self, node: str) -> str:
+        """The claim's name for pods of a node; as the setting has it where none is meant."""
+        return self.what.replace(NODE, node) if node else self.what
 
 
 @dataclass(frozen=True)
@@ -49,6 +66,7 @@ class PodPlan:
         pull_secrets: names of Secrets for the registry.
         idle: seconds that a pod outlives whoever used it last.
         attempts: that a pod may have before another takes its place.
+        nodes: label selector of the nodes whose slots are used; empty = slots have no node.
     """
 
     owner: str
@@ -62,6 +80,17 @@ class PodPlan:
     pull_secrets: Sequence[str] = ()
     idle: float = 900.0
     attempts: int = 50
+    nodes: str = ""
+
+    @property
+    def by_node(self) -> bool:
+        """Whether a pod cannot be made without a node's name."""
+        return self.images.by_node or self.templates.by_node
+
+    @property
+    def makes_claims(self) -> bool:
+        """Whether the cluster makes a claim for each pod, which waits for it."""
+        return self.images.kind == "clone" or self.templates.kind == "ephemeral"
 
     @classmethod
     def of(cls, settings: Settings) -> "PodPlan":
@@ -70,37 +99,64 @@ class PodPlan:
             owner=settings.k8s_owner,
             image=settings.k8s_image,
             kvm=settings.k8s_kvm_resource,
-            images=volume(settings.k8s_images, "images"),
-            templates=volume(settings.k8s_templates, "templates"),
+            images=_placed(volume(settings.k8s_images, "images"), "images", settings.k8s_nodes),
+            templates=_placed(volume(settings.k8s_templates, "templates"), "templates", settings.k8s_nodes),
             overlays=_sized(settings.k8s_overlays, "DESKARENA_K8S_OVERLAYS"),
             labels=settings.k8s_labels,
             tolerations=settings.k8s_tolerations,
             pull_secrets=settings.k8s_pull_secrets,
             idle=settings.k8s_idle_seconds,
             attempts=settings.k8s_attempts,
+            nodes=settings.k8s_nodes,
         )
 
 
 def volume(text: str, which: str) -> Volume:
-    """A volume as a setting names it: `KIND:WHAT`, for an ephemeral one also `:CLASS`.
+    """A volume as a setting names it: `KIND:WHAT`, for an ephemeral one also `:CLASS`, for a clone `:SIZE[:CLASS]`.
 
     Args:
-        text: such as `claim:machine-images` or `ephemeral:32Gi:fast-local`.
+        text: such as `claim:machine-images`, `clone:machine-images:100Gi` or `ephemeral:32Gi:fast-local`.
         which: `images` or `templates`.
 
     Raises:
         Invalid: it is none.
     """
-    name, kinds = f"DESKARENA_K8S_{which.upper()}", _KINDS[which]
+    name, kinds = _setting(which), _KINDS[which]
     kind, _, what = text.partition(":")
-    storage = ""
+    storage = room = ""
+    if kind == "clone":
+        what, _, room = what.partition(":")
+        room, _, storage = room.partition(":")
     if kind == "ephemeral":
         what, _, storage = what.partition(":")
     if kind not in kinds or not what:
         raise Invalid(f"{text!r} is no volume: {', '.join(f'{each}:...' for each in kinds)}", path=name)
+    if kind in {"claim", "clone"}:
+        _named(what, name)
+    if kind == "clone":
+        _sized(room, name)
     if kind in {"ephemeral", "empty", "memory"}:
         _sized(what, name)
-    return Volume(kind, what, storage)
+    return Volume(kind, what, storage, room)
+
+
+def _setting(which: str) -> str:
+    return f"DESKARENA_K8S_{which.upper()}"
+
+
+def _placed(found: Volume, which: str, nodes: str) -> Volume:
+    """The same, where a claim of each node's own can be told by the slots. Raises Invalid."""
+    if found.by_node and not nodes:
+        name = _setting(which)
+        do = "set DESKARENA_K8S_NODES, or name one claim that all pods can use"
+        raise Invalid(f"{name}: {NODE} needs slots that have a node; {do}", path=name)
+    return found
+
+
+def _named(text: str, name: str) -> None:
+    tried = text.replace(NODE, "n")
+    if not _CLAIM.fullmatch(tried) or len(tried) > _LONGEST:
+        raise Invalid(f"{text!r} is no claim's name: lower case letters, digits, '-', '.' and {NODE}", path=name)
 
 
 def _sized(text: str, name: str) -> str:

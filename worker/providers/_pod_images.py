@@ -1,8 +1,9 @@
 """The machine images of a pod's volume, as its supervisor tells of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from pydantic import ValidationError
@@ -28,6 +29,36 @@ class PodImage:
     image: MachineImage | None
     built_in: str = ""
     reason: str = ""
+
+
+class KnownImages:
+    """Images as they were last read: of the volume that all pods have, or of each node's. Safe for threads."""
+
+    def __init__(self) -> None:
+        """Nothing is known."""
+        self._lock = Lock()
+        self._read: dict[str, tuple[PodImage, ...]] = {}
+
+    def note(self, node: str, images: tuple[PodImage, ...]) -> None:
+        """What a pod there has. Args: node: empty where all pods have the same."""
+        with self._lock:
+            self._read[node] = images
+
+    def keep(self, nodes: Collection[str]) -> None:
+        """Forgets what others had."""
+        with self._lock:
+            self._read = {node: images for node, images in self._read.items() if node in nodes}
+
+    def of(self, node: str = "") -> tuple[PodImage, ...]:
+        """What any pod has, by name; of one that several have, what that node's have, if it is whole."""
+        with self._lock:
+            read = sorted(self._read.items(), key=lambda each: (each[0] != node, each[0]))
+        found: dict[str, PodImage] = {}
+        for _, images in read:
+            for each in images:
+                if each.folder.name not in found or (found[each.folder.name].image is None and each.image is not None):
+                    found[each.folder.name] = each
+        return tuple(found[name] for name in sorted(found))
 
 
 def read_images(told: Sequence[Mapping[str, Any]]) -> tuple[PodImage, ...]:

@@ -106,11 +106,11 @@ class PodSlots:
                 # A lease may go on for hours, and an image be built anew meanwhile: no clone may begin on its new disk
                 # with what the old one had in memory.
                 held.images = read_images(held.supervisor.images())
-            self._scout.images = held.images or self._scout.images
+            self._scout.heard(pods.plan.images, held)
             if self.is_good(held, spec):
                 return held
         # Before the pod is given up: for an image that is nowhere, none of another image needs to go.
-        found = chosen(self._scout.known(), spec.image, self._settings.image)
+        found = chosen(self._scout.known(slot.node), spec.image, self._settings.image)
         if held is not None:
             self._let_go(slot, held)
         if found.image is None:
@@ -118,7 +118,7 @@ class PodSlots:
         room = Room(found.image.memory_mib, need_of(found.image).cores, kind_of(spec))
         held = self._reached(pods, slot, pods.take(slot, room))
         held.renewed_at = now
-        self._scout.images = held.images or self._scout.images
+        self._scout.heard(pods.plan.images, held, new=held.pod.made)
         return held
 
     def is_good(self, held: PodSlot, spec: DesktopSpec) -> bool:

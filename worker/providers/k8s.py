@@ -39,7 +39,6 @@ from worker.qemu.client import SupervisorError
 LOOK_SECONDS = 1.0
 SWEEP_SECONDS = 15.0
 _LISTED_SECONDS = 10.0
-_NO_SECRET = "none"  # noqa: S105 - a Secret's name.
 _NO_IMAGE_SET = "not set up: DESKARENA_K8S_IMAGE names the container image of the pods (docs/kubernetes.md)"
 _NO_CLUSTER = "no cluster is named: set KUBECONFIG, or run the worker in the cluster"
 logger = logging.getLogger(__name__)
@@ -132,9 +131,8 @@ class K8sProvider:
         plan, cluster = self._plan, self._cluster
         if plan is None or cluster is None:
             raise ClusterLost(STOPPED)
-        name = SlotRef(-secrets.randbelow(10**9) - 1)
-        body = manifests.pod(plan, name, ROOM, secret=_NO_SECRET, worker=_worker(), deadline=time.time())
-        cluster.create(PODS, body, dry_run=True)
+        index = -secrets.randbelow(10**9) - 1
+        cluster.create(PODS, manifests.trial(plan, ROOM, index, worker=_worker(), now=time.time()), dry_run=True)
 
     def away(self) -> str:
         """See `InCluster`."""

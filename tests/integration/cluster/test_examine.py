@@ -59,6 +59,23 @@ class TestExamine:
     def test_a_claim_that_is_missing(self, kubeconfig: Path) -> None:
         assert told(kubeconfig, k8s_images="claim:images").detail == f"there is no claim images in {NAMESPACE}"
 
+    def test_claims_of_nodes_and_of_clones_that_are_missing(self, fake: FakeCluster, kubeconfig: Path) -> None:
+        fake.add_node("n2", kvm=3)
+        fake.add_node("n3")
+        for name in ("images-n1", "templates"):
+            claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name}}
+            fake.create({**claim, "metadata": {"name": name, "namespace": NAMESPACE}})
+        nodes = {"k8s_nodes": "*", "k8s_images": "claim:images-{node}"}
+        assert told(kubeconfig, **nodes).detail == f"there is no claim images-n2 in {NAMESPACE}"
+        assert told(kubeconfig, **nodes, k8s_templates="claim:templates").state == "missing"
+        assert told(kubeconfig, k8s_images="clone:templates:1Gi").state == "ok"
+        assert told(kubeconfig, k8s_images="clone:golden:1Gi").detail == f"there is no claim golden in {NAMESPACE}"
+
+    def test_claims_of_nodes_where_slots_have_none(self, kubeconfig: Path) -> None:
+        found = told(kubeconfig, k8s_images="claim:images-{node}")
+        assert (found.state, found.install) == ("broken", "set DESKARENA_K8S_IMAGES rightly (docs/settings.md)")
+        assert "set DESKARENA_K8S_NODES" in found.detail
+
     def test_nobody_answers(self, fake: FakeCluster, kubeconfig: Path) -> None:
         kubeconfig.write_text(kubeconfig.read_text().replace(fake.address, "http://127.0.0.1:1"))
         assert told(kubeconfig).state == "broken"

@@ -194,6 +194,60 @@ class TestPod:
         wanted = {"reference": "registry.example/images:3", "pullPolicy": "IfNotPresent"}
         assert pod["spec"]["volumes"][0] == {"name": "images", "image": wanted}
 
+    def test_claims_of_the_slot_s_node(self) -> None:
+        plan = dataclasses.replace(
+            PLAN, images=Volume("claim", "images-{node}"), templates=Volume("claim", "{node}-templates")
+        )
+        assert made(plan, SlotRef(0, "ip-10-0-0-7.ec2.internal"))["spec"]["volumes"][:2] == [
+            {
+                "name": "images",
+                "persistentVolumeClaim": {"claimName": "images-ip-10-0-0-7.ec2.internal", "readOnly": True},
+            },
+            {"name": "templates", "persistentVolumeClaim": {"claimName": "ip-10-0-0-7.ec2.internal-templates"}},
+        ]
+
+    @pytest.mark.parametrize(
+        ("source", "origin", "storage"),
+        [
+            (Volume("clone", "golden", room="100Gi"), "golden", {}),
+            (Volume("clone", "golden-{node}", "fast", "100Gi"), "golden-node-1", {"storageClassName": "fast"}),
+        ],
+    )
+    def test_images_from_a_clone_of_its_own(self, source: Volume, origin: str, storage: dict[str, str]) -> None:
+        pod = made(dataclasses.replace(PLAN, images=source))
+        assert pod["spec"]["volumes"][0] == {
+            "name": "images",
+            "ephemeral": {
+                "volumeClaimTemplate": {
+                    "spec": {
+                        "accessModes": ["ReadWriteOnce"],
+                        "resources": {"requests": {"storage": "100Gi"}},
+                        **storage,
+                        "dataSource": {"kind": "PersistentVolumeClaim", "name": origin},
+                    }
+                }
+            },
+        }
+        assert pod["spec"]["containers"][0]["volumeMounts"][0] == {
+            "name": "images",
+            "mountPath": "/images",
+            "readOnly": True,
+        }
+        asked = made()["spec"]["containers"][0]["resources"]
+        assert pod["spec"]["containers"][0]["resources"] == asked, "a clone takes nothing of the node's disk"
+
+
+class TestTrial:
+    def test_is_a_whole_pod_of_no_slot(self) -> None:
+        found = manifests.trial(PLAN, ROOM, -7, worker="host-1", now=1_800_000_000.0)
+        assert found == made(slot=SlotRef(-7), secret="none")
+        assert "affinity" not in found["spec"]
+
+    def test_has_whole_names_where_claims_are_a_node_s(self) -> None:
+        plan = dataclasses.replace(PLAN, images=Volume("claim", "images-{node}"))
+        found = manifests.trial(plan, ROOM, -7, worker="host-1", now=1_800_000_000.0)
+        assert found["spec"]["volumes"][0]["persistentVolumeClaim"]["claimName"] == "images-node"
+
 
 class TestPodName:
     def test_is_the_slot_s_whoever_holds_it(self) -> None:
@@ -210,8 +264,14 @@ class TestSpecKey:
     def test_changes_with_what_the_pod_is_made_of_and_not_with_its_slot(self) -> None:
         key = manifests.spec_key(PLAN)
         assert made(slot=SlotRef(0, "x", "y", 1))["metadata"]["annotations"]["deskarena.dev/key"] == key
-        for changed in ({"image": "vm:2"}, {"overlays": "9Gi"}, {"kvm": "smarter-devices/kvm"}):
-            assert manifests.spec_key(dataclasses.replace(PLAN, **changed)) != key  # type: ignore[arg-type]
+        for changed in (
+            {"image": "vm:2"},
+            {"overlays": "9Gi"},
+            {"kvm": "smarter-devices/kvm"},
+            {"images": Volume("claim", "machine-images-{node}")},
+            {"images": Volume("clone", "machine-images", room="9Gi")},
+        ):
+            assert manifests.spec_key(dataclasses.replace(PLAN, **changed)) != key
 
 
 class TestSecret:
@@ -243,11 +303,26 @@ class TestVolume:
     def test_reads_settings(self) -> None:
         assert volume("ephemeral:32Gi:fast", "templates") == Volume("ephemeral", "32Gi", "fast")
         assert volume("image:registry.example/a:1", "images") == Volume("image", "registry.example/a:1")
+        assert volume("claim:images-{node}", "images") == Volume("claim", "images-{node}")
+        assert volume("clone:golden:100Gi", "images") == Volume("clone", "golden", "", "100Gi")
+        assert volume("clone:golden-{node}:1Ti:fast", "images") == Volume("clone", "golden-{node}", "fast", "1Ti")
         assert bytes_of("2Mi") == 2**21
 
     @pytest.mark.parametrize(
         ("text", "which"),
-        [("host:/var", "images"), ("claim:", "images"), ("memory:1Gi", "images"), ("empty:much", "templates")],
+        [
+            ("host:/var", "images"),
+            ("claim:", "images"),
+            ("memory:1Gi", "images"),
+            ("empty:much", "templates"),
+            ("claim:Images", "images"),
+            ("claim:images-{zone}", "images"),
+            (f"claim:{'i' * 254}", "images"),
+            ("clone:golden", "images"),
+            ("clone:golden:much", "images"),
+            ("clone::1Gi", "images"),
+            ("clone:golden:1Gi", "templates"),
+        ],
     )
     def test_refuses_others(self, text: str, which: str) -> None:
         with pytest.raises(Invalid):
@@ -263,3 +338,17 @@ class TestPlanOf:
         with pytest.raises(Invalid) as raised:
             PodPlan.of(Settings(k8s_overlays="lots"))
         assert raised.value.path == "DESKARENA_K8S_OVERLAYS"
+
+    @pytest.mark.parametrize("text", ["claim:its-{node}", "clone:its-{node}:1Gi"])
+    def test_claims_of_nodes_need_slots_that_have_one(self, text: str) -> None:
+        assert PodPlan.of(Settings(k8s_images=text, k8s_nodes="vm=yes")).by_node
+        with pytest.raises(
+            Invalid, match=r"DESKARENA_K8S_IMAGES: \{node\} needs slots that have a node; set"
+        ) as raised:
+            PodPlan.of(Settings(k8s_images=text, k8s_slots=8))
+        assert raised.value.path == "DESKARENA_K8S_IMAGES"
+
+    def test_so_do_those_of_templates(self) -> None:
+        with pytest.raises(Invalid) as raised:
+            PodPlan.of(Settings(k8s_templates="claim:its-{node}", k8s_slots=8))
+        assert raised.value.path == "DESKARENA_K8S_TEMPLATES"

@@ -2,13 +2,17 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from backend.domain.errors import ClusterLost
 from tests.waiting import until
-from worker.k8s.pods import Pods
+from worker.k8s.plan import Volume
+from worker.k8s.pods import Pod, Pods
+from worker.providers._pod_images import PodImage
+from worker.providers._pod_slot import PodSlot
 from worker.providers._scout import Scout
 
 
@@ -24,6 +28,47 @@ class Queue:
 
     def __exit__(self, *_: object) -> None:
         self._lock.release()
+
+
+def no_pods() -> Pods:
+    raise ClusterLost("there is no cluster")
+
+
+class TestHeard:
+    CLONE, CLAIM, OWN = Volume("clone", "golden", room="1Gi"), Volume("claim", "golden"), Volume("claim", "its-{node}")
+
+    def held(self, *images: str, node: str = "n1") -> PodSlot:
+        told: Any = None
+        pod = Pod("p", "u", node, "10.0.0.7", 1, "token", made=True)
+        found = tuple(PodImage(Path("/images") / name, None, reason="none") for name in images)
+        return PodSlot(pod, told, told, found, 1, 0.0)
+
+    def names(self, scout: Scout) -> list[str]:
+        return [each.folder.name for each in scout.images]
+
+    def test_a_pod_tells_of_the_volume_that_all_have(self) -> None:
+        scout = Scout(no_pods)
+        scout.heard(self.CLAIM, self.held("a"))
+        scout.heard(self.CLAIM, self.held("b", node="n2"))
+        assert self.names(scout) == ["b"]
+
+    def test_and_of_its_node_s_own(self) -> None:
+        scout = Scout(no_pods)
+        scout.heard(self.OWN, self.held("a"))
+        scout.heard(self.OWN, self.held("b", node="n2"))
+        assert self.names(scout) == ["a", "b"]
+
+    def test_a_clone_tells_of_the_time_when_it_was_made(self) -> None:
+        scout = Scout(no_pods)
+        scout.heard(self.CLONE, self.held("a", "b"), new=True)
+        scout.heard(self.CLONE, self.held("a"))
+        assert self.names(scout) == ["a", "b"]
+
+    def test_where_none_were_read_what_is_known_stays(self) -> None:
+        scout = Scout(no_pods)
+        scout.heard(self.CLAIM, self.held("a"))
+        scout.heard(self.CLAIM, self.held())
+        assert self.names(scout) == ["a"]
 
 
 class TestKnown:

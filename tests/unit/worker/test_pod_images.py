@@ -1,0 +1,48 @@
+"""What is known of images that several nodes have, each on a volume of its own."""
+
+from pathlib import Path
+
+from tests.factories.machine_images import image_of
+from worker.providers._pod_images import KnownImages, PodImage
+
+
+def whole(name: str, memory_mib: int = 768) -> PodImage:
+    return PodImage(Path("/images") / name, image_of(name=name, memory_mib=memory_mib))
+
+
+def broken(name: str) -> PodImage:
+    return PodImage(Path("/images") / name, None, reason="its disk is missing")
+
+
+class TestKnownImages:
+    def test_nothing_is_known_at_first(self) -> None:
+        assert KnownImages().of() == ()
+
+    def test_what_any_node_has_is_there(self) -> None:
+        known = KnownImages()
+        known.note("n1", (whole("b"), broken("c")))
+        known.note("n2", (whole("a"), whole("c")))
+        assert known.of() == (whole("a"), whole("b"), whole("c"))
+
+    def test_a_node_s_own_counts_first(self) -> None:
+        known = KnownImages()
+        known.note("n1", (whole("a", 512),))
+        known.note("n2", (whole("a", 1024),))
+        assert (known.of("n1"), known.of("n2"), known.of("n3")) == (
+            (whole("a", 512),),
+            (whole("a", 1024),),
+            (whole("a", 512),),
+        )
+
+    def test_the_last_that_was_read_counts(self) -> None:
+        known = KnownImages()
+        known.note("", (whole("a"),))
+        known.note("", (whole("b"),))
+        assert known.of() == (whole("b"),)
+
+    def test_nodes_that_are_gone_have_none(self) -> None:
+        known = KnownImages()
+        known.note("n1", (whole("a"),))
+        known.note("n2", (whole("b"),))
+        known.keep(["n2", "n3"])
+        assert known.of() == (whole("b"),)
