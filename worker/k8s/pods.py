@@ -106,7 +106,7 @@ class Pods(AllPods):
         Args:
             slot: whose; its fence is what counts.
             room: what the pod must have.
-            kvm: False = without the device, for a look at the volumes.
+            kvm: False = without the device, and small, for a look at the images.
 
         Raises:
             PodTrouble: it cannot be had. What the cluster still tries to start is left to it until its deadline, for
@@ -244,7 +244,8 @@ class Pods(AllPods):
             seen = watch.seen(name, uid)
             if self._ending or seen.ready or (seen.cause and seen.cause not in PATIENT):
                 return True
-            bad_since = (bad_since or time.monotonic()) if seen.cause else 0.0
+            bad = seen.cause and not (self._plan.makes_claims and seen.awaits_claims)
+            bad_since = (bad_since or time.monotonic()) if bad else 0.0
             return bool(bad_since) and time.monotonic() - bad_since > _PATIENCE_SECONDS
 
         watch.wait(decided, self._start_seconds)

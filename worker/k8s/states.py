@@ -62,6 +62,13 @@ _EVICTED = frozenset(
         *("DeletionByTaintManager", "TaintManagerEviction", "Terminated"),
     }
 )
+_CLAIMS_TO_COME = (
+    "waiting for ephemeral volume controller",
+    "unbound immediate PersistentVolumeClaims",
+    # Of the pod before it, which had its name: they go in a moment.
+    "pod is not owner",
+    "is being deleted",
+)
 _BY_EVENT = {
     "Evicted": Cause.EVICTED,
     "Preempted": Cause.EVICTED,
@@ -90,6 +97,14 @@ class Seen:
     words: str = ""
     node: str = ""
     address: str = ""
+
+    @property
+    def awaits_claims(self) -> bool:
+        """Whether it is not placed because claims that are made for it are not there yet.
+
+        A pod whose claims are made once its node is chosen says so until they are, however long that takes.
+        """
+        return self.cause is Cause.UNSCHEDULABLE and any(words in self.words for words in _CLAIMS_TO_COME)
 
     @property
     def why(self) -> str:
@@ -136,7 +151,10 @@ def _cause(pod: Object, status: Mapping[str, Any], events: Sequence[Object]) -> 
     if status.get("phase") != "Running":
         scheduled = _condition(status, "PodScheduled")
         if scheduled.get("status") == "False" and scheduled.get("reason") == "Unschedulable":
-            return Cause.UNSCHEDULABLE, str(scheduled.get("message") or "")
+            # Why a claim is not made for it, such as a quota, only an event tells.
+            unmade = _last(events, {"FailedBinding"})
+            told = [str(scheduled.get("message") or ""), *([_text(unmade)] if unmade is not None else [])]
+            return Cause.UNSCHEDULABLE, "; ".join(told)
     return _waiting(status, events)
 
 

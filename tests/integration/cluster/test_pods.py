@@ -11,6 +11,7 @@ import pytest
 from backend.config import Settings
 from backend.domain.slots import SlotRef
 from tests.factories.deaf import Deaf
+from tests.fakes.kubernetes import fitting
 from tests.fakes.kubernetes.behaviours import slow_start
 from tests.fakes.kubernetes.cluster import FakeCluster
 from tests.integration.cluster.conftest import NAMESPACE
@@ -19,7 +20,7 @@ from worker.k8s import manifests, pods
 from worker.k8s.cluster import Cluster, Unavailable
 from worker.k8s.manifests import Room
 from worker.k8s.official import Kubernetes
-from worker.k8s.plan import PodPlan
+from worker.k8s.plan import PodPlan, Volume
 from worker.k8s.pod_watch import PodWatch
 from worker.k8s.pods import Pods
 
@@ -93,6 +94,35 @@ class TestSlowStart:
             with sweeping(made.sweep) as swept:
                 assert made.take(SLOT, ROOM).made is not taken_over
             assert swept == []
+
+
+class TestClone:
+    WAITING = 'waiting for ephemeral volume controller to create the persistentvolumeclaim "p-images".'
+    CLONE = Volume("clone", "golden", "fast", "100Gi")
+
+    @pytest.fixture(autouse=True)
+    def _slow(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A cluster that makes claims of pods as slowly as nodes come."""
+        monkeypatch.setattr(fitting, "sentence", lambda *_: self.WAITING)
+        monkeypatch.setattr(pods, "_PATIENCE_SECONDS", 0.2)
+
+    def test_a_pod_waits_for_its_own_claim(self, fake: FakeCluster, cluster: Kubernetes) -> None:
+        with working(cluster, images=self.CLONE) as made:
+            timer = Timer(1.0, lambda: fake.add_node("n2", kvm=1))
+            timer.start()
+            pod = made.take(SlotRef(0, "n2", "s2", 1), ROOM)
+            timer.join()
+            found = fake.pod(NAMESPACE, pod.name)
+            assert found is not None
+            wanted = manifests.pod(made.plan, SLOT, ROOM, secret="", worker="", deadline=0.0)
+            assert found["spec"]["volumes"][0] == wanted["spec"]["volumes"][0]
+
+    def test_one_that_has_none_of_its_own_waits_no_longer_than_for_a_node(self, cluster: Kubernetes) -> None:
+        with (
+            working(cluster, images=Volume("claim", "golden")) as made,
+            pytest.raises(pods.PodTrouble, match="waiting"),
+        ):
+            made.take(SlotRef(0, "n2", "s2", 1), ROOM)
 
 
 class TestSweep:

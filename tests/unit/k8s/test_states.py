@@ -166,6 +166,29 @@ class TestLook:
         assert (seen.there, seen.ready, seen.why) == (True, False, "")
         assert said in seen.words
 
+    @pytest.mark.parametrize(
+        ("message", "awaits"),
+        [
+            ('waiting for ephemeral volume controller to create the persistentvolumeclaim "p-images"', True),
+            ("0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims.", True),
+            ("PVC desks/p-images was not created for pod desks/p (pod is not owner)", True),
+            ('persistentvolumeclaim "p-images" is being deleted', True),
+            ('persistentvolumeclaim "images-node-1" not found', False),
+            (NO_ROOM, False),
+        ],
+    )
+    def test_one_whose_claims_are_being_made_is_told_from_one_that_has_no_node(
+        self, message: str, *, awaits: bool
+    ) -> None:
+        found = pod(conditions=[condition("PodScheduled", "False", "Unschedulable", message)])
+        assert look(found, [], uid=UID).awaits_claims is awaits
+
+    def test_why_a_claim_is_not_made_is_told(self) -> None:
+        message = 'waiting for ephemeral volume controller to create the persistentvolumeclaim "p-images"'
+        said = "ephemeral volume images: persistentvolumeclaims is forbidden: exceeded quota: storage"
+        found = pod(conditions=[condition("PodScheduled", "False", "Unschedulable", message)])
+        assert look(found, [event("FailedBinding", said)], uid=UID).words == f"{message}; FailedBinding: {said}"
+
     def test_another_uid_is_another_pod(self) -> None:
         assert look(pod("Running"), [], uid="u-0").cause is Cause.REPLACED
 
