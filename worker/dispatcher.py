@@ -241,8 +241,10 @@ class Dispatcher:
             return room_for([slot.hold.ticket.provider for slot in self._slots], provider, self._info.slots)
 
     def _can_begin(self, provider: str) -> bool:
-        """Not while it rests, or its cluster or the store is away: attempts would be lost one after another."""
+        """Not while it rests, or soon will, or its cluster or the store is away: attempts would be lost in a row."""
         if provider in self._clusters_away or self._store.answers.why_not:
+            return False
+        if not all(hold.could_open for hold in self._holds.all() if hold.ticket.provider == provider):
             return False
         return time.monotonic() >= self._rest_until.get(provider, 0.0)
 
@@ -303,11 +305,11 @@ class Dispatcher:
                 logger.warning("a lease could not be given back: %s", error.message)
 
     def _slot_ended(self, slot: SlotAtWork) -> None:
-        self._holds.remove(slot.hold)
         provider = slot.hold.ticket.provider
+        self._rest(provider, could_open=slot.could_open)
+        self._holds.remove(slot.hold)
         with self._lock:
             self._slots.remove(slot)
-        self._rest(provider, could_open=slot.could_open)
         self._woken.set()
 
     def _rest(self, provider: str, *, could_open: bool) -> None:

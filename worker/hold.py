@@ -31,6 +31,7 @@ class Hold:
     Attributes:
         fence: of the attempt that is under way, None between two.
         finishing: the attempt is being evaluated, so that it will soon have its score.
+        could_open: False once the attempt's desktop could not be opened: no other begins before the provider rests.
         last: no further attempt begins under this lease: the worker ends.
         waits: says what the attempt waits for outside of this service; empty: for nothing.
     """
@@ -49,6 +50,7 @@ class Hold:
         self.ticket = ticket
         self.fence: Fence | None = None
         self.finishing = False
+        self.could_open = True
         self.last = False
         self.waits: Callable[[], str] = str
         self._seconds = seconds

@@ -160,7 +160,7 @@ class _Attempt:
             check_health(opened.desktop, self._spec.screen, seen, self._tools.health, pause=self._pause)
         except GuestLost:
             # A machine that makes sick desktops must not use up every episode's attempts within seconds.
-            self.could_open = False
+            self.could_open = self._hold.could_open = False
             if isinstance(self._tools.provider, Distrusts):
                 self._tools.provider.distrust(self._claim.slot)
             raise
@@ -178,7 +178,7 @@ class _Attempt:
         try:
             return self._tools.provider.open(self._claim.slot, self._spec)
         except Exception:
-            self.could_open = False
+            self.could_open = self._hold.could_open = False
             raise
 
     def _set_up(self, context: TaskContext) -> None:

@@ -40,6 +40,7 @@ class PodSlot:
         warm: it is kept ready for one although nobody has leased the slot.
         trusted: False = it is replaced before the next attempt.
         told: what the pod says of that by its annotations, as `notes` has it.
+        telling: held by whoever writes them.
         renewed_at: by the monotonic clock.
     """
 
@@ -54,6 +55,7 @@ class PodSlot:
     warm: bool = False
     trusted: bool = True
     told: Mapping[str, str] = field(default_factory=dict)
+    telling: Lock = field(default_factory=Lock, compare=False, repr=False)
 
     def bench(self) -> Bench:
         """Where its machines are made."""

@@ -170,16 +170,17 @@ class PodSlots:
         Raises:
             Unavailable: the cluster does not do it now.
         """
-        if not held.untold:
-            return
-        notes = held.notes()
-        try:
-            pods.hold(held.pod, held.fence, notes)
-        except Unavailable:
-            raise
-        except (ClusterError, PodTrouble) as error:
-            logger.info("nothing more is said on the pod %s: %s", held.pod.name, error)
-        held.told = notes
+        with held.telling:
+            if not held.untold:
+                return
+            notes = held.notes()
+            try:
+                pods.hold(held.pod, held.fence, notes)
+            except Unavailable:
+                raise
+            except (ClusterError, PodTrouble) as error:
+                logger.info("nothing more is said on the pod %s: %s", held.pod.name, error)
+            held.told = notes
 
     def give_up(self, slot: SlotRef, held: PodSlot) -> None:
         """The slot gets another pod; nothing of this one is left then. Raises PodTrouble, ClusterError, ClusterLost."""

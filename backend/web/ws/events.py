@@ -46,14 +46,17 @@ async def run_events(
     Postgres is read whenever Redis says that there is more, and every 2 s in any case.
     """
     edge: Edge = socket.app.state.edge
-    await socket.accept()
+    # Before whoever connects knows that they are: what happens from then on is news to them.
+    newest, refused = 0, (0, "")
     try:
         newest = await asyncio.to_thread(newest_seq, edge, run_id)
     except NotFound:
-        await socket.close(GONE, "there is no such run")
-        return
+        refused = GONE, "there is no such run"
     except Unavailable:
-        await socket.close(1013, "the database is away")
+        refused = 1013, "the database is away"
+    await socket.accept()
+    if refused[0]:
+        await socket.close(*refused)
         return
     await until_closed(socket, _send_run(socket, edge, run_id, newest if after is None else after))
 
@@ -82,19 +85,24 @@ def newest_id(edge: Edge) -> UUID | None:
 @router.websocket("/ws/events")
 async def all_events(socket: WebSocket) -> None:
     """One small object whenever something has happened in any run, at most one a second."""
+    edge: Edge = socket.app.state.edge
+    known = await _newest(edge, None)
     await socket.accept()
-    await until_closed(socket, _send_signs(socket, socket.app.state.edge))
+    await until_closed(socket, _send_signs(socket, edge, known))
 
 
-async def _send_signs(socket: WebSocket, edge: Edge) -> None:
-    known: UUID | None = None
-    first = True
+async def _newest(edge: Edge, known: UUID | None) -> UUID | None:
+    """The newest event; the one that is known while the database is away."""
+    try:
+        return await asyncio.to_thread(newest_id, edge)
+    except Unavailable:
+        return known
+
+
+async def _send_signs(socket: WebSocket, edge: Edge, known: UUID | None) -> None:
     while True:
-        try:
-            newest = await asyncio.to_thread(newest_id, edge)
-        except Unavailable:
-            newest = known
-        if newest != known and not first:
+        newest = await _newest(edge, known)
+        if newest != known:
             await socket.send_json({"kind": "changed", "event": str(newest)})
-        known, first = newest, False
+        known = newest
         await asyncio.sleep(HOME_SECONDS)

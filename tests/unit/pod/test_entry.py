@@ -124,6 +124,13 @@ class Pod:
             assert process.returncode == 78
         return said
 
+    def reached(self) -> RemoteSupervisor | None:
+        """The supervisor, once it is there."""
+        try:
+            return RemoteSupervisor(("127.0.0.1", self.port), SECRET, 0)
+        except SupervisorError:
+            return None
+
     def health(self, pid: int) -> str:
         words = ["/usr/bin/python3", "-I", str(self.root / "code" / "health.py")]
         environment = self.environment(DESKARENA_POD_PID=str(pid))
@@ -182,8 +189,8 @@ class TestMain:
     def test_ends_when_no_worker_comes_any_more(self, pod: Pod) -> None:
         with pod.start(DESKARENA_POD_ALONE_SECONDS="2") as process:
             try:
-                until(lambda: pod.health(process.pid) == "well", 20)
-                worker = RemoteSupervisor(("127.0.0.1", pod.port), SECRET, 0)
+                worker = until(pod.reached, 20)
+                assert worker is not None
                 with pytest.raises(subprocess.TimeoutExpired):
                     process.wait(3)
                 worker.close()
