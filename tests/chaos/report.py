@@ -24,6 +24,8 @@ still holds: [chaos.md](chaos.md) says what is broken, what must hold and how to
 WRONG = {"same scores", "times", "one verdict", "roll-ups"}
 DOUBLE = {"one ending", "one live", "submitted once", "fenced", "stale writes", "numbers"}
 LOST = {"all there", "none lost", "none given up", "all ended", "events"}
+TAKE_WORKERS = ("kill worker", "freeze worker", "part database")
+MANY_LOST = 10
 ORPHANS = {"orphans", "none held", "leases beat", "at rest", "after the end"}
 
 
@@ -75,8 +77,14 @@ class Outcome:
 
     @property
     def passed(self) -> bool:
-        """Whether everything held."""
-        return not self.violations and not self.slow
+        """Whether everything held, and was looked at."""
+        return not self.violations and not self.slow and not self.blind
+
+    @property
+    def blind(self) -> bool:
+        """A long campaign that lost workers and could measure no uptake says nothing of what it is for."""
+        lost = sum(self.injected.get(name, 0) for name in TAKE_WORKERS)
+        return lost >= MANY_LOST and not any(each.counts for each in self.uptakes)
 
 
 def totals(outcome: Outcome) -> Mapping[str, int]:
@@ -137,7 +145,8 @@ def _uptake_lines(outcome: Outcome) -> list[str]:
     counted = [each.seconds for each in outcome.uptakes if each.counts and each.seconds is not None]
     others = [each for each in outcome.uptakes if not each.counts]
     if not counted:
-        return ["No worker was taken away alone while a slot was free elsewhere."]
+        failed = " That is too little for so many lost workers: the campaign failed." if outcome.blind else ""
+        return [f"No worker was taken away alone while a slot was free elsewhere.{failed}"]
     words = f"p50 {percentile(counted, 0.5):.1f} s, p95 {percentile(counted, 0.95):.1f} s, max {max(counted):.1f} s"
     met = f"missed {len(outcome.slow)} times" if outcome.slow else "met"
     sentence = (

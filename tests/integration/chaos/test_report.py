@@ -3,11 +3,13 @@
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
+from uuid import uuid4
 
 import pytest
 
 from tests.chaos.campaign import tidy
 from tests.chaos.invariants import Violation
+from tests.chaos.recovery import Uptake
 from tests.chaos.report import Outcome, table
 from tests.chaos.stack import ChaosStack
 
@@ -41,6 +43,16 @@ class TestTidy:
         tidy(stack, broken, keep=False)
         assert (stack.folder / "log").exists()
         assert str(stack.folder) in capsys.readouterr().err
+
+
+class TestPassed:
+    def test_a_campaign_that_measured_no_uptake_of_many_lost_workers_did_not(self) -> None:
+        many = Outcome(1, 20, ["kill worker"], injected={"kill worker": 20})
+        assert not many.passed
+        assert "too little for so many lost workers" in table(many)
+        measured = Uptake(uuid4(), 3.0, other=True, free=True, alone=True)
+        assert Outcome(1, 20, ["kill worker"], injected={"kill worker": 20}, uptakes=[measured]).passed
+        assert Outcome(1, 3, ["kill worker"], injected={"kill worker": 3}).passed
 
 
 class TestTable:
