@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from worker.k8s.cluster import EVENTS, PODS, Cluster, Object
 from worker.k8s.reflector import Reflector
-from worker.k8s.states import Seen, look, when
+from worker.k8s.states import HITCHES, Seen, look, when
 
 _MOST_EVENTS = 30
 _MOST_PODS = 5000
@@ -22,6 +22,7 @@ class PodWatch:
         self._changes = 0
         self._pods: dict[str, Object] = {}
         self._events: OrderedDict[str, dict[str, Object]] = OrderedDict()
+        self._hitches: dict[str, float] = {}
         self._pods_seen = Reflector(cluster, PODS, labels=labels, told=self._pod_changed)
         self._events_seen = Reflector(cluster, EVENTS, fields="involvedObject.kind=Pod", told=self._event_changed)
 
@@ -67,7 +68,9 @@ class PodWatch:
     def seen(self, name: str, uid: str) -> Seen:
         """What has become of a pod."""
         with self._changed:
-            return look(self._pods.get(name), sorted(self._events.get(uid, {}).values(), key=when), uid=uid)
+            told = sorted(self._events.get(uid, {}).values(), key=when)
+            hitch = time.monotonic() - self._hitches[uid] if uid in self._hitches else 0.0
+            return look(self._pods.get(name), told, uid=uid, hitch=hitch)
 
     def wait(self, what: Callable[[], bool], seconds: float) -> bool:
         """Waits until something holds; asked again with every change. Returns whether it does.
@@ -107,9 +110,12 @@ class PodWatch:
             known = self._events.setdefault(uid, {})
             known[event["metadata"]["name"]] = event
             self._events.move_to_end(uid)
+            if event.get("reason") in HITCHES:
+                self._hitches.setdefault(uid, time.monotonic())
             while len(known) > _MOST_EVENTS:
                 known.pop(min(known, key=lambda name: when(known[name])))
             while len(self._events) > _MOST_PODS:
-                self._events.popitem(last=False)
+                forgotten, _ = self._events.popitem(last=False)
+                self._hitches.pop(forgotten, None)
             self._changes += 1
             self._changed.notify_all()

@@ -1,12 +1,17 @@
 """What has become of a pod: a pure function of the pod, its events, and which pod is meant."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from worker.k8s import manifests
 from worker.k8s.cluster import Object
 
+HITCH_SECONDS = 10.0
+"""For what is normal while a pod is set up: its Secret is made a moment after it, a new node's network comes up."""
+ORPHAN_SECONDS = 30.0
+"""Until a pod's Secret is missing for good. A kubelet asks again ever later, about 16 and 32 s after the first time."""
 _LONGEST = 400
 
 
@@ -18,6 +23,9 @@ class Cause(StrEnum):
     IMAGE = "the pod's image cannot be had"
     CONFIGURATION = "the pod's container cannot be made"
     CRASHES = "the pod's container ends again and again"
+    VOLUMES = "the pod's volumes cannot be had"
+    NETWORK = "the pod's sandbox or network cannot be made"
+    ORPHANED = "the pod's Secret was never made"
     MEMORY = "the pod was ended for its memory"
     EVICTED = "the pod was evicted"
     NODE_LOST = "the pod's node is lost"
@@ -27,7 +35,9 @@ class Cause(StrEnum):
     DELETED = "somebody deleted the pod"
 
 
-PATIENT = frozenset({Cause.UNSCHEDULABLE, Cause.IMAGE, Cause.CONFIGURATION, Cause.CRASHES})
+PATIENT = frozenset(
+    {Cause.UNSCHEDULABLE, Cause.IMAGE, Cause.CONFIGURATION, Cause.CRASHES, Cause.VOLUMES, Cause.NETWORK}
+)
 """The cluster itself goes on trying: the pod may still start, for example when a node is added."""
 _IMAGE = frozenset(
     {
@@ -76,6 +86,19 @@ _BY_EVENT = {
     "NodeNotReady": Cause.NODE_LOST,
 }
 """Events that tell why a pod that is there no more went; the newest counts."""
+HITCHES = {
+    "FailedMount": Cause.VOLUMES,
+    "FailedAttachVolume": Cause.VOLUMES,
+    "FailedMapVolume": Cause.VOLUMES,
+    "FailedCreatePodSandBox": Cause.NETWORK,
+    "FailedCreatePodContainer": Cause.NETWORK,
+    "NetworkNotReady": Cause.NETWORK,
+}
+"""Events of a pod that its node cannot set up, so that no container is begun. Its status says nothing of it."""
+_SET_UP = frozenset({"Pulling", "Pulled", "Created", "Started"})
+"""Events of a pod whose volumes and network are there."""
+_SUMMARY = "Unable to attach or mount volumes"
+"""How a kubelet begins, every two minutes, to say which volumes are missing, and not why."""
 
 
 @dataclass(frozen=True)
@@ -114,13 +137,14 @@ class Seen:
         return f"{self.cause.value}: {self.words}" if self.words else self.cause.value
 
 
-def look(pod: Object | None, events: Sequence[Object], *, uid: str) -> Seen:
+def look(pod: Object | None, events: Sequence[Object], *, uid: str, hitch: float = 0.0) -> Seen:
     """What has become of the pod with that UID.
 
     Args:
         pod: what has its name now; None if nothing has.
         events: of that UID, oldest first.
         uid: of the pod that is meant.
+        hitch: seconds since the first of `HITCHES` was heard of, by our own clock: some are said only once.
     """
     if pod is None:
         return _gone(events)
@@ -129,6 +153,8 @@ def look(pod: Object | None, events: Sequence[Object], *, uid: str) -> Seen:
     status: Mapping[str, Any] = pod.get("status") or {}
     node, address = str(pod.get("spec", {}).get("nodeName") or ""), str(status.get("podIP") or "")
     cause, words = _cause(pod, status, events)
+    if cause is Cause.NONE and status.get("phase") != "Running":
+        cause, words = _hitch(pod, status, events, hitch)
     ready = cause is Cause.NONE and _condition(status, "Ready").get("status") == "True" and bool(address)
     if cause is Cause.NONE and not ready:
         words = _newest_warning(events)
@@ -177,6 +203,28 @@ def _waiting(status: Mapping[str, Any], events: Sequence[Object]) -> tuple[Cause
     return Cause.NONE, ""
 
 
+def _hitch(pod: Object, status: Mapping[str, Any], events: Sequence[Object], heard: float) -> tuple[Cause, str]:
+    """Of a pod that a node has, and whose containers are not begun: what keeps the node from setting it up.
+
+    Whether it lasts is told by the cluster's clocks, from the moment at which the node took the pod, or by ours. How
+    often a thing was said tells nothing: a kubelet tries again after half a second, and keeps silent after 25 events.
+    """
+    passed = _last(events, _SET_UP)
+    told = [each for each in events if each.get("reason") in HITCHES and _is_later(each, passed)]
+    if not told or _condition(status, "PodReadyToStartContainers").get("status") == "True":
+        return Cause.NONE, ""
+    words = [each for each in told if not str(each.get("message") or "").startswith(_SUMMARY)] or told
+    begun = _moment(status.get("startTime") or told[0].get("firstTimestamp") or when(told[0]))
+    lasts, newest = _moment(when(told[-1])) - begun, words[-1]
+    if f'secret "{manifests.secret_of(pod)}" not found' in str(newest.get("message")):
+        # Whoever has the slot next makes a missing Secret, so that this says nothing of the slot. Once the kubelet asks
+        # but rarely, another pod is had sooner.
+        return (Cause.ORPHANED, _text(newest)) if lasts >= ORPHAN_SECONDS else (Cause.NONE, "")
+    if max(lasts, heard) < HITCH_SECONDS:
+        return Cause.NONE, ""
+    return HITCHES[newest["reason"]], _text(newest)
+
+
 def _failed(status: Mapping[str, Any], disrupted: Mapping[str, Any]) -> tuple[Cause, str]:
     reason, message = str(status.get("reason") or ""), str(status.get("message") or "")
     ended = [
@@ -215,7 +263,7 @@ def _condition(status: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
     return next((each for each in listed if each.get("type") == kind), {})
 
 
-def _last(events: Sequence[Object], reasons: set[str], *, containing: str = "") -> Object | None:
+def _last(events: Sequence[Object], reasons: Collection[str], *, containing: str = "") -> Object | None:
     found = [each for each in events if each.get("reason") in reasons and containing in str(each.get("message"))]
     return found[-1] if found else None
 
@@ -249,3 +297,13 @@ def _not_before(event: Object, condition: Mapping[str, Any]) -> bool:
     """Whether it was said no earlier than the condition last changed."""
     changed = str(condition.get("lastTransitionTime") or "")
     return when(event)[:19] >= changed[:19]
+
+
+def _is_later(event: Object, other: Object | None) -> bool:
+    """Whether it was said after the other one, which is said of the better state and counts in the same second."""
+    return other is None or when(event)[:19] > when(other)[:19]
+
+
+def _moment(text: object) -> float:
+    """Seconds since 1970; 0 for what is no moment."""
+    return manifests.seconds_of(str(text)) or 0.0

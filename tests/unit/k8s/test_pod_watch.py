@@ -1,10 +1,15 @@
 """Whoever waits for pods holds up nobody who hears of them."""
 
 from threading import Thread
+from types import SimpleNamespace
 from typing import cast
 
+import pytest
+
+from worker.k8s import pod_watch
 from worker.k8s.cluster import Cluster
 from worker.k8s.pod_watch import PodWatch
+from worker.k8s.states import HITCH_SECONDS, Cause
 
 POD = {"metadata": {"name": "one", "uid": "1"}}
 
@@ -21,3 +26,32 @@ class TestWait:
 
         assert watch.wait(asked, 0)
         assert watch.pod("one") == POD
+
+
+class TestHitch:
+    """What is said once, and never again, becomes a trouble by the time that we have known of it."""
+
+    @staticmethod
+    def told(uid: str = "1", reason: str = "FailedAttachVolume") -> dict[str, object]:
+        about = {"name": f"{uid}.{reason}"}
+        return {"metadata": about, "involvedObject": {"uid": uid}, "reason": reason, "message": "in use"}
+
+    def test_it_lasts_from_when_the_first_was_heard_of(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        clock = [100.0]
+        monkeypatch.setattr(pod_watch, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+        watch = PodWatch(cast("Cluster", None), "a=b")
+        watch._pod_changed("ADDED", POD)
+        watch._event_changed("ADDED", self.told(reason="Scheduled"))
+        clock[0] += HITCH_SECONDS
+        watch._event_changed("ADDED", self.told())
+        assert watch.seen("one", "1").cause is Cause.NONE
+        clock[0] += HITCH_SECONDS
+        watch._event_changed("MODIFIED", self.told())
+        assert watch.seen("one", "1").why == "the pod's volumes cannot be had: FailedAttachVolume: in use"
+
+    def test_it_is_forgotten_with_the_pod_s_events(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(pod_watch, "_MOST_PODS", 2)
+        watch = PodWatch(cast("Cluster", None), "a=b")
+        for uid in ("1", "2", "3"):
+            watch._event_changed("ADDED", self.told(uid))
+        assert set(watch._hitches) == set(watch._events) == {"2", "3"}

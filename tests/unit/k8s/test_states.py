@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from worker.k8s.states import PATIENT, Cause, Seen, look
+from worker.k8s.states import HITCH_SECONDS, HITCHES, PATIENT, Cause, Seen, look
 
 UID = "u-1"
+BEGUN = "2026-01-01T00:00:00Z"
 
 
 def pod(phase: str = "Pending", **status: Any) -> dict[str, Any]:
@@ -26,6 +27,19 @@ def event(reason: str, message: str = "", *, kind: str = "Warning", at: str = "2
     }
 
 
+def at(second: int) -> str:
+    """So long after the pod's node took it."""
+    return f"2026-01-01T00:{second // 60:02d}:{second % 60:02d}Z"
+
+
+def creating(*conditions: dict[str, str]) -> dict[str, Any]:
+    """A node has taken it, and begins no container."""
+    state = waiting("ContainerCreating")
+    found = pod(startTime=BEGUN, containerStatuses=state, conditions=list(conditions))
+    found["spec"]["volumes"] = [{"name": "images"}, {"name": "token", "secret": {"secretName": "s"}}]
+    return found
+
+
 def condition(kind: str, status: str, reason: str = "", message: str = "") -> dict[str, str]:
     changed = "2026-01-01T00:00:05Z"
     return {"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": changed}
@@ -42,6 +56,13 @@ def ended(reason: str, code: int) -> dict[str, Any]:
 NO_ROOM = "0/3 nodes are available: 3 Insufficient devices.kubevirt.io/kvm."
 NOT_FOUND = 'Failed to pull image "vm:9": rpc error: code = NotFound desc = vm:9: not found'
 LOW = "The node was low on resource: ephemeral-storage."
+NO_MOUNT = 'MountVolume.SetUp failed for volume "images" : mount failed: exit status 32'
+NO_SUMMARY = "Unable to attach or mount volumes: unmounted volumes=[images], unattached volumes=[]: timed out"
+NO_ATTACH = 'Multi-Attach error for volume "pvc-1" Volume is already used by pod(s) other'
+NO_MAP = 'MapVolume.SetUpDevice failed for volume "pvc-1" : rpc error: code = Internal'
+NO_SANDBOX = 'Failed to create pod sandbox: rpc error: failed to setup network for sandbox "a1": no IP addresses'
+NO_NETWORK = "network is not ready: container runtime network not ready: cni plugin not initialized"
+NO_TOKEN = 'MountVolume.SetUp failed for volume "token" : secret "s" not found'
 CASES = [
     (pod(conditions=[condition("PodScheduled", "False", "Unschedulable", NO_ROOM)]), [], Cause.UNSCHEDULABLE, NO_ROOM),
     (
@@ -127,6 +148,18 @@ CASES = [
         "drained",
     ),
     (pod("Running", ending=True), [], Cause.DELETED, ""),
+    *(
+        (creating(), [event(reason, words, at=at(12))], cause, f"{reason}: {words}")
+        for reason, words, cause in (
+            ("FailedMount", NO_MOUNT, Cause.VOLUMES),
+            ("FailedAttachVolume", NO_ATTACH, Cause.VOLUMES),
+            ("FailedMapVolume", NO_MAP, Cause.VOLUMES),
+            ("FailedCreatePodSandBox", NO_SANDBOX, Cause.NETWORK),
+            ("FailedCreatePodContainer", "unable to ensure pod container exists", Cause.NETWORK),
+            ("NetworkNotReady", NO_NETWORK, Cause.NETWORK),
+        )
+    ),
+    (creating(), [event("FailedMount", NO_TOKEN, at=at(32))], Cause.ORPHANED, NO_TOKEN),
 ]
 
 
@@ -206,4 +239,92 @@ class TestLook:
         assert (seen.there, seen.cause) == (False, cause)
 
     def test_only_what_the_cluster_tries_again_is_waited_for(self) -> None:
-        assert {Cause.UNSCHEDULABLE, Cause.IMAGE, Cause.CONFIGURATION, Cause.CRASHES} == PATIENT
+        tried = {Cause.UNSCHEDULABLE, Cause.IMAGE, Cause.CONFIGURATION, Cause.CRASHES, Cause.VOLUMES, Cause.NETWORK}
+        assert tried == PATIENT
+
+
+class TestHitch:
+    """What keeps a node from setting a pod up is told by events alone; some of it is normal at first."""
+
+    def test_every_one_is_tried_here(self) -> None:
+        assert {event["reason"] for _, events, cause, _ in CASES for event in events if cause in PATIENT} >= {*HITCHES}
+
+    @pytest.mark.parametrize("second", [0, 9])
+    def test_an_early_one_is_what_the_pod_waits_for(self, second: int) -> None:
+        seen = look(creating(), [event("FailedMount", NO_MOUNT, at=at(second))], uid=UID)
+        assert (seen.why, seen.words) == ("", f"FailedMount: {NO_MOUNT}")
+
+    def test_one_that_is_said_once_lasts_by_our_own_clock(self) -> None:
+        told = [event("FailedAttachVolume", NO_ATTACH, at=at(1))]
+        assert look(creating(), told, uid=UID, hitch=HITCH_SECONDS - 1).cause is Cause.NONE
+        assert look(creating(), told, uid=UID, hitch=HITCH_SECONDS).cause is Cause.VOLUMES
+
+    def test_where_nobody_says_when_the_node_took_the_pod_its_first_event_does(self) -> None:
+        found = creating()
+        del found["status"]["startTime"]
+        told = {**event("FailedMount", NO_MOUNT, at=at(12)), "firstTimestamp": at(1), "count": 5}
+        assert look(found, [told], uid=UID).cause is Cause.VOLUMES
+        assert look(found, [{**told, "firstTimestamp": at(11)}], uid=UID).cause is Cause.NONE
+
+    def test_a_series_counts_by_its_last_moment(self) -> None:
+        told = event("NetworkNotReady", NO_NETWORK)
+        told |= {"lastTimestamp": None, "eventTime": f"{at(1)[:-1]}.250000Z"}
+        told["series"] = {"count": 9, "lastObservedTime": f"{at(14)[:-1]}.750000Z"}
+        assert look(creating(), [told], uid=UID).cause is Cause.NETWORK
+
+    def test_tries_that_differ_in_words_are_one_trouble_in_the_newest_words(self) -> None:
+        told = [event("FailedCreatePodSandBox", f'sandbox "{each}": no IP', at=at(each)) for each in (1, 7, 13)]
+        seen = look(creating(), told, uid=UID)
+        assert seen.why == f'{Cause.NETWORK.value}: FailedCreatePodSandBox: sandbox "13": no IP'
+
+    def test_what_says_why_is_told_rather_than_what_says_only_which(self) -> None:
+        summary = event("FailedMount", NO_SUMMARY, at=at(123))
+        seen = look(creating(), [event("FailedMount", NO_MOUNT, at=at(63)), summary], uid=UID)
+        assert seen.words == f"FailedMount: {NO_MOUNT}"
+        assert look(creating(), [summary], uid=UID).words == f"FailedMount: {NO_SUMMARY}"
+
+    @pytest.mark.parametrize("reason", ["Pulling", "Pulled", "Created", "Started"])
+    def test_it_is_over_once_a_container_is_begun(self, reason: str) -> None:
+        told = [event("FailedMount", NO_MOUNT, at=at(15)), event(reason, kind="Normal", at=at(15))]
+        assert look(creating(), told, uid=UID, hitch=60).cause is Cause.NONE
+
+    def test_it_is_over_once_the_pod_has_its_sandbox(self) -> None:
+        found = creating(condition("PodReadyToStartContainers", "True"))
+        assert look(found, [event("FailedMount", NO_MOUNT, at=at(15))], uid=UID, hitch=60).cause is Cause.NONE
+
+    def test_it_is_over_once_a_container_runs(self) -> None:
+        ready = pod("Running", podIP="10.0.0.7", startTime=BEGUN, conditions=[condition("Ready", "True")])
+        seen = look(ready, [event("FailedMount", NO_MOUNT, at=at(15))], uid=UID, hitch=60)
+        assert (seen.ready, seen.why) == (True, "")
+        unready = pod("Running", startTime=BEGUN, conditions=[condition("Ready", "False")])
+        assert look(unready, [event("FailedMount", NO_MOUNT, at=at(15))], uid=UID, hitch=60).cause is Cause.NONE
+
+    def test_one_that_comes_after_an_image_was_had_counts(self) -> None:
+        told = [event("Pulled", kind="Normal", at=at(11)), event("FailedCreatePodSandBox", NO_SANDBOX, at=at(20))]
+        assert look(creating(), told, uid=UID).cause is Cause.NETWORK
+
+    def test_an_image_that_cannot_be_had_is_told_first(self) -> None:
+        found = {**creating(), "status": {**creating()["status"], "containerStatuses": waiting("ErrImagePull", "no")}}
+        assert look(found, [event("FailedMount", NO_MOUNT, at=at(15))], uid=UID).cause is Cause.IMAGE
+
+    def test_the_pod_s_own_secret_is_made_a_moment_later(self) -> None:
+        told = [event("FailedMount", NO_TOKEN, at=at(16))]
+        assert look(creating(), told, uid=UID, hitch=120).why == "", "whoever has the slot next makes it"
+
+    def test_a_secret_that_was_never_made_is_no_reason_to_keep_the_pod(self) -> None:
+        told = [event("FailedMount", NO_TOKEN, at=at(63)), event("FailedMount", NO_SUMMARY, at=at(123))]
+        seen = look(creating(), told, uid=UID)
+        assert (seen.cause, seen.cause in PATIENT) == (Cause.ORPHANED, False)
+
+    def test_another_secret_is_a_volume_that_cannot_be_had(self) -> None:
+        told = [event("FailedMount", NO_TOKEN.replace('"s"', '"other"'), at=at(16))]
+        assert look(creating(), told, uid=UID).cause is Cause.VOLUMES
+
+    def test_a_cluster_s_words_are_bounded(self) -> None:
+        told = [event("FailedMount", "x" * 5000, at=at(16))]
+        assert len(look(creating(), told, uid=UID).words) <= 400
+
+    def test_stamps_that_are_none_do_no_harm(self) -> None:
+        told = [event("FailedMount", NO_MOUNT, at="soon")]
+        assert look(creating(), told, uid=UID).cause is Cause.NONE
+        assert look(creating(), told, uid=UID, hitch=60).cause is Cause.VOLUMES
