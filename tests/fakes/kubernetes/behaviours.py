@@ -4,9 +4,12 @@ cluster.script(image_pull_back_off(), name="vm-*")     # every pod that is calle
 cluster.run("deskarena", "vm-1").follow(oom_killed())    # one that runs already
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from uuid import uuid4
 
 from tests.fakes.kubernetes import pod_status
+from tests.fakes.kubernetes.events import ATTACHER
+from tests.fakes.kubernetes.kinds import SECRETS
 from tests.fakes.kubernetes.processes import Start
 from tests.fakes.kubernetes.run import Behaviour, Run
 
@@ -153,6 +156,78 @@ def image_pull_back_off(why: str = "not found") -> Behaviour:
             yield 20 * run.pace
 
     return script
+
+
+def mount_failed(
+    why: str = "mount.nfs: Connection timed out",
+    *,
+    volume: str = "images",
+    then: Behaviour | None = None,
+    times: int = -1,
+) -> Behaviour:
+    """A volume cannot be mounted: for ever, or so many times, and then the pod does something else."""
+    return _held_up("FailedMount", lambda: f'MountVolume.SetUp failed for volume "{volume}" : {why}', then, times)
+
+
+def attach_failed(volume: str = "pvc-7c1f") -> Behaviour:
+    """A volume is in use on another node, which the cluster's controller says once only."""
+    said = "Volume is already exclusively attached to one node and can't be attached to another"
+
+    def script(run: Run) -> Iterator[float]:
+        run.write(lambda pod: pod_status.creating(pod, run.host))
+        run.say("FailedAttachVolume", f'Multi-Attach error for volume "{volume}" {said}', warning=True, source=ATTACHER)
+        yield 0.0
+
+    return script
+
+
+def sandbox_failed(why: str = "no IP addresses available in range set") -> Behaviour:
+    """The pod gets no network. Each try has a sandbox of its own, so that no two of its events are alike."""
+
+    def said() -> str:
+        sandbox = f'failed to setup network for sandbox "{uuid4().hex}": plugin type="bridge" failed (add): {why}'
+        return f"Failed to create pod sandbox: rpc error: code = Unknown desc = {sandbox}"
+
+    return _held_up("FailedCreatePodSandBox", said, None, -1)
+
+
+def _held_up(reason: str, said: Callable[[], str], then: Behaviour | None, times: int) -> Behaviour:
+    """The pod's containers are not begun: tried again after half a second, then ever later, up to two minutes."""
+
+    def script(run: Run) -> Iterator[float]:
+        run.write(lambda pod: pod_status.creating(pod, run.host))
+        pause, left = 0.5, times
+        while left:
+            run.say(reason, said(), warning=True)
+            yield pause * run.pace
+            pause, left = min(pause * 2, 122.0), left - 1
+        if then is not None:
+            yield from then(run)
+
+    return script
+
+
+def secret_awaited(then: Behaviour) -> Behaviour:
+    """Goes on once the Secrets that the pod mounts are there, as every kubelet does."""
+
+    def script(run: Run) -> Iterator[float]:
+        run.write(lambda pod: pod_status.creating(pod, run.host))
+        pause = 0.5
+        while missing := _missing_secret(run):
+            said = f'MountVolume.SetUp failed for volume "{missing[0]}" : secret "{missing[1]}" not found'
+            run.say("FailedMount", said, warning=True)
+            yield pause * run.pace
+            pause = min(pause * 2, 122.0)
+        yield from then(run)
+
+    return script
+
+
+def _missing_secret(run: Run) -> tuple[str, str] | None:
+    """A volume whose Secret is not there, and the Secret's name."""
+    volumes = (run.pod["spec"].get("volumes") or []) if run.pod else []
+    named = [(each["name"], each["secret"]["secretName"]) for each in volumes if "secret" in each]
+    return next((each for each in named if run.ground.find(SECRETS, (run.key[0], each[1])) is None), None)
 
 
 def crash_loop(code: int = 1, line: str = "") -> Behaviour:

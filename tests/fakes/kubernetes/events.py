@@ -9,6 +9,7 @@ from tests.fakes.kubernetes.store import now
 
 KUBELET, SCHEDULER = "kubelet", "default-scheduler"
 NODE_CONTROLLER, TAINTS = "node-controller", "taint-eviction-controller"
+ATTACHER = "attachdetach-controller"
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from uuid import uuid4
 
 from tests.fakes.kubernetes import pod_status
-from tests.fakes.kubernetes.events import Recorder, Said
+from tests.fakes.kubernetes.events import KUBELET, Recorder, Said
 from tests.fakes.kubernetes.ground import Ground
 from tests.fakes.kubernetes.kinds import PODS, Json
 from tests.fakes.kubernetes.loop import Loop
@@ -74,10 +74,11 @@ class Run:
         if not self.lost:
             self.ground.change(PODS, self.key, change, self.uid)
 
-    def say(self, reason: str, message: str, *, warning: bool = False) -> None:
+    def say(self, reason: str, message: str, *, warning: bool = False, source: str = KUBELET) -> None:
         """An event of the pod."""
         if (pod := self.pod) is not None and not self.lost:
-            self.recorder.record(pod, Said(reason, message, warning=warning, host=self.node))
+            host = self.node if source == KUBELET else ""
+            self.recorder.record(pod, Said(reason, message, source, warning=warning, host=host))
 
     def names(self) -> list[str]:
         """Its containers."""

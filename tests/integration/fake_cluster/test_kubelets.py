@@ -74,6 +74,38 @@ class TestStart:
         assert status(cluster)["phase"] == "Pending"
         assert 'Failed to pull image "vm:1": rpc error' in cluster.events("vm", "Failed")[0]["message"]
 
+    def test_one_whose_volume_cannot_be_mounted_waits_and_only_events_say_why(self, cluster: FakeCluster) -> None:
+        cluster.script(behaviours.mount_failed("exit status 32"))
+        make(cluster)
+        told = until(lambda: [each for each in cluster.events("vm", "FailedMount") if each["count"] >= 4])
+        assert [each["message"] for each in told] == ['MountVolume.SetUp failed for volume "images" : exit status 32']
+        assert (status(cluster)["phase"], container(cluster)["state"]) == (
+            "Pending",
+            {"waiting": {"reason": "ContainerCreating"}},
+        )
+
+    def test_a_volume_that_is_in_use_elsewhere_is_told_of_once(self, cluster: FakeCluster) -> None:
+        cluster.script(behaviours.attach_failed())
+        make(cluster)
+        (told,) = until(lambda: cluster.events("vm", "FailedAttachVolume"))
+        assert told["message"].startswith("Multi-Attach error for volume")
+        assert told["source"]["component"] == "attachdetach-controller"
+        assert status(cluster)["phase"] == "Pending"
+
+    def test_each_sandbox_that_gets_no_network_is_another_event(self, cluster: FakeCluster) -> None:
+        cluster.script(behaviours.sandbox_failed())
+        make(cluster)
+        until(lambda: len(cluster.events("vm", "FailedCreatePodSandBox")) >= 3)
+        assert {each["count"] for each in cluster.events("vm", "FailedCreatePodSandBox")} == {1}
+
+    def test_one_whose_secret_is_made_later_starts_then(self, cluster: FakeCluster) -> None:
+        cluster.script(behaviours.secret_awaited(behaviours.running()))
+        make(cluster, volumes=[{"name": "token", "secret": {"secretName": "late"}}])
+        (told,) = until(lambda: cluster.events("vm", "FailedMount"))
+        assert told["message"] == 'MountVolume.SetUp failed for volume "token" : secret "late" not found'
+        cluster.create({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "late"}}, "desks")
+        until(lambda: is_ready(cluster))
+
     def test_one_that_ends_at_once_is_started_again_ever_later(self, cluster: FakeCluster) -> None:
         cluster.script(behaviours.crash_loop(78, "no token"))
         make(cluster, restartPolicy="Always")
