@@ -1,7 +1,9 @@
 """A pod that does not start is on the workers page in the cluster's own words: real provider, Postgres and service."""
 
 import html
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -20,9 +22,10 @@ from backend.web.app import create_app
 from tests.factories.k8s_place import Place
 from tests.factories.light_guest import SCREEN
 from tests.factories.records import World
-from tests.fakes.kubernetes.behaviours import image_pull_back_off
+from tests.fakes.kubernetes.behaviours import attach_failed, image_pull_back_off, mount_failed, sandbox_failed
 from tests.waiting import until
 from worker.database import Database
+from worker.k8s import pods, states
 from worker.providers.k8s import K8sProvider
 from worker.troubles import Troubles
 
@@ -43,26 +46,77 @@ def slots(session: Session) -> dict[str, SlotRef]:
     return {name: SlotRef(slot.index, name, str(slot.id), 1) for slot, name in found}
 
 
-def test_it_is_on_the_page_within_seconds(
-    place: Place, provider: K8sProvider, ready: World, database: Database, tmp_path: Path
-) -> None:
+@pytest.fixture
+def page(ready: World, tmp_path: Path) -> Callable[[], str]:
+    """What the workers page says."""
     service = create_app(Settings(data=tmp_path), ready.factory, ready.store)
     client = TestClient(service, base_url="http://127.0.0.1:8000")
-    found = [NodeSeen(name=name, state=NodeState.READY, slots=1) for name in ("node-1", "node-2")]
+    return lambda: client.get("/workers").text
+
+
+def offered(ready: World, provider: K8sProvider, names: list[str]) -> dict[str, SlotRef]:
+    """Nodes of one slot each."""
+    found = [NodeSeen(name=name, state=NodeState.READY, slots=1) for name in names]
     ready.do(nodes.observe, provider.cluster, found, whole=True)
-    sick, well = (ready.do(slots)[name] for name in ("node-1", "node-2"))
+    return dict(ready.do(slots))
+
+
+def test_it_is_on_the_page_within_seconds(
+    place: Place, provider: K8sProvider, ready: World, database: Database, page: Callable[[], str]
+) -> None:
+    found = offered(ready, provider, ["node-1", "node-2"])
+    sick, well = found["node-1"], found["node-2"]
     place.cluster.script(image_pull_back_off(WORDS), node="node-1")
     teller = Troubles(database, [provider], every=0.2)
-
-    def page() -> str:
-        return html.unescape(client.get("/workers").text)
-
     teller.start()
     try:
         with pytest.raises(ClusterLost, match=WORDS):
             provider.open(sick, SPEC)
         until(lambda: WORDS in page(), 10, what="the page says it")
-        assert "its pod does not start: the pod's image cannot be had: " in page()
+        assert "its pod does not start: the pod's image cannot be had: " in html.unescape(page())
         assert provider.open(well, SPEC).alive(), "nobody else is held up"
+    finally:
+        teller.stop()
+
+
+def test_what_a_cluster_goes_on_trying_is_on_the_page_within_a_minute_and_holds_no_start(
+    place: Place, provider: K8sProvider, ready: World, database: Database, page: Callable[[], str]
+) -> None:
+    """Each on a node of its own, all at once, with the times of the product: pods may take a minute to start here."""
+    mount = 'FailedMount: MountVolume.SetUp failed for volume "images"'
+    said = {
+        "n-cordoned": "no node takes the pod: 0/6 nodes are available",
+        "n-mount": f"the pod's volumes cannot be had: {mount} : {WORDS}",
+        "n-attach": "the pod's volumes cannot be had: FailedAttachVolume: Multi-Attach error for volume",
+        "n-sandbox": "the pod's sandbox or network cannot be made: FailedCreatePodSandBox: Failed to create",
+    }
+    for name in said:
+        place.cluster.add_node(name, kvm=2)
+    place.cluster.cordon("n-cordoned")
+    place.cluster.script(mount_failed(f"{WORDS} <b>&"), node="n-mount")
+    place.cluster.script(attach_failed(), node="n-attach")
+    place.cluster.script(sandbox_failed(), node="n-sandbox")
+    found = offered(ready, provider, [*said, "node-1"])
+    teller = Troubles(database, [provider], every=0.2)
+    teller.start()
+
+    def begun(name: str) -> tuple[str, float]:
+        """What a start is told that does not come about, and after how many seconds."""
+        began = time.monotonic()
+        with pytest.raises(ClusterLost) as lost:
+            provider.open(found[name], SPEC)
+        return lost.value.message, time.monotonic() - began
+
+    try:
+        with ThreadPoolExecutor() as threads:
+            ended = dict(zip(said, threads.map(begun, said), strict=True))
+        for name, words in said.items():
+            told, seconds = ended[name]
+            assert words in told
+            assert seconds < pods._PATIENCE_SECONDS + states.HITCH_SECONDS + 15, "of the 60 that a start may take"
+            shown = f"its pod does not start: {words}"
+            until(lambda shown=shown: shown in html.unescape(page()), 10, what=name)  # type: ignore[misc]
+        assert f"{WORDS} <b>" not in page()
+        assert provider.open(found["node-1"], SPEC).alive(), "nobody else is held up"
     finally:
         teller.stop()
