@@ -26,8 +26,10 @@ _MOST_SLOTS = 1000
 _MOST_WORDS = 300
 _SOFT, _HARD, _OUT = "PreferNoSchedule", "NoSchedule", "NoExecute"
 _NOT_HEARD = frozenset({"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"})
+_CORDONED = "node.kubernetes.io/unschedulable"
+_REMOVED = "it is being removed from the cluster"
 _WORDS: Mapping[str, str] = {
-    "node.kubernetes.io/unschedulable": "cordoned: somebody keeps new pods away from it",
+    _CORDONED: "cordoned: somebody keeps new pods away from it",
     "node.kubernetes.io/disk-pressure": "its disk is nearly full",
     "node.kubernetes.io/memory-pressure": "its memory is nearly full",
     "node.kubernetes.io/pid-pressure": "it has too many processes",
@@ -128,15 +130,42 @@ def _state(node: Object, wants: Wants, given_up: bool) -> tuple[NodeState, str]:
         return (NodeState.LOST if given_up else NodeState.UNREADY), why
     hard = [each for each in taints if each.get("effect") == _HARD]
     if (node.get("metadata") or {}).get("deletionTimestamp"):
-        return NodeState.DRAINING, "it is being removed from the cluster"
+        return NodeState.DRAINING, _REMOVED
     # The taint of a cordoned node may come a moment after the field, or not be there for who tolerates it.
     if (node.get("spec") or {}).get("unschedulable"):
-        others = [each for each in hard if each.get("key") != "node.kubernetes.io/unschedulable"]
-        return NodeState.DRAINING, _said(others[0]) if others else _WORDS["node.kubernetes.io/unschedulable"]
+        others = [each for each in hard if each.get("key") != _CORDONED]
+        return NodeState.DRAINING, _said(others[0]) if others else _WORDS[_CORDONED]
     if hard:
         return NodeState.DRAINING, _said(hard[0])
     soft = [each for each in taints if each.get("effect") == _SOFT]
     return NodeState.READY, _said(soft[0]) if soft else ""
+
+
+def leave(node: Object, tolerations: Sequence[Mapping[str, Any]]) -> str:
+    """Why a pod should not stay on a node for another attempt; empty = it may.
+
+    As the cluster's scheduler sees it, which then puts the next pod elsewhere: where it would put one like this there
+    again, nothing would be won. Of a node that is not ready its pods tell themselves.
+
+    Args:
+        node: the object.
+        tolerations: of the pod, as the cluster has them: admission may have added some.
+    """
+    if (node.get("metadata") or {}).get("deletionTimestamp"):
+        return _REMOVED
+    spec = node.get("spec") or {}
+    taints = [
+        *(spec.get("taints") or []),
+        *([{"key": _CORDONED, "effect": _HARD}] if spec.get("unschedulable") else []),
+    ]
+    against = [
+        each
+        for each in taints
+        if each.get("effect") in {_HARD, _OUT}
+        and each.get("key") not in _NOT_HEARD
+        and not tolerated(each, tolerations)
+    ]
+    return _said(against[0]) if against else ""
 
 
 def tolerated(taint: Mapping[str, Any], tolerations: Sequence[Mapping[str, Any]]) -> bool:

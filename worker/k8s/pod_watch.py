@@ -4,8 +4,10 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import replace
 
 from worker.k8s.cluster import EVENTS, PODS, Cluster, Object
+from worker.k8s.left_nodes import LeftNodes
 from worker.k8s.reflector import Reflector
 from worker.k8s.states import HITCHES, Seen, look, when
 
@@ -16,8 +18,15 @@ _MOST_PODS = 5000
 class PodWatch:
     """Pods and their events, however many machines there are. Safe for threads."""
 
-    def __init__(self, cluster: Cluster, labels: str) -> None:
-        """Starts nothing yet. Args: labels: selector of our pods."""
+    def __init__(self, cluster: Cluster, labels: str, *, left: LeftNodes | None = None) -> None:
+        """Starts nothing yet.
+
+        Args:
+            cluster: whose pods.
+            labels: selector of ours.
+            left: tells which nodes they are to leave, and begins and ends with this; None = nobody asks for that.
+        """
+        self._left = left
         self._changed = threading.Condition()
         self._changes = 0
         self._pods: dict[str, Object] = {}
@@ -28,6 +37,8 @@ class PodWatch:
 
     def start(self) -> None:
         """Begins, in threads of its own."""
+        if self._left is not None:
+            self._left.start()
         self._pods_seen.start()
         self._events_seen.start()
 
@@ -35,6 +46,8 @@ class PodWatch:
         """Ends them. Safe to call twice."""
         self._pods_seen.stop()
         self._events_seen.stop()
+        if self._left is not None:
+            self._left.stop()
 
     def listed(self, seconds: float) -> bool:
         """Waits until the pods were listed once, so long at most. Whether they were."""
@@ -68,9 +81,12 @@ class PodWatch:
     def seen(self, name: str, uid: str) -> Seen:
         """What has become of a pod."""
         with self._changed:
-            told = sorted(self._events.get(uid, {}).values(), key=when)
+            pod, told = self._pods.get(name), sorted(self._events.get(uid, {}).values(), key=when)
             hitch = time.monotonic() - self._hitches[uid] if uid in self._hitches else 0.0
-            return look(self._pods.get(name), told, uid=uid, hitch=hitch)
+        seen = look(pod, told, uid=uid, hitch=hitch)
+        if pod is None or self._left is None or not seen.there:
+            return seen
+        return replace(seen, leave=self._left.why(pod))
 
     def wait(self, what: Callable[[], bool], seconds: float) -> bool:
         """Waits until something holds; asked again with every change. Returns whether it does.

@@ -162,6 +162,7 @@ class Pods(AllPods):
             and _begun(pod) < self._plan.attempts
             and not about.get("deletionTimestamp")
             and (pod.get("status") or {}).get("phase") in {"Pending", "Running"}
+            and not seen.leave
             and seen.cause in {Cause.NONE, Cause.REPLACED, Cause.DELETED, *PATIENT}
         )
 

@@ -85,6 +85,11 @@ class Reflector:
         with self._lock:
             return dict(self._objects)
 
+    def get(self, name: str) -> Object | None:
+        """One object, as it was last seen; None if there is none. Not to be changed."""
+        with self._lock:
+            return self._objects.get(name)
+
     def wait(self, seconds: float) -> bool:
         """Waits for the first list, so long at most. True once there was one."""
         return self._listed.wait(seconds)

@@ -112,6 +112,7 @@ class Seen:
         words: the cluster's own, for people; for one that starts, what it waits for.
         node: where it runs; empty if nowhere yet.
         address: its IP; empty if it has none yet.
+        leave: why no further attempt should begin in it, though it can be used: what is said of its node; else empty.
     """
 
     there: bool
@@ -120,6 +121,7 @@ class Seen:
     words: str = ""
     node: str = ""
     address: str = ""
+    leave: str = ""
 
     @property
     def awaits_claims(self) -> bool:

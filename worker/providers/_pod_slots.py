@@ -123,11 +123,12 @@ class PodSlots:
 
     def is_good(self, held: PodSlot, spec: DesktopSpec) -> bool:
         """Whether the slot's next desktop may be made in the pod that it has."""
+        seen = self._pods().seen(held.pod)
         return (
             held.trusted
             and held.attempts < self._settings.k8s_attempts
             and held.supervisor.alive()
-            and not self._pods().seen(held.pod).why
+            and not (seen.why or seen.leave)
             and held.serves(spec, self._settings.image)
         )
 
@@ -185,7 +186,10 @@ class PodSlots:
     def give_up(self, slot: SlotRef, held: PodSlot) -> None:
         """The slot gets another pod; nothing of this one is left then. Raises PodTrouble, ClusterError, ClusterLost."""
         self.forget(slot, held)
-        self._pods().discard(held.pod, max(held.fence, slot.fence))
+        pods = self._pods()
+        if leave := pods.seen(held.pod).leave:
+            logger.info("the pod %s leaves its node %s: %s", held.pod.name, held.pod.node, leave)
+        pods.discard(held.pod, max(held.fence, slot.fence))
 
     # ---- all
 
@@ -219,6 +223,10 @@ class PodSlots:
         except (ClusterError, PodTrouble) as error:
             logger.warning("the pod %s could not be renewed: %s", held.pod.name, error)
         self._renew_at, held.renewed_at = 0.0, time.monotonic()
+
+    def leaving(self, pods: Pods) -> list[SlotRef]:
+        """Those whose pod nobody uses, and is to leave its node."""
+        return [slot for slot, held in self.all().items() if not held.used and pods.seen(held.pod).leave]
 
     def in_use(self) -> set[str]:
         """Uids of the pods in which an attempt runs, may begin at any moment, or which are kept ready."""

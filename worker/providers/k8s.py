@@ -22,6 +22,7 @@ from worker.egress import Gateways
 from worker.health import health_limits
 from worker.k8s import manifests
 from worker.k8s.cluster import PODS, Cluster, ClusterError, Unavailable
+from worker.k8s.left_nodes import LeftNodes
 from worker.k8s.need import largest_need
 from worker.k8s.official import configured, connect
 from worker.k8s.plan import PodPlan
@@ -306,7 +307,9 @@ class K8sProvider:
                 except DeskarenaError as error:
                     raise ClusterLost(error.message) from error
                 cluster = self._cluster = self._cluster or connect(settings.kubeconfig, settings.k8s_namespace)
-                watch = self._watch = PodWatch(cluster, manifests.selector(plan))
+                # Where slots have nodes of their own, nobody begins anything on one that is to be left.
+                left = None if settings.k8s_nodes else LeftNodes(cluster)
+                watch = self._watch = PodWatch(cluster, manifests.selector(plan), left=left)
                 watch.start()
                 self._pods = Pods(cluster, watch, plan, worker=_worker(), start_seconds=settings.k8s_start_seconds)
                 self._minder.start()
@@ -326,6 +329,9 @@ class K8sProvider:
                 self._slots.look(pods)
                 for held in self._slots.all().values():
                     self._tell(held)
+                # While the cluster does not do what it is asked, they would only be forgotten.
+                for slot in () if self.away() else self._slots.leaving(pods):
+                    self.cool(slot)
                 if time.monotonic() - swept_at > SWEEP_SECONDS:
                     swept_at = time.monotonic()
                     pods.sweep(self._slots.in_use())

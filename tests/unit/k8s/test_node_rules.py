@@ -7,7 +7,7 @@ import pytest
 from backend.domain.nodes import NodeSeen, NodeState
 from backend.domain.slots import GIB, Need
 from worker.k8s.cluster import Object
-from worker.k8s.node_rules import Wants, look, tolerated
+from worker.k8s.node_rules import Wants, leave, look, tolerated
 
 KVM = "devices.kubevirt.io/kvm"
 NEED = Need(memory=4 * GIB, cores=2, disk=10 * GIB)
@@ -140,6 +140,40 @@ class TestState:
 
     def test_a_long_message_is_cut(self) -> None:
         assert len(seen(node(conditions=[NOT_READY | {"message": "x" * 5000}])).reason) == 300
+
+
+class TestLeave:
+    @pytest.mark.parametrize(
+        ("found", "words"),
+        [
+            (node(), ""),
+            (node(spec={"unschedulable": True}), "cordoned: somebody keeps new pods away from it"),
+            (node([taint("node.kubernetes.io/unschedulable")]), "cordoned: somebody keeps new pods away from it"),
+            (
+                node([taint("ToBeDeletedByClusterAutoscaler", value="1700000000")], spec={"unschedulable": True}),
+                "the cluster autoscaler is about to remove it",
+            ),
+            (node([taint("karpenter.sh/disrupted")]), "Karpenter is about to remove it"),
+            (node([taint("node.kubernetes.io/disk-pressure")]), "its disk is nearly full"),
+            (node([taint("team", "NoExecute", "ml")]), "taint team=ml:NoExecute"),
+            (node([taint("DeletionCandidateOfClusterAutoscaler", "PreferNoSchedule")]), ""),
+            (node(metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"}), "it is being removed from the cluster"),
+            ({}, ""),
+        ],
+    )
+    def test_is_told_in_words(self, found: Object, words: str) -> None:
+        assert leave(found, ()) == words
+
+    def test_of_a_node_that_is_not_heard_its_pods_tell(self) -> None:
+        away = [taint("node.kubernetes.io/unreachable", effect) for effect in ("NoSchedule", "NoExecute")]
+        assert not leave(node(away, conditions=[NOT_READY]), ())
+
+    def test_where_the_scheduler_would_put_the_pod_again_it_stays(self) -> None:
+        mine = {"key": "vm", "operator": "Exists"}
+        assert not leave(node([taint("vm")]), (mine,))
+        assert leave(node([taint("vm"), taint("other")]), (mine,)) == "taint other:NoSchedule"
+        assert leave(node(spec={"unschedulable": True}), (mine,))
+        assert not leave(node(spec={"unschedulable": True}), ({"operator": "Exists"},))
 
 
 class TestTolerated:

@@ -1,0 +1,205 @@
+"""Pods that the scheduler places leave nodes that are cordoned, tainted or about to go; their attempts finish."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backend.domain.ports import DesktopSpec, OpenDesktop
+from backend.domain.slots import SlotRef
+from tests.factories.k8s_place import NAMESPACE, Place, light_place
+from tests.factories.light_guest import SCREEN
+from tests.fakes.kubernetes.nodes import add_taint
+from tests.integration.k8s.conftest import slot
+from tests.unit.deploy.built import kind
+from tests.waiting import until
+from worker.k8s.states import Seen
+from worker.providers.k8s import K8sProvider
+
+SPEC = DesktopSpec(screen=SCREEN)
+Start = Callable[..., K8sProvider]
+Close = Callable[[Place, str], None]
+
+pytestmark = pytest.mark.timeout(120)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    with light_place(tmp_path) as made:
+        yield made
+
+
+@pytest.fixture
+def start(place: Place) -> Iterator[Start]:
+    """Starts workers of one installation."""
+    made: list[K8sProvider] = []
+
+    def one(**settings: Any) -> K8sProvider:
+        made.append(place.provider(k8s_slots=4, **settings))
+        return made[-1]
+
+    yield one
+    for each in made:
+        each.close()
+
+
+def anywhere(fence: int = 1) -> SlotRef:
+    """A slot whose pod the scheduler places."""
+    return slot(node="", fence=fence)
+
+
+def node_of(opened: OpenDesktop) -> str:
+    return str(opened.details["node"])
+
+
+def uid_of(opened: OpenDesktop) -> str:
+    return str(opened.details["pod_uid"])
+
+
+def uids(place: Place) -> set[str]:
+    return {each["metadata"]["uid"] for each in place.named()}
+
+
+def seen(worker: K8sProvider) -> Seen:
+    """What a worker knows of the pod of its only slot."""
+    held = worker._slots.get(anywhere())
+    assert held is not None
+    return worker._running().seen(held.pod)
+
+
+def cordon(place: Place, node: str) -> None:
+    place.cluster.cordon(node)
+
+
+def tainted(key: str) -> Close:
+    def close(place: Place, node: str) -> None:
+        place.cluster.nodes.change(node, lambda found: add_taint(found, key, "NoSchedule"))
+
+    return close
+
+
+class TestAttempts:
+    @pytest.mark.parametrize(
+        "close",
+        [cordon, tainted("team"), tainted("ToBeDeletedByClusterAutoscaler"), tainted("karpenter.sh/disrupted")],
+        ids=["cordoned", "tainted", "autoscaler", "karpenter"],
+    )
+    def test_what_runs_finishes_and_the_next_of_the_lease_is_elsewhere(
+        self, place: Place, start: Start, close: Close
+    ) -> None:
+        worker = start()
+        before = worker.open(anywhere(), SPEC)
+        close(place, node_of(before))
+        until(lambda: seen(worker).leave, what="the worker has heard of it")
+        assert before.alive()
+        assert before.desktop.probe().platform == "Linux"
+        assert uid_of(before) in uids(place)
+        before.close()
+        after = worker.open(anywhere(), SPEC)
+        assert node_of(after) != node_of(before)
+        assert uids(place) == {uid_of(after)}, "nothing is left of the pod before"
+        assert worker.troubles() == {}
+        after.close()
+
+    def test_a_pod_stays_where_its_node_is_given_back(self, place: Place, start: Start) -> None:
+        worker = start()
+        before = worker.open(anywhere(), SPEC)
+        place.cluster.cordon(node_of(before))
+        until(lambda: seen(worker).leave)
+        place.cluster.cordon(node_of(before), on=False)
+        until(lambda: not seen(worker).leave)
+        before.close()
+        after = worker.open(anywhere(), SPEC)
+        assert uid_of(after) == uid_of(before)
+        after.close()
+
+    def test_whoever_takes_a_slot_over_does_not_take_its_pod(self, place: Place, start: Start) -> None:
+        first, second = start(), start()
+        before = first.open(anywhere(), SPEC)
+        before.close()
+        first._closed.set()  # It is killed, and removes nothing.
+        place.cluster.cordon(node_of(before))
+        pod = first._slots.all()[anywhere()].pod
+        until(lambda: second._running().seen(pod).leave)
+        after = second.open(anywhere(fence=2), SPEC)
+        assert node_of(after) != node_of(before)
+        assert uids(place) == {uid_of(after)}
+        after.close()
+
+    def test_where_no_other_node_has_room_it_waits_for_one(self, place: Place, start: Start) -> None:
+        worker = start()
+        before = worker.open(anywhere(), SPEC)
+        before.close()
+        for node in ("node-1", "node-2"):
+            place.cluster.cordon(node)
+        until(lambda: seen(worker).leave)
+        place.cluster.add_node("node-3", kvm=1)
+        after = worker.open(anywhere(), SPEC)
+        assert node_of(after) == "node-3"
+        after.close()
+
+
+class TestIdlePods:
+    def test_goes_by_itself_once_its_slot_is_given_back(self, place: Place, start: Start) -> None:
+        worker = start()
+        opened = worker.open(anywhere(), SPEC)
+        place.cluster.cordon(node_of(opened))
+        until(lambda: seen(worker).leave)
+        opened.close()
+        worker.unprepare(anywhere())
+        until(lambda: not uids(place), 20, what="the pod is gone")
+        assert worker._slots.get(anywhere()) is None
+
+    def test_a_warm_one_goes_and_is_made_again_elsewhere(self, place: Place, start: Start) -> None:
+        worker, warm = start(), anywhere(fence=0)
+
+        def warmed() -> str:
+            worker.prepare(warm, SPEC)
+            until(lambda: worker._slots.get(warm) and not worker.warming())
+            return worker._slots.all()[warm].pod.node
+
+        before = warmed()
+        place.cluster.cordon(before)
+        until(lambda: not uids(place), 20, what="the pod is gone")
+        until(lambda: worker._slots.get(warm) is None and not worker._warmth._cooling)
+        assert warmed() != before
+
+    def test_stays_while_the_api_does_not_do_what_it_is_asked(self, place: Place, start: Start) -> None:
+        worker = start()
+        opened = worker.open(anywhere(), SPEC)
+        opened.close()
+        place.cluster.faults.fail("create", "delete", times=-1)
+        place.cluster.cordon(node_of(opened))
+        until(lambda: seen(worker).leave)
+        worker._answers.failed("the cluster does nothing")
+        worker.unprepare(anywhere())
+        asked = place.asked()
+        until(lambda: place.asked() > asked, 20, what="it is asked whether it does it now")
+        assert uids(place) == {uid_of(opened)}
+        assert worker._slots.get(anywhere()) is not None, "it is not forgotten"
+        place.cluster.faults.clear()
+        until(lambda: not uids(place), 30, what="the pod is gone")
+
+
+class TestRights:
+    def test_where_nodes_may_not_be_read_pods_are_used_as_ever(self, place: Place, start: Start) -> None:
+        place.cluster.add_token("poor", "worker", *kind("production", "Role"), namespace=NAMESPACE)
+        poor = place.cluster.kubeconfig(place.data / "poor", token="poor", namespace=NAMESPACE)
+        worker = start(KUBECONFIG=str(poor))
+        before = worker.open(anywhere(), SPEC)
+        before.close()
+        place.cluster.cordon(node_of(before))
+        watch = worker._watch
+        assert watch is not None
+        assert watch._left is not None
+        nodes = watch._left._nodes
+        until(lambda: "forbidden" in nodes.trouble)
+        assert worker.away() == ""
+        after = worker.open(anywhere(), SPEC)
+        assert uid_of(after) == uid_of(before)
+        after.close()
+
+    def test_where_slots_have_nodes_nothing_more_is_asked(self, place: Place, start: Start) -> None:
+        start(k8s_nodes="*").open(slot(), SPEC).close()
+        assert not [each for each in place.cluster.asked if "/nodes" in each.path]
