@@ -7,7 +7,7 @@ Makes nothing: rights are asked for, and a pod is only checked by the API server
 import json
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 from backend.config import Settings, get_settings
@@ -72,7 +72,9 @@ def examine(settings: Settings) -> Found:
         return Found("broken", error.message, "KUBECONFIG names a file that kubectl can use, too")
     try:
         wrong = next(_wrongs(settings, plan, cluster), None)
-        return wrong or Found("ok", f"pods can be made in the namespace {cluster.namespace} of {cluster.address}")
+        return wrong or Found(
+            "ok", f"pods can be made {_where(cluster)} of {cluster.address}{_unseen(settings, cluster)}"
+        )
     except ClusterError as error:
         return Found("broken", error.message, f"look at the API server at {cluster.address}")
     finally:
@@ -80,21 +82,35 @@ def examine(settings: Settings) -> Found:
 
 
 def _wrongs(settings: Settings, plan: PodPlan, cluster: Cluster) -> Iterator[Found]:
-    lacking = [
-        f"{verb} {resource.plural}"
-        for resource, verbs in (*_NEEDED, *(_NODES if settings.k8s_nodes else ()))
-        for verb in verbs
-        if not _may(cluster, resource, verb)
-    ]
-    if lacking:
-        where = f"in the namespace {cluster.namespace}"
+    if lacking := _lacking(cluster, (*_NEEDED, *(_NODES if settings.k8s_nodes else ()))):
         install = (
             "bind the Role of deploy/k8s/components/k8s-worker to this account; for nodes, that of components/nodes"
         )
-        yield Found("broken", f"this account may not {', '.join(lacking)} {where}", install)
+        yield Found("broken", f"this account may not {lacking} {_where(cluster)}", install)
     yield from _pod_wrongs(plan, cluster)
     yield from _node_wrongs(settings, plan, cluster)
     yield from _claim_wrongs(plan, cluster)
+
+
+def _where(cluster: Cluster) -> str:
+    return f"in the namespace {cluster.namespace}"
+
+
+def _unseen(settings: Settings, cluster: Cluster) -> str:
+    """What is not seen where slots have no nodes of their own, and pods can be made all the same."""
+    lacking = "" if settings.k8s_nodes else _lacking(cluster, _NODES)
+    if not lacking:
+        return ""
+    return (
+        f"; this account may not {lacking}, so on a node that is cordoned or about to be removed new attempts begin "
+        "in the pods that are there: bind the ClusterRole of deploy/k8s/components/nodes to it"
+    )
+
+
+def _lacking(cluster: Cluster, wanted: Iterable[tuple[Resource, tuple[str, ...]]]) -> str:
+    return ", ".join(
+        f"{verb} {resource.plural}" for resource, verbs in wanted for verb in verbs if not _may(cluster, resource, verb)
+    )
 
 
 def _may(cluster: Cluster, resource: Resource, verb: str) -> bool:

@@ -51,6 +51,16 @@ class TestExamine:
             f"this account may not create secrets, get secrets, list nodes, watch nodes in the namespace {NAMESPACE}"
         )
 
+    def test_without_the_right_to_read_nodes_pods_can_be_made_and_it_says_what_is_not_seen(
+        self, fake: FakeCluster, kubeconfig: Path, tmp_path: Path
+    ) -> None:
+        assert kubeconfig
+        fake.add_token("poor", "worker", *kind("production", "Role"), namespace=NAMESPACE)
+        found = told(fake.kubeconfig(tmp_path / "poor", token="poor", namespace=NAMESPACE))
+        assert found.state == "ok"
+        assert "this account may not list nodes, watch nodes, so on a node that is cordoned" in found.detail
+        assert "may not" not in told(kubeconfig).detail
+
     def test_nodes_that_do_not_fit(self, kubeconfig: Path) -> None:
         assert told(kubeconfig, k8s_nodes="vm=yes").detail == "no node has the labels vm=yes"
         found = told(kubeconfig, k8s_nodes="*", k8s_kvm_resource="example.com/kvm")
