@@ -13,7 +13,7 @@ from worker.providers.k8s import K8sProvider
 
 SPEC = DesktopSpec(screen=SCREEN)
 SLOTS = [SlotRef(index, f"node-{1 + index % 2}", f"slot-{index}", 1) for index in range(6)]
-KINDS = ["events", "pods"]
+KINDS = [f"namespaces/{NAMESPACE}/events", f"namespaces/{NAMESPACE}/pods", "nodes"]
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def test_slots_share_the_watches_of_their_worker(place: Place, provider: K8sProv
         until(lambda: api.watches == len(KINDS), what=f"no more with {len(opened)} slots")
     assert all(each.alive() for each in opened)
     assert len({each.details["pod_uid"] for each in opened}) == len(SLOTS)
-    assert sorted({*watched(place)}) == [f"/api/v1/namespaces/{NAMESPACE}/{kind}" for kind in KINDS]
+    assert sorted({*watched(place)}) == [f"/api/v1/{kind}" for kind in KINDS]
     for each in opened:
         each.close()
     until(lambda: api.watches == len(KINDS), what="nor fewer once they are closed")

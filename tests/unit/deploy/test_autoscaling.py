@@ -25,6 +25,18 @@ def documents() -> list[dict[str, Any]]:
     return [found for block in blocks for found in yaml.safe_load_all(block)]
 
 
+def overlay(having: str, folder: Path) -> list[dict[str, Any]]:
+    """What the page's overlay makes that has such a part."""
+    recipe = next(each for each in documents() if each.get("kind") == "Kustomization" and having in each)
+    mine = ROOT / "deploy/k8s/overlays/mine"
+    near = {
+        name: [os.path.relpath(mine / path, folder) for path in recipe.get(name, [])]
+        for name in ("resources", "components")
+    }
+    (folder / "kustomization.yaml").write_text(yaml.safe_dump(recipe | near))
+    return build(folder)
+
+
 def triggers() -> dict[str, dict[str, Any]]:
     found = [each for each in documents() if "triggers" in each or each.get("kind") == "ScaledObject"]
     listed = [trigger for each in found for trigger in each.get("triggers") or each["spec"]["triggers"]]
@@ -58,12 +70,17 @@ def test_its_token_is_there_and_numbers_are_texts_as_keda_wants_them() -> None:
 
 
 def test_whoever_scales_workers_owns_their_number(tmp_path: Path) -> None:
-    recipe = next(each for each in documents() if each.get("kind") == "Kustomization")
-    near = [os.path.relpath(ROOT / "deploy/k8s/overlays/mine" / path, tmp_path) for path in recipe["resources"]]
-    parts = [os.path.relpath(ROOT / "deploy/k8s/overlays/mine" / path, tmp_path) for path in recipe["components"]]
-    (tmp_path / "kustomization.yaml").write_text(yaml.safe_dump(recipe | {"resources": near, "components": parts}))
-    deployments = {each["metadata"]["name"]: each["spec"] for each in build(tmp_path) if each["kind"] == "Deployment"}
+    made = overlay("components", tmp_path)
+    deployments = {each["metadata"]["name"]: each["spec"] for each in made if each["kind"] == "Deployment"}
     assert "replicas" not in deployments["k8s-worker"]
+
+
+def test_whoever_has_the_scheduler_place_pods_keeps_the_right_to_read_nodes(tmp_path: Path) -> None:
+    made = overlay("patches", tmp_path)
+    told = next(each["data"] for each in made if each["metadata"]["name"] == "deskarena-k8s")
+    assert "DESKARENA_K8S_NODES" not in told
+    assert told["DESKARENA_K8S_SLOTS"].isdecimal()
+    assert [each["rules"][0]["resources"] for each in made if each["kind"] == "ClusterRole"] == [["nodes"]]
 
 
 def test_what_is_scaled_is_deployed() -> None:
