@@ -75,7 +75,9 @@ def from_os_error(error: OSError) -> GuestError:
     message = f"{error.strerror or error}{name}"
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
         return GuestError("no_space", f"{message}: the desktop's disk is full, remove files first")
-    if error.errno == errno.ENAMETOOLONG:
+    # What a name leads to, not how the system is: links in a circle, a socket, a program in no format, one that is
+    # being written.
+    if error.errno in {errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL, errno.ENXIO, errno.ENOEXEC, errno.ETXTBSY}:
         return GuestError("bad_request", message)
     for kind_of_error, kind in _ERRNO_KINDS:
         if isinstance(error, kind_of_error):

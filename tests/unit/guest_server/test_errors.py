@@ -24,6 +24,13 @@ class TestFromOsError:
             (errno.ENOSPC, "no_space"),
             (errno.EDQUOT, "no_space"),
             (errno.ENAMETOOLONG, "bad_request"),
+            (errno.ELOOP, "bad_request"),
+            (errno.ENXIO, "bad_request"),
+            (errno.EINVAL, "bad_request"),
+            (errno.ENOEXEC, "bad_request"),
+            (errno.ETXTBSY, "bad_request"),
+            (errno.EMFILE, "failed"),
+            (errno.ENOMEM, "failed"),
             (errno.EIO, "failed"),
         ],
     )
