@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from backend.domain.errors import ClusterLost, DeskarenaError, EvaluatorFailed, TaskSetupFailed
+from backend.domain.errors import ClusterLost, DeskarenaError, EvaluatorFailed, NotGiven
 from backend.domain.ports import Desktop, OpenDesktop
 from backend.domain.ports_web import Browser, Web, WebReply
 from backend.domain.task import Task
@@ -29,9 +29,9 @@ def no_secret(name: str) -> str:
     """Where no secrets were given at all.
 
     Raises:
-        TaskSetupFailed: always.
+        NotGiven: always.
     """
-    raise TaskSetupFailed(f"the task needs the secret {name!r}, which was not given")
+    raise NotGiven(f"the task needs the secret {name!r}, which was not given")
 
 
 def no_judge() -> bytes:
@@ -69,12 +69,12 @@ def nowhere(task: Task, assets: Mapping[str, str]) -> WayOut:
     return way_out_of(task, assets, egress="none", hosts=(), proxy="")
 
 
-def missing_asset(name: str, benchmark: str) -> TaskSetupFailed:
+def missing_asset(name: str, benchmark: str) -> NotGiven:
     """Why a file that a task needs is not there, and how to get it."""
     if "://" not in name:
-        return TaskSetupFailed(f"the task set has no asset {name!r}")
+        return NotGiven(f"the task set has no asset {name!r}")
     called = benchmark or "NAME"
-    return TaskSetupFailed(
+    return NotGiven(
         f"{name} has not been fetched",
         hint=f"`deskarena benchmark fetch {called}` fetches what is missing; for a file obtained otherwise there is "
         f"`deskarena benchmark asset add {called} {name} FILE`.",

@@ -145,6 +145,10 @@ class TaskSetupFailed(Lost):
         self.step = step
 
 
+class NotGiven(TaskSetupFailed):
+    """An asset or a secret that the task needs is not there: the task's or the operator's doing, never an agent's."""
+
+
 class GuestLost(Lost):
     """The desktop or its guest API died, froze or broke its protocol."""
 
@@ -183,7 +187,7 @@ class EvidenceWanted(EvaluatorFailed):
 class GuestRefused(DeskarenaError):
     """The guest answered and said no: file not found, command failed to start, bad path. The guest itself is well.
 
-    Set-up turns it into `TaskSetupFailed`, a getter into "absent" evidence.
+    Set-up turns it into `TaskSetupFailed`, a getter into "absent" evidence where its kind says that there is nothing.
 
     Attributes:
         kind: the guest's typed error name, for example `not_found`, `too_large`, `timeout`.
@@ -195,6 +199,11 @@ class GuestRefused(DeskarenaError):
     def __init__(self, message: str, *, kind: str = "error", hint: str = "") -> None:
         super().__init__(message, hint=hint)
         self.kind = kind
+
+    @property
+    def may_pass(self) -> bool:
+        """Whether the desktop may just have been busy or short of something, so that it is worth asking once more."""
+        return self.kind in {"timeout", "failed", "internal"}
 
 
 class WebFailed(DeskarenaError):

@@ -280,7 +280,7 @@ class SetupContext(Protocol):
         """Bytes of an asset of the task set: `NAME` of its assets folder, or the URL that a task downloads.
 
         Raises:
-            TaskSetupFailed: it is missing; says how to get it.
+            NotGiven: it is missing; says how to get it.
         """
         ...
 
@@ -322,7 +322,7 @@ class SetupContext(Protocol):
         """A secret that the operator gave for tasks (`googledrive_settings`, ...).
 
         Raises:
-            TaskSetupFailed: it was not given; says where to put it.
+            NotGiven: it was not given; says where to put it.
         """
         ...
 

@@ -8,11 +8,11 @@ import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from backend.domain import registry
 from backend.domain.episode import EndedBy
-from backend.domain.errors import EvaluatorFailed, GuestRefused, Invalid, TaskSetupFailed, WebFailed
+from backend.domain.errors import EvaluatorFailed, GuestRefused, Invalid, NotGiven, TaskSetupFailed, WebFailed
 from backend.domain.judging.criteria import criteria_of
 from backend.domain.ports import Getter, Metric, ScoringProtocol, SetupContext
 from backend.domain.registry import Kind
@@ -28,9 +28,15 @@ from backend.domain.score import (
     is_solved,
     join,
 )
-from backend.domain.setup import run_step
-from backend.domain.task import JSON, EvaluatorSpec, Frozen, MetricCall, Part, Task
+from backend.domain.setup import check_step, run_step
+from backend.domain.task import JSON, EvaluatorSpec, Frozen, MetricCall, Part, SetupStep, Task
 
+T = TypeVar("T")
+_BY_WHAT_IS_LEFT: Mapping[str, frozenset[str]] = {
+    "open": frozenset({"failed", "timeout"}),
+    **dict.fromkeys(("activate_window", "close_window", "close_all"), frozenset({"failed"})),
+}
+"""How steps are refused because of a file that no application shows, or a window that does not let itself be closed."""
 MAX_SHOWN = 2000  # characters of a value that are kept beside the verdict
 
 
@@ -61,7 +67,8 @@ def collect(
     """Runs the post-configuration, then every getter's worker half: one CallEvidence per call of `all_calls`.
 
     A post-configuration step that the guest refuses (its window was closed by the agent, say) is noted and passed
-    over: the state that the agent left is what is measured, and no agent may make its own episode lost.
+    over: the state that the agent left is what is measured, and no agent may make its own episode lost. One that the
+    desktop could not do just now, twice, is no such state: what it was to save would seem not to be there.
 
     Args:
         context: the desktop and what else a getter may use.
@@ -71,10 +78,11 @@ def collect(
 
     Raises:
         GuestLost: the desktop is gone.
-        EvaluatorFailed: the task itself is wrong (a missing asset, a step's parameters).
+        EvaluatorFailed: the task itself is wrong (a missing asset, a step's parameters), or the desktop could not be
+            asked, not even once more.
     """
     spec, before = task.evaluator, on_the_way or {}
-    notes = tuple(note for step in spec.postconfig if (note := _after(context, step.type, step.parameters)))
+    notes = tuple(note for step in spec.postconfig if (note := _after(context, step)))
     found = [gather(context, task, call) for call in spec.calls]
     for part in spec.parts:
         if part.each_step:
@@ -183,12 +191,20 @@ def _joined(part: Part, found: Sequence[MetricValue]) -> MetricValue:
     )
 
 
-def _after(context: SetupContext, kind: str, parameters: Mapping[str, JSON]) -> str:
-    """Runs one post-configuration step; returns why it was passed over, or nothing."""
+def _after(context: SetupContext, step: SetupStep) -> str:
+    """Runs one post-configuration step; returns why it was passed over, or nothing. Raises as `collect` does."""
+    what = f"post-configuration step {step.type}"
     try:
-        run_step(context, kind, parameters)
-    except (GuestRefused, TaskSetupFailed) as error:
-        return f"post-configuration step {kind} did not work: {error.message}"
+        check_step(step, context.task.dialect)
+        _patiently(lambda: run_step(context, step.type, step.parameters))
+    except (NotGiven, Invalid, WebFailed) as error:
+        raise EvaluatorFailed(f"{what}: {error.message}", hint=error.hint) from error
+    except TaskSetupFailed as error:
+        return f"{what} did not work: {error.message}"
+    except GuestRefused as error:
+        if error.may_pass and error.kind not in _BY_WHAT_IS_LEFT.get(step.type, ()):
+            raise EvaluatorFailed(f"{what}: {error.message}", hint=error.hint) from error
+        return f"{what} did not work: {error.message}"
     return ""
 
 
@@ -202,14 +218,14 @@ def _gather(context: SetupContext, task: Task, spec: Mapping[str, JSON] | None) 
         raise EvaluatorFailed(f"getter {spec.get('type')}: {error.message}", hint=error.hint) from error
 
 
-def _patiently(collect: Callable[[], tuple[Blob, ...]]) -> tuple[Blob, ...]:
-    """Asks once more where a program of the desktop took too long: it may just have been busy."""
+def _patiently(ask: Callable[[], T]) -> T:
+    """Asks once more where a program of the desktop took too long, or failed: it may just have been busy."""
     try:
-        return collect()
+        return ask()
     except GuestRefused as error:
-        if error.kind != "timeout":
+        if not error.may_pass:
             raise
-    return collect()
+    return ask()
 
 
 def _getter(task: Task, spec: Mapping[str, JSON]) -> tuple[Getter, Mapping[str, JSON]]:

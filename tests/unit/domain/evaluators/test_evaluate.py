@@ -1,5 +1,6 @@
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -7,6 +8,7 @@ from backend.domain import registry
 from backend.domain.episode import EndedBy
 from backend.domain.errors import EvaluatorFailed, GuestLost, GuestRefused
 from backend.domain.evaluators.evaluate import MAX_SHOWN, CallEvidence, collect, evaluate, gather, look, shown
+from backend.domain.ports import ExecResult
 from backend.domain.registry import Kind
 from backend.domain.score import GAVE_UP, Blob, PartResult, Verdict, score_by_rule
 from backend.domain.task import EvaluatorSpec, MetricCall, Task
@@ -49,6 +51,44 @@ class TestCollect:
         evidence = collect(FakeContext(FakeDesktop(), task), task)
         assert "close_window" in evidence[0].notes[0]
 
+    def after(self, desktop: FakeDesktop, kind: str, **parameters: Any) -> CallEvidence:
+        """What is gathered after one step of post-configuration."""
+        task = make_task(text_call("/a", "x"), postconfig=[{"type": kind, "parameters": parameters}])
+        return collect(FakeContext(desktop, task), task)[0]
+
+    @pytest.mark.parametrize(("kind", "asked"), [("timeout", 2), ("failed", 2), ("internal", 2)])
+    def test_a_step_that_could_not_be_done_just_now(self, kind: str, asked: int) -> None:
+        """What it was to save would seem not to be there, which is a 0 that no agent has earned."""
+        desktop = FakeDesktop()
+        tries: list[str] = []
+        desktop.commands["save"] = lambda _: refused(tries, kind)
+        with pytest.raises(EvaluatorFailed, match="post-configuration step execute: not now"):
+            self.after(desktop, "execute", command="save")
+        assert len(tries) == asked
+
+    def test_a_step_that_works_the_second_time(self) -> None:
+        desktop = FakeDesktop()
+        tries: list[str] = []
+        desktop.commands["save"] = lambda _: refused(tries, "timeout") if not tries else ExecResult(returncode=0)
+        assert self.after(desktop, "execute", command="save").notes == ()
+
+    def test_a_step_whose_program_is_not_there_is_noted(self) -> None:
+        assert "no such program" in self.after(FakeDesktop(), "execute", command="save").notes[0]
+
+    @pytest.mark.parametrize("kind", ["timeout", "failed", "not_found"])
+    def test_a_file_that_no_application_shows_is_what_the_agent_left(self, kind: str) -> None:
+        desktop = FakeDesktop()
+        desktop.open_file = lambda _: refused([], kind)  # type: ignore[method-assign]
+        assert "post-configuration step open did not work" in self.after(desktop, "open", path="/a").notes[0]
+
+    def test_a_step_without_its_asset_is_the_tasks_fault(self) -> None:
+        with pytest.raises(EvaluatorFailed, match="no asset 'x'"):
+            self.after(FakeDesktop(), "download", files=[{"url": "asset:x", "path": "/x"}])
+
+    def test_a_step_with_wrong_parameters_is_the_tasks_fault(self) -> None:
+        with pytest.raises(EvaluatorFailed, match="post-configuration step close_window"):
+            self.after(FakeDesktop(), "close_window", window="gone")
+
     def test_a_dead_desktop_is_a_loss(self) -> None:
         desktop = FakeDesktop()
         desktop.die()
@@ -60,7 +100,7 @@ class TestCollect:
         with pytest.raises(EvaluatorFailed, match="no asset 'x'"):
             collect(FakeContext(FakeDesktop()), make_task(call))
 
-    @pytest.mark.parametrize(("kind", "asked"), [("timeout", 2), ("not_available", 1)])
+    @pytest.mark.parametrize(("kind", "asked"), [("timeout", 2), ("failed", 2), ("not_available", 1)])
     def test_a_desktop_that_is_too_busy_is_asked_once_more(self, kind: str, asked: int) -> None:
         desktop = Busy(kind)
         call = MetricCall(func="exact_match", result={"type": "check_clipboard_contains", "text": "x"})
@@ -68,6 +108,12 @@ class TestCollect:
         with pytest.raises(EvaluatorFailed, match="not now"):
             collect(FakeContext(desktop), task)
         assert desktop.asked == asked
+
+
+def refused(tries: list[str], kind: str) -> ExecResult:
+    """Counts a try and refuses it."""
+    tries.append(kind)
+    raise GuestRefused("not now", kind=kind)
 
 
 class Busy(FakeDesktop):
