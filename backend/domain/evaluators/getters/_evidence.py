@@ -1,7 +1,7 @@
 """What getters share: parameters that are checked by a model, evidence as JSON, files for metrics."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path, PurePath, PureWindowsPath
 from typing import Any, ClassVar
 
@@ -12,6 +12,13 @@ from backend.domain.score import Blob
 
 JSON_TYPE = "application/json"
 MAX_NOTE = 500
+ABSENT = frozenset({"not_found", "forbidden", "bad_request", "too_large"})
+"""How a desktop refuses what is not there, not readable, no file, or huge: that is what the agent left.
+
+Whatever else it says (`timeout`, `failed` for a broken disk or want of memory, `internal`) leaves the question open.
+"""
+NO_ROUTE = "no such route"
+"""Part of the guest server's message for a route that it does not have; its kind is `not_found`, too."""
 
 
 class Checked:
@@ -54,12 +61,29 @@ def stated(blob: Blob) -> Any:
         raise EvaluatorFailed(f"what was gathered of {blob.name} is cut off or damaged: {error}") from error
 
 
+def absence(name: str, error: GuestRefused, kinds: Collection[str] = ABSENT) -> Blob:
+    """Evidence that there is no such thing, the guest's words as its note.
+
+    Args:
+        name: of the evidence.
+        error: how the guest refused.
+        kinds: of refusals that are facts about what the agent left.
+
+    Raises:
+        GuestRefused: it is of another kind, so that the thing could not be asked for: never an absence, as that is
+            judged and may give 0.
+    """
+    if error.kind not in kinds or NO_ROUTE in error.message:
+        raise error
+    return Blob(name=name, note=error.message)
+
+
 def fetched(context: SetupContext, path: str) -> Blob:
-    """A file of the desktop; without data, and with a note, if there is none."""
+    """A file of the desktop; without data, and with a note, if there is none. Raises as `absence`."""
     try:
         return Blob(name=path, data=context.desktop.read_file(path))
     except GuestRefused as error:
-        return Blob(name=path, note=error.message)
+        return absence(path, error)
 
 
 def first_of(context: SetupContext, paths: Sequence[str]) -> Blob:
@@ -96,11 +120,17 @@ def python_says(context: SetupContext, name: str, code: str, **values: Any) -> B
         name: of the evidence.
         code: its source; `VALUES` there is a dictionary of `values`. They are handed over as JSON, never as source.
         **values: what it needs to know.
+
+    Raises:
+        GuestRefused: it took too long, or Python could not be started just now. Any other refusal is without data, of
+            which `stated` says that nothing is known.
     """
     head = f"import json\nVALUES = json.loads({json.dumps(json.dumps(values))})\n"
     try:
         done = context.desktop.run_python(head + code)
     except GuestRefused as error:
+        if error.may_pass:
+            raise
         return Blob(name=name, note=error.message)
     if done.returncode != 0:
         return Blob(name=name, note=f"exit code {done.returncode}: {done.error.strip()[-MAX_NOTE:]}")

@@ -11,7 +11,7 @@ from backend.domain.browser_profiles import CHROME
 from backend.domain.browsers import why_silent
 from backend.domain.errors import EvaluatorFailed, GuestRefused, Invalid, TaskSetupFailed
 from backend.domain.evaluators.formats.accessibility import searchable
-from backend.domain.evaluators.getters._evidence import as_json, stated
+from backend.domain.evaluators.getters._evidence import absence, as_json, stated
 from backend.domain.parameters import Parameters
 from backend.domain.ports import SetupContext
 from backend.domain.ports_web import Browser, Tab
@@ -23,8 +23,15 @@ BAR = "Address and search bar"
 APPLICATIONS = frozenset({"Google Chrome", "Chromium", "Chromium Web Browser", "Microsoft Edge"})
 DEBUGGING = "--remote-debugging-port=1337"
 SETTLE_SECONDS = 20.0
+_OF_BROWSERS = "chrom"
+"""Part of the class or title of their windows: `google-chrome`, `chromium`, `Chrome_WidgetWin_1`."""
 _WINDOWS_ROLE = "chrome_widgetwin_1"  # a window of any Chromium browser in trees of Windows
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.\-]*:(//|blank)")
+NO_PAGES = frozenset({"no_browser", "refused", "not_found", "too_large"})
+"""How a browser that is closed refuses, or one with addresses of megabytes: that is what the agent left.
+
+One that is only slow (`timeout`) has pages, and which ones is not known.
+"""
 _MOST_LOOKED_AT = 20
 _MOST_SHOWN = 4
 _MAX_CONTENT = 16 * 2**20
@@ -52,31 +59,43 @@ class Prefixed(Parameters):
 def shown(context: SetupContext, look: Callable[[Browser, Tab], Mapping[str, Any]] | None = None) -> list[Blob]:
     """Evidence of which page shows: the accessibility tree, the pages DevTools lists, what `look` finds where it looks.
 
-    Several pages show when there are several windows. A browser that does not answer is evidence, too.
+    Several pages show when there are several windows. That there is no browser is evidence, too.
+
+    Raises:
+        GuestRefused: the browser is there and slow, or there is none for DevTools and the tree cannot be had just now.
     """
+    silent: GuestRefused | None = None
     try:
         tree = Blob(
             name="accessibility tree", data=context.desktop.accessibility_tree().encode(), media_type="text/xml"
         )
     except GuestRefused as error:
-        tree = Blob(name="accessibility tree", note=error.message)
+        tree, silent = Blob(name="accessibility tree", note=error.message), error
     browser = context.browser()
     try:
         tabs = list(browser.tabs())
     except GuestRefused as error:
-        return [tree, Blob(name="open pages", note=error.message)]
+        none = absence("open pages", error, NO_PAGES)
+        # Then nothing but the tree could tell of a page: a browser may run without the port of DevTools.
+        if silent is not None and silent.may_pass:
+            raise silent from error
+        return [tree, none]
     listed = as_json("open pages", [tab.model_dump() for tab in tabs])
     if look is None:
         return [tree, listed]
-    seen = [tab for tab in tabs[:_MOST_LOOKED_AT] if _shows(browser, tab)][:_MOST_SHOWN] or tabs[:1]
+    looks = [(tab, _shows(browser, tab)) for tab in tabs[:_MOST_LOOKED_AT]]
+    # One that does not say whether it shows may be the one: it is looked at, too, lest another be taken for it.
+    order = [tab for wanted in (True, None) for tab, shows in looks if shows is wanted]
+    seen = order[:_MOST_SHOWN] or tabs[:1]
     return [tree, listed, *(_looked(browser, tab, look) for tab in seen)]
 
 
-def _shows(browser: Browser, tab: Tab) -> bool:
+def _shows(browser: Browser, tab: Tab) -> bool | None:
+    """None if it does not say in time."""
     try:
         return bool(browser.evaluate(tab.id, "document.visibilityState", timeout=3.0) != "hidden")
-    except GuestRefused:
-        return False
+    except GuestRefused as error:
+        return None if error.kind == "timeout" else False
 
 
 def _looked(browser: Browser, tab: Tab, look: Callable[[Browser, Tab], Mapping[str, Any]]) -> Blob:
@@ -161,14 +180,26 @@ def content(browser: Browser, tab: Tab) -> Mapping[str, Any]:
 
 
 def running(context: SetupContext) -> Browser | None:
-    """The browser, started if it does not run; None if it does not answer then, either."""
+    """The browser, started if it does not run; None if it is not installed, or runs without the port of DevTools.
+
+    One that runs without it takes the new window and goes on without: so did the agent leave it.
+
+    Raises:
+        GuestRefused: it is there and slow, or was started and no window of it came.
+    """
     browser = context.browser()
     if not why_silent(browser):
         return browser
-    with suppress(TaskSetupFailed, GuestRefused):
-        run_step(context, "launch", {"command": [CHROME.program, DEBUGGING]})
-        if look_again(context.desktop, lambda: not why_silent(browser)):
-            return browser
+    try:
+        with suppress(TaskSetupFailed):  # No window came, as is seen below.
+            run_step(context, "launch", {"command": [CHROME.program, DEBUGGING]})
+    except GuestRefused as error:
+        absence("browser", error)
+        return None
+    if look_again(context.desktop, lambda: not why_silent(browser)):
+        return browser
+    if not any(_OF_BROWSERS in f"{each.wm_class} {each.title}".lower() for each in context.desktop.windows()):
+        raise GuestRefused("the browser was started and no window of it came", kind="timeout")
     return None
 
 

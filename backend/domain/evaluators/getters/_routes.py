@@ -9,13 +9,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed, GuestRefused
-from backend.domain.evaluators.getters._evidence import as_json, stated
+from backend.domain.evaluators.getters._evidence import NO_ROUTE, as_json, stated
 from backend.domain.ports import SetupContext
 from backend.domain.score import Blob
 
 NO = frozenset({"not_found", "no"})
-NO_ROUTE = "no such route"
-"""Part of the guest server's message for a route that it does not have; its kind is `not_found`, too."""
 
 
 def asked(context: SetupContext, route: str, payload: Mapping[str, Any] | None = None, *, method: str = "POST") -> Blob:

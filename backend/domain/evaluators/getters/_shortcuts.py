@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from backend.domain.errors import EvaluatorFailed, GuestRefused
-from backend.domain.evaluators.getters._evidence import Checked
+from backend.domain.evaluators.formats.failures import let_through
+from backend.domain.evaluators.getters._evidence import Checked, absence
 from backend.domain.evaluators.getters._folders import desktop_folder, file_names, joined, listed, path_of
 from backend.domain.ports import SetupContext
 from backend.domain.score import Blob
@@ -45,7 +46,7 @@ def _fetched(context: SetupContext, path: str, name: str) -> Blob:
     try:
         return Blob(name=name, data=context.desktop.read_file(path, max_bytes=MAX_BYTES))
     except GuestRefused as error:
-        return Blob(name=name, note=error.message)
+        return absence(name, error)
 
 
 def _text(blob: Blob) -> str:
@@ -61,6 +62,7 @@ def _link(data: bytes) -> str:
 
     try:
         found = LnkParse3.lnk_file(io.BytesIO(data)).get_json(get_all=True)
-    except Exception:  # noqa: BLE001 - the parser stumbles in many ways over a file that is no shortcut.
+    except Exception as error:  # noqa: BLE001 - the parser stumbles in many ways over a file that is no shortcut.
+        let_through(error)
         return ""
     return json.dumps(found, default=str)

@@ -6,8 +6,8 @@ from typing import Any
 
 from backend.domain.browser_profiles import CHROME
 from backend.domain.errors import GuestRefused
-from backend.domain.evaluators.getters._evidence import as_json, stated
-from backend.domain.evaluators.getters._live import looked_up
+from backend.domain.evaluators.getters._evidence import absence, as_json, stated
+from backend.domain.evaluators.getters._live import NO_PAGES, looked_up
 from backend.domain.evaluators.getters._profile import PREFERENCES, ProfileParameters, Setting, collected
 from backend.domain.evaluators.getters.chrome._colours import named, scheme
 from backend.domain.ports import SetupContext
@@ -48,7 +48,7 @@ class ChromeAppearanceModeUi(Setting):
             with looked_up(context.browser(), URL, settled=False) as tab:
                 choice = context.browser().evaluate(tab.id, CHOICE)
         except GuestRefused as error:
-            return [Blob(name=URL, note=error.message), *files]
+            return [absence(URL, error, NO_PAGES | {"failed"}), *files]
         return [as_json(URL, choice), *files]
 
     def value(self, found: Mapping[str, Any]) -> Any:

@@ -2,7 +2,6 @@
 # ruff: noqa: N999 - upstream's name
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -80,8 +79,11 @@ def _followed(context: SetupContext, browser: Browser, tab: str, name: str) -> A
     new = opened()[0]
     try:
         site = Script(context.desktop, browser, new)
-        with suppress(GuestRefused):  # It is already at the next free days.
+        try:
             site.click(NEXT)
+        except GuestRefused as error:
+            if error.kind != "not_found":  # Else it is already at the next free days.
+                raise
         site.wait(f".{name}")
         return browser.evaluate(new, call(TEXTS, name))
     finally:

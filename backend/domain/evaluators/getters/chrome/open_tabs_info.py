@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import GuestRefused
-from backend.domain.evaluators.getters._evidence import Checked, as_json, only, stated
+from backend.domain.evaluators.getters._evidence import Checked, absence, as_json, only, stated
+from backend.domain.evaluators.getters._live import NO_PAGES
 from backend.domain.ports import SetupContext
 from backend.domain.registry import Kind, register
 from backend.domain.score import Blob
@@ -20,7 +21,7 @@ class OpenTabsInfo(Checked):
         try:
             tabs = context.browser().tabs()
         except GuestRefused as error:
-            return [Blob(name="open pages", note=error.message)]
+            return [absence("open pages", error, NO_PAGES)]
         return [as_json("open pages", [{"title": tab.title, "url": tab.url} for tab in tabs])]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002

@@ -22,7 +22,7 @@ class PageInfo(Checked):
     """`url`, `load_state` (`networkidle`: once nothing has been added to it for a second).
 
     The value is `{title, url, content}`, dated evidence of what the site showed to this browser. None if no browser
-    answers, not even one that is started for it. A page that cannot be had leaves the question open.
+    answers, not even one that is started for it (see `running`). A page that cannot be had leaves the question open.
     """
 
     Params = _Page

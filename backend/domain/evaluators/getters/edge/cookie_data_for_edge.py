@@ -1,10 +1,9 @@
 """`cookie_data_for_edge`: Edge's cookies."""
 
-from contextlib import suppress
-
 from backend.domain.browser_profiles import EDGE, System
 from backend.domain.errors import GuestRefused
 from backend.domain.evaluators.getters._cookies import Cookies
+from backend.domain.evaluators.getters._evidence import absence
 from backend.domain.ports import SetupContext
 from backend.domain.registry import Kind, register
 
@@ -18,5 +17,7 @@ class CookieDataForEdge(Cookies):
     def make_readable(self, context: SetupContext, platform: str) -> None:
         """Ends Edge on Windows."""
         if platform == System.WINDOWS:
-            with suppress(GuestRefused):  # It does not run.
+            try:
                 context.desktop.execute(["taskkill", "/F", "/IM", "msedge.exe", "/T"])
+            except GuestRefused as error:
+                absence("taskkill", error)  # Where it is not ended, its file could not be read and would seem absent.

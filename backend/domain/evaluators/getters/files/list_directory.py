@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed, GuestRefused
-from backend.domain.evaluators.getters._evidence import Checked, as_json, only, stated
+from backend.domain.evaluators.getters._evidence import Checked, absence, as_json, only, stated
 from backend.domain.parameters import Parameters
 from backend.domain.ports import SetupContext
 from backend.domain.registry import Kind, register
@@ -28,7 +28,7 @@ class ListDirectory(Checked):
         try:
             return [as_json(path, context.desktop.call("POST", "/list_directory", {"path": path}))]
         except GuestRefused as error:
-            return [Blob(name=path, note=error.message)]
+            return [absence(path, error)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""

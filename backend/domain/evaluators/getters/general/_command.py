@@ -3,7 +3,7 @@
 from typing import Literal
 
 from backend.domain.errors import GuestRefused
-from backend.domain.evaluators.getters._evidence import MAX_NOTE
+from backend.domain.evaluators.getters._evidence import MAX_NOTE, absence
 from backend.domain.parameters import Parameters
 from backend.domain.ports import SetupContext
 from backend.domain.score import Blob
@@ -17,12 +17,16 @@ class Command(Parameters):
 
 
 def run(context: SetupContext, wanted: Command, *, stream: Literal["output", "error"]) -> Blob:
-    """What it says on one of its streams, the exit code and the other stream's beginning as note."""
+    """What it says on one of its streams, the exit code and the other stream's beginning as note.
+
+    Raises:
+        GuestRefused: as `absence`: it did not end in time, say, which a machine that is too busy brings about, too.
+    """
     name = wanted.command if isinstance(wanted.command, str) else " ".join(wanted.command)
     try:
         done = context.desktop.execute(wanted.command, shell=wanted.shell)
     except GuestRefused as error:
-        return Blob(name=name, note=error.message)
+        return absence(name, error)
     said, other = (done.output, done.error) if stream == "output" else (done.error, done.output)
     note = f"exit code {done.returncode} {other.strip()[:MAX_NOTE]}".strip() if done.returncode else ""
     return Blob(name=name, data=said.encode(errors="replace"), media_type="text/plain", note=note)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import GuestRefused
-from backend.domain.evaluators.getters._evidence import Checked, only, placed
+from backend.domain.evaluators.getters._evidence import Checked, absence, only, placed
 from backend.domain.parameters import Parameters
 from backend.domain.ports import SetupContext
 from backend.domain.registry import Kind, register
@@ -15,6 +15,8 @@ PORT = 8080
 STATUS = "/requests/status.xml"
 _LOGIN = {"Authorization": "Basic OnBhc3N3b3Jk"}  # No name and `password`: so do the tasks start VLC.
 _OK = 200
+_SILENT = frozenset({"refused", "not_found", "bad_request", "too_large"})
+"""How it is refused where VLC does not run, or something else answers in its place. One that is slow is not absent."""
 
 
 class _Status(Parameters):
@@ -32,7 +34,7 @@ class VlcPlayingInfo(Checked):
         try:
             reply = context.http(PORT, STATUS, headers=_LOGIN)
         except GuestRefused as error:
-            return [Blob(name=STATUS, note=error.message)]
+            return [absence(STATUS, error, _SILENT)]
         if reply.status != _OK:
             return [Blob(name=STATUS, note=f"VLC answers with status {reply.status}")]
         return [Blob(name=STATUS, data=reply.body, media_type="text/xml")]

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import GuestRefused
-from backend.domain.evaluators.getters._evidence import Checked, fetched, only, placed
+from backend.domain.evaluators.getters._evidence import Checked, absence, fetched, only, placed
 from backend.domain.evaluators.getters._keys import Stroke, strike
 from backend.domain.parameters import Parameters
 from backend.domain.ports import SetupContext
@@ -39,7 +39,7 @@ class VscodeConfig(Checked):
         try:
             context.desktop.activate_window(WINDOW)
         except GuestRefused as error:
-            called = f"no window to call the command in: {error.message}"
+            called = f"no window to call the command in: {absence(WINDOW, error).note}"
         else:
             called = ""
             strike(context.desktop, Stroke.HOTKEY, ("ctrl", "shift", "p"))
@@ -69,5 +69,5 @@ def _workspaces(context: SetupContext, note: str) -> Blob:
     try:
         done = context.desktop.execute(_OPEN, shell=True)  # noqa: S604 - in the desktop.
     except GuestRefused as error:
-        return Blob(name=name, note=f"{note}; {error.message}")
+        return Blob(name=name, note=f"{note}; {absence(name, error).note}")
     return Blob(name=name, data=done.output.encode(errors="replace") or None, note=note)

@@ -15,6 +15,7 @@ from backend.domain.evaluators.getters.general.rule import Rule
 from backend.domain.evaluators.getters.general.vm_command_line import VmCommandLine
 from backend.domain.ports import ExecResult
 from backend.domain.score import Blob
+from tests.factories.desktops import says_no
 from tests.factories.starter_tasks import FakeContext
 from tests.fakes.desktop import FakeDesktop
 
@@ -114,6 +115,7 @@ class TestListDirectory:
         assert ListDirectory().read([blob], {"path": "/a"}, tmp_path) == tree
 
     def test_a_refusal_is_none(self, desktop: FakeDesktop, tmp_path: Path) -> None:
+        desktop.routes["POST", "/list_directory"] = says_no
         blobs = ListDirectory().collect(FakeContext(desktop), {"path": "/a"})
         assert ListDirectory().read(blobs, {"path": "/a"}, tmp_path) is None
 

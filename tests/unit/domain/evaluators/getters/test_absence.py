@@ -1,0 +1,197 @@
+"""What is a fact about a desktop, and what only could not be asked."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from backend.domain import registry
+from backend.domain.errors import GuestRefused
+from backend.domain.evaluators.getters._evidence import ABSENT, NO_ROUTE, absence, fetched, python_says
+from backend.domain.evaluators.getters._live import NO_PAGES, running, shown
+from backend.domain.ports import SetupContext
+from backend.domain.registry import Kind
+from backend.domain.setup import run_step
+from tests.factories.desktops import linux, refuses
+from tests.factories.getter_cases.browsers import showing
+from tests.factories.starter_tasks import FakeContext
+from tests.fakes.browser import FakeBrowser
+from tests.fakes.desktop import FakeDesktop
+
+registry.load()
+OPEN = ("timeout", "failed", "internal", "no_space", "error")
+GETTERS: dict[str, dict[str, Any]] = {
+    "vm_file": {"path": "/a", "dest": "a"},
+    "list_directory": {"path": "/a"},
+    "vm_command_line": {"command": "look"},
+    "vm_command_error": {"command": "look"},
+    "vlc_playing_info": {"dest": "status.xml"},
+    "open_tabs_info": {},
+    "vscode_config": {"vscode_extension_command": "x", "path": "/a", "dest": "a"},
+}
+
+
+def desktop_that(kind: str) -> FakeContext:
+    """One that refuses files, listings, commands, ports and pages in this way."""
+    context = linux(routes={("POST", "/list_directory"): refuses("so it is", kind)})
+    refuse = refuses("so it is", kind)
+    desktop = context.desktop
+    desktop.read_file = lambda *_, **__: refuse(None)
+    desktop.activate_window = lambda *_, **__: refuse(None)
+    desktop.execute = lambda *_, **__: refuse(None)
+    context.http = lambda *_, **__: refuse(None)  # type: ignore[method-assign]
+    browser = FakeBrowser()
+    browser.tabs = lambda: refuse(None)  # type: ignore[method-assign]
+    context.browsers[9222] = browser
+    return context
+
+
+def collected(name: str, context: SetupContext) -> Any:
+    return registry.lookup(Kind.GETTER, name, "osworld")().collect(context, GETTERS[name])
+
+
+class TestAbsence:
+    @pytest.mark.parametrize("kind", sorted(ABSENT))
+    def test_what_the_agent_left(self, kind: str) -> None:
+        blob = absence("/a", GuestRefused("so it is", kind=kind))
+        assert (blob.name, blob.data, blob.note) == ("/a", None, "so it is")
+
+    @pytest.mark.parametrize("kind", OPEN)
+    def test_what_could_not_be_asked(self, kind: str) -> None:
+        with pytest.raises(GuestRefused):
+            absence("/a", GuestRefused("so it is", kind=kind))
+
+    def test_a_desktop_without_the_route(self) -> None:
+        with pytest.raises(GuestRefused):
+            absence("/a", GuestRefused(f"there is {NO_ROUTE}", kind="not_found"))
+
+
+class TestGetters:
+    @pytest.mark.parametrize("name", GETTERS)
+    @pytest.mark.parametrize("kind", OPEN)
+    def test_none_takes_a_failure_for_an_absence(self, name: str, kind: str) -> None:
+        with pytest.raises(GuestRefused):
+            collected(name, desktop_that(kind))
+
+    @pytest.mark.parametrize("name", GETTERS)
+    def test_what_is_not_there_is_absent(self, name: str) -> None:
+        assert [blob.data for blob in collected(name, desktop_that("not_found"))] == [None]
+
+    @pytest.mark.parametrize(("name", "kind"), [("open_tabs_info", "no_browser"), ("vlc_playing_info", "refused")])
+    def test_a_program_that_the_agent_closed_is_absent(self, name: str, kind: str) -> None:
+        assert [blob.data for blob in collected(name, desktop_that(kind))] == [None]
+
+    @pytest.mark.parametrize("kind", OPEN)
+    def test_shortcuts(self, kind: str) -> None:
+        routes = {("POST", "/desktop_path"): {"desktop_path": "/d"}}
+        context = linux(routes=routes, python='{"files": ["a.desktop"], "folders": []}')
+        context.desktop.read_file = lambda *_, **__: refuses("so it is", kind)(None)
+        getter = registry.lookup(Kind.GETTER, "shortcuts_on_desktop", "osworld")()
+        with pytest.raises(GuestRefused):
+            getter.collect(context, {})
+
+    def test_edge_that_could_not_be_ended(self) -> None:
+        """Its file cannot be read while it runs, and would seem not to be there."""
+        context = linux(platform="Windows", commands={"taskkill": refuses("so it is", "timeout")})
+        with pytest.raises(GuestRefused):
+            registry.lookup(Kind.GETTER, "cookie_data_for_edge", "waa")().collect(context, {})
+
+    @pytest.mark.parametrize(("kind", "raises"), [("timeout", True), ("no_browser", False), ("failed", False)])
+    def test_the_page_of_settings(self, kind: str, raises: bool) -> None:  # noqa: FBT001
+        """What the profile says instead is seconds old."""
+        context = linux()
+        browser = FakeBrowser()
+        browser.tabs = lambda: refuses("so it is", kind)(None)  # type: ignore[method-assign]
+        context.browsers[9222] = browser
+        getter = registry.lookup(Kind.GETTER, "chrome_appearance_mode_ui", "osworld")()
+        if raises:
+            with pytest.raises(GuestRefused):
+                getter.collect(context, {})
+        else:
+            assert getter.collect(context, {})[0].data is None
+
+
+class TestPythonSays:
+    def test_what_may_pass_is_asked_again(self) -> None:
+        context = linux(commands={"python": refuses("so it is", "timeout")})
+        with pytest.raises(GuestRefused):
+            python_says(context, "names", "print(1)")
+
+    def test_a_desktop_without_python(self) -> None:
+        assert python_says(linux(), "names", "print(1)").note == "no python here"
+
+
+class TestFetched:
+    def test_a_file_that_is_not_there(self) -> None:
+        assert "no such file" in fetched(linux(), "/a").note
+
+
+class TestShown:
+    def seen(self, tree: str, pages: str) -> Any:
+        """Which kinds of refusal the tree and the list of pages give."""
+        context = desktop_that(pages)
+        context.desktop.accessibility_tree = lambda: refuses("so it is", tree)(None)
+        return shown(context)
+
+    @pytest.mark.parametrize("kind", sorted(NO_PAGES))
+    def test_no_browser(self, kind: str) -> None:
+        assert [blob.data for blob in self.seen("not_available", kind)] == [None, None]
+
+    def test_a_slow_browser_has_pages(self) -> None:
+        with pytest.raises(GuestRefused):
+            self.seen("not_available", "timeout")
+
+    def test_nobody_could_tell_of_a_browser_without_devtools(self) -> None:
+        with pytest.raises(GuestRefused):
+            self.seen("timeout", "no_browser")
+
+    def test_devtools_stands_in_for_the_tree(self) -> None:
+        context = showing("x", "https://a.org/")
+        context.desktop.accessibility_tree = lambda: refuses("so it is", "timeout")(None)
+        tree, pages = shown(context)
+        assert (tree.data, b"https://a.org/" in (pages.data or b"")) == (None, True)
+
+    def test_a_busy_page_is_not_mistaken_for_another(self) -> None:
+        context = showing("x", "https://b.org/", "https://a.org/")
+        browser = context.browser()
+        assert isinstance(browser, FakeBrowser)
+        busy, other = browser.tabs()
+        evaluate = browser.evaluate
+
+        def answer(tab: str, expression: str, *, timeout: float = 10.0) -> Any:
+            if tab == busy.id:
+                raise GuestRefused("busy", kind="timeout")
+            shows = expression == "document.visibilityState"
+            return "visible" if shows else evaluate(tab, expression, timeout=timeout)
+
+        browser.evaluate = answer  # type: ignore[method-assign]
+        blobs = shown(context, lambda browser, tab: {"seen": browser.evaluate(tab.id, "document.title")})
+        assert {blob.name: blob.note for blob in blobs[2:]}[f"page {busy.url}"] == "busy"
+        assert f"page {other.url}" in {blob.name for blob in blobs[2:]}
+
+
+class TestRunning:
+    def launched(self, launch: Callable[..., None]) -> Any:
+        desktop = FakeDesktop()
+        desktop.launch = launch  # type: ignore[method-assign]
+        return running(FakeContext(desktop))
+
+    def test_a_slow_browser_is_no_closed_one(self) -> None:
+        with pytest.raises(GuestRefused):
+            running(desktop_that("timeout"))
+
+    def test_one_that_is_started_and_never_comes(self) -> None:
+        with pytest.raises(GuestRefused, match="no window of it came"):
+            self.launched(lambda *_, **__: None)
+
+    def test_one_that_cannot_be_started_just_now(self) -> None:
+        with pytest.raises(GuestRefused, match="so it is"):
+            self.launched(lambda *_, **__: refuses("so it is", "failed")(None))
+
+    def test_one_that_is_not_installed(self) -> None:
+        assert self.launched(lambda *_, **__: refuses("so it is", "not_found")(None)) is None
+
+    def test_one_that_runs_without_devtools(self) -> None:
+        context = FakeContext(FakeDesktop())
+        run_step(context, "launch", {"command": ["chromium"]})
+        assert running(context) is None
