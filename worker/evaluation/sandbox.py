@@ -120,6 +120,8 @@ def _bwrap(place: Place, blobs: Path, *, own_user: bool) -> list[str]:
         *_parents(place.readable),
         *(word for path in place.readable for word in ("--ro-bind", str(path), str(path))),
         *(("--ro-bind-try", str(place.compiled), COMPILED) if place.compiled else ()),
+        # Says whether the kernel has killed for want of memory: metrics that run programs must tell it from their end.
+        *("--ro-bind-try", "/proc/vmstat", "/proc/vmstat"),
         *("--ro-bind", str(blobs), INSIDE, "--chdir", "/", "--"),
     ]
 

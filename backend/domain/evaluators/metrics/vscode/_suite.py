@@ -5,10 +5,15 @@ its own already (see worker/evaluation); this one is started from there, with no
 copies of the files alone, small limits and a deadline, and what it started is ended with it. It says its result through
 a pipe. The program runs in the same interpreter as the tests, as upstream's does, so it could forge that result: tests
 of an agent's code inside the agent's own interpreter prove no more than that.
+
+A process that is killed before its limits is run once more, as a kernel without memory kills, too. If that ends in the
+same way there is no verdict only where the kernel has counted such a kill meanwhile: a program may kill itself on
+purpose, and its 0 must not be left out of the score for that.
 """
 
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -22,6 +27,9 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.formats.text import read_text
 
 SECONDS = 30.0
+CPU_SECONDS = 20
+COUNTS = Path("/proc/vmstat")
+"""Linux counts there, since 4.13, how often it has killed for want of memory: on the whole machine, groups included."""
 MAX_FILES = 200
 MAX_BYTES = 16 * 2**20
 _MAX_ANSWER = 4096
@@ -29,8 +37,8 @@ _LIBRARIES = ("pygame",)
 """What published tests import besides the standard library."""
 _RUNNER = """
 import json, os, resource, sys
-pipe, name, path = int(sys.argv[1]), sys.argv[2], sys.argv[3]
-for what, most in ((resource.RLIMIT_CPU, 20), (resource.RLIMIT_AS, 2 << 30), (resource.RLIMIT_FSIZE, 16 << 20),
+pipe, name, path, seconds = int(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4])
+for what, most in ((resource.RLIMIT_CPU, seconds), (resource.RLIMIT_AS, 2 << 30), (resource.RLIMIT_FSIZE, 16 << 20),
                    (resource.RLIMIT_NOFILE, 64), (resource.RLIMIT_CORE, 0)):
     resource.setrlimit(what, (most, most))
 def refuse(event, arguments):
@@ -93,7 +101,7 @@ def run_suite(
             return None, reason
         copy = Path(folder, Path(str(tests)).name)
         copy.write_text(source)
-        return _answer(_run(copy, function), function)
+        return _answer(_patiently(copy, function), function)
 
 
 def _copied(source: Path, folder: Path) -> str:
@@ -108,12 +116,34 @@ def _copied(source: Path, folder: Path) -> str:
     return ""
 
 
-def _run(tests: Path, function: str) -> bytes | None:
-    """What the process said; None if its time was over."""
+def _patiently(tests: Path, function: str) -> bytes | None:
+    """What the process said, of a second one if the first was killed. None and errors as `_run` and `run_suite`."""
+    said, killed = _run(tests, function)
+    if not killed:
+        return said
+    before = _kills()
+    said, killed = _run(tests, function)
+    if killed and _kills() > before:
+        raise EvaluatorFailed("the tests' process was killed twice: the machine has no memory left")
+    return said
+
+
+def _kills() -> int:
+    """How many processes the kernel has killed for want of memory; 0 where it does not say."""
+    try:
+        lines = COUNTS.read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith("oom_kill ")), 0)
+
+
+def _run(tests: Path, function: str) -> tuple[bytes | None, bool]:
+    """What the process said, None if its time was over; and whether somebody killed it before its limits."""
     reader, writer = os.pipe()
-    command = [sys.executable, "-I", "-B", "-c", _RUNNER, str(writer), function, str(tests)]
+    command = [sys.executable, "-I", "-B", "-c", _RUNNER, str(writer), function, str(tests), str(CPU_SECONDS)]
     variables = {"SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy", "LC_ALL": "C.UTF-8"}
     silent = subprocess.DEVNULL
+    before = _used()
     with os.fdopen(reader, "rb") as answers:
         process = subprocess.Popen(
             command,
@@ -129,11 +159,19 @@ def _run(tests: Path, function: str) -> bytes | None:
         try:
             process.wait(SECONDS)
         except subprocess.TimeoutExpired:
-            return None
+            return None, False
         finally:
+            used = _used()
             _end(process)
         os.set_blocking(answers.fileno(), False)
-        return answers.read(_MAX_ANSWER) or b""
+        killed = process.returncode == -signal.SIGKILL and used - before < CPU_SECONDS - 0.5
+        return answers.read(_MAX_ANSWER) or b"", killed
+
+
+def _used() -> float:
+    """Seconds of processor time of the children that have ended."""
+    times = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return times.ru_utime + times.ru_stime
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:

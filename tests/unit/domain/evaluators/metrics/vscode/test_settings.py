@@ -238,6 +238,48 @@ class TestSuite:
         program = "import os, time\nos.fork()\nwhile True: time.sleep(9)"
         assert "did not end" in run(program, "import main\ndef test():\n    return True\n").reasons[0]
 
+    KILLED = "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)"
+
+    COUNTED = (
+        "with open({0!r}) as file: killed = int(file.read().split()[-1]) + 1\n"
+        "with open({0!r}, 'w') as file: file.write(f'nr_free_pages 7\\noom_kill {{killed}}')\n"
+    )
+
+    @pytest.fixture
+    def kernel(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        """Where the kernel says that it has killed three times."""
+        counts = tmp_path / "vmstat"
+        counts.write_text("nr_free_pages 7\noom_kill 3\n")
+        monkeypatch.setattr(_suite, "COUNTS", counts)
+        return counts
+
+    def test_a_process_that_the_kernel_kills_for_want_of_memory_is_no_answer(self, run: Any, kernel: Path) -> None:
+        program = self.COUNTED.format(str(kernel)) + self.KILLED
+        with pytest.raises(EvaluatorFailed, match="no memory left"):
+            run(program, "import main\ndef test():\n    return True\n")
+
+    def test_one_that_was_killed_once_is_run_again(self, run: Any, tmp_path: Path) -> None:
+        program = (
+            f"import os\nif not os.path.exists(p := {str(tmp_path / 'seen')!r}):\n    open(p, 'w')\n    os.kill(0, 9)"
+        )
+        assert run(program, "import main\ndef test():\n    return True\n").value == 1.0
+
+    @pytest.mark.usefixtures("kernel")
+    def test_a_program_that_kills_itself_has_not_passed(self, run: Any) -> None:
+        found = run(self.KILLED, "import main\ndef test():\n    return True\n")
+        assert (found.value, "without a result" in found.reasons[0]) == (0.0, True)
+
+    def test_where_the_kernel_does_not_say(self, run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(_suite, "COUNTS", tmp_path / "none")
+        assert run(self.KILLED, "import main\ndef test():\n    return True\n").value == 0.0
+
+    def test_the_limit_of_processor_time_is_the_programs_own(
+        self, run: Any, kernel: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(_suite, "CPU_SECONDS", 1)
+        program = self.COUNTED.format(str(kernel)) + "while True: pass"
+        assert run(program, "import main\ndef test():\n    return True\n").value == 0.0
+
     @pytest.mark.parametrize("tests", ["def test(:", "x = 1"])
     def test_tests_that_are_wrong(self, run: Any, tests: str) -> None:
         with pytest.raises(EvaluatorFailed):
