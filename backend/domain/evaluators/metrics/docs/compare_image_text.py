@@ -29,6 +29,9 @@ def compare_image_text(result: str | None, rules: Mapping[str, Any]) -> MetricVa
     Args:
         result: path of the picture; dumps of X windows are read, too.
         rules: `type`: `text`; `text`: what to look for.
+
+    Raises:
+        EvaluatorFailed: the rules have no meaning, or the reading took longer than it may, as on a busy machine.
     """
     wanted = rules.get("text")
     if rules.get("type") != "text" or not isinstance(wanted, str):
@@ -41,7 +44,7 @@ def compare_image_text(result: str | None, rules: Mapping[str, Any]) -> MetricVa
     looked = []
     for text in readings(picture):
         if text is None:
-            return verdict(met=False, reason=f"the picture could not be read within {SECONDS:g} s")
+            raise EvaluatorFailed(f"the picture could not be read within {SECONDS:g} s")
         if " ".join(wanted.split()) in text:
             return verdict(met=True, reason=f"{wanted!r} is in the picture: {short(text)}")
         looked.append(short(text))
