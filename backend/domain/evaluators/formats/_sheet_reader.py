@@ -9,6 +9,7 @@ from typing import Any
 from xml.parsers import expat
 from xml.sax.saxutils import unescape
 
+from backend.domain.evaluators.formats.failures import let_through
 from backend.domain.evaluators.formats.workbook import (
     MAX_ROW,
     CellError,
@@ -60,6 +61,7 @@ class SheetReader:
                 self._sheet.rows, self._sheet.row_props, self._count, self._last = {}, {}, 0, 0
                 self._parse(data)
         except (expat.ExpatError, ValueError, IndexError) as error:
+            let_through(error, self._book.path)
             raise Damaged(self._book.path, f"the sheet {self._place.name!r} is damaged: {str(error)[:80]}") from error
         # What is left without the cells is small enough for a tree.
         rest = data if not self._within else data[: self._within[0]] + data[self._within[1] :]

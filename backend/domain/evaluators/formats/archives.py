@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO
 
+from backend.domain.evaluators.formats.failures import let_through
 from backend.domain.evaluators.formats.packages import DAMAGE, check_archive
 
 MAX_BYTES = 128 * 2**20
@@ -50,6 +51,7 @@ def unpacked(path: str | None, below: str, folder: Path) -> dict[str, Path]:
                     shutil.copyfileobj(content, file)
                 found[str(inner)] = target
     except _DAMAGE as error:
+        let_through(error)
         raise ArchiveRefused(f"the archive is damaged: {type(error).__name__}") from error
     return found
 

@@ -8,6 +8,7 @@ tabs and line breaks as characters), read straight from the elements, which is t
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from backend.domain.evaluators.formats.failures import let_through
 from backend.domain.evaluators.formats.packages import check_package
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def read_document(path: str | None, take: Callable[["Document"], T]) -> tuple[T 
 
         return take(Document(str(path))), ""
     except Exception as error:  # noqa: BLE001 - python-docx raises whatever a damaged file makes it stumble over.
+        let_through(error, path)
         return None, f"the document is damaged: {type(error).__name__}"
 
 

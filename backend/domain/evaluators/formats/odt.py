@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from backend.domain.evaluators.formats.failures import let_through
 from backend.domain.evaluators.formats.packages import check_package
 
 T = TypeVar("T")
@@ -47,6 +48,7 @@ def read_odt(path: str | None, take: Callable[[Odt], T]) -> tuple[T | None, str]
         with zipfile.ZipFile(str(path)) as package:
             return take(Odt(_parsed(package, "styles.xml"), _parsed(package, "content.xml"))), ""
     except Exception as error:  # noqa: BLE001 - zip, XML and structure may each be damaged in their own way.
+        let_through(error, path)
         return None, f"the document is damaged: {type(error).__name__}"
 
 

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from xml.parsers import expat
 
+from backend.domain.evaluators.formats.failures import let_through
+
 MAX_PACKED = 128 * 2**20
 MAX_UNPACKED = 200 * 2**20
 MAX_MEMBERS = 10_000
@@ -40,6 +42,7 @@ def check_package(path: str | None) -> str:
             return next((reason for name in names if (reason := _unsafe_xml(package, name))), "")
     # A member may claim any way of packing; what its reader then stumbles over is damage like all else.
     except DAMAGE as error:
+        let_through(error)
         return f"the document is damaged: {type(error).__name__}"
 
 
@@ -58,6 +61,7 @@ def check_archive(path: str | None) -> str:
         with zipfile.ZipFile(path) as package:
             return _unsafe(package.infolist(), size)
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+        let_through(error)
         with Path(path).open("rb") as file:
             if file.read(len(_OLD_FORMAT)) == _OLD_FORMAT:
                 return "the file is a document of the old binary format, or one with a password"

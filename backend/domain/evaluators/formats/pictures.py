@@ -5,6 +5,8 @@ import warnings
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from backend.domain.evaluators.formats.failures import let_through
+
 if TYPE_CHECKING:
     from PIL.Image import Image
 
@@ -47,9 +49,11 @@ def decode_picture(file: IO[bytes]) -> tuple["Image | None", str]:
     except Pictures.DecompressionBombError:  # Pillow's own limit, by the header, too.
         return None, f"the picture is too large: it has more than {MAX_PIXELS // 10**6} million pixels"
     except (UnidentifiedImageError, OSError, ValueError, SyntaxError) as error:
+        let_through(error)
         return None, f"the file is no readable picture: {type(error).__name__}"
     # Decoders stumble over damaged pictures in ways of their own (struct.error, EOFError, KeyError, ...).
     except Exception as error:  # noqa: BLE001
+        let_through(error)
         return None, f"the picture is damaged: {type(error).__name__}"
     return picture, ""
 
@@ -60,7 +64,8 @@ def upright(picture: "Image") -> "Image":
 
     try:
         return ImageOps.exif_transpose(picture) or picture
-    except Exception:  # noqa: BLE001 - a damaged note turns nothing.
+    except Exception as error:  # noqa: BLE001 - a damaged note turns nothing.
+        let_through(error)
         return picture
 
 
@@ -68,7 +73,8 @@ def is_turned(picture: "Image") -> bool:
     """Whether the picture's EXIF note says that viewers are to turn it."""
     try:
         return bool(picture.getexif().get(_ORIENTATION, 1) != 1)
-    except Exception:  # noqa: BLE001 - a damaged note turns nothing.
+    except Exception as error:  # noqa: BLE001 - a damaged note turns nothing.
+        let_through(error)
         return False
 
 

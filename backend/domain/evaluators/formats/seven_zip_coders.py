@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from backend.domain.errors import EvaluatorFailed, Invalid
+from backend.domain.evaluators.formats.failures import let_through
 
 AES = bytes.fromhex("06f10701")
 MAX_UNPACKED = 256 * 2**20
@@ -54,6 +55,7 @@ def undone(data: bytes, coder: Coder, password: str) -> bytes:
     try:
         return known[coder.method]()[: coder.size]
     except (lzma.LZMAError, zlib.error, OSError, EOFError, ValueError) as error:
+        let_through(error)
         raise Invalid(f"the archive is damaged, or the password is wrong: {error}") from error
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
+from backend.domain.evaluators.formats.failures import let_through
 from backend.domain.evaluators.formats.packages import check_package
 from backend.domain.evaluators.formats.slides_colours import Colour
 
@@ -202,6 +203,7 @@ def look_into(path: str | None, read: "Callable[[Presentation], T]") -> tuple[T 
             return None, "the presentation is damaged: its slides have no size"
         return read(deck), ""
     except Exception as error:  # noqa: BLE001 - python-pptx raises whatever a damaged file makes it stumble over.
+        let_through(error, path)
         return None, f"the file is no readable presentation: {type(error).__name__}"
 
 

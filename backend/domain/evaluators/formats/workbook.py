@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from backend.domain.evaluators.formats.failures import let_through
 from backend.domain.evaluators.formats.packages import check_package
 
 if TYPE_CHECKING:
@@ -116,6 +117,7 @@ class Workbook:
             with zipfile.ZipFile(self.path) as package:
                 return package.read(known)
         except (zipfile.BadZipFile, OSError, ValueError, RuntimeError, NotImplementedError, EOFError) as error:
+            let_through(error)
             raise Damaged(self.path, f"{name} cannot be unpacked: {type(error).__name__}") from error
 
     def xml(self, name: str) -> Any:
@@ -131,6 +133,7 @@ class Workbook:
         try:
             return etree.fromstring(data, parser)
         except (etree.XMLSyntaxError, ValueError) as error:
+            let_through(error, self.path)
             raise Damaged(self.path, f"{name} is no XML: {str(error)[:80]}") from error
 
     def related(self, part: str) -> dict[str, tuple[str, str]]:
@@ -228,6 +231,7 @@ def read_workbook(path: str | None) -> tuple[Workbook | None, str]:
         book = Workbook(str(path))
         places = book.places
     except (Damaged, zipfile.BadZipFile, OSError) as error:
+        let_through(error)
         return None, f"the workbook is damaged: {error}"
     return (book, "") if places else (None, "the workbook has no sheet")
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from datetime import date, datetime, time
 from typing import Any
 
+from backend.domain.evaluators.formats.failures import let_through
 from backend.domain.evaluators.formats.packages import check_package
 
 NOTHING = frozenset(
@@ -42,7 +43,8 @@ def _rows(path: str) -> list[Sequence[Any]]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Odd styles are no business of a verdict.
             rows = _read(path)
-    except Exception:  # noqa: BLE001 - openpyxl raises whatever a damaged file makes it stumble over.
+    except Exception as error:  # noqa: BLE001 - openpyxl raises whatever a damaged file makes it stumble over.
+        let_through(error, path)
         return []  # What the agent left is no workbook: it has no last row.
     while rows and not rows[-1]:
         rows.pop()

@@ -15,6 +15,7 @@ from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
 from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.failures import let_through
 from backend.domain.evaluators.formats.packages import check_archive
 from backend.domain.evaluators.getters._evidence import fetched, placed, python_says, stated
 from backend.domain.parameters import Parameters
@@ -114,7 +115,8 @@ class Package:
         try:
             with zipfile.ZipFile(self._path) as package:
                 return package.read(name)
-        except (zipfile.BadZipFile, KeyError, OSError, ValueError, RuntimeError, NotImplementedError, EOFError):
+        except (zipfile.BadZipFile, KeyError, OSError, ValueError, RuntimeError, EOFError) as error:
+            let_through(error)
             return None
 
     def links_of(self, wanted: SlidePart) -> list[Link]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.failures import let_through
 from backend.domain.evaluators.formats.packages import check_package
 from backend.domain.evaluators.metrics._rules import HINT, rule, texts
 from backend.domain.evaluators.metrics._verdicts import short, verdict
@@ -50,4 +51,5 @@ def _words(path: str | None) -> tuple[list[str], str]:
         paragraphs = Document(str(path)).paragraphs
         return [word for paragraph in paragraphs for word in paragraph.text.split()], ""
     except Exception as error:  # noqa: BLE001 - python-docx raises whatever a damaged file makes it stumble over.
+        let_through(error, path)
         return [], f"the document is damaged: {type(error).__name__}"

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from backend.domain.evaluators.formats.failures import let_through
 from backend.domain.evaluators.formats.packages import check_package
 from backend.domain.evaluators.metrics._verdicts import Goal, reached, short, verdict
 from backend.domain.registry import Kind, register
@@ -28,6 +29,7 @@ def document_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
 
         paragraphs = list(Document(str(result)).paragraphs)
     except Exception as error:  # noqa: BLE001 - python-docx raises whatever a damaged file makes it stumble over.
+        let_through(error, result)
         return verdict(met=False, reason=f"the document is damaged: {type(error).__name__}")
     texts = [paragraph.text.strip() for paragraph in paragraphs]
 

@@ -5,6 +5,7 @@ import zipfile
 from collections import Counter
 
 from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.failures import let_through
 from backend.domain.evaluators.formats.packages import check_archive
 from backend.domain.evaluators.metrics._verdicts import short
 
@@ -43,6 +44,7 @@ def read_book(path: str | None) -> tuple[Book, str]:
                     return {}, f"{short(member.filename)} is too large"
                 book[member.filename] = _lines(kind, package.read(member).decode(errors="replace"))
     except (zipfile.BadZipFile, OSError, ValueError, RuntimeError, NotImplementedError, EOFError) as error:
+        let_through(error)
         return {}, f"the book is damaged: {type(error).__name__}"
     return book, "" if book else "nothing in the book can be compared"
 

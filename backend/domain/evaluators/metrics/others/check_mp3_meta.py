@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.failures import let_through
 from backend.domain.evaluators.metrics._rules import HINT
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.general._value_rules import fits
@@ -65,6 +66,7 @@ def _tags(path: str | None, names: Mapping[str, Any]) -> tuple[dict[str, str] | 
             warnings.simplefilter("ignore")  # Odd tags are no business of a verdict.
             tag = TinyTag.get(path, duration=False)
     except Exception as error:  # noqa: BLE001 - the library raises whatever a damaged file makes it stumble over.
+        let_through(error)
         return None, f"the file's tags cannot be read: {type(error).__name__}"
     found = {key: _texts(value) for key, value in tag.as_dict().items() if key != "filename"}
     if not any(NAMES.get(name, name) in found for name in KNOWN):

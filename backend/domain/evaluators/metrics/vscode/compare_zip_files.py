@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.formats.failures import let_through
 from backend.domain.evaluators.formats.packages import check_archive
 from backend.domain.evaluators.formats.pdf import PdfRefused, read_text
 from backend.domain.evaluators.metrics._verdicts import short, verdict
@@ -36,6 +37,7 @@ def compare_zip_files(result: str | None, expected: str | None, *, strict_upstre
     try:
         found = _members(str(result), folders=strict_upstream)
     except (zipfile.BadZipFile, OSError, ValueError, RuntimeError, EOFError, zlib.error) as error:
+        let_through(error)
         return verdict(met=False, reason=f"the file is damaged: {type(error).__name__}")
     wrong = _differences(found, _members(str(expected), folders=strict_upstream))
     return MetricValue(
