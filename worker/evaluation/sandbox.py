@@ -118,10 +118,10 @@ def _bwrap(place: Place, blobs: Path, *, own_user: bool) -> list[str]:
         *(word for name, value in _variables(place).items() for word in ("--setenv", name, value)),
         *(*_system(), "--dev", "/dev", "--perms", "1777", "--size", str(TEMP_BYTES), "--tmpfs", TEMP),
         *_parents(place.readable),
-        *(word for path in place.readable for word in ("--ro-bind", str(path), str(path))),
-        *(("--ro-bind-try", str(place.compiled), COMPILED) if place.compiled else ()),
         # Says whether the kernel has killed for want of memory: metrics that run programs must tell it from their end.
         *("--ro-bind-try", "/proc/vmstat", "/proc/vmstat"),
+        *(word for path in place.readable for word in ("--ro-bind", str(path), str(path))),
+        *(("--ro-bind-try", str(place.compiled), COMPILED) if place.compiled else ()),
         *("--ro-bind", str(blobs), INSIDE, "--chdir", "/", "--"),
     ]
 

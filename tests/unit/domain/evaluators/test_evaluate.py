@@ -78,7 +78,7 @@ class TestCollect:
     @pytest.mark.parametrize("kind", ["timeout", "failed", "not_found"])
     def test_a_file_that_no_application_shows_is_what_the_agent_left(self, kind: str) -> None:
         desktop = FakeDesktop()
-        desktop.open_file = lambda _: refused([], kind)  # type: ignore[method-assign]
+        desktop.open_file = lambda _: refused([], kind)  # type: ignore[method-assign,assignment]
         assert "post-configuration step open did not work" in self.after(desktop, "open", path="/a").notes[0]
 
     def test_a_step_without_its_asset_is_the_tasks_fault(self) -> None:

@@ -35,6 +35,11 @@ class TestCommand:
         bound = [words[i + 2] for i, word in enumerate(words) if word.startswith("--ro-bind")]
         assert bound[-3:] == ["/opt/py", "/srv/app/backend", "/evidence"]
 
+    def test_the_kernels_count_of_kills_is_all_that_is_seen_of_proc(self) -> None:
+        words = built(Sandbox.BWRAP, root=False)
+        assert [word for word in words if word.startswith("/proc")] == ["/proc/vmstat"] * 2
+        assert "--proc" not in words
+
     @pytest.mark.parametrize("sandbox", list(Sandbox))
     def test_foreign_code_runs_only_where_the_hosts_files_are_out_of_sight(self, sandbox: Sandbox) -> None:
         assert ("--foreign" in built(sandbox, root=True)) is sandbox.has_view

@@ -117,7 +117,7 @@ class TestReaders:
 
     @EACH
     def test_of_workbooks(self, error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        from openpyxl import Workbook
+        from openpyxl import Workbook  # type: ignore[import-untyped]
 
         path = str(tmp_path / "a.xlsx")
         Workbook().save(path)
