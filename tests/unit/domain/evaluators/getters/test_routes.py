@@ -3,7 +3,8 @@ from pathlib import Path
 import pytest
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.getters._routes import NO_ROUTE, agreed, answer, asked, text_at
+from backend.domain.evaluators.getters._evidence import NO_ROUTE
+from backend.domain.evaluators.getters._routes import agreed, answer, asked, text_at
 from backend.domain.score import Blob
 from tests.factories.desktops import linux, refuses, says_no
 from tests.fakes.desktop import FakeDesktop
