@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from backend.domain.episode import EndedBy
-from backend.domain.errors import AgentFailed, Cancelled, GuestLost, GuestRefused, Lost
+from backend.domain.errors import AgentFailed, Cancelled, ClusterLost, GuestLost, GuestRefused, Lost, Unavailable
 from backend.domain.loop_actions import Work, settle
 from backend.domain.ports import Desktop
 from backend.domain.ports_agent import Agent, AgentContext, Control, ObservationSpace
@@ -306,6 +306,9 @@ class _Loop:
             raise
         except OutOfTime as error:
             raise _Stop(EndedBy.TIME, "the agent did not answer within its time") from error
+        except Unavailable as error:
+            # No agent raises it of itself: a server that its episode stands on is away, which it cannot help.
+            raise ClusterLost(error.message, hint=error.hint) from error
         except Exception as error:  # noqa: BLE001 - whatever the agent's code raises is the agent's failure.
             self._stop_for_agent(error)
         finally:

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from backend.domain.episode import EndedBy
-from backend.domain.errors import AgentFailed, Cancelled, ClusterLost, GuestLost, LeaseLost, ModelApiFailed
+from backend.domain.errors import AgentFailed, Cancelled, ClusterLost, GuestLost, LeaseLost, ModelApiFailed, Unavailable
 from backend.domain.loop import OutOfTime, Parts, Progress, Rules, run_episode
 from backend.domain.observations.a11y_tree import A11yTree
 from backend.domain.observations.screenshot import Screenshot
@@ -211,6 +211,14 @@ class TestLost:
     def test_a_model_api_failure_passes(self) -> None:
         episode = Episode(TYPE, ModelApiFailed("429"))
         with pytest.raises(ModelApiFailed):
+            episode.run()
+        assert episode.agent.closed == 1
+
+    @pytest.mark.parametrize("when", ["reset", "act"])
+    def test_a_server_of_ours_that_is_away_is_no_failure_of_the_agent(self, when: str) -> None:
+        error = Unavailable("the database is away")
+        episode = Episode(TYPE, on_reset=error) if when == "reset" else Episode(TYPE, error)
+        with pytest.raises(ClusterLost, match="the database is away"):
             episode.run()
         assert episode.agent.closed == 1
 
