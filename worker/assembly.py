@@ -133,7 +133,8 @@ def works_of(
         )
         for name, provider in providers.items()
     }
-    return Works(settings, database, store, partial(describe, settings, providers, judge, SlotCounter(settings)), tools)
+    describing = partial(describe, settings, providers, judge, SlotCounter(settings), engine)
+    return Works(settings, database, store, describing, tools)
 
 
 def _insisting(database: Database, hold: Hold, work: Callable[[Session], T]) -> T:
@@ -158,15 +159,19 @@ class SlotCounter:
 
 
 def describe(
-    settings: Settings, providers: Mapping[str, Provider], judge: Judge, counter: SlotCounter | None = None
+    settings: Settings,
+    providers: Mapping[str, Provider],
+    judge: Judge,
+    counter: SlotCounter | None = None,
+    engine: Engine | None = None,
 ) -> WorkerInfo:
     """What this worker can do, as it stands in its row. May take a while: it tries the machine out."""
     counter = counter or SlotCounter(settings)
     offers = {name: provider.availability() for name, provider in providers.items()}
     slots = {name: _slots(providers[name], counter, name, offer) for name, offer in offers.items() if offer.ok}
     judge.make_room(_of_desktops(providers, offers, slots))
-    engine = Engine()
-    engine.sweep()  # A worker that died may have left containers behind.
+    engine = engine or Engine()
+    engine.sweep()  # A worker that died may have left containers behind, and so did an engine that was away.
     unable = {CONTAINER: engine.why_not()}
     capabilities: dict[str, Any] = {
         "providers": {

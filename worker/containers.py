@@ -3,17 +3,23 @@
 A container has no network, no rights and bounded memory, processor and processes. It reaches one thing: a socket of
 ours that lets through the API's paths for agents and nothing else (`worker.agent_door`). Its token is in its
 environment. Containers carry the worker's mark, so that the next worker removes what a dead one left behind.
+
+An end is held against the program only where the engine says that it was one: see `not_the_programs`. So a container is
+there until it has been asked about, and is removed by us, not by itself.
 """
 
+import json
 import logging
+import math
 import os
 import shutil
 import socket
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Thread
+from threading import Event, Lock, Thread
 from uuid import UUID
 
 from backend.domain.agents.container import ContainerParams
@@ -25,6 +31,10 @@ OWNER = "deskarena.worker"
 INSIDE = "/run/deskarena/agent.sock"
 ASK_SECONDS = 10.0
 MOST_LOG = 4000
+ENGINE_FAILED = 125
+"""What `run` ends with where the engine failed, not the program; also where the program says so itself."""
+KILLED = 137
+"""What it ends with after SIGKILL: over the memory limit, by an engine that stops, by anybody."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +63,7 @@ def run_line(engine: str, plan: Plan) -> list[str]:
     params = plan.params
     memory = f"{params.memory_mb}m"
     return [
-        engine, "run", "--rm", "--pull", "never",
+        engine, "run", "--pull", "never",
         "--name", plan.name, "--label", f"{OWNER}={plan.owner}",
         "--network", "none", "--cap-drop", "ALL", "--security-opt", "no-new-privileges",
         "--read-only", "--tmpfs", "/tmp:rw,nosuid,nodev,size=256m",  # noqa: S108 - inside the container.
@@ -69,6 +79,56 @@ def run_line(engine: str, plan: Plan) -> list[str]:
 def remove_line(engine: str, names: Sequence[str]) -> list[str]:
     """The command that ends and removes containers."""
     return [engine, "rm", "--force", *names]
+
+
+def state_line(engine: str, name: str) -> list[str]:
+    """The command that tells how a container is, as JSON."""
+    return [engine, "inspect", "--type", "container", "--format", "{{json .State}}", name]
+
+
+@dataclass(frozen=True)
+class State:
+    """What the engine says of a container.
+
+    Attributes:
+        status: `created`, `running`, `exited`, ...
+        out_of_memory: killed for its own memory limit.
+    """
+
+    status: str
+    out_of_memory: bool
+
+    @classmethod
+    def read(cls, said: str) -> "State | None":
+        """The answer to `state_line`; None if it is none."""
+        try:
+            state = json.loads(said)
+            return cls(str(state["Status"]), state["OOMKilled"] is True)
+        except (ValueError, KeyError, TypeError):
+            return None
+
+
+def not_the_programs(code: int, state: State | None) -> str:
+    """Why the end of a container is no failure of the program in it, in words; empty if it is one.
+
+    An engine that is stopped tells its containers first, so that their programs may end with any code of theirs; but it
+    answers nobody from that moment on.
+
+    Args:
+        code: what the engine's `run` ended with; negative = the signal that ended it.
+        state: what the engine says of the container right after; None = it does not answer, or knows none.
+    """
+    if code < 0:
+        return f"the engine's program was ended by signal {-code}"
+    if code == ENGINE_FAILED and (state is None or state.status != "exited"):
+        return "the engine failed"
+    if state is None:
+        return "the engine cannot say how it ended"
+    if state.status == "running":
+        return "the engine's program ended before it"
+    if code == KILLED and not state.out_of_memory:
+        return "it was killed, and not for its memory"
+    return ""
 
 
 def list_line(engine: str) -> list[str]:
@@ -101,9 +161,15 @@ class Engine:
     """The container engine of this machine, if there is one."""
 
     def __init__(self, program: str | None = None) -> None:
-        """Args: program: `docker` or `podman`; None = the first that is installed."""
-        found = [program] if program else [name for name in ENGINES if shutil.which(name)]
-        self.program = found[0] if found else ""
+        """Args: program: `docker` or `podman`; None = the first that is installed whenever it is asked."""
+        self._given = program
+        self._left: set[str] = set()
+        self._lock = Lock()
+
+    @property
+    def program(self) -> str:
+        """Its command; empty if there is none."""
+        return self._given or next((name for name in ENGINES if shutil.which(name)), "")
 
     def why_not(self) -> str:
         """Why no container can run here; empty if they can."""
@@ -133,14 +199,27 @@ class Engine:
             raise ClusterLost(f"the container engine could not be started: {error}") from error
         return Running(self, plan, process)
 
+    def state(self, name: str) -> State | None:
+        """How a container is; None if the engine does not answer or knows none of that name."""
+        done = self._ask(state_line(self.program, name))
+        return State.read(done.stdout) if done is not None and done.returncode == 0 else None
+
     def remove(self, *names: str) -> None:
-        """Ends and removes containers; those that are not there are no error."""
-        self._ask(remove_line(self.program, names))
+        """Ends and removes containers; those that are not there are no error. Where it fails, `sweep` does it."""
+        done = self._ask(remove_line(self.program, names))
+        gone = done is not None and (done.returncode == 0 or "no such container" in done.stderr.lower())
+        with self._lock:
+            self._left = self._left.difference(names) if gone else self._left.union(names)
 
     def sweep(self) -> int:
-        """Removes the containers of workers of this machine that are gone. Returns how many."""
+        """Removes the containers of workers of this machine that are gone, and our own that could not be removed.
+
+        Returns how many of others.
+        """
         if not self.program:
             return 0
+        if self._left:
+            self.remove(*self._left)
         done = self._ask(list_line(self.program))
         rows = [line.split(" ", 1) for line in (done.stdout.splitlines() if done else ()) if " " in line]
         left = [name for name, owner in rows if not lives(owner.strip())]
@@ -170,28 +249,57 @@ class Running:
         self._plan = plan
         self._process = process
         self._said = b""
+        self._state: State | None = None
+        self._closing = Event()
+        self._ended = Event()
+        self.ended_at = math.inf
+        """When it ended (monotonic)."""
         # Always read: a full pipe would stop the agent.
         self._reader = Thread(target=self._read, name="container-log", daemon=True)
+        self._watcher = Thread(target=self._watch, name="container-end", daemon=True)
         self._reader.start()
+        self._watcher.start()
 
     @property
     def ended(self) -> bool:
-        """Whether its program has ended."""
-        return self._process.poll() is not None
+        """Whether it has ended, and the engine has been asked how."""
+        return self._ended.is_set()
 
     def check(self) -> None:
-        """Raises AgentFailed if it has ended; its last words say why."""
-        if self.ended:
-            self._reader.join(2.0)
-            said = self._said.decode(errors="replace").strip()
-            raise AgentFailed(f"the container ended with exit code {self._process.returncode}: {said}")
+        """Does nothing while it goes on. Its last words are told with each error.
+
+        Raises:
+            AgentFailed: it ended by what its program did.
+            ClusterLost: it ended by what the engine or the machine did.
+        """
+        if not self.ended:
+            return
+        self._reader.join(2.0)
+        code, said = self._process.returncode, self._said.decode(errors="replace").strip()
+        if why := not_the_programs(code, self._state):
+            raise ClusterLost(f"the container ended, but not by its program: {why} (exit code {code}): {said}")
+        if code == KILLED:
+            raise AgentFailed(f"the container was killed: it needs more than {self._plan.params.memory_mb} MiB: {said}")
+        raise AgentFailed(f"the container ended with exit code {code}: {said}")
 
     def close(self) -> None:
         """Ends and removes it. Safe to call twice."""
-        self._engine.remove(self._plan.name)
+        self._closing.set()
+        # First, so that it starts nothing after the removal.
         self._process.kill()
-        self._process.wait()
+        self._watcher.join()
+        self._engine.remove(self._plan.name)
         self._reader.join(2.0)
+
+    def _watch(self) -> None:
+        """Asks about an end at once: an engine that is started again knows less of it."""
+        try:
+            self._process.wait()
+            self.ended_at = time.monotonic()
+            if not self._closing.is_set():
+                self._state = self._engine.state(self._plan.name)
+        finally:
+            self._ended.set()
 
     def _read(self) -> None:
         assert self._process.stdout is not None  # noqa: S101 - it was asked for.

@@ -41,17 +41,25 @@ if verb == "run":
     kept = folder / (value("--name") + ".container")
     kept.write_text(json.dumps([child.pid, value("--label").split("=", 1)[1]]))
     code = child.wait()
-    kept.unlink(missing_ok=True)
-    sys.exit(code)
+    if kept.exists():
+        kept.write_text(json.dumps([None, value("--label").split("=", 1)[1]]))
+    sys.exit(code if code >= 0 else 128 - code)
+if verb == "inspect":
+    kept = folder / (rest[-1] + ".container")
+    if not kept.exists():
+        sys.exit("Error: No such container: " + rest[-1])
+    print(json.dumps({"Status": "running" if json.loads(kept.read_text())[0] else "exited", "OOMKilled": False}))
 if verb == "rm":
     for name in rest[1:]:
         kept = folder / (name + ".container")
         if kept.exists():
+            pid = json.loads(kept.read_text())[0]
+            kept.unlink(missing_ok=True)
             try:
-                os.kill(json.loads(kept.read_text())[0], signal.SIGKILL)
+                if pid:
+                    os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
-            kept.unlink(missing_ok=True)
 if verb == "ps":
     for kept in folder.glob("*.container"):
         print(kept.stem, json.loads(kept.read_text())[1])
@@ -67,6 +75,13 @@ for body in {answers!r}:
     line.data(found["observation"]["picture"]["url"])
     line.post("/agent/actions", {{**body, "index": after}})
 """
+FIRST = """
+import os, pathlib, signal, time
+folder = pathlib.Path({folder!r})
+if not (folder / "first").exists():
+    (folder / "first").touch()
+"""
+KILLED_AT_FIRST = f"{FIRST}    os.kill(os.getpid(), signal.SIGKILL)\n"
 SOLVES = [
     {"actions": [{"type": "TYPING", "text": "hello"}]},
     {"actions": [{"type": "HOTKEY", "keys": ["ctrl", "s"]}]},
@@ -83,6 +98,7 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     program.write_text(ENGINE.replace("{python}", sys.executable).replace("{root!r}", repr(str(ROOT))))
     program.chmod(0o755)
     (folder / "agent-good.py").write_text(AGENT.format(answers=SOLVES))
+    (folder / "agent-killed.py").write_text(KILLED_AT_FIRST.format(folder=str(folder)) + AGENT.format(answers=SOLVES))
     (folder / "agent-crash.py").write_text("raise SystemExit('no weights here')")
     (folder / "agent-idle.py").write_text("import time\nwhile True: time.sleep(0.1)")
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
@@ -126,6 +142,14 @@ class TestContainer:
         run = submit(running, "container", benchmark="notes", params={"image": "agent-crash"})
         (episode,) = finished(running, run.id, 120.0)
         assert (episode.outcome, episode.ended_by) == ("scored", "agent_error")
+
+    def test_one_that_is_killed_is_not(self, running: World, engine: Path) -> None:
+        run = submit(running, "container", benchmark="notes", params={"image": "agent-killed"})
+        (episode,) = finished(running, run.id, 120.0)
+        assert (episode.outcome, episode.score, episode.ended_by) == ("scored", 1.0, "done")
+        first, second = attempts(running, episode.id)
+        assert (first.state, first.failure_class, second.state) == ("lost", "cluster", "scored")
+        until(lambda: not list(engine.glob("*.container")), 30.0, what="the containers are gone")
 
     def test_is_removed_when_the_run_is_cancelled(self, running: World, engine: Path) -> None:
         from backend.services.runs import cancel_run

@@ -1,12 +1,28 @@
 import os
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 from uuid import UUID
 
 import pytest
 
 from backend.domain.agents.container import ContainerParams
-from worker.containers import Engine, Plan, list_line, lives, owner_mark, remove_line, run_line
+from backend.domain.errors import AgentFailed, ClusterLost
+from tests.fakes.engine import ScriptedEngine
+from tests.waiting import until
+from worker.containers import (
+    Engine,
+    Plan,
+    Running,
+    State,
+    list_line,
+    lives,
+    not_the_programs,
+    owner_mark,
+    remove_line,
+    run_line,
+    state_line,
+)
 
 ATTEMPT = UUID("018f0000-0000-7000-8000-000000000001")
 
@@ -16,7 +32,7 @@ class TestRunLine:
         params = ContainerParams(image="mine/agent:3", command=("python", "-m", "agent"), memory_mb=512, cpus=0.5)
         plan = Plan(ATTEMPT, params, Path("/tmp/d/agent.sock"), "host:7:99")
         assert run_line("podman", plan) == [
-            "podman", "run", "--rm", "--pull", "never",
+            "podman", "run", "--pull", "never",
             "--name", "deskarena-018f0000-0000-7000-8000-000000000001", "--label", "deskarena.worker=host:7:99",
             "--network", "none", "--cap-drop", "ALL", "--security-opt", "no-new-privileges",
             "--read-only", "--tmpfs", "/tmp:rw,nosuid,nodev,size=256m",
@@ -32,6 +48,11 @@ class TestRunLine:
 class TestOtherLines:
     def test_remove(self) -> None:
         assert remove_line("docker", ["a", "b"]) == ["docker", "rm", "--force", "a", "b"]
+
+    def test_state(self) -> None:
+        assert state_line("docker", "a") == [
+            "docker", "inspect", "--type", "container", "--format", "{{json .State}}", "a",
+        ]  # fmt: skip
 
     def test_list(self) -> None:
         assert list_line("docker") == [
@@ -72,3 +93,135 @@ class TestWhyNot:
         program.chmod(0o755)
         monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
         assert Engine().why_not() == "docker does not work: no daemon"
+
+    def test_an_engine_that_comes_later_is_found(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        monkeypatch.setenv("PATH", str(tmp_path))
+        engine = Engine()
+        (tmp_path / "podman").touch(0o755)
+        assert engine.program == "podman"
+
+
+class TestState:
+    def test_as_docker_tells_it(self) -> None:
+        said = '{"Status":"exited","Running":false,"OOMKilled":true,"Dead":false,"Pid":0,"ExitCode":137,"Error":""}\n'
+        assert State.read(said) == State("exited", out_of_memory=True)
+
+    @pytest.mark.parametrize("said", ["", "[]", "null", "{}", '{"Status":"exited"}', "no"])
+    def test_anything_else_says_nothing(self, said: str) -> None:
+        assert State.read(said) is None
+
+
+ENDED = State("exited", out_of_memory=False)
+
+
+class TestNotThePrograms:
+    @pytest.mark.parametrize("code", [0, 1, 2, 125, 139, 143])
+    def test_an_end_that_the_engine_tells_of_is_the_programs(self, code: int) -> None:
+        assert not_the_programs(code, ENDED) == ""
+
+    @pytest.mark.parametrize("code", [126, 127])
+    def test_so_is_a_command_that_the_image_does_not_have(self, code: int) -> None:
+        assert not_the_programs(code, State("created", out_of_memory=False)) == ""
+
+    def test_so_is_more_memory_than_its_limit(self) -> None:
+        assert not_the_programs(137, State("exited", out_of_memory=True)) == ""
+
+    def test_killed_for_another_reason(self) -> None:
+        assert not_the_programs(137, ENDED) == "it was killed, and not for its memory"
+
+    @pytest.mark.parametrize("code", [0, 2, 137, 143])
+    def test_an_engine_that_says_nothing(self, code: int) -> None:
+        assert not_the_programs(code, None) == "the engine cannot say how it ended"
+
+    @pytest.mark.parametrize(
+        "state", [None, State("created", out_of_memory=False), State("running", out_of_memory=False)]
+    )
+    def test_an_engine_that_fails(self, state: State | None) -> None:
+        assert not_the_programs(125, state) == "the engine failed"
+
+    def test_an_engines_program_that_was_killed(self) -> None:
+        assert not_the_programs(-9, ENDED) == "the engine's program was ended by signal 9"
+
+    def test_a_container_that_goes_on(self) -> None:
+        running = State("running", out_of_memory=False)
+        assert not_the_programs(1, running) == "the engine's program ended before it"
+
+
+@pytest.fixture
+def scripted(tmp_path: Path) -> ScriptedEngine:
+    return ScriptedEngine(tmp_path / "engine")
+
+
+@pytest.fixture
+def running(scripted: ScriptedEngine) -> Iterator[Running]:
+    params = ContainerParams(image="mine/agent:3", memory_mb=512)
+    found = scripted.engine.run(Plan(ATTEMPT, params, Path("/tmp/d/agent.sock"), owner_mark()), "dka_1")
+    yield found
+    found.close()
+
+
+def _end(running: Running) -> None:
+    until(lambda: running.ended, what="its end is noticed")
+    running.check()
+
+
+class TestEnd:
+    def test_while_it_goes_on_nothing_is_raised(self, running: Running) -> None:
+        running.check()
+        assert not running.ended
+
+    def test_the_programs_own(self, scripted: ScriptedEngine, running: Running) -> None:
+        scripted.ends(3)
+        with pytest.raises(AgentFailed, match="exit code 3: began"):
+            _end(running)
+
+    def test_its_own_memory_limit(self, scripted: ScriptedEngine, running: Running) -> None:
+        scripted.ends(137, oom=True)
+        with pytest.raises(AgentFailed, match="needs more than 512 MiB"):
+            _end(running)
+
+    def test_killed_by_another(self, scripted: ScriptedEngine, running: Running) -> None:
+        scripted.ends(137)
+        with pytest.raises(ClusterLost, match="not for its memory"):
+            _end(running)
+
+    def test_an_engine_that_fails(self, scripted: ScriptedEngine, running: Running) -> None:
+        scripted.exits(125)
+        with pytest.raises(ClusterLost, match=r"the engine failed \(exit code 125\)"):
+            _end(running)
+
+    def test_an_engine_that_stops_and_a_program_that_ends_in_good_order(
+        self, scripted: ScriptedEngine, running: Running
+    ) -> None:
+        scripted.goes_away()
+        scripted.ends(0)
+        with pytest.raises(ClusterLost, match="cannot say how it ended"):
+            _end(running)
+
+    def test_an_engines_program_that_is_killed(self, scripted: ScriptedEngine, running: Running) -> None:
+        scripted.ends("KILL", "running")
+        with pytest.raises(ClusterLost, match="signal 9"):
+            _end(running)
+
+    def test_it_is_asked_about_before_it_is_removed(self, scripted: ScriptedEngine, running: Running) -> None:
+        scripted.ends(0)
+        until(lambda: running.ended)
+        assert (len(scripted.calls("inspect")), scripted.calls("rm")) == (1, [])
+        running.close()
+        assert scripted.calls("rm") == [f"rm --force deskarena-{ATTEMPT}"]
+
+
+class TestRemove:
+    def test_what_an_engine_that_was_away_kept_is_removed_later(self, scripted: ScriptedEngine) -> None:
+        scripted.goes_away()
+        scripted.engine.remove("a")
+        scripted.comes_back()
+        scripted.engine.sweep()
+        scripted.engine.sweep()
+        assert scripted.calls("rm") == ["rm --force a"] * 2
+
+    def test_what_is_not_there_is_removed(self, scripted: ScriptedEngine) -> None:
+        (scripted.folder / "missing").touch()
+        scripted.engine.remove("a")
+        scripted.engine.sweep()
+        assert scripted.calls("rm") == ["rm --force a"]
