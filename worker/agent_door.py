@@ -1,8 +1,10 @@
 """A socket through which a container reaches the API's paths for agents, and nothing else of the network or the API."""
 
 import logging
+import math
 import socketserver
 import threading
+import time
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -11,9 +13,11 @@ import httpx
 
 logger = logging.getLogger(__name__)
 PATH = "/api/v1/agent"
+ANSWERS = f"{PATH}/actions"
 MOST_BODY = 2**20
 MOST_DROPPED = 2**23
 LONGEST = 90.0
+ASK_SECONDS = 5.0
 _KEPT = ("content-type", "cache-control", "www-authenticate", "retry-after")
 
 
@@ -59,10 +63,15 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {name: self.headers[name] for name in ("Authorization", "Content-Type") if name in self.headers}
         try:
             got = self.server.client.request(self.command, self.path, content=body, headers=headers)
+        except httpx.LocalProtocolError:  # The request's own fault: it was never sent.
+            self._answer(HTTPStatus.BAD_REQUEST, b'{"detail": "no request by the rules of HTTP"}', {})
+            return
         except httpx.TransportError as error:
+            self.server.away_at = time.monotonic()
             self._answer(HTTPStatus.SERVICE_UNAVAILABLE, b'{"detail": "the API is away"}', {"retry-after": "1"})
             logger.info("a container's request was not answered: %s", error)
             return
+        self.server.note(self.command, self.path, got)
         self._answer(got.status_code, got.content, {name: got.headers[name] for name in _KEPT if name in got.headers})
 
     def _answer(self, status: int, body: bytes, headers: dict[str, str]) -> None:
@@ -82,7 +91,27 @@ class _Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
 
     def __init__(self, path: Path, api: str) -> None:
         self.client = httpx.Client(base_url=api, timeout=httpx.Timeout(LONGEST, connect=5.0), trust_env=False)
+        self.away_at = -math.inf
+        self.answers = 0
+        self._lock = threading.Lock()
         super().__init__(str(path), _Handler)
+
+    def note(self, method: str, path: str, got: httpx.Response) -> None:
+        """What the API said: that it, or what it stands on, is away; or that it took an answer of the agent's."""
+        if got.is_server_error:
+            self.away_at = time.monotonic()
+        elif method == "POST" and path.partition("?")[0] == ANSWERS and got.is_success and _is_new(got):
+            with self._lock:
+                self.answers += 1
+
+
+def _is_new(got: httpx.Response) -> bool:
+    """Whether an answer was taken that had not been given before."""
+    try:
+        said = got.json()
+    except ValueError:
+        return False
+    return isinstance(said, dict) and said.get("repeated") is False
 
 
 class AgentDoor:
@@ -100,6 +129,25 @@ class AgentDoor:
         path.chmod(0o666)  # The container's user is nobody; it sees the socket, not its folder.
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.1,), name="agent-door", daemon=True)
         self._thread.start()
+
+    @property
+    def answers(self) -> int:
+        """Answers of the agent's that the API took; those that it had been given before do not count again."""
+        return self._server.answers
+
+    def was_away(self, since: float) -> bool:
+        """Whether the API could not do its work at some moment since `since` (monotonic), or cannot now.
+
+        A request may still wait for an API that hangs while the program has given up: so it is asked once more, for 5 s
+        at most, if nothing else was seen.
+        """
+        return self._server.away_at >= since or not self._works()
+
+    def _works(self) -> bool:
+        try:
+            return not self._server.client.get(PATH, timeout=ASK_SECONDS).is_server_error
+        except httpx.TransportError:
+            return False
 
     def close(self) -> None:
         """Takes no more requests and removes the socket. Safe to call twice."""

@@ -90,7 +90,7 @@ def works_of(
 
     engine = Engine()
 
-    def line(claim: Claim) -> Line:
+    def line(claim: Claim, hold: Hold) -> Line:
         made = RedisLine(claim.attempt_id, patience=settings.lease_seconds)
         if claim.config.agent != CONTAINER:
             return made
@@ -100,7 +100,8 @@ def works_of(
             attempt_id=claim.attempt_id,
             params=claim.config.params,
             api=settings.api_address or f"http://127.0.0.1:{settings.port}",
-            token=lambda: database.once(partial(issue, episode_id=claim.episode_id, agents=frozenset({CONTAINER}))),
+            # Before the agent's time begins: a database that is away is waited for, as the lease lasts.
+            token=database.insist(partial(issue, episode_id=claim.episode_id, agents=frozenset({CONTAINER})), hold),
         )
 
     def judgement(claim: Claim, hold: Hold) -> Callable[[], bytes]:

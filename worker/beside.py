@@ -1,22 +1,26 @@
 """The line of a `container` agent: the container starts with the first observation and ends with the attempt."""
 
+import logging
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from threading import Lock
 from typing import Any
 from uuid import UUID
 
 from backend.domain.agents.container import ContainerParams
-from backend.domain.errors import ClusterLost
+from backend.domain.errors import AgentFailed, Cancelled, ClusterLost, DeskarenaError, Lost
 from backend.domain.ports_agent import Line
 from backend.domain.trajectory import Observation
 from worker.agent_door import AgentDoor
 from worker.containers import Engine, Plan, Running, owner_mark
 
 LOOK_SECONDS = 0.5
+AWAY_SECONDS = 60.0
+"""So long after the API was away a container's end may be because of it: `deskarena.client` gives up after 30 s."""
+logger = logging.getLogger(__name__)
 
 
 class ContainerLine:
@@ -30,7 +34,7 @@ class ContainerLine:
         attempt_id: UUID,
         params: Mapping[str, Any],
         api: str,
-        token: Callable[[], str],
+        token: str,
     ) -> None:
         """Starts nothing yet.
 
@@ -40,7 +44,7 @@ class ContainerLine:
             attempt_id: whose container it is.
             params: of the agent.
             api: address of the API.
-            token: makes the episode's token.
+            token: the episode's.
         """
         self._line = line
         self._engine = engine
@@ -53,6 +57,7 @@ class ContainerLine:
         self._door: AgentDoor | None = None
         self._running: Running | None = None
         self._closed = False
+        self._taken = 0
 
     def show(self, observation: Observation, told: Mapping[str, Any]) -> None:
         """See the port. Raises ClusterLost if the container could not be started."""
@@ -62,15 +67,15 @@ class ContainerLine:
                 self._start()
 
     def take(self, seconds: float) -> Mapping[str, Any] | None:
-        """See the port. Raises AgentFailed when the container has ended."""
+        """See the port. When the container has ended: AgentFailed, or ClusterLost where that is our side's doing."""
         deadline = time.monotonic() + seconds
         while True:
             left = max(0.0, deadline - time.monotonic())
-            message = self._line.take(min(left, LOOK_SECONDS))
+            message = self._next(min(left, LOOK_SECONDS))
             if message is not None or left <= 0:
                 return message
-            running = self._running
-            if running is not None and (last := self._last_words(running)) is not None:
+            running, door = self._running, self._door
+            if running is not None and door is not None and (last := self._last_words(running, door)) is not None:
                 return last
 
     def present(self) -> bool:
@@ -97,16 +102,45 @@ class ContainerLine:
             if self._folder is not None:
                 shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _last_words(self, running: Running) -> Mapping[str, Any] | None:
-        """A message that came in just before the end; without one, the end is the agent's failure."""
-        if not running.ended:
-            return None
-        message = self._line.take(0.0)
-        if message is None:
-            running.check()
+    def _next(self, seconds: float) -> Mapping[str, Any] | None:
+        message = self._line.take(seconds)
+        self._taken += message is not None
         return message
 
+    def _last_words(self, running: Running, door: AgentDoor) -> Mapping[str, Any] | None:
+        """A message that came in just before the end; without one, the end is a failure."""
+        if not running.ended:
+            return None
+        message = self._next(0.0)
+        if message is None:
+            self._fail(running, door)
+        return message
+
+    def _fail(self, running: Running, door: AgentDoor) -> None:
+        """Raises why it ended: AgentFailed only if nothing of ours was away that it could not do without."""
+        try:
+            running.check()
+        except AgentFailed as error:
+            if door.answers > self._taken:
+                raise ClusterLost(f"an answer that the API took was lost on its way here: {error.message}") from error
+            if why := self._line.unheard():
+                raise ClusterLost(f"{why}: {error.message}") from error
+            if door.was_away(running.ended_at - AWAY_SECONDS):
+                raise ClusterLost(f"the API was away when the container gave up: {error.message}") from error
+            raise
+
     def _start(self) -> None:
+        """Nothing of it is the agent's doing: whatever breaks here is the machine's failure."""
+        try:
+            self._bring_up()
+        except (Lost, Cancelled):
+            raise
+        except Exception as error:
+            logger.exception("attempt %s: its container could not be started", self._attempt_id)
+            words = error.message if isinstance(error, DeskarenaError) else f"{type(error).__name__}: {error}"
+            raise ClusterLost(f"the container could not be started: {words}") from error
+
+    def _bring_up(self) -> None:
         why_not = self._engine.why_not()
         if why_not:
             raise ClusterLost(f"no container can run here: {why_not}")
@@ -114,4 +148,4 @@ class ContainerLine:
         self._folder = Path(tempfile.mkdtemp(prefix="deskarena-agent-"))
         self._door = AgentDoor(self._folder / "agent.sock", self._api)
         plan = Plan(self._attempt_id, self._params, self._door.path, owner_mark())
-        self._running = self._engine.run(plan, self._token())
+        self._running = self._engine.run(plan, self._token)

@@ -208,7 +208,7 @@ class _Attempt:
         plugin = registry.lookup(Kind.AGENT, config.agent)
         rules = Rules.of(config, self._task)
         models = self._tools.models(claim, self._hold)
-        line = self._line = self._tools.line(claim)
+        line = self._line = self._tools.line(claim, self._hold)
         context = AgentContext(
             instruction=self._task.instruction,
             screen=opened.desktop.screen,

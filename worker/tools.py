@@ -72,7 +72,7 @@ def no_models(_claim: Claim, _hold: Hold) -> Models | None:
     return None
 
 
-def no_line(_claim: Claim) -> Line | None:
+def no_line(_claim: Claim, _hold: Hold) -> Line | None:
     """For tests of agents that are here."""
     return None
 
@@ -122,7 +122,7 @@ class Tools:
     secret: Callable[[str], str] = no_secret
     way_out: Callable[[Task, Mapping[str, str]], WayOut] = nowhere
     models: Callable[[Claim, Hold], Models | None] = no_models
-    line: Callable[[Claim], Line | None] = no_line
+    line: Callable[[Claim, Hold], Line | None] = no_line
     judgement: Callable[[Claim, Hold], Callable[[], bytes]] = no_judgement
     eyes: Callable[[Servers], Eyes | None] = no_eyes
     control: Callable[[Claim, Screen], Control | None] = no_control

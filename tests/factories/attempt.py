@@ -51,7 +51,7 @@ class Attempt:
             self.desktop.on_perform = self.on_perform or self.desktop.on_perform
             return self.pump
 
-        tools = Tools(self.provider, self.judge, fetch, pump, FakeWeb(), line=lambda _: self.line)
+        tools = Tools(self.provider, self.judge, fetch, pump, FakeWeb(), line=lambda _claim, _hold: self.line)
         return run_attempt(self.claim, self.hold, self.book, tools)
 
     @property

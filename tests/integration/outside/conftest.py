@@ -36,13 +36,14 @@ class Service:
 
 
 class Server:
-    """The product's API in a thread."""
+    """The product's API in a thread; at a free port if none is given."""
 
-    def __init__(self, settings: Settings, made: World) -> None:
+    def __init__(self, settings: Settings, made: World, port: int = 0) -> None:
         app = create_app(settings, made.factory, made.store)
         self._server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=3, ws="none"))
-        self._socket = create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
+        self._socket = create_server(("127.0.0.1", port))
+        self.port = self._socket.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
         self._thread = Thread(target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True)
         self._thread.start()
         until(lambda: self._server.started, 240.0, what="the API answers")

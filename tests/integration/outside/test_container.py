@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,10 +14,11 @@ from backend.config import Settings
 from backend.domain import registry
 from backend.domain.errors import Unavailable
 from backend.services import events
+from backend.services.agent_tokens import issue
 from tests.factories.claims import note_task
 from tests.factories.records import World
 from tests.integration.outside.conftest import Server
-from tests.integration.worker.in_process import InProcessWorker, attempts, benchmark_of, finished, submit
+from tests.integration.worker.in_process import InProcessWorker, attempts, benchmark_of, episodes, finished, submit
 from tests.waiting import until
 from worker.containers import Engine
 
@@ -75,6 +77,7 @@ for body in {answers!r}:
     line.data(found["observation"]["picture"]["url"])
     line.post("/agent/actions", {{**body, "index": after}})
 """
+EAGER = f"import deskarena.client\ndeskarena.client.PATIENCE = 0.0\n{AGENT}"
 FIRST = """
 import os, pathlib, signal, time
 folder = pathlib.Path({folder!r})
@@ -82,6 +85,7 @@ if not (folder / "first").exists():
     (folder / "first").touch()
 """
 KILLED_AT_FIRST = f"{FIRST}    os.kill(os.getpid(), signal.SIGKILL)\n"
+WAITS_AT_FIRST = f"{FIRST}    while not (folder / 'go').exists(): time.sleep(0.05)\n"
 SOLVES = [
     {"actions": [{"type": "TYPING", "text": "hello"}]},
     {"actions": [{"type": "HOTKEY", "keys": ["ctrl", "s"]}]},
@@ -99,25 +103,46 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     program.chmod(0o755)
     (folder / "agent-good.py").write_text(AGENT.format(answers=SOLVES))
     (folder / "agent-killed.py").write_text(KILLED_AT_FIRST.format(folder=str(folder)) + AGENT.format(answers=SOLVES))
+    (folder / "agent-eager.py").write_text(WAITS_AT_FIRST.format(folder=str(folder)) + EAGER.format(answers=SOLVES))
     (folder / "agent-crash.py").write_text("raise SystemExit('no weights here')")
     (folder / "agent-idle.py").write_text("import time\nwhile True: time.sleep(0.1)")
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
     return folder
 
 
+class Api:
+    """The API, which a test may stop and start."""
+
+    def __init__(self, settings: Settings, world: World) -> None:
+        self._settings, self._world = settings, world
+        self._server = Server(settings, world)
+        self.url = self._server.url
+
+    def stop(self) -> None:
+        self._server.stop()
+
+    def start(self) -> None:
+        self._server = Server(self._settings, self._world, self._server.port)
+
+
 @pytest.fixture
-def running(engine: Path, world: World, redis_url: str, tmp_path: Path) -> Iterator[World]:
-    """A worker and the API on an installation of one task."""
+def api(world: World, redis_url: str, tmp_path: Path) -> Iterator[Api]:
     registry.load()
     events.configure(redis_url)
-    server = Server(Settings(data=tmp_path), world)
-    settings = Settings(data=tmp_path, slots=2, poll_seconds=0.2, heartbeat_seconds=0.1, api_address=server.url)
+    made = Api(Settings(data=tmp_path), world)
+    yield made
+    made.stop()
+    events.configure("")
+
+
+@pytest.fixture
+def running(engine: Path, world: World, api: Api, tmp_path: Path) -> Iterator[World]:
+    """A worker and the API on an installation of one task."""
+    settings = Settings(data=tmp_path, slots=2, poll_seconds=0.2, heartbeat_seconds=0.1, api_address=api.url)
     world.benchmark(benchmark_of(note_task()), name="notes")
     worker = InProcessWorker(settings, world)
     yield world
     worker.stop()
-    server.stop()
-    events.configure("")
 
 
 @pytest.fixture
@@ -143,6 +168,19 @@ class TestContainer:
         (episode,) = finished(running, run.id, 120.0)
         assert (episode.outcome, episode.ended_by) == ("scored", "agent_error")
 
+    def test_one_that_gives_up_while_the_api_is_away_is_not(self, running: World, engine: Path, api: Api) -> None:
+        run = submit(running, "container", benchmark="notes", params={"image": "agent-eager"})
+        until((engine / "first").exists, 60.0, what="the program runs")
+        api.stop()
+        (engine / "go").touch()
+        (episode,) = episodes(running, run.id)
+        first = until(lambda: [one for one in attempts(running, episode.id) if one.state == "lost"], 60.0)[0]
+        api.start()
+        assert first.failure_class == "cluster"
+        assert "the API was away when the container gave up" in first.failure_message
+        (episode,) = finished(running, run.id, 120.0)
+        assert (episode.outcome, episode.score, episode.ended_by) == ("scored", 1.0, "done")
+
     def test_one_that_is_killed_is_not(self, running: World, engine: Path) -> None:
         run = submit(running, "container", benchmark="notes", params={"image": "agent-killed"})
         (episode,) = finished(running, run.id, 120.0)
@@ -150,6 +188,22 @@ class TestContainer:
         first, second = attempts(running, episode.id)
         assert (first.state, first.failure_class, second.state) == ("lost", "cluster", "scored")
         until(lambda: not list(engine.glob("*.container")), 30.0, what="the containers are gone")
+
+    def test_a_database_that_is_away_for_a_moment_is_waited_for(
+        self, running: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        tries = iter([Unavailable("the database is away")] * 2)
+
+        def issue_late(*args: Any, **more: Any) -> str:
+            for error in tries:
+                raise error
+            return issue(*args, **more)
+
+        monkeypatch.setattr("worker.assembly.issue", issue_late)
+        run = submit(running, "container", benchmark="notes", params={"image": "agent-good"})
+        (episode,) = finished(running, run.id, 120.0)
+        assert (episode.outcome, episode.score) == ("scored", 1.0)
+        assert [one.state for one in attempts(running, episode.id)] == ["scored"]
 
     def test_is_removed_when_the_run_is_cancelled(self, running: World, engine: Path) -> None:
         from backend.services.runs import cancel_run

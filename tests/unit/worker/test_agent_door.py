@@ -1,3 +1,5 @@
+import socket
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -34,9 +36,15 @@ def service() -> Iterator[Service]:
 
 
 @pytest.fixture
-def inside(service: Service, tmp_path: Path) -> Iterator[httpx.Client]:
-    """As a container sees it."""
+def door(service: Service, tmp_path: Path) -> Iterator[AgentDoor]:
     door = AgentDoor(tmp_path / "s", service.url)
+    yield door
+    door.close()
+
+
+@pytest.fixture
+def inside(door: AgentDoor, service: Service, tmp_path: Path) -> Iterator[httpx.Client]:
+    """As a container sees it."""
     with httpx.Client(transport=httpx.HTTPTransport(uds=str(door.path)), base_url="http://deskarena") as client:
         yield client
     door.close()
@@ -70,3 +78,52 @@ class TestAgentDoor:
         with httpx.Client(transport=httpx.HTTPTransport(uds=str(door.path)), base_url="http://d") as client:
             assert client.get("/api/v1/agent").status_code == 503
         door.close()
+
+    def test_what_is_no_request_is_no_failure_of_the_api(self, door: AgentDoor) -> None:
+        with socket.socket(socket.AF_UNIX) as client:
+            client.settimeout(10.0)
+            client.connect(str(door.path))
+            client.sendall(b"GET /api/v1/agent HTTP/1.1\r\nAuthorization: Bearer \0\r\n\r\n")
+            assert client.recv(4096).startswith(b"HTTP/1.1 400 ")
+        assert not door.was_away(0.0)
+
+
+class TestWasAway:
+    def test_not_while_it_answers(self, door: AgentDoor, inside: httpx.Client) -> None:
+        inside.get("/api/v1/agent")
+        inside.get("/api/v1/agent/nothing")
+        assert not door.was_away(0.0)
+
+    @pytest.mark.parametrize("status", [500, 502, 503])
+    def test_when_it_said_that_it_cannot(
+        self, door: AgentDoor, service: Service, inside: httpx.Client, status: int
+    ) -> None:
+        service.answers["POST /api/v1/agent/actions"] = (status, {"detail": "the broker is away"})
+        before = time.monotonic()
+        assert inside.post("/api/v1/agent/actions", json={"index": 0}).status_code == status
+        assert door.was_away(before)
+        assert not door.was_away(time.monotonic())
+
+    def test_when_it_could_not_be_reached(self, door: AgentDoor, service: Service, inside: httpx.Client) -> None:
+        door._server.client.base_url = "http://127.0.0.1:9"
+        before = time.monotonic()
+        assert inside.get("/api/v1/agent").status_code == 503
+        door._server.client.base_url = service.url
+        assert door.was_away(before)
+        assert not door.was_away(time.monotonic())
+
+    def test_when_it_does_not_answer_now(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("worker.agent_door.ASK_SECONDS", 0.2)
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            door = AgentDoor(tmp_path / "s", f"http://127.0.0.1:{silent.getsockname()[1]}")
+            assert door.was_away(time.monotonic())
+            door.close()
+
+
+class TestAnswers:
+    def test_counts_what_was_taken_once(self, door: AgentDoor, service: Service, inside: httpx.Client) -> None:
+        inside.get("/api/v1/agent")
+        for said in [(202, {"repeated": False}), (202, {"repeated": True}), (409, {}), (202, []), (202, b"no")]:
+            service.answers["POST /api/v1/agent/actions"] = said
+            inside.post("/api/v1/agent/actions", json={"index": 0})
+        assert door.answers == 1

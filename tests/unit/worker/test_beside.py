@@ -1,0 +1,168 @@
+import errno
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import httpx
+import pytest
+
+from backend.domain.errors import AgentFailed, Cancelled, ClusterLost, Unavailable
+from backend.domain.trajectory import Frame, Observation
+from tests.fakes.engine import ScriptedEngine
+from tests.fakes.line import FakeLine
+from tests.integration.cli.service import Service
+from tests.waiting import until
+from worker.beside import ContainerLine
+
+SEEN = Observation(index=0, frame=Frame(data=b"jpeg", media_type="image/jpeg", width=4, height=3))
+ANSWER = {"index": 0, "reply": "DONE"}
+POST = "POST /api/v1/agent/actions"
+
+
+@pytest.fixture
+def service() -> Iterator[Service]:
+    made = Service({"GET /api/v1/agent": {"state": "running"}, POST: (202, {"repeated": False})})
+    yield made
+    made.stop()
+
+
+class Beside:
+    """A line with a container of which a test is the program."""
+
+    def __init__(self, service: Service, folder: Path) -> None:
+        self.engine = ScriptedEngine(folder)
+        self.far = FakeLine()
+        attempt = UUID("018f0000-0000-7000-8000-000000000001")
+        self.line = ContainerLine(
+            self.far, self.engine.engine, attempt_id=attempt, params={}, api=service.url, token="dka_1"
+        )
+
+    def post(self) -> int:
+        """The program answers; the status that it gets."""
+        assert self.line._door is not None
+        transport = httpx.HTTPTransport(uds=str(self.line._door.path))
+        with httpx.Client(transport=transport, base_url="http://deskarena") as client:
+            return client.post("/api/v1/agent/actions", json=ANSWER).status_code
+
+    def end(self, code: int) -> None:
+        """The program ends, and that is noticed."""
+        self.engine.ends(code)
+        until(lambda: self.line._running is not None and self.line._running.ended, what="the end is noticed")
+
+
+@pytest.fixture
+def beside(service: Service, tmp_path: Path) -> Iterator[Beside]:
+    made = Beside(service, tmp_path / "engine")
+    yield made
+    made.line.close()
+
+
+class TestTake:
+    def test_what_comes_over_the_line(self, beside: Beside) -> None:
+        beside.line.show(SEEN, {})
+        beside.far.say(ANSWER)
+        assert beside.line.take(5.0) == ANSWER
+
+    def test_what_came_in_just_before_a_good_end(self, beside: Beside) -> None:
+        beside.line.show(SEEN, {})
+        beside.end(0)
+        beside.far.say(ANSWER)
+        assert beside.line.take(5.0) == ANSWER
+
+    @pytest.mark.parametrize("code", [0, 1])
+    def test_an_end_without_an_answer_is_the_programs_failure(self, beside: Beside, code: int) -> None:
+        beside.line.show(SEEN, {})
+        beside.end(code)
+        with pytest.raises(AgentFailed, match=f"exit code {code}"):
+            beside.line.take(5.0)
+
+    def test_not_where_the_engine_failed(self, beside: Beside) -> None:
+        beside.line.show(SEEN, {})
+        beside.end(137)
+        with pytest.raises(ClusterLost, match="not by its program"):
+            beside.line.take(5.0)
+
+    def test_nor_where_the_api_was_away_though_it_is_back(self, beside: Beside, service: Service) -> None:
+        beside.line.show(SEEN, {})
+        service.answers[POST] = (503, {"detail": "the database is away"})
+        assert beside.post() == 503
+        beside.end(1)
+        with pytest.raises(ClusterLost, match=r"the API was away when the container gave up: .* exit code 1"):
+            beside.line.take(5.0)
+
+    def test_an_api_that_was_away_long_before_is_no_excuse(
+        self, beside: Beside, service: Service, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("worker.beside.AWAY_SECONDS", 0.0)
+        beside.line.show(SEEN, {})
+        service.answers[POST] = (503, {"detail": "the database is away"})
+        assert beside.post() == 503
+        beside.end(1)
+        with pytest.raises(AgentFailed, match="exit code 1"):
+            beside.line.take(5.0)
+
+    def test_nor_where_an_answer_that_was_taken_never_came(self, beside: Beside) -> None:
+        beside.line.show(SEEN, {})
+        assert beside.post() == 202
+        beside.end(0)
+        with pytest.raises(ClusterLost, match="an answer that the API took was lost"):
+            beside.line.take(5.0)
+
+    def test_nor_where_the_line_was_broken_and_it_was_not_heard_of_since(self, beside: Beside) -> None:
+        beside.line.show(SEEN, {})
+        beside.far.why = "the broker is away, or was"
+        beside.end(1)
+        with pytest.raises(ClusterLost, match=r"the broker is away, or was: .* exit code 1"):
+            beside.line.take(5.0)
+
+    def test_an_answer_that_was_taken_and_came_is_none_of_these(self, beside: Beside) -> None:
+        beside.line.show(SEEN, {})
+        assert beside.post() == 202
+        beside.far.say(ANSWER)
+        assert beside.line.take(5.0) == ANSWER
+        beside.end(1)
+        with pytest.raises(AgentFailed, match="exit code 1"):
+            beside.line.take(5.0)
+
+
+class TestShow:
+    def test_no_engine(self, beside: Beside) -> None:
+        beside.engine.goes_away()
+        with pytest.raises(ClusterLost, match="no container can run here"):
+            beside.line.show(SEEN, {})
+
+    @pytest.mark.parametrize("what", ["worker.beside.tempfile.mkdtemp", "worker.beside.AgentDoor"])
+    @pytest.mark.parametrize(
+        "error",
+        [OSError(errno.ENOSPC, "No space left"), Unavailable("the database is away"), RuntimeError("no new thread")],
+    )
+    def test_whatever_breaks_at_the_start_is_the_machines_failure(
+        self, beside: Beside, monkeypatch: pytest.MonkeyPatch, what: str, error: Exception
+    ) -> None:
+        monkeypatch.setattr(what, _raising(error))
+        with pytest.raises(ClusterLost, match=r"the container could not be started: .*(No space|database|thread)"):
+            beside.line.show(SEEN, {})
+
+    def test_a_cancelled_run_stays_one(self, beside: Beside, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("worker.beside.AgentDoor", _raising(Cancelled("the run was cancelled")))
+        with pytest.raises(Cancelled):
+            beside.line.show(SEEN, {})
+
+
+def _raising(error: Exception) -> Any:
+    def call(*_args: Any, **_more: Any) -> None:
+        raise error
+
+    return call
+
+
+class TestClose:
+    def test_nothing_stays(self, beside: Beside) -> None:
+        beside.line.show(SEEN, {})
+        folder = beside.line._folder
+        beside.line.close()
+        beside.line.close()
+        assert folder is not None
+        assert not folder.exists()
+        assert beside.engine.calls("rm") == ["rm --force deskarena-018f0000-0000-7000-8000-000000000001"]
