@@ -17,6 +17,8 @@ from backend.domain.registry import Kind
 from backend.domain.trajectory import Action, ActionType, Decision, Observation
 
 LOOK_SECONDS = 2.0
+LATER_SECONDS = 5.0
+"""The loop ends an episode by its time, and says so: only where nobody does, the agent gives up, so much later."""
 MOST_WORDS = 4_000
 MOST_REPLY = 2**20
 MOST_ACTIONS = 64
@@ -59,7 +61,7 @@ class Outside:
             AgentFailed: none came. The loop has ended the episode by its time before that.
             ClusterLost: the line is gone.
         """
-        before, left = self.line.held_seconds(), self._context.max_seconds
+        before, left = self.line.held_seconds(), self._context.max_seconds + LATER_SECONDS
         while (more := left + self.line.held_seconds() - before) > 0:
             message = self.line.take(min(LOOK_SECONDS, more))
             if message is None:

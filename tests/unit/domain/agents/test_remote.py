@@ -87,7 +87,8 @@ class TestAct:
     def test_words_are_cut(self) -> None:
         assert len(decided({"reply": "DONE", "words": "x" * 9000}).words) == MOST_WORDS
 
-    def test_gives_up_when_the_time_is_over(self) -> None:
+    def test_gives_up_when_the_time_is_over_and_no_loop_has_said_so(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("backend.domain.agents._outside.LATER_SECONDS", 0.01)
         with pytest.raises(AgentFailed):
             asked(FakeLine(), max_seconds=0.01).act(SEEN)
 
