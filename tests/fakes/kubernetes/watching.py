@@ -1,6 +1,7 @@
 """Watches: changes of a resource from a version on, with bookmarks, filters, an end, 410 for a forgotten version."""
 
 import json
+import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -92,7 +93,7 @@ class Watch:
     def __init__(self, store: Store, wanted: Wanted) -> None:
         self._store = store
         self._wanted = wanted
-        self._ends = time.monotonic() + wanted.seconds
+        self._ends = math.inf
         self._cut = False
         self.severed = False
 
@@ -108,6 +109,8 @@ class Watch:
     def __iter__(self) -> Iterator[bytes]:
         """Lines; an empty one every second or so, to see whether anybody is still there."""
         wanted = self._wanted
+        # Its time counts from when it is read: on a busy machine it would else be over before the first change.
+        self._ends = time.monotonic() + wanted.seconds
         at, first = self._begin()
         yield b"".join(first)
         if first and first[-1].startswith(_ERROR):
