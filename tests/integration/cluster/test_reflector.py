@@ -24,6 +24,11 @@ class Heard:
         with self._lock:
             self.told.append((kind, found["metadata"]["name"]))
 
+    def wait(self, *expected: tuple[str, str]) -> None:
+        """Waits until so much was told, and fails if it is something else. The copy has it a moment before."""
+        until(lambda: len(self.told) >= len(expected), what=str(expected))
+        assert self.told == list(expected)
+
 
 @pytest.fixture
 def heard() -> Heard:
@@ -54,7 +59,7 @@ class TestReflector:
         until(lambda: reflector.objects()["n1"]["spec"].get("unschedulable"))
         fake.delete_node("n2")
         until(lambda: names(reflector) == {"n1"})
-        assert heard.told == [("ADDED", "n1"), ("ADDED", "n2"), ("MODIFIED", "n1"), ("DELETED", "n2")]
+        heard.wait(("ADDED", "n1"), ("ADDED", "n2"), ("MODIFIED", "n1"), ("DELETED", "n2"))
 
     def test_what_a_cut_watch_missed_is_told_all_the_same(
         self, fake: FakeCluster, reflector: Reflector, heard: Heard
@@ -77,9 +82,10 @@ class TestReflector:
         while time.monotonic() - began < 1.0:
             assert reflector.well == stood
             time.sleep(0.1)
+        cleared = time.monotonic()
         fake.faults.clear()
         until(lambda: not reflector.trouble)
-        assert stood <= reflector.well < stood + 0.9, "nothing of the trouble is made up for"
+        assert stood <= reflector.well <= stood + time.monotonic() - cleared, "nothing of the trouble is made up for"
         until(lambda: reflector.well >= stood + 0.9)
 
     def test_a_version_that_is_too_old_is_listed_again(
@@ -92,7 +98,7 @@ class TestReflector:
         fake.cordon("n4")
         fake.compact()
         fake.faults.clear()
-        until(lambda: names(reflector) == {"n1", "n4"})
+        until(lambda: names(reflector) == {"n1", "n4"} and not reflector.trouble)
         assert heard.told.count(("ADDED", "n4")) == 1
 
     def test_one_of_the_same_name_is_another(self, fake: FakeCluster, reflector: Reflector, heard: Heard) -> None:
@@ -103,8 +109,8 @@ class TestReflector:
         fake.delete_node("n1")
         fake.add_node("n1")
         fake.faults.clear()
-        until(lambda: reflector.objects()["n1"]["metadata"]["uid"] != first)
-        assert heard.told == [("ADDED", "n1"), ("DELETED", "n1"), ("ADDED", "n1")]
+        heard.wait(("ADDED", "n1"), ("DELETED", "n1"), ("ADDED", "n1"))
+        assert reflector.objects()["n1"]["metadata"]["uid"] != first
 
     def test_stops_at_once(self, reflector: Reflector) -> None:
         reflector.stop(2.0)
