@@ -53,7 +53,10 @@ class TestBehindASilentWatch:
         monkeypatch.setattr(pods, "_SEE_SECONDS", 0.5)
         monkeypatch.setattr(pods, "_SILENT_SECONDS", 2.0, raising=False)
 
-    def test_a_pod_is_had_once_the_watch_is_known_to_be_broken(self, fake: FakeCluster, cluster: Kubernetes) -> None:
+    def test_a_pod_is_had_once_the_watch_is_known_to_be_broken(
+        self, fake: FakeCluster, cluster: Kubernetes, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(pods, "_SILENT_SECONDS", 20.0, raising=False)
         deaf = Deaf(cluster)
         with working(deaf) as made:
             timer = Timer(1.0, deaf.hear)
@@ -89,7 +92,8 @@ class TestSlowStart:
         fake.script(slow_start(4.0))
         with working(cluster, idle=0.5) as made:
             if taken_over:
-                with working(cluster, 0.1, idle=0.5) as before:
+                # Its deadline, in whole seconds, comes before the pod is ready, and not before we have it.
+                with working(cluster, 2.5, idle=0.5) as before:
                     before._create(SLOT, ROOM, kvm=True)  # noqa: SLF001 - and then its worker died
             with sweeping(made.sweep) as swept:
                 assert made.take(SLOT, ROOM).made is not taken_over
