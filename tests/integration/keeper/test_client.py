@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.factories.own_machines import own_folder
 from tests.integration.keeper.helpers import (
     SMALL,
     Guest,
@@ -238,6 +239,12 @@ class TestStart:
 
 class TestLost:
     def test_worker_notices_that_its_keeper_died_and_that_its_desktops_did(self, flavour: str) -> None:
+        # Of others' keepers any one that starts would sweep this one first.
+        with own_folder() as own:
+            own.chmod(0o1777)  # As /tmp: the ordinary user's keeper makes its folder there, too.
+            self._lost(flavour)
+
+    def _lost(self, flavour: str) -> None:
         with keeper_options(flavour) as options:
             client = KeeperClient(options)
             folder, name = keeper_folder(client), client.about["keeper"]
