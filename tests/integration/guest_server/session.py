@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import httpx
+import psutil
 import pytest
 
 from backend.domain.run import Screen
@@ -183,6 +184,31 @@ class Session:
     def close_windows(self) -> None:
         """Ends every application with a window."""
         self.post("/setup/close_all", {})
+
+    def processes(self, words: str = "") -> list[psutil.Process]:
+        """The session's own processes, by its runtime folder in their environment, whose command line has the words.
+
+        Other sessions may run the same programs on this machine.
+        """
+        return [each for each in psutil.process_iter() if self._is_own(each, words)]
+
+    def _is_own(self, process: psutil.Process, words: str) -> bool:
+        try:
+            return (
+                words in " ".join(process.cmdline())
+                and process.environ().get("XDG_RUNTIME_DIR") == str(self.run)
+                and process.status() != psutil.STATUS_ZOMBIE
+            )
+        except (psutil.NoSuchProcess, psutil.AccessDenied):
+            return False
+
+    def signal_own(self, number: int, words: str) -> int:
+        """Sends a signal to those of the session's own processes; how many there were."""
+        found = self.processes(words)
+        for process in found:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.send_signal(number)
+        return len(found)
 
 
 def wait(condition: Callable[[], Any], what: str | Callable[[], str], seconds: float = 10.0) -> Any:

@@ -1,5 +1,6 @@
 """The accessibility tree of real applications."""
 
+import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
 from xml.etree.ElementTree import Element, fromstring
@@ -77,7 +78,7 @@ class TestAccessibility:
         clean.desktop.launch("galculator")
         wait(lambda: len(clean.desktop.windows()) == 2, "two applications")
         wait(lambda: [n for n in tree(clean) if n.get("name") == "galculator"], "both in the tree")
-        clean.desktop.execute(["pkill", "-STOP", "-x", "mousepad"])
+        clean.signal_own(signal.SIGSTOP, "mousepad")
         try:
             with ThreadPoolExecutor() as pool, clean.client(clean.http.headers) as other:
                 asked = pool.submit(lambda: other.get("/accessibility").json())
@@ -86,13 +87,13 @@ class TestAccessibility:
                 assert time.monotonic() - start < 2
                 answer = asked.result(30)
         finally:
-            clean.desktop.execute(["pkill", "-CONT", "-x", "mousepad"])
+            clean.signal_own(signal.SIGCONT, "mousepad")
         assert answer["cut"] == "an application did not answer"
         assert 'name="galculator"' in answer["AT"]
 
     def test_a_killed_helper_is_replaced(self, session: Session) -> None:
         assert tree(session).tag == "desktop-frame"
-        session.desktop.execute(["pkill", "-KILL", "-f", "a11y_helper_linux"])
+        assert session.signal_own(signal.SIGKILL, "a11y_helper_linux")
         assert tree(session).tag == "desktop-frame"
 
 

@@ -1,5 +1,7 @@
 """The clipboard, against xclip and an editor."""
 
+import signal
+
 import pytest
 
 from tests.integration.guest_server.session import Session, wait
@@ -58,10 +60,12 @@ class TestRead:
         assert (response.status_code, response.json()["error"]) == (413, "too_large")
 
     def test_an_owner_that_hangs(self, session: Session) -> None:
-        session.desktop.execute("echo x | xclip -selection clipboard -i && pkill -STOP -x xclip", shell=True)  # noqa: S604
+        session.desktop.execute("echo x | xclip -selection clipboard -i", shell=True)  # noqa: S604
+        wait(lambda: session.http.get("/clipboard").json().get("text") == "x\n", "it owns the clipboard")
+        session.signal_own(signal.SIGSTOP, "xclip")
         try:
             response = session.http.get("/clipboard")
             assert (response.status_code, response.json()["error"]) == (504, "timeout")
         finally:
-            session.desktop.execute(["pkill", "-KILL", "-x", "xclip"])
+            session.signal_own(signal.SIGKILL, "xclip")
         wait(lambda: session.http.get("/clipboard").json().get("text") == "", "the screen learns that it is gone")

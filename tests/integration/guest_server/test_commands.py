@@ -1,5 +1,6 @@
 """Commands, code and what they may use up."""
 
+import signal
 import time
 
 import psutil
@@ -9,18 +10,6 @@ from backend.domain.errors import GuestRefused
 from tests.integration.guest_server.session import Session, wait
 
 pytestmark = pytest.mark.desktop
-
-
-def cpu_of(session: Session, marker: str) -> list[psutil.Process]:
-    """Processes of the session whose command line has a marker."""
-    found = []
-    for process in psutil.process_iter():
-        try:
-            if marker in " ".join(process.cmdline()) and process.environ().get("HOME") == str(session.home):
-                found.append(process)
-        except (psutil.NoSuchProcess, psutil.AccessDenied):
-            continue
-    return found
 
 
 class TestExecute:
@@ -59,20 +48,20 @@ class TestExecute:
         assert time.monotonic() - start < 5
         assert (response.status_code, response.json()["error"]) == (504, "timeout")
         assert response.json()["output"] == "before\n"
-        wait(lambda: not cpu_of(session, "sleep 987"), lambda: str(cpu_of(session, "sleep 987")))
+        wait(lambda: not session.processes("sleep 987"), lambda: str(session.processes("sleep 987")))
 
     def test_a_busy_command_is_killed_too(self, session: Session) -> None:
         with pytest.raises(GuestRefused) as caught:
             session.desktop.execute("yes", timeout=0.5)
         assert caught.value.kind == "timeout"
-        wait(lambda: not cpu_of(session, "yes"), "yes is gone")
+        wait(lambda: not session.processes("yes"), "yes is gone")
 
     def test_a_program_left_behind_holds_nobody_up(self, session: Session) -> None:
         start = time.monotonic()
         assert session.desktop.execute("sleep 654 & echo done", shell=True).output == "done\n"  # noqa: S604
         assert time.monotonic() - start < 5
-        assert cpu_of(session, "sleep 654")
-        session.desktop.execute(["pkill", "-f", "sleep 654"])
+        assert session.processes("sleep 654")
+        session.signal_own(signal.SIGTERM, "sleep 654")
 
     def test_output_is_cut_at_the_limit(self, session: Session) -> None:
         reply = session.post(
@@ -202,8 +191,8 @@ class TestLaunch:
         start = time.monotonic()
         session.desktop.launch(["sleep", "321"])
         assert time.monotonic() - start < 3
-        assert wait(lambda: cpu_of(session, "sleep 321"), "the program")
-        session.desktop.execute(["pkill", "-f", "sleep 321"])
+        assert wait(lambda: session.processes("sleep 321"), "the program")
+        session.signal_own(signal.SIGTERM, "sleep 321")
 
     def test_leaves_no_zombie(self, session: Session) -> None:
         session.desktop.launch("true")

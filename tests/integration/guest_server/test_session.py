@@ -3,7 +3,6 @@
 import os
 import shutil
 import signal
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,18 +14,6 @@ from backend.domain.errors import GuestLost
 from tests.integration.guest_server.session import ROOT, Session, wait
 
 pytestmark = pytest.mark.desktop
-
-
-def processes_of(session: Session) -> list[psutil.Process]:
-    """Every process that has the session's runtime folder in its environment."""
-    found = []
-    for process in psutil.process_iter():
-        try:
-            if process.environ().get("XDG_RUNTIME_DIR") == str(session.run) and process.status() != "zombie":
-                found.append(process)
-        except (psutil.NoSuchProcess, psutil.AccessDenied):
-            continue
-    return found
 
 
 def child(session: Session, name: str) -> psutil.Process:
@@ -66,7 +53,7 @@ class TestStart:
         code, said = session.end()
         assert code == 1
         assert name in said or "socket" in said
-        assert not processes_of(session)
+        assert not session.processes()
 
     def test_a_weak_secret_is_refused(self, tmp_path: Path) -> None:
         code, said = Session(tmp_path, secret="weak").end()
@@ -80,7 +67,7 @@ class TestEnd:
         started.desktop.launch("mousepad")
         wait(started.desktop.windows, "the editor's window")
         assert started.stop()[0] == 0
-        wait(lambda: not processes_of(started), lambda: str(processes_of(started)))
+        wait(lambda: not started.processes(), lambda: str(started.processes()))
 
     def test_shutdown_route(self, started: Session) -> None:
         started.post("/shutdown")
@@ -92,7 +79,7 @@ class TestEnd:
         code, said = started.end()
         assert code == 1
         assert f"{name.removesuffix('-bus-launcher')} ended with -9" in said
-        wait(lambda: not processes_of(started), lambda: str(processes_of(started)))
+        wait(lambda: not started.processes(), lambda: str(started.processes()))
         with pytest.raises(GuestLost):
             started.desktop.probe()
 
@@ -100,7 +87,7 @@ class TestEnd:
         """Nobody is left to clean up: the kernel's parent-death signal does it."""
         started.process.kill()
         started.process.communicate(timeout=20)
-        wait(lambda: not processes_of(started), lambda: str(processes_of(started)))
+        wait(lambda: not started.processes(), lambda: str(started.processes()))
 
 
 class TestSecrecy:
@@ -126,8 +113,9 @@ class TestSecrecy:
                     assert (read.returncode, "denied" in read.error) == (1, True), (name, read)
                 assert session.desktop.execute(["id", "-u"]).output.strip() == str(nobody)
                 # The programs of the desktop are ordinary ones again.
-                other = subprocess.check_output(["pgrep", "-u", str(nobody), "openbox"], text=True).split()[0]
-                assert session.desktop.execute(["cat", f"/proc/{other}/environ"]).returncode == 0
+                other = session.processes("openbox")[0]
+                assert other.uids().real == nobody
+                assert session.desktop.execute(["cat", f"/proc/{other.pid}/environ"]).returncode == 0
         finally:
             shutil.rmtree(folder)
 
@@ -142,7 +130,7 @@ class TestSignals:
     @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
     def test_a_signal_during_the_start_ends_it_cleanly(self, tmp_path: Path, number: int) -> None:
         session = Session(tmp_path)
-        wait(lambda: processes_of(session)[1:], "the first program")
+        wait(lambda: session.processes()[1:], "the first program")
         session.process.send_signal(number)
         assert session.end()[0] in {0, 1, -number}
-        wait(lambda: not processes_of(session), lambda: str(processes_of(session)))
+        wait(lambda: not session.processes(), lambda: str(session.processes()))

@@ -3,6 +3,7 @@
 import io
 import itertools
 import json
+import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -77,7 +78,7 @@ class TestStream:
             times = [next_frame(connection)[0]["t"] for _ in range(5)]
         gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
         assert min(gaps) > 0.15
-        clean.desktop.execute(["pkill", "-f", "xsetroot"])
+        clean.signal_own(signal.SIGTERM, "xsetroot")
         clean.get("/stable", quiet=0.5)
         paint(clean, "#2e5d7d")
 
