@@ -1,6 +1,7 @@
 """Pictures, pointer and stillness."""
 
 import io
+import signal
 import time
 
 import pytest
@@ -74,18 +75,19 @@ class TestStable:
     def test_a_still_screen_takes_as_long_as_asked(self, clean: Session) -> None:
         reply = clean.get("/stable", quiet=0.3, timeout=5).json()
         assert reply["stable"] is True
-        assert 0.3 <= reply["elapsed"] < 1.5
+        assert 0.3 <= reply["elapsed"] < 5
 
     def test_waits_for_the_end_of_a_movement(self, clean: Session) -> None:
-        """Something is drawn every tenth of a second, for a second."""
-        loop = 'for i in 1 2 3 4 5 6 7 8 9 10; do xsetroot -solid "#0000${i}${i}"; sleep 0.1; done'
+        """Something is drawn every tenth of a second, for three seconds."""
+        loop = 'for i in $(seq 20 49); do xsetroot -solid "#0000$i"; sleep 0.1; done'
+        before = picture(clean.get("/frame").content).getpixel((5, 5))
         clean.desktop.launch(loop, shell=True)  # noqa: S604
-        blue = (0, 0)
-        wait(lambda: picture(clean.get("/frame").content).getpixel((5, 5))[:2] == blue, "the first colour")  # type: ignore[index]
-        reply = clean.get("/stable", quiet=0.4, timeout=10).json()
+        wait(lambda: picture(clean.get("/frame").content).getpixel((5, 5)) != before, "the first colour")
+        # A busy machine may also draw late.
+        reply = clean.get("/stable", quiet=0.8, timeout=20).json()
         assert reply["stable"] is True
-        assert reply["elapsed"] > 0.8
-        assert clean.desktop.execute(["pgrep", "-f", "xsetroot -solid"]).output == ""
+        assert reply["elapsed"] > 1.2
+        assert not clean.processes("xsetroot -solid")
 
     def test_says_when_it_does_not_come_to_rest(self, clean: Session) -> None:
         loop = "while true; do xsetroot -solid '#111111'; xsetroot -solid '#222222'; done"
@@ -96,4 +98,4 @@ class TestStable:
         reply = clean.get("/stable", quiet=0.5, timeout=1).json()
         assert reply["stable"] is False
         assert 0.9 < time.monotonic() - start < 3
-        clean.desktop.execute(["pkill", "-f", "while true"])
+        clean.signal_own(signal.SIGTERM, "while true")
