@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -83,9 +82,7 @@ class TestAvailability:
         assert "home: overlay" in found.reason
         assert "memory by" in found.reason
         assert {"python3", "sh", "openbox"} <= set(found.programs)
-        started = time.monotonic()
-        assert provider.availability() == found
-        assert time.monotonic() - started < 0.05
+        assert provider.availability() is found, "it is tried out once"
 
     def test_says_why_not(self, tmp_path: Path) -> None:
         with keeper_options("user", server=SERVER) as options:
@@ -167,9 +164,7 @@ class TestPrepare:
         once.prepare(SlotRef(0), SPEC)
         once.prepare(SlotRef(0), SPEC)
         once._spares[SlotRef(0)].coming.result(60)
-        started = time.monotonic()
         opened = of(once.open(SlotRef(0), SPEC))
-        assert time.monotonic() - started < 0.5
         assert opened.details["prepared"] is True
         assert opened.desktop.frame().width == 800
         opened.close()
