@@ -1,14 +1,18 @@
 """Waiting on conditions, and what a process left behind."""
 
+import contextlib
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TypeVar
 
 import psutil
 
 from backend.cli.embedded.spawn import ChildSpec
+
+T = TypeVar("T")
 
 
 def until(condition: Callable[[], bool], what: str, seconds: float = 20.0) -> float:
@@ -32,6 +36,15 @@ def family(pid: int) -> list[int]:
     """A process and everything that descends from it."""
     process = psutil.Process(pid)
     return [pid, *(child.pid for child in process.children(recursive=True))]
+
+
+def those_there(pids: Iterable[int], ask: Callable[[psutil.Process], T]) -> list[T]:
+    """What each process says of itself, but for those that have ended: one that serves a connection ends with it."""
+    found = []
+    for pid in pids:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            found.append(ask(psutil.Process(pid)))
+    return found
 
 
 def python(code: str, log: Path, **more: object) -> ChildSpec:

@@ -15,7 +15,7 @@ from backend.cli.embedded import postgres
 from backend.cli.embedded.postgres import start_postgres
 from backend.cli.embedded.server import RunningServer
 from backend.cli.errors import StackError
-from tests.integration.embedded.helpers import gone, until
+from tests.integration.embedded.helpers import family, gone, those_there, until
 
 
 def plain(server: RunningServer) -> str:
@@ -56,11 +56,9 @@ class TestAccess:
             psycopg.connect(wrong)
 
     def test_listens_on_no_network(self, server: RunningServer) -> None:
-        process = psutil.Process(server.process.pid)
-        assert process.net_connections("inet") == []
-        for child in process.children():
-            with contextlib.suppress(psutil.NoSuchProcess):  # One that serves a connection ends with it.
-                assert child.net_connections("inet") == []
+        assert psutil.Process(server.process.pid).net_connections("inet") == []
+        children = family(server.process.pid)[1:]
+        assert not any(those_there(children, lambda each: each.net_connections("inet")))
 
     def test_no_argument_list_shows_the_password(self, server: RunningServer) -> None:
         password = plain(server).split(":")[2].split("@")[0]
@@ -69,8 +67,9 @@ class TestAccess:
 
     @pytest.mark.skipif(os.geteuid() != 0, reason="needs root: an ordinary user's server runs as that user")
     def test_does_not_run_as_root(self, server: RunningServer) -> None:
-        process = psutil.Process(server.process.pid)
-        assert {uid for p in (process, *process.children()) for uid in p.uids()}.isdisjoint({0})
+        assert 0 not in psutil.Process(server.process.pid).uids()
+        found = those_there(family(server.process.pid), psutil.Process.uids)
+        assert {uid for uids in found for uid in uids}.isdisjoint({0})
 
 
 class TestFolder:
