@@ -99,6 +99,8 @@ def of_a_task(rows: Iterable[Row], before: frozenset[tuple[int, int]], own_pid: 
         Process(each.pid, each.name)
         for each in found
         if each.own
+        # One that has no name begins or ends just now.
+        and each.name
         and (each.pid, each.born) not in before
         and each.name.lower() not in SERVICES
         and not (each.parent == own_pid and each.name.lower().startswith("python"))

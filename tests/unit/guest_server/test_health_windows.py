@@ -62,6 +62,7 @@ class TestOfATask:
     @pytest.mark.parametrize(
         "found",
         [
+            row(""),
             row("RuntimeBroker.exe"),
             row("Widgets.exe"),
             row("msedgewebview2.exe"),
