@@ -52,7 +52,7 @@ class Outside:
                 logger.exception("a program from outside ended before its episode")
 
     def one(self) -> None:
-        """One episode, to the end of the program's part.
+        """One episode, to its verdict: its desktop may be lost after the program's last answer, too.
 
         Raises:
             EpisodeLost: it was lost, or cancelled.
@@ -70,13 +70,13 @@ class Outside:
             episode.close()
 
     def _acted(self, episode: Episode) -> bool:
-        """Whether its part came to its end on one desktop."""
+        """Whether it came to a verdict on one desktop."""
         try:
             _insist(episode.begin)
-            for _ in range(LOOKS):
-                if _insist(lambda: episode.act({"actions": [{"type": "WAIT"}]})) is None:
-                    return True
-            _insist(lambda: episode.act({"stop": "infeasible"}))
+            looks = (_insist(lambda: episode.act({"actions": [{"type": "WAIT"}]})) for _ in range(LOOKS))
+            if all(looks):
+                _insist(lambda: episode.act({"stop": "infeasible"}))
+            _insist(episode.finish)
         except AttemptLost:
             return False
         return True
