@@ -72,6 +72,11 @@ class Settings(BaseSettings):
         default=None, ge=0, le=256, description="Desktops that this machine's worker runs at once; unset: counted."
     )
     image: str = Field(default="", description="Machine image that is taken where a run names none.")
+    accelerator: Literal["auto", "kvm", "tcg"] = Field(
+        default="auto",
+        description="How virtual machines run: with KVM (kvm), emulated (tcg), or with KVM where a trial guest is "
+        "clearly faster with it (auto).",
+    )
     poll_seconds: float = Field(default=2.0, gt=0, description="How often a worker looks for work on its own.")
     heartbeat_seconds: float = Field(default=2.0, gt=0, description="How often a worker renews its leases.")
     lease_seconds: float = Field(default=10.0, gt=0, description="Age of a heartbeat after which a lease is lost.")

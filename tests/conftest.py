@@ -12,8 +12,10 @@ from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
 from backend.db.session import make_engine
+from backend.domain.errors import ClusterLost
 from tests import databases, order
 from tests.sampling import runs_everything, seed
+from worker.qemu.plan import this_host
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -40,10 +42,14 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(order.Recorder(Path(path)))
 
 
-def pytest_report_header() -> str:
-    """Tells how to repeat this run's samples."""
+def pytest_report_header() -> list[str]:
+    """Tells how to repeat this run's samples, and how its virtual machines run: measured before anything else does."""
     scope = "everything (make test-all)" if runs_everything() else "without tests marked long"
-    return f"seed: {seed()} (repeat with make test SEED={seed()}), {scope}"
+    try:
+        machines = this_host().speed
+    except ClusterLost as error:
+        machines = error.message
+    return [f"seed: {seed()} (repeat with make test SEED={seed()}), {scope}", f"virtual machines: {machines}"]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -29,9 +29,16 @@ def preparer(name: str, screen: tuple[int, int]) -> tuple[str, ...]:
     return (*_module(PREPARE), name, "--screen", f"{screen[0]}x{screen[1]}")
 
 
-def environment(data: Path, outer: Mapping[str, str]) -> dict[str, str]:
-    """The caller's own environment with the data folder: a builder needs what the person at the terminal has."""
-    return {**outer, "PYTHONPATH": str(ROOT), "DESKARENA_DATA": str(data)}
+def environment(data: Path, outer: Mapping[str, str], accelerator: str | None) -> dict[str, str]:
+    """The caller's own environment, which a builder needs, with the options that are settings.
+
+    Args:
+        data: the data folder.
+        outer: the caller's environment.
+        accelerator: how machines run; None = as set.
+    """
+    options = {"DESKARENA_ACCELERATOR": accelerator} if accelerator else {}
+    return {**outer, "PYTHONPATH": str(ROOT), "DESKARENA_DATA": str(data), **options}
 
 
 def run(argv: Sequence[str], env: Mapping[str, str]) -> int:

@@ -84,7 +84,8 @@ def main() -> int:
     with own_folder(), _place(options) as place:
         figures = measured(place, times)
     about = f"Image {place.order.image.name} ({place.order.image.variant}, {place.order.image.memory_mib} MiB), "
-    about += f"{place.spec.screen.width}x{place.spec.screen.height}, {place.host.accelerator}, {place.host.qemu}.\n"
+    about += f"{place.spec.screen.width}x{place.spec.screen.height}, "
+    about += f"{place.host.acceleration.accelerator}, {place.host.qemu}.\n"
     about += f"{options.note}\n" if options.note else ""
     text = page_of(figures, load, HEAD + about)
     sys.stdout.write(text)
@@ -99,7 +100,7 @@ def _place(options: argparse.Namespace) -> Iterator[Place]:
         data = Path(folder) if options.tiny else Settings().data
         if options.tiny:
             tiny_image(data / "images")
-        host = this_host(data / "cache")
+        host = this_host(Settings().accelerator)
         where, image = find_image(data / "images", options.image, default=Settings().image)
         width, _, height = options.screen.partition("x")
         screen = SCREEN if options.tiny else Screen(width=int(width), height=int(height))

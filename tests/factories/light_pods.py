@@ -17,6 +17,7 @@ from typing import Any
 
 from tests.factories.light_guest import SCREEN, LightGuest
 from tests.factories.machine_images import write_small_image
+from tests.factories.vm_hosts import ACCELERATED
 from worker.qemu import template
 from worker.qemu.door import Door
 from worker.qemu.place import Place
@@ -26,7 +27,7 @@ from worker.qemu.volumes import Volumes
 
 PORT = 7070
 IMAGE = "light"
-HOST = {"qemu": "none", "type": "pc-q35-7.2", "accelerator": "kvm", "why_slow": "", "processor": "", "uefi": False}
+HOST = {"qemu": "none", "type": "pc-q35-7.2", "acceleration": ACCELERATED.to_json(), "processor": "", "uefi": False}
 Json = dict[str, Any]
 Secrets = Callable[[str, str], Mapping[str, str] | None]
 
@@ -80,7 +81,7 @@ class _Guests(Slot):
 
 
 class _Supervisor(Supervisor):
-    def _facts(self) -> Json:
+    def _facts(self, accelerator: str) -> Json:
         return HOST
 
 

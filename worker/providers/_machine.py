@@ -12,9 +12,8 @@ from backend.domain.ports import Desktop, DesktopSpec
 from backend.domain.trajectory import Frame
 from backend.domain.way_out import WayOut
 from worker.egress import Gateway, Lines
-from worker.providers._makings import Made, Order
+from worker.providers._makings import Made
 from worker.qemu.client import CLOSED, SupervisorError
-from worker.qemu.plan import SLOW, Host
 
 _NEWS_SECONDS = 0.5
 """How long the news of a machine's end may take to come here, once its guest API no longer answers."""
@@ -27,11 +26,9 @@ logger = logging.getLogger(__name__)
 class QemuDesktop:
     """A virtual machine whose guest answers."""
 
-    def __init__(  # noqa: PLR0913, PLR0917 - what makes a desktop of a machine
+    def __init__(
         self,
         made: Made,
-        order: Order,
-        host: Host,
         gateway: Gateway,
         lines: Callable[[], Lines],
         about: Mapping[str, Any] | None = None,
@@ -40,12 +37,11 @@ class QemuDesktop:
 
         Args:
             made: the machine.
-            order: for which it was made.
-            host: that holds it.
             gateway: its way out.
             lines: opens them.
             about: further details for the record, the provider's name among them.
         """
+        order, host = made.order, made.order.host
         self._made, self._gateway, self._open_lines = made, gateway, lines
         self._lines: Lines | None = None
         self._trusts = b""
@@ -58,8 +54,8 @@ class QemuDesktop:
             "image_version": order.image.version,
             "path": made.path,
             **({"why_cold": made.why_cold} if made.why_cold else {}),
-            "accelerator": host.accelerator,
-            **({"warning": f"{SLOW}: {host.why_slow}"} if host.why_slow else {}),
+            "accelerator": host.acceleration.accelerator,
+            **({"warning": host.speed} if host.emulated else {}),
             "template": order.key if made.path == "clone" else "",
             "seconds": {name: round(seconds, 3) for name, seconds in made.seconds.items()},
         }

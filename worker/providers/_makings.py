@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Lock
+from typing import TypeVar
 
 from backend.domain.errors import ClusterLost, GuestLost, GuestRefused, Lost
 from backend.domain.health import HealthLimits
@@ -18,7 +19,7 @@ from worker.desktops import GuestDesktop
 from worker.health import check_health
 from worker.providers._restored import restore, settle, wait_answer
 from worker.providers._stock import AlteredError, Bench, Kept
-from worker.qemu.client import Held, SupervisorClient, SupervisorError
+from worker.qemu.client import Held, SupervisorClient, SupervisorError, SupervisorLost
 from worker.qemu.machine import Machine
 from worker.qemu.plan import Host, machine_of, template_key
 from worker.qemu.slot import CLONE, COLD, MASTER
@@ -26,7 +27,9 @@ from worker.qemu.templates import Template
 from worker.qemu.volumes import SECRET
 
 BOOT_SECONDS = 600.0
-"""Emulated on a busy host a desktop boots for minutes; with KVM for ten seconds."""
+"""Emulated on a busy host a desktop boots for minutes."""
+KVM_BOOT_SECONDS = 300.0
+"""With KVM it boots for ten seconds, Windows for a minute: what takes longer is tried emulated."""
 CLONE_SECONDS = 30.0
 _QUIET_SECONDS = 2.0
 _SETTLE_SECONDS = 60.0
@@ -41,6 +44,7 @@ class Made:
     """A machine whose guest answers.
 
     Attributes:
+        order: what it was made for; emulated where a machine of the order that was asked for does not boot with KVM.
         desktop: its guest, by the connection over which it was told that it begins.
         secret: of its guest API, known to nobody else.
         path: `clone` or `cold boot`.
@@ -50,6 +54,7 @@ class Made:
 
     supervisor: SupervisorClient
     held: Held
+    order: "Order"
     desktop: GuestDesktop
     secret: str
     path: str
@@ -74,7 +79,7 @@ class Order:
     Attributes:
         folder: of the image, where machines are made.
         key: of its template.
-        patience: how many times as long as usual its programs may take.
+        host: that runs it.
         built_in: secret that the image's guest server has built in; empty = it takes the one it is started with.
     """
 
@@ -83,7 +88,7 @@ class Order:
     machine: Machine
     key: str
     screen: Screen
-    patience: float
+    host: Host
     built_in: str = ""
 
     @classmethod
@@ -96,7 +101,12 @@ class Order:
             file = folder / SECRET
             built_in = file.read_text().strip() if file.is_file() else ""
         key = template_key(image, machine, host)
-        return cls(folder, image, machine, key, spec.screen, host.patience, built_in)
+        return cls(folder, image, machine, key, spec.screen, host, built_in)
+
+    def as_emulated(self, detail: str) -> "Order":
+        """The same without KVM, for a machine that does not boot with it. Args: detail: what happened."""
+        spec = DesktopSpec(screen=self.screen, image=self.image.name)
+        return Order.of(self.folder, self.image, spec, self.host.as_emulated(detail), built_in=self.built_in)
 
     @property
     def size(self) -> int:
@@ -129,6 +139,8 @@ class Makings:
         supervisor = bench.supervisor
         if template is None:
             return self.boot(supervisor, order, why_cold)
+        if template.key != order.key:
+            order = order.as_emulated(template.why_emulated)
         begun = time.monotonic()
         held = _started(lambda: supervisor.start(CLONE, order.machine, place=template.place))
         return _told(_Begun(supervisor, held, template.secret, begun), order)
@@ -147,18 +159,35 @@ class Makings:
             AlteredError: the image's files are not those that were made.
             GuestLost: the image's guest never became ready.
         """
-        stock = bench.stock
         try:
-            found = stock.find(order.key)
-            if found is not None:
-                return found
-            with stock.making(order.key) as place:
-                # Somebody else may have made it while we waited.
-                return stock.find(order.key) or self._make_template(bench, order, place)
+            return _find(bench, order) or self._make_or_find(bench, order)
         except GuestRefused as error:
             raise GuestLost(f"no template can be made of the image {order.image.name}: {error.message}") from error
         except (SupervisorError, OSError) as error:
             raise ClusterLost(f"no template can be made of the image {order.image.name}: {error}") from error
+
+    def _make_or_find(self, bench: Bench, order: Order) -> Template:
+        """Makes it unless somebody else has made it while we waited. Raises like `prepare`, or OSError."""
+        with bench.stock.making(order.key) as place:
+            template = _find(bench, order)
+            if template is not None:
+                return template
+            try:
+                return self._make_template(bench, order, place)
+            except _KvmBootFailed as error:
+                return self._make_emulated(bench, order, error.failure)
+
+    def _make_emulated(self, bench: Bench, order: Order, failure: GuestLost | SupervisorError) -> Template:
+        """Makes it without KVM, once, after a machine with it did not boot. Raises like `_make_or_find`."""
+        logger.warning("%s does not boot with KVM (%s): trying once without", order.image.name, failure)
+        emulated = order.as_emulated(f"the image did not boot with it: {failure}")
+        try:
+            with bench.stock.making(emulated.key) as place:
+                # One that is there does not say why it takes KVM's place, or it would have been found before.
+                return self._make_template(bench, emulated, place)
+        except (Lost, SupervisorError):
+            # It boots neither way, so the accelerator is not the reason: the first failure is told.
+            raise failure from None
 
     def _template(self, bench: Bench, order: Order) -> tuple[Template | None, str]:
         """The template, or why there is none. A failure is not tried again for a while in the same place.
@@ -171,9 +200,9 @@ class Makings:
         known = self._known_failure(bench, order)
         if known is not None:
             # Another slot may have made it meanwhile.
-            found = self._found(bench, order)
-            if found is not None:
-                return found, ""
+            template = self._known_template(bench, order)
+            if template is not None:
+                return template, ""
             if isinstance(known, GuestLost):
                 why = f"no machine of the image {order.image.name} became ready here a short while ago: {known.message}"
                 raise ClusterLost(why, hint=known.hint)
@@ -199,9 +228,9 @@ class Makings:
             return young[bench.where, order.key][1] if (bench.where, order.key) in young else None
 
     @staticmethod
-    def _found(bench: Bench, order: Order) -> Template | None:
+    def _known_template(bench: Bench, order: Order) -> Template | None:
         try:
-            return bench.stock.find(order.key)
+            return _find(bench, order)
         except (SupervisorError, OSError) as error:
             raise ClusterLost(f"templates cannot be looked for: {error}") from error
 
@@ -209,10 +238,10 @@ class Makings:
         begun, secret, supervisor = time.monotonic(), order.first_secret(), bench.supervisor
         bench.stock.check(order.folder, order.image)
         logger.warning("making a template of the image %s (%s)", order.image.name, order.machine.accelerator)
-        held = supervisor.start(MASTER, order.machine, secret=secret, place=place)
+        held = _boots_or(order, lambda: supervisor.start(MASTER, order.machine, secret=secret, place=place))
         client = GuestDesktop(address_of(held), secret, screen=order.screen)
         try:
-            booted = wait_answer(address_of(held), secret, seconds=BOOT_SECONDS, dead=lambda: held.dead)
+            booted = _boots_or(order, lambda: _wait_boot(held, secret, order))
             rested = settle(client, quiet=_QUIET_SECONDS, seconds=_SETTLE_SECONDS)
             # An emulated machine's clock goes wrong while it boots on a busy host.
             restore(client, secret, seconds=CLONE_SECONDS)
@@ -224,7 +253,43 @@ class Makings:
             supervisor.end(held)
         seconds = {**held.seconds, "boot": booted, "rest": rested, **frozen, "all": time.monotonic() - begun}
         size = (order.screen.width, order.screen.height)
-        return bench.stock.keep(place, Kept(order.key, order.image.name, size, secret, seconds))
+        why_emulated = order.host.acceleration.detail if order.host.gave_up_kvm else ""
+        return bench.stock.keep(place, Kept(order.key, order.image.name, size, secret, seconds, why_emulated))
+
+
+class _KvmBootFailed(Exception):  # noqa: N818 - says what happened.
+    """A machine did not boot with KVM; it may do so emulated."""
+
+    def __init__(self, failure: GuestLost | SupervisorError) -> None:
+        super().__init__(str(failure))
+        self.failure = failure
+
+
+_Result = TypeVar("_Result")
+
+
+def _boots_or(order: Order, step: Callable[[], _Result]) -> _Result:
+    """Does a step of booting. Raises _KvmBootFailed for its failure where the machine has KVM."""
+    try:
+        return step()
+    except (GuestLost, SupervisorError) as error:
+        if not order.host.chose_kvm or isinstance(error, SupervisorLost):
+            raise
+        raise _KvmBootFailed(error) from error
+
+
+def _wait_boot(held: Held, secret: str, order: Order) -> float:
+    seconds = BOOT_SECONDS if order.host.emulated else KVM_BOOT_SECONDS
+    return wait_answer(address_of(held), secret, seconds=seconds, dead=lambda: held.dead)
+
+
+def _find(bench: Bench, order: Order) -> Template | None:
+    """The order's template, or the emulated one of an image that does not boot with KVM."""
+    template = bench.stock.find(order.key)
+    if template is None and order.host.chose_kvm:
+        emulated = bench.stock.find(order.as_emulated("").key)
+        template = emulated if emulated is not None and emulated.why_emulated else None
+    return template
 
 
 def _pause(seconds: float) -> None:
@@ -266,10 +331,10 @@ def _told(begun: _Begun, order: Order, why_cold: str = "") -> Made:
     """
     held, secret = begun.held, secrets.token_urlsafe(24)
     address, seconds = address_of(held), dict(held.seconds)
-    client = GuestDesktop(address, begun.secret, screen=order.screen, patience=order.patience)
+    client = GuestDesktop(address, begun.secret, screen=order.screen, patience=order.host.patience)
     try:
         if why_cold:
-            seconds["boot"] = wait_answer(address, begun.secret, seconds=BOOT_SECONDS, dead=lambda: held.dead)
+            seconds["boot"] = _wait_boot(held, begun.secret, order)
             seconds["rest"] = settle(client, quiet=_QUIET_SECONDS, seconds=_SETTLE_SECONDS)
         at = time.monotonic()
         restore(client, secret, seconds=CLONE_SECONDS)
@@ -279,4 +344,4 @@ def _told(begun: _Begun, order: Order, why_cold: str = "") -> Made:
         remove(begun.supervisor, held)
         raise
     seconds["made"] = time.monotonic() - begun.at
-    return Made(begun.supervisor, held, client, secret, "cold boot" if why_cold else "clone", why_cold, seconds)
+    return Made(begun.supervisor, held, order, client, secret, "cold boot" if why_cold else "clone", why_cold, seconds)

@@ -99,11 +99,20 @@ class PodSlot:
         self.supervisor.close()
 
 
-def reached(pod: Pod, now: float) -> PodSlot:
-    """The slot whose pod that is. Raises SupervisorError: its supervisor does not answer, or is not the one."""
+def reached(pod: Pod, now: float, accelerator: str) -> PodSlot:
+    """The slot whose pod that is.
+
+    Args:
+        pod: that is running.
+        now: of the monotonic clock.
+        accelerator: the setting.
+
+    Raises:
+        SupervisorError: its supervisor does not answer, or is not the one.
+    """
     supervisor = RemoteSupervisor((pod.address, PORT), pod.token, pod.fence)
     try:
-        host, images = Host(**supervisor.host()), read_images(supervisor.images())
+        host, images = Host.from_json(supervisor.host(accelerator)), read_images(supervisor.images())
     except (TypeError, KeyError, AttributeError) as error:
         supervisor.close()
         raise SupervisorError(f"the pod's supervisor is of another version: {error}") from error
@@ -121,7 +130,6 @@ class PodDesktop(QemuDesktop):
     def __init__(  # noqa: PLR0913, PLR0917 - what makes a desktop of a machine
         self,
         made: Made,
-        order: Order,
         slot: PodSlot,
         gateway: Gateway,
         lines: Callable[[], Lines],
@@ -137,7 +145,7 @@ class PodDesktop(QemuDesktop):
         }
         self._slot, self._seen = slot, seen
         self._why_taken, self._asking, self._ending = "", Lock(), Event()
-        super().__init__(made, order, slot.host, gateway, lines, about)
+        super().__init__(made, gateway, lines, about)
 
     def taken_away(self) -> str:
         """See `backend.domain.ports_cluster.TakenAway`."""

@@ -134,7 +134,7 @@ class PodSlots:
 
     def _reached(self, pods: Pods, slot: SlotRef, pod: Pod) -> PodSlot:
         try:
-            held = reached(pod, time.monotonic())
+            held = reached(pod, time.monotonic(), self._settings.accelerator)
         except ShownOut:
             raise
         except SupervisorError:

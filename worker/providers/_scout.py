@@ -15,6 +15,7 @@ from worker.k8s.pods import Pods, PodTrouble
 from worker.providers._pod_images import KnownImages, PodImage
 from worker.providers._pod_slot import PodSlot, reached
 from worker.qemu.client import SupervisorError
+from worker.qemu.machine import TCG
 
 ROOM = Room(64, 0.05)
 _AGAIN_SECONDS, _FRESH_SECONDS, _FRESH_CLONE_SECONDS = 60.0, 600.0, 3600.0
@@ -144,7 +145,7 @@ class Scout:
     def _read_at(self, pods: Pods, node: str) -> tuple[PodImage, ...]:
         pod = pods.take(SlotRef(self._index, node, id="images"), ROOM, kvm=False)
         try:
-            slot = reached(pod, time.monotonic())
+            slot = reached(pod, time.monotonic(), TCG)  # It has no device, and runs no machine.
             slot.leave()
             return slot.images
         finally:

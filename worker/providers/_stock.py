@@ -32,6 +32,7 @@ class Kept:
     screen: tuple[int, int]
     secret: str
     seconds: Mapping[str, float]
+    why_emulated: str = ""
 
 
 class Stock(Protocol):

@@ -287,7 +287,7 @@ class K8sProvider:
             remove(held.supervisor, made.held)
             raise ClusterLost(f"a machine could not be given its way out: {error}", hint=HINT) from error
         lines = partial(self._gateways.lines, made.address, made.secret, way_out)
-        return PodDesktop(made, order, held, gateway, lines, partial(self._running().seen, held.pod))
+        return PodDesktop(made, held, gateway, lines, partial(self._running().seen, held.pod))
 
     def _own_folder(self) -> Path:
         with self._starting:

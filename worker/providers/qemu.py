@@ -25,7 +25,7 @@ from worker.providers._spares import Spare, closed_on_failure, deliver
 from worker.providers._stock import Bench, LocalStock
 from worker.qemu.budget import MIB, Budget
 from worker.qemu.client import SlotSupervisor, SupervisorError
-from worker.qemu.plan import SLOW, Host, this_host
+from worker.qemu.plan import Host, this_host
 from worker.qemu.templates import Template, Templates
 
 _NO_IMAGE = "there is no machine image: `deskarena image build linux` makes one (docs/machine-images.md)"
@@ -87,7 +87,7 @@ class QemuProvider:
             return Availability(ok=False, reason=found or _NO_IMAGE, images=images)
         return Availability(
             ok=True,
-            reason=f"{SLOW} ({host.why_slow})" if host.why_slow else "with KVM",
+            reason=host.speed,
             programs=tuple(sorted({program for image in images for program in image.programs})),
             need=largest(need_of(read_image(self._images / image.name)) for image in images if not image.reason),
             images=images,
@@ -97,7 +97,7 @@ class QemuProvider:
         with self._lock:
             known = self._host
         if known is None:
-            known = this_host(self._settings.data / "cache")
+            known = this_host(self._settings.accelerator)
             with self._lock:
                 self._host = known
         return known
@@ -251,7 +251,7 @@ class QemuProvider:
             remove(supervisor, made.held)
             raise ClusterLost(f"a machine could not be given its way out: {error}", hint=_HINT) from error
         lines = partial(self._gateways.lines, made.address, made.secret, way_out)
-        return QemuDesktop(made, order, self._known_host(), gateway, lines)
+        return QemuDesktop(made, gateway, lines)
 
     def _supervisor(self, slot: SlotRef) -> SlotSupervisor:
         """The slot's; another one if it died."""

@@ -15,8 +15,6 @@ SECRET_NAME = "io.systemd.credential:deskarena.secret"  # noqa: S105 - the name 
 """The machine's first secret is a string of its SMBIOS tables (type 11), `NAME=VALUE`: systemd takes it from there."""
 SCREEN_NAME = "deskarena.screen"
 """Another such string, for Windows: the size that its guest server asks for. Linux takes it from the display device."""
-# What makes Windows count on a hypervisor's clock, and tell it of a blue screen; emulation has none of it.
-_WINDOWS_HINTS = "hv-relaxed,hv-vapic,hv-spinlocks=0x1fff,hv-time,hv-crash"
 # `deny` ends QEMU at the first such system call: started programs and new rights are what a break-out begins with.
 _SANDBOX = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny"
 
@@ -59,10 +57,8 @@ def arguments(  # noqa: PLR0913 - the ways in which machines of one make differ
 
 
 def _processor(machine: Machine) -> list[str]:
-    kvm = machine.accelerator == KVM
-    hints = f",{_WINDOWS_HINTS}" if kvm and machine.system == WINDOWS else ""
-    accelerator = "kvm" if kvm else "tcg,thread=multi"
-    return ["-accel", accelerator, "-cpu", f"{machine.cpu}{hints}", "-smp", str(machine.cpus)]
+    accelerator = "kvm" if machine.accelerator == KVM else "tcg,thread=multi"
+    return ["-accel", accelerator, "-cpu", machine.cpu, "-smp", str(machine.cpus)]
 
 
 def _memory(machine: Machine, files: Files, *, shared: bool) -> list[str]:

@@ -251,13 +251,15 @@ class SlotSupervisor(SupervisorClient):
         self._conversation.close(_STOP_SECONDS)
 
 
-def _start(fd: int, overlays: Path) -> "subprocess.Popen[bytes]":
-    # A cleared environment: nothing of the worker's, above all no secret, is handed on.
+def clean_environment() -> dict[str, str]:
+    """For processes of ours beside QEMU: nothing of the worker's environment, above all no secret, is handed on."""
     environment = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "PYTHONPATH": str(CHECKOUT)}
-    if "TMPDIR" in os.environ:
-        environment["TMPDIR"] = os.environ["TMPDIR"]
+    return environment | ({"TMPDIR": os.environ["TMPDIR"]} if "TMPDIR" in os.environ else {})
+
+
+def _start(fd: int, overlays: Path) -> "subprocess.Popen[bytes]":
     # -S: it needs nothing but the standard library, and starts faster for it.
     words = [sys.executable, "-S", "-m", "worker.qemu.supervisor", "--fd", str(fd), "--overlays", str(overlays)]
     return subprocess.Popen(
-        words, pass_fds=[fd], stdin=subprocess.DEVNULL, env=environment, cwd="/", start_new_session=True
+        words, pass_fds=[fd], stdin=subprocess.DEVNULL, env=clean_environment(), cwd="/", start_new_session=True
     )

@@ -1,49 +1,86 @@
-"""What this host gives to machines, as a supervisor tells it: plain values, no library."""
+"""What this host gives to machines, as a supervisor tells it: plain values, the standard library only.
 
+`python -S -m worker.qemu.facts` prints it as JSON. The worker and `deskarena doctor` ask in that way, since QEMU needs
+a parent of one thread.
+"""
+
+import argparse
 import hashlib
+import json
 import re
 import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from worker.local import kernel
+from worker.qemu.accelerator import AUTO, SETTINGS, KvmRefused, acceleration
 from worker.qemu.arguments import PROGRAM
-from worker.qemu.machine import KVM, TCG
+from worker.qemu.machine import EMULATED_CPU, TCG, WINDOWS, Machine
+from worker.qemu.process import QemuFailed
 
 UEFI = Path("/usr/share/OVMF")
 UEFI_CODE, UEFI_VARS = "OVMF_CODE_4M.fd", "OVMF_VARS_4M.fd"
+NO_QEMU_EXIT = 3
 _ALIAS = re.compile(r"^q35\s.*\(alias of (pc-q35-[\w.]+)\)", re.MULTILINE)
 _ASK_SECONDS = 20.0
+_PROBE_MEMORY_MIB = 256
 
 
 class NoQemu(Exception):  # noqa: N818 - says what there is not.
     """There is no QEMU that could be used; the text says why."""
 
 
-def facts(why_not_kvm: str) -> dict[str, Any]:
+def facts(setting: str = AUTO, *, fresh: bool = False) -> dict[str, Any]:
     """The fields of `worker.qemu.plan.Host`.
 
     Args:
-        why_not_kvm: what happened when a machine was booted with it; empty if that went well.
+        setting: which accelerator; one of `accelerator.SETTINGS`.
+        fresh: measures again what a note tells of an earlier measurement.
 
     Raises:
-        NoQemu: none that could be used.
+        NoQemu: none that could be used, or not with the accelerator that is set.
     """
-    found = _ALIAS.search(_said("-machine", "help"))
-    if found is None:
+    alias = _ALIAS.search(_output("-machine", "help"))
+    if alias is None:
         raise NoQemu(f"this {PROGRAM} knows no machine q35")
+    uefi = (UEFI / UEFI_CODE).is_file()
+    machine = _probe_machine(alias[1])
+    windows = replace(machine, system=WINDOWS)
+    if uefi:
+        code, variables = str(UEFI / UEFI_CODE), str(UEFI / UEFI_VARS)
+        windows = replace(windows, firmware="uefi", firmware_code=code, firmware_vars=variables)
+    try:
+        choice = acceleration(machine, windows, setting=setting, fresh=fresh)
+    except (KvmRefused, QemuFailed, OSError) as error:
+        raise NoQemu(str(error)) from error
     return {
-        "qemu": _said("--version").partition("\n")[0].strip(),
-        "type": found[1],
-        "accelerator": TCG if why_not_kvm else KVM,
-        "why_slow": why_not_kvm,
-        "processor": "" if why_not_kvm else _processor(),
-        "uefi": (UEFI / UEFI_CODE).is_file(),
+        "qemu": _output("--version").partition("\n")[0].strip(),
+        "type": alias[1],
+        "acceleration": choice.to_json(),
+        "processor": "" if choice.emulated else _processor(),
+        "uefi": uefi,
     }
 
 
-def _said(*words: str) -> str:
+def _probe_machine(machine_type: str) -> Machine:
+    return Machine(
+        system="linux",
+        type=machine_type,
+        accelerator=TCG,
+        cpu=EMULATED_CPU,
+        cpus=2,
+        memory_mib=_PROBE_MEMORY_MIB,
+        screen=(800, 600),
+        disk="",
+        disk_size=2**20,
+    )
+
+
+def _output(*words: str) -> str:
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             [PROGRAM, *words],
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -53,10 +90,29 @@ def _said(*words: str) -> str:
         )
     except (OSError, subprocess.SubprocessError) as error:
         raise NoQemu(f"{PROGRAM} cannot be used: {error}") from error
-    return done.stdout
+    return process.stdout
 
 
 def _processor() -> str:
     names = ("vendor_id", "cpu family", "model", "model name", "stepping", "flags")
     first = Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines()
     return hashlib.sha256("\n".join(line for line in first if line.startswith(names)).encode()).hexdigest()
+
+
+def main() -> int:
+    """Prints the facts; exits with NO_QEMU_EXIT and the reason on standard error where there are none."""
+    parser = argparse.ArgumentParser(description="What this host gives to virtual machines.")
+    parser.add_argument("--accelerator", choices=SETTINGS, default=AUTO)
+    parser.add_argument("--fresh", action="store_true", help="measure again")
+    options = parser.parse_args()
+    kernel.adopt_orphans()
+    try:
+        sys.stdout.write(json.dumps(facts(options.accelerator, fresh=options.fresh)) + "\n")
+    except NoQemu as error:
+        sys.stderr.write(f"{error}\n")
+        return NO_QEMU_EXIT
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -4,6 +4,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 KVM, TCG = "kvm", "tcg"
+EMULATED_CPU = "Nehalem-v1,+rdtscp"
+"""What is emulated: SSE4.2, but no AVX, whose instructions cost the emulation twice the time (docs/qemu.md)."""
 WINDOWS = "windows"
 
 
@@ -15,7 +17,7 @@ class Machine:
         system: `linux` or `windows`.
         type: versioned name of QEMU's machine: a template belongs to it.
         accelerator: `kvm` or `tcg`.
-        cpu: QEMU's CPU model.
+        cpu: QEMU's CPU model, with the features and Hyper-V hints that it gets or lacks.
         screen: width and height in pixels.
         disk: path of the golden image; never written to.
         disk_size: bytes that the guest sees of it.

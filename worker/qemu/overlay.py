@@ -1,4 +1,4 @@
-"""An empty qcow2 image: the overlay into which a machine writes. QEMU's command line names what lies below it.
+"""Qcow2 images: the empty overlay into which a machine writes (QEMU's command line names its base), and small disks.
 
 Source: QEMU's docs/interop/qcow2. Its own program for this takes longer to start than a clone may take altogether.
 """
@@ -11,6 +11,27 @@ _ENTRY = 8
 _VERSION = 3
 _REFCOUNT_ORDER = 4  # 16 bits for each cluster's count
 _HEADER_BYTES = 104
+_FIRST_LEVEL = 3  # the cluster at which the first-level table begins
+_COPIED = 1 << 63  # of a table's entry: used once, so it may be written in place
+
+
+def small_image(content: bytes, size: int) -> bytes:
+    """A whole image with data at its beginning, for programs of a few sectors.
+
+    Args:
+        content: what the guest reads from byte 0 on; at most what one second-level table describes (512 MiB).
+        size: bytes that the guest sees, zeros behind the content.
+    """
+    image = bytearray(empty_overlay(size))
+    first_level, counts = _FIRST_LEVEL * _CLUSTER, 2 * _CLUSTER
+    second_level = len(image)
+    data = [content[at : at + _CLUSTER].ljust(_CLUSTER, b"\0") for at in range(0, len(content), _CLUSTER)]
+    places = [second_level + (number + 1) * _CLUSTER for number in range(len(data))]
+    table = b"".join(struct.pack(">Q", place | _COPIED) for place in places)
+    image[first_level : first_level + _ENTRY] = struct.pack(">Q", second_level | _COPIED)
+    used = second_level // _CLUSTER + 1 + len(data)
+    image[counts : counts + 2 * used] = struct.pack(f">{used}H", *([1] * used))
+    return bytes(image) + table.ljust(_CLUSTER, b"\0") + b"".join(data)
 
 
 def empty_overlay(size: int) -> bytes:
@@ -34,7 +55,7 @@ def empty_overlay(size: int) -> bytes:
         size,
         0,  # not encrypted
         tables,
-        3 * _CLUSTER,
+        _FIRST_LEVEL * _CLUSTER,
         1 * _CLUSTER,
         1,
         0,  # no snapshots

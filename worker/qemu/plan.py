@@ -2,20 +2,24 @@
 
 import hashlib
 import json
-from dataclasses import dataclass
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, Self
 
 from backend.domain.errors import ClusterLost
 from backend.domain.machine_image import DirectBoot, MachineImage
 from backend.domain.run import Screen
-from backend.services.kvm import why_not_cached
+from worker.qemu.accelerator import AUTO, Acceleration, Reason
 from worker.qemu.arguments import arguments
-from worker.qemu.facts import UEFI, UEFI_CODE, UEFI_VARS, NoQemu, facts
-from worker.qemu.machine import KVM, Files, Machine
+from worker.qemu.client import clean_environment
+from worker.qemu.facts import NO_QEMU_EXIT, UEFI, UEFI_CODE, UEFI_VARS
+from worker.qemu.machine import EMULATED_CPU, TCG, WINDOWS, Files, Machine
 
-SLOW = "emulated without KVM, 10 to 30 times slower"
-_EMULATED = "Nehalem-v1,+rdtscp"
-"""What is emulated: SSE4.2, but no AVX, whose instructions cost the emulation twice the time (docs/qemu.md)."""
+_FACTS_SECONDS = 300.0
+"""For all that is measured where KVM is slow; another process may be measuring first."""
 _PATIENCE = 4.0
 """Emulated, an editor takes 5 to 15 s until it is there; on a busy host that is several times as much again."""
 _READS_LONGER = "systemd.setenv=DESKARENA_LIMIT_A11Y_SECONDS={seconds:.0f}"
@@ -31,43 +35,89 @@ class Host:
     Attributes:
         qemu: the first line of what QEMU says of itself.
         type: its newest q35 machine, by its versioned name.
-        accelerator: `kvm` where a machine really boots with it, else `tcg`.
-        why_slow: why not KVM; empty with it.
+        acceleration: how its machines run, and why.
         processor: hash of what a machine can see of the processor: a template does not go on with another one.
         uefi: has the program and settings that machines with UEFI begin with.
     """
 
     qemu: str
     type: str
-    accelerator: str
-    why_slow: str
+    acceleration: Acceleration
     processor: str
     uefi: bool = True
 
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Self:
+        """From what a supervisor says. Raises TypeError or KeyError if it is something else."""
+        return cls(**{**value, "acceleration": Acceleration.from_json(value["acceleration"])})
+
     @property
-    def cpu(self) -> str:
-        """QEMU's CPU model."""
-        return "host" if self.accelerator == KVM else _EMULATED
+    def emulated(self) -> bool:
+        """Its machines run without hardware virtualisation."""
+        return self.acceleration.emulated
+
+    @property
+    def speed(self) -> str:
+        """How its machines run, in a line."""
+        how, figures = self.acceleration.detail, self.acceleration.figures
+        if self.emulated:
+            return f"emulated, 10 to 30 times slower than with hardware virtualisation; kvm: {how}{figures}"
+        return f"with KVM, {how}{figures}"
 
     @property
     def patience(self) -> float:
         """How many times as long as usual a machine's programs may take."""
-        return 1.0 if self.accelerator == KVM else _PATIENCE
+        return _PATIENCE if self.emulated else 1.0
+
+    def cpu(self, system: str) -> str:
+        """QEMU's CPU model for a machine with that system."""
+        if self.emulated:
+            return EMULATED_CPU
+        hints = self.acceleration.hints if system == WINDOWS else ()
+        return ",".join((self.acceleration.cpu, *hints))
+
+    @property
+    def chose_kvm(self) -> bool:
+        """KVM was measured to be faster, and not set: a machine that does not boot with it may be emulated."""
+        return self.acceleration.reason == Reason.FASTER
+
+    @property
+    def gave_up_kvm(self) -> bool:
+        """KVM works here, but the machine that this is about did not boot with it: see `as_emulated`."""
+        return self.acceleration.reason == Reason.NO_BOOT
+
+    def as_emulated(self, detail: str) -> "Host":
+        """The same host without KVM, for a machine that does not boot with it. Args: detail: what happened."""
+        acceleration = replace(self.acceleration, accelerator=TCG, reason=Reason.NO_BOOT, detail=detail)
+        return replace(self, acceleration=acceleration, processor="")
 
 
-def this_host(cache: Path) -> Host:
-    """Asks QEMU and tries KVM out.
+def this_host(accelerator: str = AUTO, *, fresh: bool = False) -> Host:
+    """Asks QEMU, and measures what a guest costs with and without KVM.
 
     Args:
-        cache: folder in which the answer about KVM is kept.
+        accelerator: the setting.
+        fresh: measures again what was measured since this host started.
 
     Raises:
-        ClusterLost: there is no QEMU that could be used.
+        ClusterLost: there is no QEMU that could be used, or not with that accelerator.
     """
-    try:
-        return Host(**facts(why_not_cached(cache)))
-    except NoQemu as error:
-        raise ClusterLost(str(error), hint=_INSTALL) from error
+    # A process of its own: QEMU needs a parent of one thread.
+    words = [sys.executable, "-S", "-m", "worker.qemu.facts", "--accelerator", accelerator]
+    process = subprocess.run(
+        [*words, "--fresh"] if fresh else words,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=_FACTS_SECONDS,
+        check=False,
+        env=clean_environment(),
+    )
+    if process.returncode not in {0, NO_QEMU_EXIT}:
+        raise ClusterLost(f"this host's QEMU could not be tried: {process.stderr[-1000:].strip()}", hint=_INSTALL)
+    if process.returncode:
+        raise ClusterLost(process.stderr.strip(), hint=_INSTALL)
+    return Host.from_json(json.loads(process.stdout))
 
 
 _INSTALL = "Install qemu-system-x86 and qemu-utils; `deskarena doctor` says what works."
@@ -90,8 +140,8 @@ def machine_of(folder: Path, image: MachineImage, screen: Screen, host: Host) ->
     return Machine(
         system=image.os,
         type=host.type,
-        accelerator=host.accelerator,
-        cpu=host.cpu,
+        accelerator=host.acceleration.accelerator,
+        cpu=host.cpu(image.os),
         cpus=image.cpus,
         memory_mib=image.memory_mib,
         screen=(screen.width, screen.height),
@@ -113,7 +163,7 @@ def machine_of(folder: Path, image: MachineImage, screen: Screen, host: Host) ->
 
 def _command_line(boot: DirectBoot, screen: Screen, host: Host) -> str:
     line = boot.line(screen)
-    if host.accelerator == KVM:
+    if not host.emulated:
         return line
     return f"{line} {_READS_LONGER.format(seconds=_TREE_SECONDS * host.patience)}"
 

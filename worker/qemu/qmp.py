@@ -34,6 +34,8 @@ class Event:
 
     name: str
     data: Mapping[str, Any] = field(default_factory=dict)
+    time: float = 0.0
+    """Of QEMU's clock, seconds since 1970; 0 where it did not say."""
 
 
 class Qmp:
@@ -135,7 +137,9 @@ class Qmp:
     def _keep(self, message: Mapping[str, Any]) -> None:
         data = message.get("data")
         if "event" in message:
-            self.events.append(Event(str(message["event"]), data if isinstance(data, dict) else {}))
+            at = message.get("timestamp")
+            seconds = _seconds(at) if isinstance(at, dict) else 0.0
+            self.events.append(Event(str(message["event"]), data if isinstance(data, dict) else {}, seconds))
 
     def _send(self, data: bytes, fds: Sequence[int], deadline: float) -> None:
         try:
@@ -166,6 +170,11 @@ class Qmp:
             except (OSError, LineError) as error:
                 raise QmpLost(f"QEMU is gone or broken: {error}") from error
         return self._inbox.popleft()
+
+
+def _seconds(timestamp: Mapping[str, Any]) -> float:
+    whole, micro = timestamp.get("seconds"), timestamp.get("microseconds")
+    return whole + micro / 1e6 if isinstance(whole, int) and isinstance(micro, int) else 0.0
 
 
 def _returned(answer: Mapping[str, Any], command: str) -> Any:

@@ -13,14 +13,14 @@ and `{"event": "gone", "machine", "why"}` for a machine that cannot go on.
 | `memory` | `machine` | `bytes` that are its own |
 | `end` | `machine` | nothing is left of it then |
 | `stop` | | the conversation ends; a supervisor that listens waits for the next worker |
-| `host` | | fields of `plan.Host` |
+| `host` | `accelerator` (the setting) | fields of `plan.Host` |
 | `images` | | `images`: of each its `folder`, `about`, `secret`, `sizes` |
 | `hashes` | `folder`, `names` | `hashes` of files of an image |
 | `find` | `key` | `template`, or null |
 | `templates` | | `templates` that are there |
 | `make` | `key` | `place` to make it in; empty while another pod makes it |
 | `made` | `key` | the place is gone, unless it was kept |
-| `keep` | `key`, `place`, `image`, `screen`, `secret`, `seconds` | `template` |
+| `keep` | `key`, `place`, `image`, `screen`, `secret`, `seconds`, `why_emulated` | `template` |
 
 All from `images` on are about the volumes of a pod; a supervisor without them refuses.
 """
@@ -39,8 +39,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.services.kvm import why_not
 from worker.local import kernel
+from worker.qemu.accelerator import AUTO
 from worker.qemu.arguments import PROGRAM
 from worker.qemu.chore import HASH, SYNC, Chore
 from worker.qemu.door import Door
@@ -93,7 +93,7 @@ class Supervisor:
             "memory": lambda asked: {"bytes": self._slot.private_bytes(str(asked["machine"]))},
             "end": self._end,
             "stop": self._stop,
-            "host": lambda _: {"host": self._facts()},
+            "host": lambda asked: {"host": self._facts(str(asked.get("accelerator", AUTO)))},
             **(_about(volumes, self._done) if volumes is not None else {}),
         }
 
@@ -194,10 +194,10 @@ class Supervisor:
         self._done(SYNC, self._slot.freeze(str(asked["machine"]), Path(asked["place"])))
         return {"seconds": {"freeze": time.monotonic() - begun}}
 
-    def _facts(self) -> dict[str, Any]:
-        """Tried out once for each worker."""
+    def _facts(self, accelerator: str) -> dict[str, Any]:
+        """Measured once for each worker."""
         if self._host is None:
-            self._host = facts(why_not())
+            self._host = facts(accelerator)
         return self._host
 
     def _end(self, asked: dict[str, Any]) -> dict[str, Any]:
@@ -233,7 +233,7 @@ def _about(
         volumes.made(str(asked["key"]))
         return {}
 
-    names = ("key", "place", "image", "screen", "secret", "seconds")
+    names = ("key", "place", "image", "screen", "secret", "seconds", "why_emulated")
     return {
         "images": lambda _: {"images": volumes.images()},
         "hashes": hashes,
@@ -241,7 +241,7 @@ def _about(
         "templates": lambda _: {"templates": volumes.all()},
         "make": lambda asked: {"place": volumes.make(str(asked["key"]))},
         "made": made,
-        "keep": lambda asked: {"template": volumes.keep({name: asked[name] for name in names})},
+        "keep": lambda asked: {"template": volumes.keep({name: asked[name] for name in names if name in asked})},
     }
 
 

@@ -30,6 +30,7 @@ class Template:
         secret: that its guest's server has; every clone gets another one.
         seconds: that making it took, by phase.
         sizes: bytes of its files.
+        why_emulated: why it runs without KVM on a host that has it: the image does not boot with it; else empty.
     """
 
     place: Path
@@ -39,6 +40,7 @@ class Template:
     secret: str
     seconds: Mapping[str, float]
     sizes: Mapping[str, int]
+    why_emulated: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """For the wire."""

@@ -34,8 +34,9 @@ def doctor(data: Data = None, output: OutputForm = Output.TABLE) -> None:
     from backend.config import get_settings
 
     place = (data or default_data()).expanduser().absolute()
-    checks = all_checks(place)
-    found = verdicts(checks, machine.room(place), {"qemu": image_need(place)}, get_settings().slots)
+    settings = get_settings()
+    checks = all_checks(place, settings.accelerator)
+    found = verdicts(checks, machine.room(place), {"qemu": image_need(place)}, settings.slots)
     show(checks, found, output)
     works = {each.name for each in found if each.works}
     if "stack" not in works or works.isdisjoint(DESKTOPS):

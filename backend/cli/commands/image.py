@@ -1,6 +1,7 @@
 """`deskarena image`: the machine images of this machine's data folder."""
 
 import json
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:  # Reading images takes what other commands need not wait for.
 app = typer.Typer(help="Look at machine images, make, prepare and remove them.", no_args_is_help=True)
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The image's name.")]
 GIB = 2**30
+
 COLUMNS: Columns = {
     "image": lambda row: f"{row['name']}{' (default)' if row['default'] else ''}",
     "system": lambda row: row["os"],
@@ -27,6 +29,23 @@ COLUMNS: Columns = {
 }
 BUILDER = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 FIRST_SCREEN = (1920, 1080)
+
+
+class Accelerator(StrEnum):
+    """How virtual machines run."""
+
+    AUTO = "auto"
+    KVM = "kvm"
+    TCG = "tcg"
+
+
+AcceleratorOption = Annotated[
+    Accelerator | None,
+    typer.Option(
+        "--accelerator",
+        help="Run the machine with KVM, emulated (tcg), or as measured (auto). Default: DESKARENA_ACCELERATOR.",
+    ),
+]
 
 
 @app.callback()
@@ -56,12 +75,13 @@ def build(
     context: typer.Context,
     system: Annotated[str, typer.Argument(metavar="linux|windows", help="What to build; then its builder's options.")],
     data: Data = None,
+    accelerator: AcceleratorOption = None,
 ) -> None:
     """Build an image; `deskarena image build windows --help` tells the builder's own options."""
     if system not in images.BUILDERS:
         raise UsageError(f"{system!r} cannot be built. Known: {', '.join(images.BUILDERS)}.")
     place = folder(data)
-    end(images.run(images.builder(system, place, context.args), images.environment(place, images.own_environment())))
+    end(images.run(images.builder(system, place, context.args), environment(place, accelerator)))
 
 
 @app.command()
@@ -72,6 +92,7 @@ def prepare(
     ] = None,
     output: OutputForm = Output.TABLE,
     data: Data = None,
+    accelerator: AcceleratorOption = None,
 ) -> None:
     """Boot an image once and freeze the template that its desktops are cloned from, before a run has to wait for it."""
     place = folder(data)
@@ -81,7 +102,7 @@ def prepare(
     shown = [(each.width, each.height) for each in found.image.screens]
     wanted = size(screen) if screen else FIRST_SCREEN if FIRST_SCREEN in shown else shown[0]
     progress(f"Preparing {name} for {wanted[0]}x{wanted[1]} ...")
-    code, said = images.ask(images.preparer(name, wanted), images.environment(place, images.own_environment()))
+    code, said = images.ask(images.preparer(name, wanted), environment(place, accelerator))
     end(code)
     print_object(json.loads(said), output, print_facts)
 
@@ -105,6 +126,11 @@ def remove(
     except OSError as error:
         raise CliError(f"The image {name} cannot be removed: {error}.") from error
     progress(f"Removed {name}: {freed / GIB:.1f} GiB are free again.")
+
+
+def environment(data: Path, accelerator: Accelerator | None) -> dict[str, str]:
+    """Of a builder or the preparer."""
+    return images.environment(data, images.own_environment(), accelerator.value if accelerator else None)
 
 
 def folder(data: Path | None) -> Path:

@@ -6,11 +6,12 @@ from backend.cli.doctor import cluster, desktops, machine, servers, store
 from backend.cli.doctor.check import Check
 
 
-def all_checks(data: Path) -> list[Check]:
-    """Try everything; about 3 s.
+def all_checks(data: Path, accelerator: str) -> list[Check]:
+    """Try everything; about 5 s, and 15 s more where KVM is slow.
 
     Args:
         data: Data folder whose disk is looked at.
+        accelerator: How virtual machines run, the setting.
     """
     return [
         servers.database(),
@@ -24,8 +25,7 @@ def all_checks(data: Path) -> list[Check]:
         desktops.accessibility(),
         *desktops.applications(),
         desktops.wine(),
-        machine.kvm(),
-        machine.qemu(),
+        *machine.machines(accelerator),
         machine.images(data),
         cluster.k8s(),
         machine.memory(),

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from backend.cli.doctor.check import State
-from backend.cli.doctor.machine import kvm
+from tests.factories.tiny_machine import needs_qemu
 from tests.integration.cli.service import deskarena
+from worker.qemu.plan import this_host
 
 
 @pytest.fixture(scope="module")
@@ -50,10 +51,12 @@ class TestDoctor:
         assert details["broker"].startswith("started in ")
 
 
-class TestKvm:
-    def test_without_a_device_it_is_missing_else_a_machine_booted_or_it_says_why_not(self) -> None:
-        found = kvm()
-        assert (found.state, found.detail) in {
-            (State.OK, "a machine booted"),
-            (State.MISSING, "there is no /dev/kvm"),
-        } or (found.state is State.BROKEN and found.detail)
+class TestVirtualMachines:
+    def test_a_guest_ran_emulated_and_kvm_is_ok_only_where_it_is_used(
+        self, report: tuple[int, dict[str, bool], list[dict[str, str]]]
+    ) -> None:
+        needs_qemu()
+        checks = {check["name"]: check for check in report[2]}
+        assert checks["qemu"]["state"] == "ok"
+        assert "a trial guest took" in checks["qemu"]["detail"]
+        assert (checks["kvm"]["state"] == "ok") == (not this_host().emulated)

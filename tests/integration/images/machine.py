@@ -1,7 +1,6 @@
 """A machine of a Linux image, by QEMU alone: what the image needs is what is given here."""
 
 import json
-import os
 import secrets
 import shutil
 import signal
@@ -15,6 +14,7 @@ from backend.domain.errors import GuestLost
 from backend.domain.machine_image import MachineImage
 from backend.domain.run import Screen
 from worker.desktops import GuestDesktop
+from worker.qemu.plan import this_host
 
 PROGRAMS = ("qemu-system-x86_64", "qemu-img")
 BOOT_SECONDS = 600.0
@@ -36,10 +36,10 @@ class Machine:
 
     def _command(self, image: MachineImage, folder: Path, overlay: Path) -> list[str]:
         assert image.boot is not None
-        kvm = os.environ.get("DESKARENA_TEST_KVM") == "1"
+        host = this_host()
         return [
             *("qemu-system-x86_64", "-nodefaults", "-no-user-config", "-machine", "q35"),
-            *("-accel", "kvm" if kvm else "tcg,thread=multi", "-cpu", "max"),
+            *("-accel", "tcg,thread=multi" if host.emulated else "kvm", "-cpu", host.cpu(image.os)),
             *("-smp", str(image.cpus), "-m", str(image.memory_mib), "-display", "none"),
             *("-kernel", str(folder / image.boot.kernel.file), "-initrd", str(folder / image.boot.initrd.file)),
             *("-append", image.boot.line(self.screen)),

@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +12,17 @@ import pytest
 
 from backend.domain.errors import Conflict, Unavailable
 from backend.domain.machine_image import verify
+from tests.factories.vm_hosts import ACCELERATED
 from tests.factories.windows_media import FAILED, FINISHED, boot_code, virtio_iso, windows_iso
 from worker.images.checks import Line
+from worker.images.windows import build as module
 from worker.images.windows.__main__ import main
 from worker.images.windows.build import Builder
 from worker.images.windows.given import Given
 from worker.images.windows.machine import Build
 from worker.images.windows.options import Options
 from worker.images.windows.plan import Part, Plan, Request, make_plan
+from worker.qemu.plan import this_host
 
 MINE = {
     "id": "mine",
@@ -99,6 +103,15 @@ class TestBuild:
         assert "  Windows: server done: 7" in told
         with pytest.raises(Conflict, match="there is an image win already"):
             build(request(given))
+
+    def test_a_machine_that_kvm_keeps_from_starting_is_tried_once_by_emulation(
+        self, given: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        host = replace(this_host(), acceleration=replace(ACCELERATED, cpu="no-such-processor"))
+        monkeypatch.setattr(module, "this_host", lambda _: host)
+        lines = build(request(given))
+        assert len([line for line in lines if "trying once without" in line]) == 3
+        assert verify(given / "data" / "images" / "win").name == "win"
 
     def test_goes_on_where_it_failed(self, given: Path) -> None:
         def broken(_: Build, __: Plan) -> tuple[Line, ...]:

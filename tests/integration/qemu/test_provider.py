@@ -7,6 +7,8 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -20,10 +22,13 @@ from backend.domain.slots import SlotRef
 from backend.domain.way_out import WayOut
 from tests.factories.own_machines import Held, held, machine_of, machines, own_memory
 from tests.factories.tiny_machine import tiny_image
+from tests.factories.vm_hosts import ACCELERATED
 from tests.integration.qemu.conftest import SPEC, Tiny
 from tests.waiting import until
 from worker.desktops.wire import Wire
+from worker.providers import qemu
 from worker.providers.qemu import QemuProvider
+from worker.qemu.plan import this_host
 
 pytestmark = pytest.mark.desktop
 RESET_BYTES = 100_000
@@ -325,3 +330,24 @@ class TestSupervisor:
         assert again.desktop.frame().data
         provider.close()
         assert not again.alive()
+
+
+class TestKvmThatDoesNotBootTheImage:
+    """QEMU starts no machine with that processor, whatever KVM this host has."""
+
+    def test_it_is_tried_once_by_emulation_which_is_kept_and_told(
+        self, data: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        host = replace(this_host(), acceleration=replace(ACCELERATED, cpu="no-such-processor"))
+        monkeypatch.setattr(qemu, "this_host", lambda _: host)
+        first, later = QemuProvider(Settings(data=data)), QemuProvider(Settings(data=data))
+        try:
+            template = first.template(SPEC)
+            assert "no-such-processor" in template.why_emulated
+            assert later.template(SPEC) == template
+            with closing(later.open(SlotRef(0), SPEC)) as opened:
+                assert (opened.details["accelerator"], opened.details["path"]) == ("tcg", "clone")
+                assert "did not boot with it" in opened.details["warning"]
+        finally:
+            first.close()
+            later.close()

@@ -15,6 +15,7 @@ import pytest
 from tests.factories.tiny_machine import needs_qemu
 from tests.integration.qemu.conftest import SPEC, Tiny
 from tests.waiting import until
+from worker.qemu.accelerator import AUTO
 from worker.qemu.client import CHECKOUT, SlotSupervisor, SupervisorError
 from worker.qemu.door import STALE
 from worker.qemu.machine import Machine
@@ -79,7 +80,7 @@ class TestListen:
             first.ask({"op": "host"})
         with pytest.raises(SupervisorError, match=STALE):
             RemoteSupervisor(address, TOKEN, 3)
-        assert second.host()["qemu"] == second.qemu
+        assert second.host(AUTO)["qemu"] == second.qemu
         first.close()
         second.close()
 

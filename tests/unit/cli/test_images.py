@@ -27,9 +27,13 @@ class TestPreparer:
 
 
 class TestEnvironment:
+    def test_an_option_goes_before_the_variable(self) -> None:
+        assert environment(DATA, {"DESKARENA_ACCELERATOR": "kvm"}, "tcg")["DESKARENA_ACCELERATOR"] == "tcg"
+        assert environment(DATA, {"DESKARENA_ACCELERATOR": "kvm"}, None)["DESKARENA_ACCELERATOR"] == "kvm"
+
     def test_is_the_callers_with_our_code_and_the_data_folder(self) -> None:
         outer = {"PATH": "/bin", "http_proxy": "http://p", "DESKARENA_DATA": "/other", "PYTHONPATH": "/x"}
-        assert environment(DATA, outer) == {
+        assert environment(DATA, outer, None) == {
             "PATH": "/bin",
             "http_proxy": "http://p",
             "DESKARENA_DATA": "/data",

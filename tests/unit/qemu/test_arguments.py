@@ -81,11 +81,10 @@ class TestArguments:
         (tables,) = values(arguments(windows, COLD, monitor=9, secret="s3"), "-smbios")
         assert tables == "type=11,value=io.systemd.credential:deskarena.secret=s3,value=deskarena.screen=1280x800"
 
-    def test_windows_is_told_of_a_hypervisor_only_where_there_is_one(self) -> None:
-        windows = dataclasses.replace(MACHINE, system="windows", accelerator="kvm", cpu="host")
-        assert values(arguments(windows, COLD, monitor=9), "-cpu")[0].startswith("host,hv-")
-        emulated = dataclasses.replace(windows, accelerator="tcg", cpu="max")
-        assert values(arguments(emulated, COLD, monitor=9), "-cpu") == ["max"]
+    def test_the_processor_is_the_machine_s_whatever_it_has_or_lacks(self) -> None:
+        machine = dataclasses.replace(MACHINE, accelerator="kvm", cpu="host,-pdcm,hv-relaxed")
+        words = arguments(machine, COLD, monitor=9)
+        assert (values(words, "-accel"), values(words, "-cpu")) == (["kvm"], ["host,-pdcm,hv-relaxed"])
 
     def test_uefi_boots_from_the_disk_with_settings_of_its_own(self) -> None:
         uefi = dataclasses.replace(MACHINE, firmware="uefi", kernel="", initrd="", command_line="")

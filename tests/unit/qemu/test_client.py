@@ -14,13 +14,14 @@ import pytest
 
 from backend.domain.run import Screen
 from tests.factories.machine_images import image_of
+from tests.factories.vm_hosts import EMULATING_HOST
 from tests.waiting import until
 from worker.qemu import client
 from worker.qemu.client import SlotSupervisor, SupervisorClient, SupervisorError, SupervisorLost
-from worker.qemu.plan import Host, machine_of
+from worker.qemu.plan import machine_of
 from worker.qemu.slot import CLONE
 
-HOST = Host("QEMU emulator version 7.2.0", "pc-q35-7.2", "tcg", "no device", "")
+HOST = EMULATING_HOST
 MACHINE = machine_of(Path("/images/debian"), image_of(), Screen(width=1280, height=800), HOST)
 
 

@@ -8,10 +8,12 @@ import pytest
 from backend.domain.errors import ClusterLost
 from backend.domain.machine_image import DirectBoot, Disk, ImageFile, MachineImage
 from backend.domain.run import Screen
+from tests.factories.vm_hosts import ACCELERATED, EMULATED, EMULATING_HOST, KVM_HOST
+from worker.qemu.accelerator import Reason
 from worker.qemu.plan import Host, machine_of, template_key
 
 SCREEN = Screen(width=800, height=600)
-HOST = Host("QEMU emulator version 7.2.0", "pc-q35-7.2", "tcg", "no device", "")
+HOST = EMULATING_HOST
 FOLDER = Path("/images/mini")
 
 
@@ -49,12 +51,22 @@ class TestMachineOf:
 
     def test_an_emulated_guest_may_read_the_accessibility_tree_for_longer(self) -> None:
         assert "A11Y_SECONDS=80" in machine_of(FOLDER, IMAGE, SCREEN, HOST).command_line
-        fast = dataclasses.replace(HOST, accelerator="kvm")
-        assert machine_of(FOLDER, IMAGE, SCREEN, fast).command_line == "quiet s=800x600"
-        assert (HOST.patience, fast.patience) == (4.0, 1.0)
+        assert machine_of(FOLDER, IMAGE, SCREEN, KVM_HOST).command_line == "quiet s=800x600"
+        assert (HOST.patience, KVM_HOST.patience) == (4.0, 1.0)
 
-    def test_with_kvm_the_machine_sees_the_host_s_processor(self) -> None:
-        assert machine_of(FOLDER, IMAGE, SCREEN, dataclasses.replace(HOST, accelerator="kvm")).cpu == "host"
+    def test_with_kvm_the_machine_sees_the_host_s_processor_without_what_is_refused(self) -> None:
+        assert machine_of(FOLDER, IMAGE, SCREEN, KVM_HOST).cpu == "host,-pdcm"
+
+    def test_windows_gets_the_hints_that_this_kvm_takes(self) -> None:
+        windows = IMAGE.model_copy(update={"os": "windows"})
+        assert machine_of(FOLDER, windows, SCREEN, KVM_HOST).cpu == "host,-pdcm,hv-relaxed,hv-crash"
+        assert machine_of(FOLDER, windows, SCREEN, HOST).cpu.startswith("Nehalem")
+
+    def test_a_machine_that_does_not_boot_with_kvm_becomes_an_emulated_one(self) -> None:
+        host = KVM_HOST.as_emulated("the image did not boot with it")
+        machine = machine_of(FOLDER, IMAGE, SCREEN, host)
+        assert (machine.accelerator, host.acceleration.reason, host.chose_kvm) == ("tcg", Reason.NO_BOOT, False)
+        assert machine == machine_of(FOLDER, IMAGE, SCREEN, HOST)
 
     def test_a_screen_that_it_cannot_show_says_which_it_can(self) -> None:
         with pytest.raises(ClusterLost) as raised:
@@ -86,7 +98,12 @@ class TestTemplateKey:
 
     @pytest.mark.parametrize(
         "change",
-        [{"qemu": "QEMU emulator version 8"}, {"type": "pc-q35-8.0"}, {"accelerator": "kvm"}, {"processor": "x"}],
+        [
+            {"qemu": "QEMU emulator version 8"},
+            {"type": "pc-q35-8.0"},
+            {"acceleration": ACCELERATED},
+            {"processor": "x"},
+        ],
     )
     def test_changes_with_the_host(self, change: dict[str, Any]) -> None:
         assert key(host=dataclasses.replace(HOST, **change)) != key()
@@ -95,4 +112,5 @@ class TestTemplateKey:
         assert key(screen=Screen(width=640, height=480)) != key()
 
     def test_does_not_change_with_the_reason_why_it_is_slow(self) -> None:
-        assert key(host=dataclasses.replace(HOST, why_slow="another")) == key()
+        emulated = dataclasses.replace(EMULATED, detail="another")
+        assert key(host=dataclasses.replace(HOST, acceleration=emulated)) == key()

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from worker.qemu.accelerator import AUTO
 from worker.qemu.client import Held, SupervisorError
 from worker.qemu.door import Door
 from worker.qemu.lines import encode
@@ -47,7 +48,7 @@ MACHINE = Machine(
 )  # fmt: skip
 HELD = Held("m1", 1, 1, {})
 ASKED: tuple[Callable[[RemoteSupervisor], object], ...] = (
-    lambda it: it.host(),
+    lambda it: it.host(AUTO),
     lambda it: it.images(),
     lambda it: it.hashes("/images/debian", ["disk"]),
     lambda it: it.find("key"),

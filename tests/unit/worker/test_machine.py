@@ -15,16 +15,16 @@ from backend.domain.ports import DesktopSpec
 from backend.domain.run import Screen
 from backend.domain.way_out import WayOut
 from tests.factories.machine_images import image_of
+from tests.factories.vm_hosts import EMULATING_HOST
 from tests.fakes.supervisor import FakeSupervisor
 from tests.waiting import until
 from worker.desktops import GuestDesktop
 from worker.egress import Gateways
 from worker.providers._machine import QemuDesktop
 from worker.providers._makings import Made, Order, address_of
-from worker.qemu.plan import Host
 
 SPEC = DesktopSpec(screen=Screen(width=1280, height=800))
-HOST = Host("QEMU emulator version 7.2.0", "pc-q35-7.2", "tcg", "no device", "")
+HOST = EMULATING_HOST
 ASKS = b"GET http://files.example/large HTTP/1.1\r\n\r\n"
 PIECE = 65_536
 
@@ -87,10 +87,10 @@ def machine(supervisor: FakeSupervisor, guest: Guest, tmp_path: Path) -> Iterato
     gateways, way_out = Gateways(), tmp_path / "gateway"
     held = supervisor.held(guest.port)
     desktop = GuestDesktop(address_of(held), "secret", screen=SPEC.screen)
-    made = Made(supervisor, held, desktop, "secret", "clone", "", {})
     order = Order.of(tmp_path, image_of(), SPEC, HOST)
+    made = Made(supervisor, held, order, desktop, "secret", "clone", "", {})
     lines = partial(gateways.lines, made.address, made.secret, way_out)
-    yield QemuDesktop(made, order, HOST, gateways.open(way_out), lines)
+    yield QemuDesktop(made, gateways.open(way_out), lines)
     gateways.close()
 
 

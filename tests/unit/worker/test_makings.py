@@ -1,5 +1,6 @@
 """What becomes of a template that cannot be made, without a machine."""
 
+import dataclasses
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,15 +13,18 @@ from backend.domain.machine_image import MachineImage
 from backend.domain.ports import DesktopSpec
 from backend.domain.run import Screen
 from tests.factories.machine_images import image_of
+from tests.factories.vm_hosts import ACCELERATED, EMULATING_HOST, KVM_HOST
 from tests.fakes.supervisor import FakeSupervisor
 from worker.providers import _makings
 from worker.providers._makings import Makings, Order
-from worker.providers._stock import AlteredError, Bench, Kept
-from worker.qemu.client import SupervisorError
-from worker.qemu.plan import Host
-from worker.qemu.templates import Template
+from worker.providers._stock import AlteredError, Bench, Kept, LocalStock
+from worker.qemu.accelerator import Reason
+from worker.qemu.client import Held, SupervisorError
+from worker.qemu.machine import Machine
+from worker.qemu.template import DISK, MEMORY, STATE
+from worker.qemu.templates import Template, Templates
 
-HOST = Host("QEMU emulator version 7.2.0", "pc-q35-7.2", "tcg", "no device", "")
+HOST = EMULATING_HOST
 ORDER = Order.of(Path("/images/debian"), image_of(), DesktopSpec(screen=Screen(width=1280, height=800)), HOST)
 
 
@@ -119,3 +123,55 @@ class TestMake:
     ) -> None:
         monkeypatch.setattr(_makings, "_FORGET_FAILURE_SECONDS", 0.0)
         assert failures(makings, GuestLost("ill"), tmp_path)[1] == 3
+
+
+class Refusing(FakeSupervisor):
+    """Starts no machine with these accelerators; notes what was tried."""
+
+    def __init__(self, folder: Path, *refused: str) -> None:
+        super().__init__(folder)
+        self._refused, self.tried = refused, list[str]()
+
+    def start(self, kind: str, machine: Machine, *, secret: str = "", place: Path | None = None) -> Held:
+        self.tried.append(machine.accelerator)
+        if machine.accelerator in self._refused:
+            raise SupervisorError(f"no machine with {machine.accelerator}")
+        return super().start(kind, machine, secret=secret, place=place)
+
+
+class Unchecked(LocalStock):
+    """Of an image without files."""
+
+    def check(self, folder: Path, image: MachineImage) -> None:
+        return
+
+
+KVM_ORDER = Order.of(ORDER.folder, ORDER.image, DesktopSpec(screen=ORDER.screen), KVM_HOST)
+
+
+class TestEmulationInPlaceOfKvm:
+    def test_an_image_that_boots_neither_way_has_the_first_failure_and_is_tried_once_each(self, tmp_path: Path) -> None:
+        supervisor = Refusing(tmp_path, "kvm", "tcg")
+        with pytest.raises(ClusterLost, match="no machine with kvm"):
+            Makings(DEFAULT_LIMITS).prepare(Bench(supervisor, Unchecked(Templates(tmp_path))), KVM_ORDER)
+        assert supervisor.tried == ["kvm", "tcg"]
+
+    def test_kvm_that_is_set_is_not_given_up(self, tmp_path: Path) -> None:
+        acceleration = dataclasses.replace(ACCELERATED, reason=Reason.SET)
+        host = dataclasses.replace(KVM_HOST, acceleration=acceleration)
+        order = Order.of(ORDER.folder, ORDER.image, DesktopSpec(screen=ORDER.screen), host)
+        supervisor = Refusing(tmp_path, "kvm")
+        with pytest.raises(ClusterLost, match="no machine with kvm"):
+            Makings(DEFAULT_LIMITS).prepare(Bench(supervisor, Unchecked(Templates(tmp_path))), order)
+        assert supervisor.tried == ["kvm"]
+
+    def test_the_emulated_template_that_took_kvm_s_place_is_found(self, tmp_path: Path) -> None:
+        templates, emulated = Templates(tmp_path), KVM_ORDER.as_emulated("it did not boot")
+        with templates.making(emulated.key) as place:
+            for name in (MEMORY, STATE, DISK):
+                (place / name).touch()
+            about = Kept(emulated.key, "debian", (1280, 800), "s", {}, "it did not boot")
+            templates.keep(place, **vars(about))
+        supervisor = Refusing(tmp_path, "kvm")
+        template = Makings(DEFAULT_LIMITS).prepare(Bench(supervisor, Unchecked(templates)), KVM_ORDER)
+        assert (template.key, template.why_emulated, supervisor.tried) == (emulated.key, "it did not boot", [])

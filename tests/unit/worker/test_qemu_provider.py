@@ -14,6 +14,7 @@ from backend.domain.ports import DesktopSpec
 from backend.domain.run import Screen
 from backend.domain.slots import SlotRef
 from tests.factories.machine_images import write_small_image
+from tests.factories.vm_hosts import EMULATING_HOST
 from tests.fakes.supervisor import FakeSupervisor
 from tests.waiting import until
 from worker.desktops import GuestDesktop
@@ -21,10 +22,9 @@ from worker.providers import qemu
 from worker.providers._makings import Made, Makings, Order, address_of
 from worker.providers._stock import Bench
 from worker.providers.qemu import QemuProvider
-from worker.qemu.plan import Host
 
 SPEC = DesktopSpec(screen=Screen(width=1280, height=800))
-HOST = Host("QEMU emulator version 7.2.0", "pc-q35-7.2", "tcg", "no device", "")
+HOST = EMULATING_HOST
 ONE = 1100
 """MiB: room for one machine of the image, whose size is 1024."""
 
@@ -37,12 +37,12 @@ class Floor:
     gate: threading.Event = field(default_factory=threading.Event)
     making: int = 0
 
-    def make(self, _bench: Bench, _order: Order) -> Made:
+    def make(self, _bench: Bench, order: Order) -> Made:
         self.making += 1
         self.gate.wait(10)
         held = self.supervisor.held()
         guest = GuestDesktop(address_of(held), "secret", screen=SPEC.screen)
-        return Made(self.supervisor, held, guest, "secret", "clone", "", {})
+        return Made(self.supervisor, held, order, guest, "secret", "clone", "", {})
 
 
 @pytest.fixture

@@ -95,6 +95,7 @@ def _request(given: argparse.Namespace) -> Request:
         without=_words(given.without),
         python=given.guest_python,
         minutes=given.minutes,
+        accelerator=get_settings().accelerator,
     )
 
 

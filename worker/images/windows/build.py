@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from worker.images.checks import Line, table
 from worker.images.windows import discs, server
 from worker.images.windows.check_list import check_list
 from worker.images.windows.given import Given
-from worker.images.windows.machine import Build, Disks, build_machine, with_disk
+from worker.images.windows.machine import Build, Disks, MachineSilent, build_machine, with_disk
 from worker.images.windows.plan import Plan, Request, first_content, second_content, told
 from worker.images.windows.stages import Stage, Stages, Tell, held, logged
 from worker.qemu.machine import Machine
@@ -77,15 +78,18 @@ class Builder:
         request, options, given = self.request, self.request.options, self._given
         machine = (options.firmware, str(options.disk_gib), str(options.memory_mib), str(options.cpus))
         first, second = _words(first_content(request, self.plan)), _words(second_content(request, (), {}))
+        windows, programs, check = (
+            partial(self._on_host, step) for step in (self._set_windows_up, self._install, self._go_through)
+        )
         return (
             Stage("media", "reading the media", given.media(), self._read_media, (self._media,)),
             Stage("first", "laying out the medium for Windows", first, self._lay_out_first, (self._first,)),
-            Stage("windows", "setting Windows up", machine, self._set_windows_up, (self._windows, self._empty)),
+            Stage("windows", "setting Windows up", machine, windows, (self._windows, self._empty)),
             Stage("second", "laying out the medium for programs", (*second, *given.recipe()), self._lay_out_second,
                   (self._second, self._installed)),
-            Stage("programs", "installing programs", (), self._install, (self._programs,)),
+            Stage("programs", "installing programs", (), programs, (self._programs,)),
             Stage("disk", "writing the golden disk", (), self._flatten, (self._disk,)),
-            Stage("check", "going through the check list", (), self._go_through, (self._checks,)),
+            Stage("check", "going through the check list", (), check, (self._checks,)),
             Stage("image", "describing the image", (VERSION,), self._describe, (request.image / "image.json",)),
         )  # fmt: skip
 
@@ -133,7 +137,7 @@ class Builder:
             programs=tuple(dict.fromkeys(word for each in self.plan.programs.all() for word in each.commands)),
         )
 
-    def _set_windows_up(self) -> None:
+    def _set_windows_up(self, host: Host) -> None:
         # An installation that broke off half-way cannot be continued: Windows would start into an error.
         # A layer of programs that is left from before lies above that other Windows.
         for stale in (self._windows, *self.request.folder.glob("layer-*.qcow2")):
@@ -141,9 +145,9 @@ class Builder:
         self._empty.write_bytes(empty_overlay(self._size))
         media = (self.request.iso, self._first)
         uefi = self.request.options.firmware == "uefi"
-        self._run("windows", Disks(self._windows, None, media), press_keys=uefi)
+        self._run(host, "windows", Disks(self._windows, None, media), press_keys=uefi)
 
-    def _install(self) -> None:
+    def _install(self, host: Host) -> None:
         # Each program is done or not inside Windows, too, so a layer of the same Windows and medium goes on.
         key = json.loads((self.request.folder / "second.done").read_text())["key"]
         layer = self.request.folder / f"layer-{key[:16]}.qcow2"
@@ -156,16 +160,34 @@ class Builder:
             # They say where Windows' boot loader lies.
             shutil.copyfile(settings, layer.with_suffix(".vars"))
         further = dict.fromkeys(each.path for each in self._given.installers() if each.program.medium)
-        self._run("programs", Disks(layer, self._windows, (self._second, *further)), ending=_ending(layer).touch)
+        media = (self._second, *further)
+        self._run(host, "programs", Disks(layer, self._windows, media), ending=_ending(layer).touch)
         layer.replace(self._programs)
         _ending(layer).unlink()
 
+    def _on_host(self, step: Callable[[Host], None]) -> None:
+        """Does a step with this host's accelerator; if no machine starts with KVM, once more without."""
+        host = this_host(self.request.accelerator)
+        try:
+            step(host)
+        except MachineSilent as error:
+            if not host.chose_kvm:
+                raise
+            self._tell(f"the machine said nothing with KVM ({error}): trying once without")
+            step(host.as_emulated(f"the build's machine did not boot with it: {error}"))
+
     def _run(
-        self, phase: str, disks: Disks, *, press_keys: bool = False, ending: Callable[[], None] = lambda: None
+        self,
+        host: Host,
+        phase: str,
+        disks: Disks,
+        *,
+        press_keys: bool = False,
+        ending: Callable[[], None] = lambda: None,
     ) -> None:
-        host, folder = this_host(self.request.data), self.request.folder
-        if host.why_slow:
-            self._tell(f"this will take hours: {host.why_slow}")
+        folder = self.request.folder
+        if host.emulated:
+            self._tell(f"this will take hours: {host.speed}")
         self._tell(f"to watch: a VNC viewer on the socket {folder / 'vnc'}")
         with build_machine(self.machine(host), disks, folder) as machine:
             try:
@@ -189,10 +211,10 @@ class Builder:
 
     # --- the end ---
 
-    def _go_through(self) -> None:
+    def _go_through(self, host: Host) -> None:
         overlay = self.request.folder / "check.qcow2"
         _remove(overlay)
-        machine = with_disk(self.machine(this_host(self.request.data)), self._disk)
+        machine = with_disk(self.machine(host), self._disk)
         try:
             with build_machine(machine, Disks(overlay, None, ()), self.request.folder) as running:
                 lines = self._check(running, self.plan)

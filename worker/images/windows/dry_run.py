@@ -10,6 +10,7 @@ from worker.images.windows.fetch import Installer
 from worker.images.windows.given import Given
 from worker.images.windows.plan import Part, Plan, Request, first_content, second_content, told
 from worker.images.windows.stages import Tell
+from worker.qemu.accelerator import Acceleration, Reason
 from worker.qemu.arguments import arguments
 from worker.qemu.machine import TCG, Files
 from worker.qemu.plan import Host
@@ -28,7 +29,7 @@ def dry_run(request: Request, plan: Plan, tell: Tell) -> None:
     for number, stage in enumerate(builder.stages(), start=1):
         tell(f"stage {number}, {stage.name}: {stage.told}")
     # Any host: what matters is which devices the machine has.
-    machine = builder.machine(Host("", "q35", TCG, "", ""))
+    machine = builder.machine(Host("", "q35", Acceleration(accelerator=TCG, reason=Reason.SET, detail=""), ""))
     tell(f"machine: {' '.join(arguments(machine, Files(disk='empty.qcow2', overlay='windows.qcow2'), monitor=3))}")
     drivers = Given(request, plan, tell).drivers(request.folder / "drivers")
     _lay_out(request.folder / "dry-run-windows.iso", {**first_content(request, plan), **drivers}, tell)

@@ -47,6 +47,10 @@ class Disks:
     media: tuple[Path, ...]
 
 
+class MachineSilent(Unavailable):
+    """QEMU did not start, or ended before its guest had said anything: the accelerator may be why."""
+
+
 class Build:
     """A running build machine."""
 
@@ -54,6 +58,7 @@ class Build:
         self.qemu, self.secret = qemu, secret
         self._serial = serial
         self._reports = Reports()
+        self._reported = False
 
     def until_off(
         self,
@@ -74,6 +79,7 @@ class Build:
             ending: is called when the guest has said that the phase is over, before it goes down.
 
         Raises:
+            MachineSilent: QEMU ended before the guest had said anything.
             Unavailable: a stage failed in the guest, it crashed, switched off too early, or took too long.
         """
         deadline, keys_end = time.monotonic() + seconds, time.monotonic() + (_KEYS_FOR if press_keys else 0.0)
@@ -84,6 +90,7 @@ class Build:
             # Asked before its words are read: what it said before it ended is heard, too.
             ended = self.qemu.look()
             for report in self._heard():
+                self._reported = True
                 tell(report.told())
                 if report.kind == "failed":
                     raise Unavailable(f"Windows: {report.stage} failed: {report.text}")
@@ -93,7 +100,9 @@ class Build:
             if ended:
                 if reached and self._switched_off(ended):
                     return
-                raise Unavailable(f"the machine stopped before the end of {phase or 'its work'}: {ended}")
+                silent = not (self._reported or self._switched_off(ended))
+                kind = MachineSilent if silent else Unavailable
+                raise kind(f"the machine stopped before the end of {phase or 'its work'}: {ended}")
             if pressing and not self._press_any_key():
                 keys_end = 0.0
         raise Unavailable(f"Windows did not come to the end of {phase or 'its work'} within {seconds / 60:.0f} minutes")
@@ -140,7 +149,7 @@ def build_machine(machine: Machine, disks: Disks, folder: Path) -> Iterator[Buil
         folder: for its sockets (`vnc`: watch it with any VNC viewer) and the firmware's settings.
 
     Raises:
-        Unavailable: it cannot be started.
+        MachineSilent: it cannot be started.
     """
     if not disks.overlay.exists():
         disks.overlay.write_bytes(empty_overlay(machine.disk_size))
@@ -168,7 +177,7 @@ def build_machine(machine: Machine, disks: Disks, folder: Path) -> Iterator[Buil
         try:
             qemu = Qemu(words, folder, (theirs.fileno(),), monitor, None)
         except QemuFailed as error:
-            raise Unavailable(str(error)) from error
+            raise MachineSilent(str(error)) from error
         stack.callback(qemu.end)
         try:
             yield Build(qemu, ours, secret=secret)

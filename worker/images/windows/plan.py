@@ -17,6 +17,7 @@ from worker.images.windows.fetch import Installer
 from worker.images.windows.options import Options
 from worker.images.windows.server import MODULE, PORT, PROXY
 from worker.images.windows.settings import SOURCES, read_settings
+from worker.qemu.accelerator import AUTO
 
 SETUP = SOURCES / "windows" / "setup"
 DRIVERS = ("viostor", "NetKVM", "viogpudo", "viorng", "pvpanic")
@@ -43,6 +44,7 @@ class Request:
         python: a file in the place of the guest server's Python; its hash must be that of the list.
         data: DATA; the image lies below `images`, the build below `builds`.
         minutes: that each start of the machine may take.
+        accelerator: the setting DESKARENA_ACCELERATOR.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Request:
     without: tuple[str, ...] = ()
     python: Path | None = None
     minutes: float = 120.0
+    accelerator: str = AUTO
 
     @property
     def folder(self) -> Path:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.factories.vm_hosts import EMULATING_HOST
 from worker.images.windows.build import Builder
 from worker.images.windows.catalog import Catalog
 from worker.images.windows.editions import Edition
@@ -56,8 +57,8 @@ class TestInstall:
     def test_goes_on_inside_windows(self, builder: Builder, monkeypatch: pytest.MonkeyPatch) -> None:
         went_on = machine(monkeypatch, "cut off", "well")
         with pytest.raises(CutOffError):
-            builder._install()
-        builder._install()
+            builder._install(EMULATING_HOST)
+        builder._install(EMULATING_HOST)
         assert went_on == [False, True]
 
     def test_a_layer_that_was_going_down_is_begun_anew(self, builder: Builder, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,8 +66,8 @@ class TestInstall:
         went_on = machine(monkeypatch, "cut off while ending", "cut off", "well")
         for _ in range(2):
             with pytest.raises(CutOffError):
-                builder._install()
-        builder._install()
+                builder._install(EMULATING_HOST)
+        builder._install(EMULATING_HOST)
         assert went_on == [False, False, True]
         assert {path.suffix for path in builder.request.folder.glob("layer-*")} == {".vars"}
 
@@ -75,6 +76,6 @@ class TestSetWindowsUp:
     def test_layers_above_another_windows_go(self, builder: Builder, monkeypatch: pytest.MonkeyPatch) -> None:
         machine(monkeypatch, "cut off", "well")
         with pytest.raises(CutOffError):
-            builder._install()
-        builder._set_windows_up()
+            builder._install(EMULATING_HOST)
+        builder._set_windows_up(EMULATING_HOST)
         assert list(builder.request.folder.glob("layer-*")) == []

@@ -11,13 +11,13 @@ from backend.domain.errors import Unavailable
 from backend.domain.machine_image import read_image
 from backend.domain.ports import DesktopSpec, Provider
 from backend.domain.slots import SlotRef
-from backend.services.kvm import why_not_cached
 from worker.images.checks import Line
 from worker.images.windows.__main__ import main as build
 from worker.images.windows.accept.report import Report, Section, host_facts
 from worker.images.windows.accept.resets import RESETS, first_start, nothing_left, resets, screens
 from worker.images.windows.accept.routes import WINDOWS, ask_all
 from worker.images.windows.accept.tasks import solved
+from worker.qemu.plan import this_host
 from worker.qemu.templates import Template
 
 WELL, NOT_WELL = 0, 1
@@ -29,7 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
     data = (given.data or get_settings().data).expanduser().absolute()
     data.mkdir(parents=True, exist_ok=True)
     report = Report(data / f"acceptance-{datetime.now(UTC):%Y%m%d-%H%M%S}.json", _say)
-    report.section("host", lambda: _host(data, anyway=given.without_kvm))
+    report.section("host", lambda: _host(anyway=given.without_kvm))
     if report.ok and _built(report, given, data, for_build):
         _tried(report, given, data)
     _say(f"\n{'accepted' if report.ok else 'NOT accepted'}; the report to send back: {report.file}")
@@ -50,10 +50,10 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _host(data: Path, *, anyway: bool) -> Section:
-    why = why_not_cached(data)
-    fault = f"KVM does not work here: {why}" if why and not anyway else ""
-    return Section(name="", facts={**host_facts(), "kvm": not why}, fault=fault)
+def _host(*, anyway: bool) -> Section:
+    host = this_host(get_settings().accelerator)
+    fault = f"machines would be {host.speed}" if host.emulated and not anyway else ""
+    return Section(name="", facts={**host_facts(), "acceleration": host.acceleration.to_json()}, fault=fault)
 
 
 def _built(report: Report, given: argparse.Namespace, data: Path, words: list[str]) -> bool:

@@ -1,0 +1,45 @@
+from typing import Any
+
+import pytest
+
+from backend.cli.doctor import machine
+from backend.cli.doctor.check import Check, State
+from tests.factories.vm_hosts import ACCELERATED, EMULATED, EMULATING_HOST
+from worker.qemu.accelerator import Acceleration, Reason
+
+SECONDS = {"tcg": {"firmware": 0.1, "compute": 0.4}}
+SLOWER = Acceleration(
+    accelerator="tcg",
+    reason=Reason.SLOWER,
+    detail="slower than emulation (over 20 times)",
+    refused=("arch-capabilities",),
+    seconds=SECONDS | {"kvm": {"firmware": 10.0}},
+)
+
+
+def checks(choice: Acceleration) -> dict[str, Check]:
+    acceleration: dict[str, Any] = {**choice.to_json(), "seconds": dict(choice.seconds) or SECONDS}
+    facts = {"qemu": EMULATING_HOST.qemu, "acceleration": acceleration}
+    return {check.name: check for check in machine.usable(facts)}
+
+
+class TestUsable:
+    @pytest.mark.parametrize(
+        ("choice", "state"), [(ACCELERATED, State.OK), (SLOWER, State.BROKEN), (EMULATED, State.MISSING)]
+    )
+    def test_kvm_is_ok_only_where_it_is_used(self, choice: Acceleration, state: State) -> None:
+        assert (checks(choice)["kvm"].state, checks(choice)["qemu"].state) == (state, State.OK)
+
+    def test_a_slow_one_says_so_with_figures_and_what_was_left_out(self) -> None:
+        assert checks(SLOWER)["kvm"].detail == (
+            "slower than emulation (over 20 times); machines are emulated; refused and left out: arch-capabilities; "
+            "the trial guest took 10.0 s with it"
+        )
+        assert checks(SLOWER)["qemu"].detail.endswith("a trial guest took 0.5 s emulated")
+
+
+class TestUnusable:
+    def test_without_qemu_neither_works(self) -> None:
+        states = {check.name: check.state for check in machine.unusable("qemu-system-x86_64 cannot be used")}
+        assert set(states) == {"kvm", "qemu"}
+        assert State.OK not in states.values()

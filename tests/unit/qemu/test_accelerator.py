@@ -1,0 +1,75 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.factories.vm_hosts import ACCELERATED, EMULATED
+from worker.qemu import accelerator
+from worker.qemu.accelerator import Acceleration, accepted
+
+
+class TestAccepted:
+    def test_all_are_tried_together_first(self) -> None:
+        tried = list[tuple[str, ...]]()
+
+        def works(options: tuple[str, ...]) -> bool:
+            tried.append(options)
+            return True
+
+        assert accepted(("a", "b"), works) == ("a", "b")
+        assert tried == [("a", "b")]
+
+    @pytest.mark.parametrize(
+        ("refused", "rest"),
+        [({"a"}, ("b", "c")), ({"c"}, ("a", "b")), ({"a", "c"}, ("b",)), ({"a", "b", "c"}, ())],
+    )
+    def test_what_is_refused_is_left_out_one_by_one(self, refused: set[str], rest: tuple[str, ...]) -> None:
+        assert accepted(("a", "b", "c"), refused.isdisjoint) == rest
+
+    def test_of_two_that_exclude_each_other_the_first_stays(self) -> None:
+        assert accepted(("a", "b", "c"), lambda options: not {"a", "b"} <= set(options)) == ("a", "c")
+
+
+class TestNote:
+    @pytest.fixture
+    def folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        monkeypatch.setattr(accelerator, "private_folder", lambda _: tmp_path)
+        monkeypatch.setattr(accelerator, "_MODULES", tmp_path / "modules")
+        return tmp_path
+
+    @pytest.mark.parametrize("choice", [ACCELERATED, EMULATED])
+    def test_what_was_measured_is_read_again(self, folder: Path, choice: Acceleration) -> None:
+        with accelerator._note("auto") as note:
+            assert note.read() is None
+            note.write(choice)
+        with accelerator._note("auto") as note:
+            assert note.read() == choice
+        with accelerator._note("kvm") as note:
+            assert note.read() is None
+
+    def test_another_kvm_module_makes_it_void(self, folder: Path) -> None:
+        with accelerator._note("auto") as note:
+            note.write(ACCELERATED)
+        (folder / "modules" / "kvm_pvm").mkdir(parents=True)
+        with accelerator._note("auto") as note:
+            assert note.read() is None
+
+    @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"key": 1, "acceleration": {}}'])
+    def test_a_damaged_one_is_no_answer(self, folder: Path, content: str) -> None:
+        (folder / "auto.json").write_text(content)
+        with accelerator._note("auto") as note:
+            assert note.read() is None
+
+    def test_where_nothing_can_be_kept_it_is_measured_each_time(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def refuse(_: str) -> Path:
+            raise PermissionError
+
+        monkeypatch.setattr(accelerator, "private_folder", refuse)
+        with accelerator._note("auto") as note:
+            note.write(ACCELERATED)
+            assert note.read() is None
+
+
+class TestAcceleration:
+    def test_goes_over_the_wire(self) -> None:
+        assert Acceleration.from_json(json.loads(json.dumps(ACCELERATED.to_json()))) == ACCELERATED

@@ -1,0 +1,292 @@
+"""Chooses how this host's machines run: with KVM only if a guest is clearly faster with it than emulated.
+
+A /dev/kvm that exists and opens says little. KVM may be a software KVM that is 20 times slower than QEMU's emulation;
+it may refuse processor features or Hyper-V hints, and QEMU then aborts; it may boot a machine and be unable to load a
+clone's state. So the probe's guest runs with each accelerator on the command line of a real machine, and what is
+refused is left out and named. The standard library only: this runs in pods, too.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from enum import StrEnum
+from fcntl import LOCK_EX, flock
+from pathlib import Path
+from typing import Any, Self
+
+from worker.local.folders import private_folder
+from worker.qemu.arguments import PROGRAM
+from worker.qemu.machine import EMULATED_CPU, KVM, TCG, Machine
+from worker.qemu.probe import ProbeHost, ProbeTimeout, probe_host
+from worker.qemu.process import QemuFailed
+
+AUTO = "auto"
+SETTINGS = (AUTO, KVM, TCG)
+DEVICE = Path("/dev/kvm")
+CLEARLY = 1.5
+"""KVM is used where emulation takes at least this many times as long."""
+_PATIENCE = 20.0
+"""KVM's guest is given up after this many times the emulated guest's seconds."""
+_LIMIT = 30.0
+"""Seconds for a guest whose speed has nothing to compare with."""
+_DECISIVE = 2.0
+"""Where one takes this many times as long as the other, one run of each decides; else the best of _ROUNDS."""
+_ROUNDS = 3
+_MODULES = Path("/sys/module")
+_FEATURES = ("arch-capabilities", "pdcm", "core-capability", "tsx-ctrl", "vmx", "svm", "xsaves", "pmu")
+"""Features of the host's processor that are backed by registers which a KVM may refuse."""
+_HINTS = ("hv-relaxed", "hv-vapic", "hv-spinlocks=0x1fff", "hv-time", "hv-crash")
+"""What makes Windows count on a hypervisor's clock, and tell it of a blue screen; emulation has none of it."""
+
+
+class Reason(StrEnum):
+    """Why machines run as they do. A stable code: the words beside it may change."""
+
+    FASTER = "faster"
+    SET = "set"
+    NO_DEVICE = "no_device"
+    NO_ACCESS = "no_access"
+    NO_START = "no_start"
+    SLOWER = "slower"
+    NO_BOOT = "no_boot"
+
+
+class KvmRefused(Exception):  # noqa: N818 - says what happened.
+    """The setting asks for KVM, and no machine runs with it; the text says why."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Acceleration:
+    """How machines of this host run.
+
+    Attributes:
+        accelerator: `kvm` or `tcg` (emulation).
+        reason: code of why.
+        detail: the same in words, without a full stop; says how fast.
+        cpu: QEMU's CPU model with what is left out of it.
+        hints: Hyper-V hints that Windows machines get; none when emulated.
+        refused: features and hints that this KVM or QEMU refuses, and which are left out.
+        seconds: accelerator -> part of the probe's workload -> seconds; empty where it was not measured.
+    """
+
+    accelerator: str
+    reason: str
+    detail: str
+    cpu: str = EMULATED_CPU
+    hints: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+    seconds: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    @property
+    def emulated(self) -> bool:
+        """No hardware virtualisation."""
+        return self.accelerator != KVM
+
+    @property
+    def figures(self) -> str:
+        """What the trial guest took, as an addition in brackets; empty where nothing was measured."""
+        totals = {name: sum(parts.values()) for name, parts in self.seconds.items()}
+        text = ", ".join(f"{total:.1f} s {'with KVM' if name == KVM else 'emulated'}" for name, total in totals.items())
+        return f" [trial guest: {text}]" if text else ""
+
+    def to_json(self) -> dict[str, Any]:
+        """For the wire and the note."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Self:
+        """From the wire. Raises TypeError or KeyError if it is something else."""
+        return cls(**{**value, "hints": tuple(value["hints"]), "refused": tuple(value["refused"])})
+
+
+def acceleration(machine: Machine, windows: Machine, *, setting: str = AUTO, fresh: bool = False) -> Acceleration:
+    """Measures, or reads what was measured since this host started.
+
+    Args:
+        machine: a small machine as Linux images become here; its accelerator and processor are replaced.
+        windows: the same for Windows images.
+        setting: one of SETTINGS.
+        fresh: measures in any case.
+
+    Raises:
+        KvmRefused: the setting is `kvm`, and no machine runs with it.
+        QemuFailed: QEMU cannot emulate a machine either.
+        OSError: no temporary folder can be had.
+    """
+    with _note(setting) as note:
+        choice = None if fresh else note.read()
+        if choice is None:
+            with probe_host() as host:
+                choice = Chooser(host, machine, windows, setting).choose()
+            note.write(choice)
+    if setting == KVM and choice.emulated:
+        raise KvmRefused(f"DESKARENA_ACCELERATOR is kvm, and KVM cannot be used: {choice.detail}")
+    return choice
+
+
+class Chooser:
+    """One choice, on one host."""
+
+    def __init__(self, host: ProbeHost, machine: Machine, windows: Machine, setting: str) -> None:
+        """See `acceleration`."""
+        self._host, self._setting = host, setting
+        self._emulated = replace(machine, accelerator=TCG, cpu=EMULATED_CPU)
+        self._kvm, self._windows = replace(machine, accelerator=KVM), replace(windows, accelerator=KVM)
+        self._seconds: dict[str, Mapping[str, float]] = {}
+
+    def choose(self) -> Acceleration:
+        """What `acceleration` returns. Raises QemuFailed: emulation does not work."""
+        self._measure(TCG, self._host.run(self._emulated, _LIMIT))
+        if self._setting == TCG:
+            return self._emulate(Reason.SET, "DESKARENA_ACCELERATOR is tcg")
+        if not DEVICE.exists():
+            return self._emulate(Reason.NO_DEVICE, f"there is no {DEVICE}")
+        if why := self._host.starts(replace(self._kvm, cpu=_cpu(()))):
+            if "permission denied" in why.lower():
+                return self._emulate(Reason.NO_ACCESS, f"QEMU, which runs as a user of its own, may not open {DEVICE}")
+            return self._emulate(Reason.NO_START, why)
+        features = accepted(_FEATURES, lambda kept: not self._host.starts(replace(self._kvm, cpu=_cpu(kept))))
+        return self._compare(_cpu(features), tuple(each for each in _FEATURES if each not in features))
+
+    def _compare(self, cpu: str, refused: tuple[str, ...]) -> Acceleration:
+        machine = replace(self._kvm, cpu=cpu)
+        try:
+            times = self._times_faster(machine)
+            if times < CLEARLY and self._setting == AUTO:
+                return self._emulate(Reason.SLOWER, _slower(times), refused)
+            self._host.run_and_clone(machine, self._limit())
+        except ProbeTimeout as timeout:
+            self._seconds[KVM] = timeout.seconds
+            over = self._limit() / self._total(TCG)
+            return self._emulate(Reason.SLOWER, f"slower than emulation (over {over:.0f} times)", refused)
+        except QemuFailed as error:
+            return self._emulate(Reason.NO_START, f"a machine died: {error}", refused)
+        hints = accepted(_HINTS, lambda kept: self._runs(replace(self._windows, cpu=",".join((cpu, *kept)))))
+        return Acceleration(
+            accelerator=KVM,
+            reason=Reason.FASTER if self._setting == AUTO else Reason.SET,
+            detail=f"{times:.1f} times faster than emulation" if times >= 1 else _slower(times),
+            cpu=cpu,
+            hints=hints,
+            refused=(*refused, *(each for each in _HINTS if each not in hints)),
+            seconds=self._seconds,
+        )
+
+    def _times_faster(self, machine: Machine) -> float:
+        """Emulation's seconds by KVM's: of one run each if that is clear, else of the best of a few."""
+        times = 1.0
+        for _ in range(_ROUNDS):
+            self._measure(KVM, self._host.run(machine, self._limit()))
+            times = self._total(TCG) / self._total(KVM)
+            if not 1 / _DECISIVE < times < _DECISIVE:
+                break
+            self._measure(TCG, self._host.run(self._emulated, _LIMIT))
+        return times
+
+    def _limit(self) -> float:
+        return self._total(TCG) * _PATIENCE if self._setting == AUTO else _LIMIT
+
+    def _runs(self, machine: Machine) -> bool:
+        try:
+            self._host.run_and_clone(machine, _LIMIT)
+        except (QemuFailed, ProbeTimeout):
+            return False
+        return True
+
+    def _measure(self, accelerator: str, seconds: Mapping[str, float]) -> None:
+        if accelerator not in self._seconds or sum(seconds.values()) < self._total(accelerator):
+            self._seconds[accelerator] = seconds
+
+    def _total(self, accelerator: str) -> float:
+        return sum(self._seconds[accelerator].values())
+
+    def _emulate(self, reason: Reason, detail: str, refused: tuple[str, ...] = ()) -> Acceleration:
+        return Acceleration(accelerator=TCG, reason=reason, detail=detail, refused=refused, seconds=self._seconds)
+
+
+def accepted(options: Sequence[str], works: Callable[[tuple[str, ...]], bool]) -> tuple[str, ...]:
+    """The options that can be had together: all, or found by adding one after another to those that work.
+
+    Args:
+        options: in the order in which they are tried.
+        works: tries some of them.
+    """
+    if works(tuple(options)):
+        return tuple(options)
+    kept: tuple[str, ...] = ()
+    for option in options:
+        if works((*kept, option)):
+            kept = (*kept, option)
+    return kept
+
+
+def _cpu(features: Sequence[str]) -> str:
+    """The host's processor without those of _FEATURES that are not among these."""
+    return ",".join(("host", *(f"-{each}" for each in _FEATURES if each not in features)))
+
+
+def _slower(times: float) -> str:
+    return (
+        f"slower than emulation ({1 / times:.1f} times)"
+        if times < 1
+        else f"only {times:.1f} times faster than emulation"
+    )
+
+
+class _Note:
+    """What was measured, kept until this host, its kernel modules, its QEMU or the user's rights change."""
+
+    def __init__(self, file: Path | None, key: str) -> None:
+        """Args: file: None = nothing can be kept."""
+        self._file, self._key = file, key
+
+    def read(self) -> Acceleration | None:
+        """None if there is none that holds."""
+        try:
+            value = json.loads(self._file.read_text()) if self._file else {}
+            return Acceleration.from_json(value["acceleration"]) if value["key"] == self._key else None
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def write(self, choice: Acceleration) -> None:
+        """Replaces it."""
+        if self._file:
+            self._file.write_text(json.dumps({"key": self._key, "acceleration": choice.to_json()}, indent=2) + "\n")
+
+
+@contextmanager
+def _note(setting: str) -> Iterator[_Note]:
+    """The note of a setting, locked: of several processes that start together one measures, undisturbed."""
+    try:
+        folder = private_folder("deskarena-accelerator")
+        lock = (folder / "lock").open("w")
+    except OSError:
+        yield _Note(None, "")
+        return
+    with lock:
+        flock(lock, LOCK_EX)
+        yield _Note(folder / f"{setting}.json", _key())
+
+
+def _key() -> str:
+    """Changes when the answer may: another start of the host, kernel, KVM module, device, user or QEMU."""
+    files = (Path("/proc/sys/kernel/random/boot_id"), Path("/proc/version"))
+    parts = [str(os.getuid()), str(os.getgroups()), *(_text(file) for file in files)]
+    parts += [f"{module.name} {_text(module / 'srcversion')}" for module in sorted(_MODULES.glob("kvm*"))]
+    parts += [_state(file) for file in (DEVICE, Path("/usr/bin") / PROGRAM)]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def _text(file: Path) -> str:
+    return file.read_text().strip() if file.exists() else ""
+
+
+def _state(file: Path) -> str:
+    """Whose a file is, who may use it, and when it was changed."""
+    if not file.exists():
+        return ""
+    state = file.stat()
+    return str((state.st_mode, state.st_uid, state.st_gid, state.st_mtime_ns))

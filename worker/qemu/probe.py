@@ -1,0 +1,139 @@
+"""Runs the probe's guest on this host as real machines run: same command line, own user, template and clone."""
+
+import contextlib
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from worker.qemu.machine import Machine
+from worker.qemu.place import Place
+from worker.qemu.probe_guest import MARK_EVENT, PARTS, boot_disk
+from worker.qemu.process import QemuFailed
+from worker.qemu.slot import CLONE, MASTER, Slot, Wanted
+
+_SHORTEST_LIMIT = 2.0
+"""Seconds that a clone's first mark may take at least."""
+
+
+class ProbeTimeout(Exception):  # noqa: N818 - says what happened.
+    """The guest did not finish within the limit.
+
+    Attributes:
+        seconds: by part, as far as it came.
+    """
+
+    def __init__(self, seconds: Mapping[str, float]) -> None:
+        super().__init__(f"not finished after {sum(seconds.values()):.1f} s")
+        self.seconds = seconds
+
+
+class ProbeHost:
+    """Starts probe guests, one at a time. The caller must have one thread only: see `Qemu`."""
+
+    def __init__(self, slot: Slot, folder: Path) -> None:
+        """Args: slot: holds the machines. folder: for disks and templates, empty."""
+        self._slot, self._folder = slot, folder
+
+    def starts(self, machine: Machine) -> str:
+        """Whether QEMU starts that machine at all; its own message if not, empty if it does."""
+        try:
+            self._slot.end(self._start(machine))
+        except QemuFailed as error:
+            return str(error)
+        return ""
+
+    def run(self, machine: Machine, limit: float) -> dict[str, float]:
+        """Runs the whole workload.
+
+        Args:
+            machine: its disk is replaced by the probe's.
+            limit: seconds for all of it.
+
+        Returns:
+            Seconds of each of PARTS; `firmware` includes QEMU's own start.
+
+        Raises:
+            QemuFailed: the machine did not start, or died.
+            ProbeTimeout: it took longer.
+        """
+        began = time.time()
+        name = self._start(machine)
+        try:
+            return self._marks(name, began, limit)
+        finally:
+            self._slot.end(name)
+
+    def run_and_clone(self, machine: Machine, limit: float) -> dict[str, float]:
+        """The same, then makes a template of the machine and waits for a mark of its clone, within the limit again."""
+        began = time.time()
+        name = self._start(machine)
+        try:
+            seconds = self._marks(name, began, limit)
+            self._slot.freeze(name, self._template)
+        finally:
+            self._slot.end(name)
+        clone = self._slot.start(Wanted(kind=CLONE, machine=self._with_disk(machine), place=self._template))
+        try:
+            self._wait_mark(clone, max(limit, _SHORTEST_LIMIT), {})
+        except ProbeTimeout:
+            raise QemuFailed("a clone of it does not run") from None
+        finally:
+            self._slot.end(clone)
+        return seconds
+
+    @property
+    def _template(self) -> Path:
+        return self._folder / "template"
+
+    def _start(self, machine: Machine) -> str:
+        shutil.rmtree(self._template, ignore_errors=True)
+        self._template.mkdir(mode=0o700)
+        return self._slot.start(
+            Wanted(kind=MASTER, machine=self._with_disk(machine), secret="probe", place=self._template)  # noqa: S106
+        )
+
+    def _with_disk(self, machine: Machine) -> Machine:
+        disk = self._folder / f"{machine.firmware}.qcow2"
+        if not disk.exists():
+            disk.write_bytes(boot_disk(machine.firmware))
+        return replace(machine, disk=str(disk))
+
+    def _marks(self, name: str, began: float, limit: float) -> dict[str, float]:
+        seconds: dict[str, float] = {}
+        before = began
+        for part in PARTS:
+            mark = self._wait_mark(name, began + limit - time.time(), seconds)
+            # Never negative, even if the host's clock is set back meanwhile.
+            seconds[part], before = max(0.0, mark - before), mark
+        return seconds
+
+    def _wait_mark(self, name: str, limit: float, seconds: Mapping[str, float]) -> float:
+        """The time of the next mark by QEMU's clock."""
+        qemu = self._slot.machines[name].qemu
+        deadline = time.monotonic() + limit
+        try:
+            return qemu.wait({MARK_EVENT}, max(0.0, limit)).time
+        except QemuFailed:
+            if (verdict := qemu.look()) or time.monotonic() < deadline:
+                raise QemuFailed(verdict or "QEMU does not answer") from None
+            raise ProbeTimeout(seconds) from None
+
+
+@contextlib.contextmanager
+def probe_host() -> Iterator[ProbeHost]:
+    """Everything that probing needs, gone afterwards. Raises OSError: no temporary folder can be had."""
+    place = Place()
+    try:
+        with tempfile.TemporaryDirectory(prefix="deskarena-probe-") as folder:
+            overlays = Path(folder) / "overlays"
+            overlays.mkdir()
+            slot = Slot(place.path, overlays)
+            try:
+                yield ProbeHost(slot, Path(folder))
+            finally:
+                slot.close()
+    finally:
+        place.remove()
