@@ -54,12 +54,13 @@ class Look:
 
     def words(self) -> str:
         """For people, for example `the screen has changed: "Reached target Basic System"`."""
-        text = f': "{self.text}"' if self.text else ""
-        if self.state is ScreenState.BLANK:
-            return "the screen is blank"
-        if self.state is ScreenState.STILL:
-            return f"the screen has not changed for {self.still:.0f} s{text}"
-        return f"the screen {'has changed' if self.state is ScreenState.CHANGED else 'shows something'}{text}"
+        words = {
+            ScreenState.BLANK: "the screen is blank",
+            ScreenState.FIRST: "the screen shows" if self.text else "the screen shows a picture",
+            ScreenState.CHANGED: "the screen has changed",
+            ScreenState.STILL: f"the screen has not changed for {self.still:.0f} s",
+        }[self.state]
+        return f'{words}: "{self.text}"' if self.text else words
 
 
 class ScreenWatch:

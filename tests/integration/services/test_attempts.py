@@ -19,10 +19,12 @@ from backend.services.attempts import EvidenceRow, Fence, StepRow
 from backend.services.claims import Claim
 from tests.factories.records import PNG, World, evaluation, step_row
 
+OPENING_FACTS = {"phase": "boot", "doing": "waiting for the guest API", "seconds": 2.5}
 Write = Callable[[World, Fence], object]
 
 WRITES: dict[str, Write] = {
     "enter_running": lambda w, fence: w.do(attempts.enter_running, fence, {}),
+    "note_opening": lambda w, fence: w.do(attempts.note_opening, fence, OPENING_FACTS),
     "note_desktop": lambda w, fence: w.do(attempts.note_desktop, fence, {"home": "overlay"}),
     "record_step": lambda w, fence: w.do(attempts.record_step, fence, step_row(w.store)),
     "enter_evaluating": lambda w, fence: w.do(attempts.enter_evaluating, fence, EndedBy.DONE, {}),
