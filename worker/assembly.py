@@ -45,8 +45,8 @@ from worker.line import RedisLine
 from worker.live import LivePump
 from worker.local.room import room_here
 from worker.model_room import ModelRoom
-from worker.opening import OpeningWatch
 from worker.ocr import tesseract
+from worker.opening import OpeningWatch
 from worker.reach import no_judge
 from worker.tools import Book, Tools, untold
 
@@ -85,9 +85,7 @@ def works_of(
     def opening(provider: Provider) -> Callable[[Claim, Book], AbstractContextManager[object]]:
         if not isinstance(provider, Tracked):
             return untold
-        return lambda claim, book: OpeningWatch(
-            claim.attempt_id, book, lambda: provider.tracker(claim.slot), events
-        )
+        return lambda claim, book: OpeningWatch(claim.attempt_id, book, lambda: provider.tracker(claim.slot), events)
 
     web = GuardedWeb(Reach(private_hosts=settings.web_private_hosts))
     detectors = Detectors(settings.detectors)

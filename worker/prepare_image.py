@@ -30,9 +30,7 @@ FAILED = 3
 Show = Callable[[Tracker], AbstractContextManager[object]]
 
 
-def prepare(
-    providers: Iterable[Provider], spec: DesktopSpec, show: Show = lambda _: nullcontext()
-) -> dict[str, Any]:
+def prepare(providers: Iterable[Provider], spec: DesktopSpec, show: Show = lambda _: nullcontext()) -> dict[str, Any]:
     """Has the first provider that clones templates make that of an image; what became of it.
 
     Args:

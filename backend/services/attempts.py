@@ -134,9 +134,7 @@ def note_opening(session: Session, fence: Fence, facts: Mapping[str, Any]) -> No
     opening = {**facts, "since": since.isoformat()}
     held.attempt.desktop = {**held.attempt.desktop, OPENING: opening}
     told = {"number": held.attempt.number, "phase": facts["phase"], "doing": facts["doing"]}
-    events.append(
-        session, held.run, Kind.ATTEMPT_OPENING, told, episode_id=held.episode.id, attempt_id=held.attempt.id
-    )
+    events.append(session, held.run, Kind.ATTEMPT_OPENING, told, episode_id=held.episode.id, attempt_id=held.attempt.id)
 
 
 def note_desktop(session: Session, fence: Fence, desktop: Mapping[str, Any]) -> None:

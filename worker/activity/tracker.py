@@ -102,8 +102,8 @@ class Tracker:
     ) -> Iterator[Activity]:
         """Writes down that the block is that phase. See `Activity`.
 
-        One of our errors that ends it says from then on what was waited for, for how long, and what the screen showed
-        last; its `waited` has the same as fields.
+        Where it waits (it has a limit or a screen), one of our errors that ends it says from then on what was waited
+        for, for how long, and what the screen showed last; its `waited` has the same as fields.
         """
         activity = Activity(next(self._numbers), subject, phase, doing, self._now(), limit, note, screen)
         with self._lock:
@@ -113,7 +113,8 @@ class Tracker:
             yield activity
         except BaseException as error:
             activity.failed = True
-            if isinstance(error, DeskarenaError) and not error.waited:
+            waits = limit is not None or screen is not None
+            if waits and isinstance(error, DeskarenaError) and not error.waited:
                 self._explain(error, activity)
             raise
         finally:

@@ -146,9 +146,7 @@ class Makings:
         held = _started(lambda: supervisor.start(CLONE, order.machine, place=template.place))
         return _told(_Begun(supervisor, held, template.secret, begun), order)
 
-    def boot(
-        self, supervisor: SupervisorClient, order: Order, why_cold: str, tracker: Tracker | None = None
-    ) -> Made:
+    def boot(self, supervisor: SupervisorClient, order: Order, why_cold: str, tracker: Tracker | None = None) -> Made:
         """The same without a template, and why there is none. Raises like `make`."""
         begun, secret, tracker = time.monotonic(), order.first_secret(), tracker or Tracker()
         with _phase(tracker, order, "start", subject="a machine"):
@@ -324,9 +322,7 @@ def _told(begun: _Begun, order: Order, why_cold: str = "") -> Made:
     client = GuestDesktop(address, begun.secret, screen=order.screen, patience=order.patience)
     try:
         if why_cold:
-            phase = partial(
-                _phase, begun.tracker, order, screen=_screen(begun.supervisor, held), subject="a machine"
-            )
+            phase = partial(_phase, begun.tracker, order, screen=_screen(begun.supervisor, held), subject="a machine")
             with phase("boot", limit=BOOT_SECONDS):
                 seconds["boot"] = wait_answer(address, begun.secret, seconds=BOOT_SECONDS, dead=lambda: held.dead)
             with phase("rest", limit=_SETTLE_SECONDS):
