@@ -130,6 +130,9 @@ class _Held:
 def note_opening(session: Session, fence: Fence, facts: Mapping[str, Any]) -> None:
     """The attempt's desktop is being made: what is waited for, for `seconds` by now. Pages show it at once."""
     held = _hold(session, fence, None)
+    former = held.attempt.desktop.get(OPENING, {})
+    if {name: value for name, value in former.items() if name != "since"} == dict(facts):
+        return  # The same call again.
     since = workers.now(session) - timedelta(seconds=float(facts.get("seconds", 0.0)))
     opening = {**facts, "since": since.isoformat()}
     held.attempt.desktop = {**held.attempt.desktop, OPENING: opening}

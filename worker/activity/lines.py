@@ -14,7 +14,7 @@ from worker.activity.tracker import Activity, Tracker
 
 EVERY_SECONDS = 10.0
 _LOOK_SECONDS = 0.5
-_SHORTEST = 0.05
+_SHORTEST = 0.01
 """A phase that took less is not worth a line."""
 _WIDTH = 100
 _CLEAR = "\r\x1b[K"

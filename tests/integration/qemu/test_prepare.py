@@ -13,10 +13,14 @@ import pytest
 from backend.config import Settings
 from backend.domain.errors import GuestLost
 from backend.domain.ports import DesktopSpec
+from backend.domain.slots import SlotRef
 from tests.factories.own_machines import machines, own_folder
 from tests.factories.tiny_machine import NAME, SCREEN, tiny_image
-from worker import ocr
+from tests.fakes.book import MemoryBook
+from tests.unit.worker.test_opening import ATTEMPT, Watching
+from worker import ocr, opening
 from worker.activity import ProgressLines
+from worker.opening import OpeningWatch
 from worker.prepare_image import prepare
 from worker.providers import _makings
 from worker.providers._makings import PHASES
@@ -68,3 +72,23 @@ class TestPrepare:
         assert [each.phase for each in tracker.after(0) if each.failed] == ["boot"]
         assert len(machines()) == before
         assert "; the screen has " in out.getvalue()
+
+
+class TestOpening:
+    def test_an_attempt_that_waits_for_a_template_tells_of_it_and_shows_its_screen(
+        self, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        # With KVM it boots in less than is worth telling.
+        monkeypatch.setattr(opening, "_LEAST_SECONDS", 0.0)
+        monkeypatch.setattr(opening, "_LOOK_SECONDS", 0.05)
+        (tmp_path / "images").symlink_to(data / "images")
+        book, watching = MemoryBook(), Watching(viewers=1)
+        provider = QemuProvider(Settings(data=tmp_path))
+        with OpeningWatch(ATTEMPT, book, partial(provider.tracker, SlotRef(0)), watching):
+            made = provider.open(SlotRef(0), SPEC)
+        made.close()
+        provider.close()
+        assert "boot" in {facts["phase"] for facts in book.openings}
+        assert {facts["subject"] for facts in book.openings} == {f"the template of {NAME}"}
+        assert watching.frames
+        assert all(number < 1 and jpeg[:2] == b"\xff\xd8" for number, jpeg, _ in watching.frames)

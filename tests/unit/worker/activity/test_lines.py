@@ -39,6 +39,14 @@ class Work:
         return self.out.getvalue().splitlines()
 
 
+def fail_after(tracker: Tracker) -> None:
+    """Looks at what is done once, and breaks it."""
+    activity = tracker.current
+    assert activity is not None
+    activity.look()
+    raise OSError("no answer")
+
+
 class TestLog:
     def test_tells_what_begins_every_ten_seconds_and_what_it_took(self) -> None:
         work = Work(io.StringIO())
@@ -102,9 +110,8 @@ class TestPicture:
     def test_of_what_failed_is_the_last_one(self, tmp_path: Path) -> None:
         picture = tmp_path / "prepare-tiny.png"
         work = Work(io.StringIO(), picture=picture)
-        with pytest.raises(OSError), work.tracker.during("boot", "booting", screen=work.screen) as activity:  # noqa: PT011 - any
-            activity.look()
-            raise OSError
+        with pytest.raises(OSError, match="no answer"), work.tracker.during("boot", "booting", screen=work.screen):
+            fail_after(work.tracker)
         work.lines.show()
         assert picture.is_file()
 

@@ -11,6 +11,12 @@ def watch(data: bytes) -> ScreenWatch:
     return ScreenWatch(lambda: data)
 
 
+def lose_after(seconds: float, clock: FakeClock) -> None:
+    """A guest that does not answer so long."""
+    clock.sleep(seconds)
+    raise GuestLost("no answer", hint="Look.")
+
+
 class TestDuring:
     def test_is_the_current_one_until_it_ends(self) -> None:
         clock = FakeClock()
@@ -40,8 +46,7 @@ class TestDuring:
             pytest.raises(GuestLost, match=r"^no answer \(waiting for the guest API, 60 s; .*blank") as raised,
             tracker.during("boot", "waiting for the guest API", limit=60.0, screen=watch(blank)) as activity,
         ):
-            clock.sleep(60)
-            raise GuestLost("no answer", hint="Look.")
+            lose_after(60, clock)
         assert raised.value.waited == {"phase": "boot", "seconds": 60, "screen": "blank", "text": ""}
         assert str(raised.value) == raised.value.message
         assert raised.value.hint == "Look."
@@ -61,7 +66,7 @@ class TestDuring:
 
     def test_an_error_of_work_that_waits_for_nothing_is_left_as_it_is(self) -> None:
         with (
-            pytest.raises(Unavailable, match="^no such file$") as raised,
+            pytest.raises(Unavailable, match=r"^no such file$") as raised,
             Tracker().during("media", "reading the media"),
         ):
             raise Unavailable("no such file")
