@@ -55,7 +55,7 @@ class Look:
     def words(self) -> str:
         """For people, for example `the screen has changed: "Reached target Basic System"`."""
         words = {
-            ScreenState.BLANK: "the screen is blank",
+            ScreenState.BLANK: f"the screen has been blank for {self.still:.0f} s",
             ScreenState.FIRST: "the screen shows" if self.text else "the screen shows a picture",
             ScreenState.CHANGED: "the screen has changed",
             ScreenState.STILL: f"the screen has not changed for {self.still:.0f} s",

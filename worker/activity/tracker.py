@@ -60,7 +60,7 @@ class Activity:
         return f"{self.doing} ({'; '.join(facts)})" if facts else self.doing
 
     def progress(self, seconds: float, look: Look | None) -> str:
-        """For example `waiting for the guest API: 42 s of at most 600 s; the screen is blank`."""
+        """For example `waiting for the guest API: 42 s of at most 600 s; the screen has changed`."""
         most = f" of at most {self.limit:.0f} s" if self.limit is not None else ""
         return f"{self.doing}: {seconds:.0f} s{most}{f'; {look.words()}' if look is not None else ''}"
 
