@@ -4,6 +4,7 @@ import logging
 import os
 import socket
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -29,6 +30,7 @@ from backend.services.claims import Claim
 from backend.services.task_secrets import TaskSecrets
 from backend.services.web_client import GuardedWeb
 from backend.services.workers import WorkerInfo
+from worker.activity import Tracked
 from worker.beside import ContainerLine
 from worker.containers import Engine
 from worker.control import HandControl
@@ -44,8 +46,9 @@ from worker.live import LivePump
 from worker.local.room import room_here
 from worker.model_room import ModelRoom
 from worker.ocr import tesseract
+from worker.opening import OpeningWatch
 from worker.reach import no_judge
-from worker.tools import Tools
+from worker.tools import Book, Tools, untold
 
 CONTAINER = "container"
 PLUGINS = ("worker.providers", "worker.models")
@@ -78,6 +81,11 @@ def works_of(
             step=step,
             otherwise=opened.picture,
         )
+
+    def opening(provider: Provider) -> Callable[[Claim, Book], AbstractContextManager[object]]:
+        if not isinstance(provider, Tracked):
+            return untold
+        return lambda claim, book: OpeningWatch(claim.attempt_id, book, lambda: provider.tracker(claim.slot), events)
 
     web = GuardedWeb(Reach(private_hosts=settings.web_private_hosts))
     detectors = Detectors(settings.detectors)
@@ -131,6 +139,7 @@ def works_of(
             eyes=partial(WorkerEyes, detectors=detectors),
             control=lambda claim, screen: HandControl(claim.attempt_id, screen),
             health=health_limits(settings),
+            opening=opening(provider),
         )
         for name, provider in providers.items()
     }

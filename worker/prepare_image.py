@@ -1,7 +1,7 @@
 """`python -m worker.prepare_image NAME --screen WxH`: makes the template that an image's desktops are cloned from.
 
-Started by `deskarena image prepare`. Prints one JSON object when the template is there; what happens meanwhile goes to
-standard error. Exits with 3 if it cannot be made.
+Started by `deskarena image prepare`. Prints one JSON object when the template is there; what happens meanwhile, with
+what is waited for and what the screen shows, goes to standard error. Exits with 3 if it cannot be made.
 """
 
 import argparse
@@ -9,7 +9,10 @@ import json
 import logging
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from backend.config import get_settings
@@ -19,12 +22,21 @@ from backend.domain.ports import DesktopSpec, Provider
 from backend.domain.ports_templates import MakesTemplates
 from backend.domain.registry import Kind
 from backend.domain.run import Screen
+from worker.activity import ProgressLines, Tracked, Tracker
 
 FAILED = 3
 
 
-def prepare(providers: Iterable[Provider], spec: DesktopSpec) -> dict[str, Any]:
+Show = Callable[[Tracker], AbstractContextManager[object]]
+
+
+def prepare(providers: Iterable[Provider], spec: DesktopSpec, show: Show = lambda _: nullcontext()) -> dict[str, Any]:
     """Has the first provider that clones templates make that of an image; what became of it.
+
+    Args:
+        providers: of this installation.
+        spec: image and screen.
+        show: shows what a tracker hears, as long as its context lasts.
 
     Raises:
         Unavailable: no provider here clones templates, or the one that does cannot work here.
@@ -37,7 +49,9 @@ def prepare(providers: Iterable[Provider], spec: DesktopSpec) -> dict[str, Any]:
         if not offer.ok:
             raise Unavailable(f"the provider {provider.name} does not work here: {offer.reason}")
         began = time.monotonic()
-        provider.template(spec)
+        tracker = provider.tracker(None) if isinstance(provider, Tracked) else None
+        with show(tracker or Tracker()):
+            provider.template(spec)
         seconds = round(time.monotonic() - began, 1)
         screen = f"{spec.screen.width}x{spec.screen.height}"
         return {"image": spec.image, "screen": screen, "provider": provider.name, "seconds": seconds}
@@ -54,10 +68,13 @@ def main(words: Sequence[str] | None = None) -> int:
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     logging.getLogger("httpx").setLevel(logging.WARNING)
     registry.load("worker.providers")
-    found = [registry.lookup(Kind.PROVIDER, name)(get_settings()) for name in registry.names(Kind.PROVIDER)]
+    settings = get_settings()
+    found = [registry.lookup(Kind.PROVIDER, name)(settings) for name in registry.names(Kind.PROVIDER)]
+    picture = settings.data / "cache" / f"prepare-{Path(arguments.name).name}.png"
     try:
         spec = DesktopSpec(screen=Screen(width=int(width), height=int(height)), image=arguments.name)
-        sys.stdout.write(json.dumps(prepare(found, spec)) + "\n")
+        result = prepare(found, spec, partial(ProgressLines, out=sys.stderr, picture=picture))
+        sys.stdout.write(json.dumps(result) + "\n")
     except DeskarenaError as error:
         sys.stderr.write(error.told + "\n")
         return FAILED

@@ -74,6 +74,10 @@ class AttemptRecorder:
         row = StepRow(record, frame, a11y, shown, prompt)
         self._database.insist(lambda session: attempts.record_step(session, self._fence, row), self._hold)
 
+    def opening(self, facts: Mapping[str, object]) -> None:
+        """The desktop is being made; `facts` say what is waited for."""
+        self._database.insist(lambda session: attempts.note_opening(session, self._fence, facts), self._hold)
+
     def opened(self, desktop: Mapping[str, Any]) -> None:
         """A desktop was made; `desktop` is what its provider says of it."""
         self._database.insist(lambda session: attempts.note_desktop(session, self._fence, desktop), self._hold)

@@ -176,7 +176,8 @@ class _Attempt:
 
     def _made(self) -> OpenDesktop:
         try:
-            return self._tools.provider.open(self._claim.slot, self._spec)
+            with self._tools.opening(self._claim, self._book):
+                return self._tools.provider.open(self._claim.slot, self._spec)
         except Exception:
             self.could_open = self._hold.could_open = False
             raise

@@ -1,6 +1,7 @@
 """What an attempt is given to work with, and what it writes itself into."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -25,6 +26,10 @@ from worker.reach import Servers, devtools, no_judge, no_secret, nowhere
 
 class Book(Recorder, Protocol):
     """What an attempt writes of itself; AttemptRecorder is one. Every call may raise LeaseLost or why it must stop."""
+
+    def opening(self, facts: Mapping[str, object]) -> None:
+        """The desktop is being made, which takes its time; `facts` are those of `worker.opening`."""
+        ...
 
     def opened(self, desktop: Mapping[str, Any]) -> None:
         """A desktop was made; `desktop` is what its provider says of it."""
@@ -65,6 +70,11 @@ class Pump(Protocol):
     def close(self) -> None:
         """Ends it."""
         ...
+
+
+def untold(_claim: Claim, _book: Book) -> AbstractContextManager[object]:
+    """For tests of providers that do not tell what they wait for."""
+    return nullcontext()
 
 
 def no_models(_claim: Claim, _hold: Hold) -> Models | None:
@@ -111,6 +121,7 @@ class Tools:
         judgement: what the run's judge says of an attempt, asked when it is called.
         control: by which a person can take over from an agent, on a screen of that size.
         health: what a desktop must be before an attempt begins on it.
+        opening: tells what is waited for while an attempt's desktop is being made, as long as its context lasts.
     """
 
     provider: Provider
@@ -127,3 +138,4 @@ class Tools:
     eyes: Callable[[Servers], Eyes | None] = no_eyes
     control: Callable[[Claim, Screen], Control | None] = no_control
     health: HealthLimits = DEFAULT_LIMITS
+    opening: Callable[[Claim, Book], AbstractContextManager[object]] = untold

@@ -6,6 +6,7 @@ machine's failures during an attempt: each carries its failure class and never b
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any
 
 
@@ -32,10 +33,12 @@ class DeskarenaError(Exception):
         status: HTTP status code that the edge answers with.
         code: stable machine-readable name, used as the problem's type.
         hint: what the reader can do about it, one sentence; may be empty.
+        waited: what was waited for when it happened: `phase`, `seconds`, `screen`, `text`; empty if nothing was.
     """
 
     status = 500
     code = "internal"
+    waited: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)

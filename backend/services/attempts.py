@@ -39,11 +39,14 @@ __all__ = [
     "finish_unjudged",
     "is_cancelled",
     "note_desktop",
+    "note_opening",
     "record_step",
 ]
 
 MOST_TEXT = 20_000
 """Characters of a clipboard or a terminal that a step's row keeps."""
+OPENING = "opening"
+"""Of an attempt's `desktop`: what is waited for while it is being made."""
 _LOST = "the lease is no longer ours: the attempt was ended by somebody else"
 
 
@@ -124,11 +127,24 @@ class _Held:
     repeated: bool = field(default=False)
 
 
+def note_opening(session: Session, fence: Fence, facts: Mapping[str, Any]) -> None:
+    """The attempt's desktop is being made: what is waited for, for `seconds` by now. Pages show it at once."""
+    held = _hold(session, fence, None)
+    former = held.attempt.desktop.get(OPENING, {})
+    if {name: value for name, value in former.items() if name != "since"} == dict(facts):
+        return  # The same call again.
+    since = workers.now(session) - timedelta(seconds=float(facts.get("seconds", 0.0)))
+    opening = {**facts, "since": since.isoformat()}
+    held.attempt.desktop = {**held.attempt.desktop, OPENING: opening}
+    told = {"number": held.attempt.number, "phase": facts["phase"], "doing": facts["doing"]}
+    events.append(session, held.run, Kind.ATTEMPT_OPENING, told, episode_id=held.episode.id, attempt_id=held.attempt.id)
+
+
 def note_desktop(session: Session, fence: Fence, desktop: Mapping[str, Any]) -> None:
     """A desktop was made: what its provider says of it stands in the record, also of an attempt that is lost early."""
     attempt = _hold(session, fence, None).attempt
     # Beside the image that the claim chose.
-    attempt.desktop = {**attempt.desktop, **desktop}
+    attempt.desktop = {**{name: value for name, value in attempt.desktop.items() if name != OPENING}, **desktop}
 
 
 def enter_running(session: Session, fence: Fence, seconds: Mapping[str, float], seen_ago: float = 0.0) -> None:

@@ -11,11 +11,13 @@ from sqlalchemy import Row
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
-from backend.db.models import Run
+from backend.db.models import Attempt, Run
 from backend.db.repositories import pages_common as repository
 from backend.db.repositories.pages_common import AnyRow
+from backend.domain.episode import AttemptState
 from backend.domain.run import Budget
 from backend.services import rollups
+from backend.services.attempts import OPENING
 from backend.services.pages_looks import Look, Split
 from backend.services.rollups import summary_of
 from backend.services.summary import Summary, run_summary
@@ -119,6 +121,33 @@ def _run_row(row: AnyRow, split: Split, rate: Summary | None) -> RunRow:
 
 
 @dataclass(frozen=True)
+class Opening:
+    """What an attempt waits for while its desktop is being made; see `attempts.note_opening`."""
+
+    subject: str
+    phase: str
+    doing: str
+    limit: float | None
+    note: str
+    since: datetime
+
+
+def opening_of(attempt: Attempt) -> Opening | None:
+    """None once the desktop is there, and where nothing was told."""
+    facts = attempt.desktop.get(OPENING)
+    if not facts or attempt.state != AttemptState.PREPARING:
+        return None
+    return Opening(
+        subject=facts.get("subject", ""),
+        phase=facts["phase"],
+        doing=facts["doing"],
+        limit=facts.get("limit"),
+        note=facts.get("note", ""),
+        since=datetime.fromisoformat(facts["since"]),
+    )
+
+
+@dataclass(frozen=True)
 class Tile:
     """One live screen of the wall."""
 
@@ -134,6 +163,7 @@ class Tile:
     frame: str | None
     frame_at: datetime | None
     started_at: datetime
+    opening: Opening | None = None
 
 
 def max_steps_of(config: Mapping[str, Any], spec: Mapping[str, Any]) -> int:
@@ -163,4 +193,5 @@ def _tile(row: AnyRow) -> Tile:
         frame=row.frame_sha256,
         frame_at=row.created_at,
         started_at=attempt.started_at,
+        opening=opening_of(attempt),
     )

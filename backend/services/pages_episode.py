@@ -21,7 +21,7 @@ from backend.services import rescore
 from backend.services.human_runs import is_lost
 from backend.services.judges import JudgeCost, cost_of_attempt
 from backend.services.pages_actions import action_words, pointer_path
-from backend.services.pages_common import max_steps_of
+from backend.services.pages_common import Opening, max_steps_of, opening_of
 from backend.services.pages_looks import ENDED_WORDS, UNRATED, State, state_of
 from backend.services.pages_runs import PHASES, UNLABELLED, Phase
 from backend.services.rescore import RescoreRow
@@ -76,6 +76,7 @@ class AttemptView:
     phases: list[Phase]
     to_first_observation: float | None
     desktop: Mapping[str, Any]
+    opening: Opening | None = None
 
 
 @dataclass(frozen=True)
@@ -301,6 +302,7 @@ def _attempt(row: AnyRow) -> AttemptView:
         phases=phases_of({**attempt.seconds, "lost": _untold(attempt)}),
         to_first_observation=(first - attempt.started_at).total_seconds() if first else None,
         desktop=attempt.desktop,
+        opening=opening_of(attempt),
     )
 
 

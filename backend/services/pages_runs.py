@@ -269,6 +269,8 @@ def event_words(kind: str, data: Mapping[str, Any]) -> str:
     """An event's data on one short line."""
     if kind == "step":
         return f"{data.get('step', '')}: {short(str(data.get('words') or ''), 80)}".strip(": ")
+    if kind == "attempt_opening":
+        return short(str(data.get("doing") or ""), 120)
     moved = f"{data['from']} to {data['to']}" if data.get("from") and data.get("to") else ""
     rest = [f"{key.replace('_', ' ')} {data[key]}" for key in TOLD if data.get(key) not in {None, ""}]
     return short(", ".join([moved, *rest] if moved else rest), 120)

@@ -1,6 +1,7 @@
 """One call of `run_attempt` with fakes all around it."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 from backend.domain.errors import NotFound
@@ -17,7 +18,7 @@ from tests.fakes.provider import FakeProvider
 from tests.fakes.web import FakeWeb
 from worker.hold import Hold, Ticket
 from worker.runner import run_attempt
-from worker.tools import Tools
+from worker.tools import Book, Tools, untold
 
 
 class QuietPump:
@@ -42,6 +43,7 @@ class Attempt:
         self.hold = Hold(Ticket(self.claim.lease_id, "fake"), 60.0)
         self.on_perform: Callable[[Action], None] | None = None
         self.line: FakeLine | None = None
+        self.opening: Callable[[Claim, Book], AbstractContextManager[object]] = untold
 
     def run(self) -> bool:
         def fetch(sha256: str) -> bytes:
@@ -51,7 +53,15 @@ class Attempt:
             self.desktop.on_perform = self.on_perform or self.desktop.on_perform
             return self.pump
 
-        tools = Tools(self.provider, self.judge, fetch, pump, FakeWeb(), line=lambda _claim, _hold: self.line)
+        tools = Tools(
+            self.provider,
+            self.judge,
+            fetch,
+            pump,
+            FakeWeb(),
+            line=lambda _claim, _hold: self.line,
+            opening=self.opening,
+        )
         return run_attempt(self.claim, self.hold, self.book, tools)
 
     @property

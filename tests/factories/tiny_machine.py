@@ -136,7 +136,9 @@ def _picture(screen: Screen) -> bytes:
     return out.getvalue()
 
 
-def tiny_image(images: Path, *, name: str = NAME, screen: Screen = SCREEN) -> Path:
+def tiny_image(
+    images: Path, *, name: str = NAME, screen: Screen = SCREEN, command_line: str = "quiet panic=-1"
+) -> Path:
     """Makes the image in a folder such as `DATA/images`; skips where it cannot be had."""
     needs_qemu()
     store, folder = packages(), images / name
@@ -161,7 +163,7 @@ def tiny_image(images: Path, *, name: str = NAME, screen: Screen = SCREEN) -> Pa
                 {
                     "kernel": described(folder / "vmlinuz"),
                     "initrd": described(folder / "initrd.img"),
-                    "command_line": "quiet panic=-1",
+                    "command_line": command_line,
                 }
             ),
             "devices": Devices(entropy=False),

@@ -25,6 +25,11 @@ class MemoryBook(MemoryRecorder):
         self.message = ""
         self.after_action = False
         self.desktop: Mapping[str, Any] = {}
+        self.openings: list[Mapping[str, object]] = []
+
+    def opening(self, facts: Mapping[str, object]) -> None:
+        self._check()
+        self.openings.append(facts)
 
     def opened(self, desktop: Mapping[str, Any]) -> None:
         self._check()

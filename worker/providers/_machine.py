@@ -11,6 +11,7 @@ from backend.domain.errors import ClusterLost, GuestLost, GuestRefused
 from backend.domain.ports import Desktop, DesktopSpec
 from backend.domain.trajectory import Frame
 from backend.domain.way_out import WayOut
+from worker.activity import decoded_png
 from worker.egress import Gateway, Lines
 from worker.providers._makings import Made
 from worker.qemu.client import CLOSED, SupervisorError
@@ -19,7 +20,6 @@ _NEWS_SECONDS = 0.5
 """How long the news of a machine's end may take to come here, once its guest API no longer answers."""
 _LAST_SECONDS = 5.0
 """How long the last picture of a machine that has just gone may take."""
-_MOST_PIXELS = 64 * 10**6
 logger = logging.getLogger(__name__)
 
 
@@ -143,15 +143,9 @@ class QemuDesktop:
 
 def _as_jpeg(png: bytes) -> Frame | None:
     """A picture of QEMU's as the guest API gives them; None if it is none, or far too large."""
-    from PIL import Image, UnidentifiedImageError
-
-    try:
-        with Image.open(io.BytesIO(png), formats=["PNG"]) as picture:
-            width, height = picture.size
-            if width * height > _MOST_PIXELS:
-                return None
-            out = io.BytesIO()
-            picture.convert("RGB").save(out, "JPEG", quality=85)
-    except (OSError, SyntaxError, ValueError, UnidentifiedImageError, Image.DecompressionBombError):
+    picture = decoded_png(png)
+    if picture is None:
         return None
-    return Frame(data=out.getvalue(), media_type="image/jpeg", width=width, height=height)
+    out = io.BytesIO()
+    picture.save(out, "JPEG", quality=85)
+    return Frame(data=out.getvalue(), media_type="image/jpeg", width=picture.width, height=picture.height)

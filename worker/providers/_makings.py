@@ -4,7 +4,9 @@ import logging
 import secrets
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from threading import Event, Lock
 from typing import TypeVar
@@ -15,6 +17,7 @@ from backend.domain.machine_image import MachineImage
 from backend.domain.ports import DesktopSpec
 from backend.domain.run import Screen
 from backend.domain.slots import need_of
+from worker.activity import Activity, ScreenWatch, Tracker
 from worker.desktops import GuestDesktop
 from worker.health import check_health
 from worker.providers._restored import restore, settle, wait_answer
@@ -36,6 +39,16 @@ _SETTLE_SECONDS = 60.0
 _FORGET_FAILURE_SECONDS = 600.0
 _PATIENCE_SECONDS = 60.0
 """For what may pass in a machine that has just booted."""
+PHASES: Mapping[str, str] = {
+    "lock": "waiting until nobody else makes it",
+    "check": "checking the image's files",
+    "start": "starting the machine",
+    "boot": "waiting for the guest API",
+    "rest": "waiting for the screen to stand still",
+    "health": "checking the machine's health",
+    "freeze": "saving the machine's state",
+}
+"""What is done of a machine that boots, in this order, in words."""
 logger = logging.getLogger(__name__)
 
 
@@ -138,18 +151,19 @@ class Makings:
         template, why_cold = self._template(bench, order)
         supervisor = bench.supervisor
         if template is None:
-            return self.boot(supervisor, order, why_cold)
+            return self.boot(supervisor, order, why_cold, bench.tracker)
         if template.key != order.key:
             order = order.as_emulated(template.why_emulated)
         begun = time.monotonic()
         held = _started(lambda: supervisor.start(CLONE, order.machine, place=template.place))
         return _told(_Begun(supervisor, held, template.secret, begun), order)
 
-    def boot(self, supervisor: SupervisorClient, order: Order, why_cold: str) -> Made:
+    def boot(self, supervisor: SupervisorClient, order: Order, why_cold: str, tracker: Tracker | None = None) -> Made:
         """The same without a template, and why there is none. Raises like `make`."""
-        begun, secret = time.monotonic(), order.first_secret()
-        held = _started(lambda: supervisor.start(COLD, order.machine, secret=secret))
-        return _told(_Begun(supervisor, held, secret, begun), order, why_cold)
+        begun, secret, tracker = time.monotonic(), order.first_secret(), tracker or Tracker()
+        with _phase(tracker, order, "start", subject="a machine"):
+            held = _started(lambda: supervisor.start(COLD, order.machine, secret=secret))
+        return _told(_Begun(supervisor, held, secret, begun, tracker), order, why_cold)
 
     def prepare(self, bench: Bench, order: Order) -> Template:
         """The order's template, made if it is not there.
@@ -168,7 +182,9 @@ class Makings:
 
     def _make_or_find(self, bench: Bench, order: Order) -> Template:
         """Makes it unless somebody else has made it while we waited. Raises like `prepare`, or OSError."""
-        with bench.stock.making(order.key) as place:
+        with ExitStack() as making:
+            with _phase(bench.tracker, order, "lock"):
+                place = making.enter_context(bench.stock.making(order.key))
             template = _find(bench, order)
             if template is not None:
                 return template
@@ -236,18 +252,26 @@ class Makings:
 
     def _make_template(self, bench: Bench, order: Order, place: Path) -> Template:
         begun, secret, supervisor = time.monotonic(), order.first_secret(), bench.supervisor
-        bench.stock.check(order.folder, order.image)
+        phase = partial(_phase, bench.tracker, order)
+        with phase("check"):
+            bench.stock.check(order.folder, order.image)
         logger.warning("making a template of the image %s (%s)", order.image.name, order.machine.accelerator)
-        held = _boots_or(order, lambda: supervisor.start(MASTER, order.machine, secret=secret, place=place))
+        with phase("start"):
+            held = _boots_or(order, lambda: supervisor.start(MASTER, order.machine, secret=secret, place=place))
         client = GuestDesktop(address_of(held), secret, screen=order.screen)
+        screen = _screen(supervisor, held)
         try:
-            booted = _boots_or(order, lambda: _wait_boot(held, secret, order))
-            rested = settle(client, quiet=_QUIET_SECONDS, seconds=_SETTLE_SECONDS)
-            # An emulated machine's clock goes wrong while it boots on a busy host.
-            restore(client, secret, seconds=CLONE_SECONDS)
-            check_health(client, order.screen, client.frame(), self._limits, pause=_pause)
+            with phase("boot", limit=_boot_limit(order), screen=screen):
+                booted = _boots_or(order, lambda: _wait_boot(held, secret, order))
+            with phase("rest", limit=_SETTLE_SECONDS, screen=screen):
+                rested = settle(client, quiet=_QUIET_SECONDS, seconds=_SETTLE_SECONDS)
+            with phase("health", screen=screen):
+                # An emulated machine's clock goes wrong while it boots on a busy host.
+                restore(client, secret, seconds=CLONE_SECONDS)
+                check_health(client, order.screen, client.frame(), self._limits, pause=_pause)
             client.close()
-            frozen = supervisor.freeze(held, place)
+            with phase("freeze"):
+                frozen = supervisor.freeze(held, place)
         finally:
             client.close()
             supervisor.end(held)
@@ -278,9 +302,12 @@ def _boots_or(order: Order, step: Callable[[], _Result]) -> _Result:
         raise _KvmBootFailed(error) from error
 
 
+def _boot_limit(order: Order) -> float:
+    return BOOT_SECONDS if order.host.emulated else KVM_BOOT_SECONDS
+
+
 def _wait_boot(held: Held, secret: str, order: Order) -> float:
-    seconds = BOOT_SECONDS if order.host.emulated else KVM_BOOT_SECONDS
-    return wait_answer(address_of(held), secret, seconds=seconds, dead=lambda: held.dead)
+    return wait_answer(address_of(held), secret, seconds=_boot_limit(order), dead=lambda: held.dead)
 
 
 def _find(bench: Bench, order: Order) -> Template | None:
@@ -294,6 +321,34 @@ def _find(bench: Bench, order: Order) -> Template | None:
 
 def _pause(seconds: float) -> None:
     Event().wait(seconds)
+
+
+def _phase(  # noqa: PLR0913 - what is known of it
+    tracker: Tracker,
+    order: Order,
+    phase: str,
+    *,
+    limit: float | None = None,
+    screen: ScreenWatch | None = None,
+    subject: str = "the template",
+) -> AbstractContextManager[Activity]:
+    """Tells that the block is that phase of making what was ordered."""
+    note = "machines are emulated" if phase == "boot" and order.machine.accelerator == "tcg" else ""
+    return tracker.during(
+        phase, PHASES[phase], subject=f"{subject} of {order.image.name}", limit=limit, note=note, screen=screen
+    )
+
+
+def _screen(supervisor: SupervisorClient, held: Held) -> ScreenWatch:
+    """The machine's, as QEMU has it."""
+
+    def take() -> bytes:
+        try:
+            return supervisor.picture(held)
+        except SupervisorError:
+            return b""
+
+    return ScreenWatch(take)
 
 
 def _started(start: Callable[[], Held]) -> Held:
@@ -319,6 +374,7 @@ class _Begun:
     held: Held
     secret: str
     at: float
+    tracker: Tracker = field(default_factory=Tracker)
 
 
 def _told(begun: _Begun, order: Order, why_cold: str = "") -> Made:
@@ -334,8 +390,11 @@ def _told(begun: _Begun, order: Order, why_cold: str = "") -> Made:
     client = GuestDesktop(address, begun.secret, screen=order.screen, patience=order.host.patience)
     try:
         if why_cold:
-            seconds["boot"] = _wait_boot(held, begun.secret, order)
-            seconds["rest"] = settle(client, quiet=_QUIET_SECONDS, seconds=_SETTLE_SECONDS)
+            phase = partial(_phase, begun.tracker, order, screen=_screen(begun.supervisor, held), subject="a machine")
+            with phase("boot", limit=_boot_limit(order)):
+                seconds["boot"] = _wait_boot(held, begun.secret, order)
+            with phase("rest", limit=_SETTLE_SECONDS):
+                seconds["rest"] = settle(client, quiet=_QUIET_SECONDS, seconds=_SETTLE_SECONDS)
         at = time.monotonic()
         restore(client, secret, seconds=CLONE_SECONDS)
         seconds["restored"] = time.monotonic() - at

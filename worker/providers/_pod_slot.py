@@ -9,6 +9,7 @@ from typing import Any
 
 from backend.domain.errors import ClusterLost
 from backend.domain.ports import DesktopSpec
+from worker.activity import Tracker
 from worker.egress import Gateway, Lines
 from worker.k8s.manifests import ATTEMPTS, DISTRUSTED, KEY, PORT
 from worker.k8s.pods import Pod
@@ -41,6 +42,7 @@ class PodSlot:
         trusted: False = it is replaced before the next attempt.
         told: what the pod says of that by its annotations, as `notes` has it.
         telling: held by whoever writes them.
+        tracker: is told what is being done in it.
         renewed_at: by the monotonic clock.
     """
 
@@ -56,10 +58,11 @@ class PodSlot:
     trusted: bool = True
     told: Mapping[str, str] = field(default_factory=dict)
     telling: Lock = field(default_factory=Lock, compare=False, repr=False)
+    tracker: Tracker = field(default_factory=Tracker, compare=False, repr=False)
 
     def bench(self) -> Bench:
         """Where its machines are made."""
-        return Bench(self.supervisor, PodStock(self.supervisor), self.pod.uid)
+        return Bench(self.supervisor, PodStock(self.supervisor), self.pod.uid, self.tracker)
 
     def order(self, spec: DesktopSpec, default: str) -> Order:
         """What is to be made in it. Raises ClusterLost: it cannot be had there."""

@@ -3,13 +3,14 @@
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from threading import Event
 from typing import Protocol
 
 from backend.domain.errors import ClusterLost, DeskarenaError
 from backend.domain.machine_image import MachineImage, verify
+from worker.activity import Tracker
 from worker.qemu.client import SupervisorClient, SupervisorError
 from worker.qemu.remote import RemoteSupervisor
 from worker.qemu.templates import Template, Templates
@@ -61,11 +62,13 @@ class Bench:
 
     Attributes:
         where: that is: a pod's UID; empty = this host.
+        tracker: is told what is being done there.
     """
 
     supervisor: SupervisorClient
     stock: Stock
     where: str = ""
+    tracker: Tracker = field(default_factory=Tracker)
 
 
 class LocalStock:

@@ -17,6 +17,7 @@ from backend.domain.ports import Availability, DesktopSpec, OpenDesktop
 from backend.domain.ports_cluster import Trouble
 from backend.domain.registry import Kind, register
 from backend.domain.slots import Need, SlotRef, largest, need_of
+from worker.activity import Tracker
 from worker.answers import Answers
 from worker.egress import Gateways
 from worker.health import health_limits
@@ -200,6 +201,11 @@ class K8sProvider:
         """
         if not self._warmth.has(slot) and not self._closed.is_set():
             self._warmth.warm(slot, spec)
+
+    def tracker(self, slot: SlotRef | None) -> Tracker | None:
+        """See `Tracked`: nothing is known of a slot until its pod is there."""
+        held = self._slots.get(slot) if slot is not None else None
+        return held.tracker if held is not None else None
 
     def warmed(self) -> Mapping[str, str] | None:
         """See `Warms`."""

@@ -15,6 +15,7 @@ from backend.domain.machine_image import find_image, read_image
 from backend.domain.ports import Availability, DesktopSpec, OpenDesktop
 from backend.domain.registry import Kind, register
 from backend.domain.slots import SlotRef, largest, need_of
+from worker.activity import Tracker
 from worker.egress import Gateways
 from worker.health import health_limits
 from worker.local.room import free_memory
@@ -69,6 +70,7 @@ class QemuProvider:
         self._supervisors: dict[SlotRef, SlotSupervisor] = {}
         self._open: dict[SlotRef, QemuDesktop] = {}
         self._spares: dict[SlotRef, Spare[QemuDesktop]] = {}
+        self._trackers: dict[SlotRef, Tracker] = {}
         self._claims: list[_Claim] = []
         self._host: Host | None = None
         self._closed = False
@@ -157,7 +159,13 @@ class QemuProvider:
         Raises:
             ClusterLost, GuestLost: it cannot be made; says why.
         """
-        return self._makings.prepare(Bench(self._supervisor(_TEMPLATES), self._stock), self._order(spec))
+        bench = Bench(self._supervisor(_TEMPLATES), self._stock, tracker=self.tracker(None))
+        return self._makings.prepare(bench, self._order(spec))
+
+    def tracker(self, slot: SlotRef | None) -> Tracker:
+        """See `Tracked`."""
+        with self._lock:
+            return self._trackers.setdefault(slot or _TEMPLATES, Tracker())
 
     def close(self) -> None:
         """Destroys everything. Safe to call twice."""
@@ -242,7 +250,7 @@ class QemuProvider:
 
     def _new(self, slot: SlotRef, order: Order) -> QemuDesktop:
         supervisor = self._supervisor(slot)
-        made = self._makings.make(Bench(supervisor, self._stock), order)
+        made = self._makings.make(Bench(supervisor, self._stock, tracker=self.tracker(slot)), order)
         way_out = supervisor.folder / f"{made.held.name}.gateway"
         try:
             gateway = self._gateways.open(way_out)

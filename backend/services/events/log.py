@@ -23,6 +23,7 @@ class Kind(StrEnum):
     RUN_TUNED = "run_tuned"
     EPISODE_STATE = "episode_state"
     ATTEMPT_STARTED = "attempt_started"
+    ATTEMPT_OPENING = "attempt_opening"
     ATTEMPT_STATE = "attempt_state"
     STEP = "step"
     EVALUATION = "evaluation"

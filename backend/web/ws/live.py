@@ -74,11 +74,11 @@ async def _keep_marking(attempt_id: UUID) -> None:
 
 async def _serve(socket: WebSocket, edge: Edge, attempt_id: UUID, taken: asyncio.Event) -> None:
     """Sends the newest frame, waits until the viewer has taken it, looks for a newer one."""
-    sent = -1
+    sent: int | None = None
     async with aclosing(_signs(attempt_id)) as signs:
         async for _ in signs:
             frame = await latest_frame(attempt_id)
-            if frame is not None and frame.seq > sent:
+            if frame is not None and (sent is None or frame.seq > sent):
                 sent = frame.seq
                 taken.clear()
                 await socket.send_bytes(packed(frame))

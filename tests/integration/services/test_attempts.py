@@ -17,12 +17,15 @@ from backend.services import attempts, claims, runs
 from backend.services.artifacts import ArtifactRef
 from backend.services.attempts import EvidenceRow, Fence, StepRow
 from backend.services.claims import Claim
+from backend.services.pages_common import opening_of
 from tests.factories.records import PNG, World, evaluation, step_row
 
+OPENING_FACTS = {"phase": "boot", "doing": "waiting for the guest API", "seconds": 2.5}
 Write = Callable[[World, Fence], object]
 
 WRITES: dict[str, Write] = {
     "enter_running": lambda w, fence: w.do(attempts.enter_running, fence, {}),
+    "note_opening": lambda w, fence: w.do(attempts.note_opening, fence, OPENING_FACTS),
     "note_desktop": lambda w, fence: w.do(attempts.note_desktop, fence, {"home": "overlay"}),
     "record_step": lambda w, fence: w.do(attempts.record_step, fence, step_row(w.store)),
     "enter_evaluating": lambda w, fence: w.do(attempts.enter_evaluating, fence, EndedBy.DONE, {}),
@@ -47,6 +50,26 @@ class TestEnterRunning:
             moved = select(Event.created_at).where(Event.attempt_id == claim.attempt_id, Event.kind == "attempt_state")
             began = session.scalars(moved).one()
             assert session.get_one(Attempt, claim.attempt_id).first_observation_at == began - timedelta(seconds=2.5)
+
+
+class TestNoteOpening:
+    def test_says_what_is_waited_for_until_the_desktop_is_there(self, ready: World, claim: Claim) -> None:
+        for _ in range(2):
+            ready.do(attempts.note_opening, claim.fence, OPENING_FACTS)
+        with ready.work() as session:
+            told = select(Event).where(Event.attempt_id == claim.attempt_id, Event.kind == "attempt_opening")
+            event = session.scalars(told).one()
+            attempt = session.get_one(Attempt, claim.attempt_id)
+            opening = opening_of(attempt)
+        assert event.data == {"number": 1, "phase": "boot", "doing": "waiting for the guest API"}
+        assert opening is not None
+        assert (opening.phase, opening.limit) == ("boot", None)
+        assert event.created_at - opening.since == timedelta(seconds=2.5)
+        ready.do(attempts.note_desktop, claim.fence, {"path": "clone"})
+        with ready.work() as session:
+            attempt = session.get_one(Attempt, claim.attempt_id)
+            assert opening_of(attempt) is None
+            assert attempt.desktop == {"image": "default", "path": "clone"}
 
 
 class TestWholeLife:

@@ -5,6 +5,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from backend.domain.task import SetupStep
+from backend.services import attempts
 from tests.factories.records import World, capabilities
 from tests.factories.scene import HOSTILE, Scene
 from tests.factories.suites import SAMPLES, read
@@ -99,6 +100,20 @@ class TestEpisode:
         assert "emulated without KVM, 10 to 30 times slower: no /dev/kvm" in text
         assert "ahead, during the attempt before" in text
         assert "Guest told to go on" in text
+
+    def test_what_a_desktop_in_the_making_waits_for(self, fresh: TestClient, installation: World) -> None:
+        run = installation.submit("noop")
+        claim = installation.must_claim(installation.worker("w2"))
+        about = {"subject": "the template of tiny", "doing": "waiting for the guest API", "phase": "boot"}
+        facts = {**about, "limit": 600.0, "note": "machines are emulated", "seconds": 42.0}
+        installation.do(attempts.note_opening, claim.fence, facts)
+        text = fresh.get(f"/episodes/{claim.episode_id}", headers=PAGE).text
+        assert "Making the template of tiny: waiting for the guest API (began " in text
+        assert "; machines are emulated)" in text
+        for address in ("/", f"/runs/{run.id}"):
+            assert "waiting for the guest API" in fresh.get(address, headers=PAGE).text, address
+        installation.do(attempts.note_desktop, claim.fence, {"path": "clone"})
+        assert "Making the template" not in fresh.get(f"/episodes/{claim.episode_id}", headers=PAGE).text
 
     def test_how_many_steps_were_taken_is_no_step_s_number(self, fresh: TestClient, installation: World) -> None:
         installation.submit(tasks=("files/a",))

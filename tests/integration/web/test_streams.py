@@ -83,6 +83,17 @@ class TestLive:
             head, _, picture = socket.receive_bytes().partition(b"\n")
             assert (json.loads(head)["seq"], picture) == (4, b"\xff\xd84"), "a slow viewer skips frames"
 
+    def test_a_machine_that_boots_is_seen_before_its_desktop(self, installation: World, tmp_path: Path) -> None:
+        installation.submit("noop")
+        claim = installation.must_claim(installation.worker("w2"))
+        client = client_of(installation, tmp_path)
+        with client.websocket_connect(f"{WS}/ws/attempts/{claim.attempt_id}/live") as socket:
+            for number in (-999_999, 1):
+                events.put_frame(claim.attempt_id, number, b"\xff\xd8one", {"step": 0})
+                head, _, _ = socket.receive_bytes().partition(b"\n")
+                assert json.loads(head)["seq"] == number
+                socket.send_text("next")
+
     def test_a_viewer_that_left_counts_no_more(self, installation: World, tmp_path: Path) -> None:
         """Even where no frame ever came: the worker would capture for nobody."""
         installation.submit("noop")

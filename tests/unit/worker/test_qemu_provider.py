@@ -17,6 +17,7 @@ from tests.factories.machine_images import write_small_image
 from tests.factories.vm_hosts import EMULATING_HOST
 from tests.fakes.supervisor import FakeSupervisor
 from tests.waiting import until
+from worker.activity import Tracker
 from worker.desktops import GuestDesktop
 from worker.providers import qemu
 from worker.providers._makings import Made, Makings, Order, address_of
@@ -36,9 +37,11 @@ class Floor:
     supervisor: FakeSupervisor
     gate: threading.Event = field(default_factory=threading.Event)
     making: int = 0
+    trackers: list[Tracker] = field(default_factory=list)
 
-    def make(self, _bench: Bench, order: Order) -> Made:
+    def make(self, bench: Bench, order: Order) -> Made:
         self.making += 1
+        self.trackers.append(bench.tracker)
         self.gate.wait(10)
         held = self.supervisor.held()
         guest = GuestDesktop(address_of(held), "secret", screen=SPEC.screen)
@@ -110,6 +113,13 @@ class TestRoom:
         assert [used() for _, used in provider._held()] == [0]
         opened.close()
         assert provider._held() == []
+
+
+class TestTracker:
+    def test_of_a_slot_hears_what_is_done_for_it(self, provider: QemuProvider, floor: Floor) -> None:
+        provider.open(SlotRef(0), SPEC)
+        assert floor.trackers == [provider.tracker(SlotRef(0, fence=7))]
+        assert provider.tracker(None) not in floor.trackers
 
 
 class TestOpen:

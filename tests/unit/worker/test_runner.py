@@ -1,4 +1,6 @@
 import dataclasses
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -19,10 +21,12 @@ from backend.domain.slots import SlotRef
 from backend.domain.task import EvaluatorSpec, MetricCall, SetupStep, Task
 from backend.domain.trajectory import Action, ActionType, Decision, Frame, StepRecord
 from backend.domain.way_out import WayOut
+from backend.services.claims import Claim
 from tests.factories.attempt import Attempt
 from tests.factories.claims import infeasible_task, note_task
 from tests.factories.parts import part, task_of_parts
 from tests.fakes.desktop import FakeDesktop
+from worker.tools import Book
 
 SOLUTION = ({"type": "hello"}, {"hotkey": ["ctrl", "s"]})
 
@@ -84,6 +88,20 @@ class TestScored:
         attempt = Attempt(note_task(), "random", params={"stop_chance": 7})
         attempt.run()
         assert attempt.book.ended_by is EndedBy.AGENT_ERROR
+
+    def test_what_is_told_of_its_opening_ends_before_its_desktop_is_noted(self) -> None:
+        attempt, order = Attempt(note_task()), list[str]()
+
+        @contextmanager
+        def opening(_claim: Claim, book: Book) -> Iterator[None]:
+            assert book is attempt.book
+            yield
+            order.append("told" if not attempt.book.desktop else "late")
+
+        attempt.opening = opening
+        attempt.run()
+        assert order == ["told"]
+        assert attempt.book.desktop
 
     def test_seconds_are_told_by_phase(self) -> None:
         attempt = Attempt(note_task())

@@ -15,13 +15,15 @@ import worker
 from backend.config import get_settings
 from backend.domain.errors import Conflict, DeskarenaError, Invalid, NotFound
 from backend.domain.machine_image import find_image
+from worker.activity import ProgressLines, Tracker
 from worker.images.checks import in_words
 from worker.images.linux.build import build
-from worker.images.linux.check import applications, check_list
+from worker.images.linux.check import SLOT, applications, check_list
 from worker.images.linux.options import Options, sources_of
 from worker.providers.qemu import QemuProvider
 
 FAULTY, USAGE, INFRASTRUCTURE, INTERRUPTED = 1, 2, 3, 130
+_PREFIX = "image: "
 CHECKOUT = Path(worker.__file__).resolve().parent.parent
 
 
@@ -43,7 +45,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _build(options: Options, given: argparse.Namespace) -> int:
     begun, images = time.monotonic(), _data(given) / "images"
-    image = build(options, sources_of(CHECKOUT), images, _say, replace=given.replace)
+    tracker = Tracker()
+    with ProgressLines(tracker, sys.stderr, prefix=_PREFIX, only_meanwhile=True) as lines:
+        image = build(options, sources_of(CHECKOUT), images, lines.say, replace=given.replace, tracker=tracker)
     size = sum(file.size for file in image.files()) / 2**30
     _say(f"made {images / image.name}: {image.version}, {len(image.packages)} packages, {size:.1f} GiB,")
     _say(f"  in {time.monotonic() - begun:.0f} s. Prepare it ahead: deskarena image prepare {image.name}")
@@ -60,9 +64,11 @@ def _check(options: Options, given: argparse.Namespace) -> int:
     provider, faults = QemuProvider(get_settings().model_copy(update={"data": data})), 0
     try:
         _say(f"starting a machine of {image.name}, {image.version}")
-        for line in check_list(provider, image, wanted):
-            _say(in_words(line))
-            faults += not line.ok
+        picture = data / "cache" / f"check-{image.name}.png"
+        with ProgressLines(provider.tracker(SLOT), sys.stderr, prefix=_PREFIX, picture=picture) as lines:
+            for line in check_list(provider, image, wanted):
+                lines.say(in_words(line))
+                faults += not line.ok
     finally:
         provider.close()
     _say(f"{faults} of the list failed" if faults else "all is well")
@@ -112,7 +118,7 @@ def _options(given: argparse.Namespace) -> Options:
 
 
 def _say(text: str) -> None:
-    print(f"image: {text}", file=sys.stderr, flush=True)  # noqa: T201 - what a person at a terminal sees
+    print(f"{_PREFIX}{text}", file=sys.stderr, flush=True)  # noqa: T201 - what a person at a terminal sees
 
 
 def _failed(message: str, hint: str, code: int) -> int:

@@ -4,7 +4,6 @@ import hashlib
 import os
 import subprocess
 import tempfile
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from backend.domain.machine_image import (
     moment,
     write_image,
 )
+from worker.activity import Tracker
 from worker.images.linux.bootstrap import FACTS, LAYER, bootstrap_command, bootstrap_environment
 from worker.images.linux.disk import (
     as_root,
@@ -48,7 +48,15 @@ _API_VERSION = "API_VERSION = "
 Say = Callable[[str], None]
 
 
-def build(options: Options, sources: Sources, images: Path, say: Say, *, replace: bool = False) -> MachineImage:
+def build(  # noqa: PLR0913 - what is built, and who hears of it
+    options: Options,
+    sources: Sources,
+    images: Path,
+    say: Say,
+    *,
+    replace: bool = False,
+    tracker: Tracker | None = None,
+) -> MachineImage:
     """Builds an image in a folder such as `DATA/images`.
 
     Args:
@@ -57,6 +65,7 @@ def build(options: Options, sources: Sources, images: Path, say: Say, *, replace
         images: the folder.
         say: is told what happens.
         replace: an image of that name may be there; it is exchanged once the new one is whole.
+        tracker: is told which stage is under way.
 
     Raises:
         Conflict: there is an image of that name.
@@ -72,7 +81,7 @@ def build(options: Options, sources: Sources, images: Path, say: Say, *, replace
     images.mkdir(parents=True, exist_ok=True)
     check(options.variant, images, root=os.geteuid() == 0)
     with tempfile.TemporaryDirectory(prefix=".building-", dir=images) as folder:
-        image = _Build(options, sources, Path(folder), target.name, say).run()
+        image = _Build(options, sources, Path(folder), target.name, say, tracker or Tracker()).run()
         _into_place(Path(folder) / target.name, target, Path(folder))
     return image
 
@@ -85,7 +94,10 @@ def _into_place(made: Path, target: Path, folder: Path) -> None:
 
 
 class _Build:
-    def __init__(self, options: Options, sources: Sources, folder: Path, name: str, say: Say) -> None:
+    def __init__(  # noqa: PLR0913, PLR0917 - as `build`
+        self, options: Options, sources: Sources, folder: Path, name: str, say: Say, tracker: Tracker
+    ) -> None:
+        self._tracker = tracker
         self._options, self._sources, self._folder, self._say = options, sources, folder, say
         self._image, self._root = folder / name, folder / "root"
         self._env = {**bootstrap_environment(options, PATH), "TMPDIR": tempfile.gettempdir()}
@@ -96,7 +108,7 @@ class _Build:
         asked = wanted(self._sources, self._options.variant)
         write_layer(self._folder / LAYER, self._sources, self._options.epoch)
         command = bootstrap_command(self._options, self._sources, asked, self._folder)
-        self._call(f"installing {len(asked)} packages and what they need", command)
+        self._call("packages", f"installing {len(asked)} packages and what they need", command)
         content = _sha256(self._folder / "root.tar")
         self._fill(content)
         return self._describe(content)
@@ -106,15 +118,17 @@ class _Build:
         root, state = os.geteuid() == 0, self._folder / "owners"
         state.touch()
         archive, raw = self._folder / "root.tar", self._folder / "disk.raw"
-        self._call("unpacking the file system", as_root(unpack_command(archive, self._root), state, root=root))
+        self._call(
+            "unpack", "unpacking the file system", as_root(unpack_command(archive, self._root), state, root=root)
+        )
         archive.unlink()
         self._say("making kernel and initial file system")
         (self._image / "initrd.img").write_bytes(initrd(self._root, self._sources.init))
         (self._image / "vmlinux").write_bytes(unpacked(_kernel(self._root).read_bytes()))
         made = format_command(self._root, raw, self._options.disk(), content)
-        self._call("making the disk", as_root(made, state, root=root))
+        self._call("disk", "making the disk", as_root(made, state, root=root))
         self._settle_moments(raw)
-        self._call("writing it in QEMU's format", convert_command(raw, self._image / "disk.qcow2"))
+        self._call("convert", "writing it in QEMU's format", convert_command(raw, self._image / "disk.qcow2"))
 
     def _settle_moments(self, raw: Path) -> None:
         """No moment of the build stays in the disk.
@@ -123,8 +137,10 @@ class _Build:
             ClusterLost: a moment could not be set.
         """
         commands = self._folder / "moments"
-        commands.write_text(moments(self._call("counting its files", inspect_command(raw)), self._options.epoch))
-        said = self._call("dating its files", moments_command(raw, commands))
+        commands.write_text(
+            moments(self._call("count", "counting its files", inspect_command(raw)), self._options.epoch)
+        )
+        said = self._call("date", "dating its files", moments_command(raw, commands))
         if wrong := [line for line in said.splitlines() if line and not line.startswith("debugfs")]:
             raise ClusterLost(f"debugfs could not date the files: {wrong[0]}")
 
@@ -154,14 +170,24 @@ class _Build:
         write_image(self._image, image)
         return image
 
-    def _call(self, told: str, command: Sequence[str]) -> str:
+    def _call(self, stage: str, doing: str, command: Sequence[str]) -> str:
         """Runs a program quietly and returns what it said, which is told when it fails.
+
+        Args:
+            stage: its code.
+            doing: the same in words.
+            command: the program with its arguments.
 
         Raises:
             ClusterLost: it failed.
         """
-        self._say(told)
-        begun = time.monotonic()
+        self._say(doing)
+        with self._tracker.during(stage, doing, subject=f"the image {self._image.name}") as activity:
+            said = self._output(doing, command)
+        self._say(f"  {self._tracker.seconds(activity):.0f} s")
+        return said
+
+    def _output(self, doing: str, command: Sequence[str]) -> str:
         try:
             done = subprocess.run(
                 command,
@@ -174,12 +200,11 @@ class _Build:
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            raise ClusterLost(f"{command[0]} took longer than {_PATIENCE:g} s") from None
+            raise ClusterLost(f"{doing}: {command[0]} took longer than {_PATIENCE:g} s") from None
         said = done.stdout.decode("utf-8", "replace")
         if done.returncode:
             problem = f"{command[0]} failed with exit code {done.returncode}:\n{said[-_TAIL:].strip()}"
             raise ClusterLost(problem, hint=hint_for(said))
-        self._say(f"  {time.monotonic() - begun:.0f} s")
         return said
 
 

@@ -16,7 +16,7 @@ from worker.images.linux.options import Variant
 
 FILE = "programs.yaml"
 SCREEN = Screen(width=1280, height=800)
-_SLOT = SlotRef(0)
+SLOT = SlotRef(0)
 
 
 class Application(Check):
@@ -69,7 +69,7 @@ def check_list(provider: Provider, image: MachineImage, wanted: Sequence[Applica
         GuestLost: it was lost, also by what an application did.
     """
     yield _named(image, wanted)
-    opened = provider.open(_SLOT, DesktopSpec(screen=SCREEN, image=image.name))
+    opened = provider.open(SLOT, DesktopSpec(screen=SCREEN, image=image.name))
     try:
         yield from basics(opened.desktop)
         for each in wanted:

@@ -12,10 +12,11 @@ from pydantic import ValidationError
 from backend.config import get_settings
 from backend.domain.errors import DeskarenaError, Invalid, NotFound
 from backend.domain.machine_image import NAME
+from worker.activity import ProgressLines, Tracker
 from worker.images.windows.build import Builder
 from worker.images.windows.dry_run import dry_run
 from worker.images.windows.options import Options
-from worker.images.windows.plan import Request, make_plan
+from worker.images.windows.plan import Plan, Request, make_plan
 
 USAGE, INFRASTRUCTURE, INTERRUPTED = 2, 3, 130
 
@@ -30,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
         if given.dry_run:
             dry_run(request, plan, _say)
         else:
-            _say(f"made: {Builder(request, plan, _say).build()}")
+            _say(f"made: {_build(request, plan)}")
     except (Invalid, NotFound) as error:
         return _failed(error, USAGE)
     except DeskarenaError as error:
@@ -39,6 +40,13 @@ def main(arguments: list[str] | None = None) -> int:
         _say("interrupted; the same command goes on with the stage that was under way")
         return INTERRUPTED
     return 0
+
+
+def _build(request: Request, plan: Plan) -> Path:
+    tracker = Tracker()
+    lines = ProgressLines(tracker, sys.stderr, picture=request.folder / "screen.png", only_meanwhile=True)
+    with lines:
+        return Builder(request, plan, lines.say, tracker=tracker).build()
 
 
 def _parser() -> argparse.ArgumentParser:

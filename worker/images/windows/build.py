@@ -13,6 +13,7 @@ from typing import Any
 from backend.domain.errors import Conflict, Unavailable
 from backend.domain.machine_image import Disk, MachineImage, Package, described, write_image
 from backend.domain.run import Screen
+from worker.activity import Tracker
 from worker.images.checks import Line, table
 from worker.images.windows import discs, server
 from worker.images.windows.check_list import check_list
@@ -34,7 +35,9 @@ Check = Callable[[Build, Plan], tuple[Line, ...]]
 class Builder:
     """One build: its folder, its files, its stages."""
 
-    def __init__(self, request: Request, plan: Plan, tell: Tell, *, check: Check = check_list) -> None:
+    def __init__(
+        self, request: Request, plan: Plan, tell: Tell, *, check: Check = check_list, tracker: Tracker | None = None
+    ) -> None:
         """Makes the build's folder.
 
         Args:
@@ -42,8 +45,9 @@ class Builder:
             plan: of it.
             tell: is told what happens.
             check: goes through the check list of a started image.
+            tracker: is told which stage is under way, and what its machine is waited for.
         """
-        self.request, self.plan, self._check = request, plan, check
+        self.request, self.plan, self._check, self._tracker = request, plan, check, tracker or Tracker()
         folder = request.folder
         folder.mkdir(parents=True, exist_ok=True)
         self._tell = logged(folder / "build.log", tell)
@@ -70,7 +74,7 @@ class Builder:
         with held(self.request.folder):
             for line in told(self.request, self.plan):
                 self._tell(line)
-            Stages(self.request.folder, self._tell).run(self.stages())
+            Stages(self.request.folder, self._tell, self._tracker).run(self.stages())
         return image
 
     def stages(self) -> tuple[Stage, ...]:
@@ -189,7 +193,7 @@ class Builder:
         if host.emulated:
             self._tell(f"this will take hours: {host.speed}")
         self._tell(f"to watch: a VNC viewer on the socket {folder / 'vnc'}")
-        with build_machine(self.machine(host), disks, folder) as machine:
+        with build_machine(self.machine(host), disks, folder, self._tracker) as machine:
             try:
                 seconds = self.request.minutes * 60
                 machine.until_off(phase, seconds=seconds, press_keys=press_keys, tell=self._tell, ending=ending)
@@ -216,7 +220,7 @@ class Builder:
         _remove(overlay)
         machine = with_disk(self.machine(host), self._disk)
         try:
-            with build_machine(machine, Disks(overlay, None, ()), self.request.folder) as running:
+            with build_machine(machine, Disks(overlay, None, ()), self.request.folder, self._tracker) as running:
                 lines = self._check(running, self.plan)
         finally:
             _remove(overlay)

@@ -1,6 +1,7 @@
 """The check list of a Windows image: waits for the guest API of a started machine and goes through it."""
 
 import time
+from collections.abc import Callable
 from contextlib import suppress
 
 from backend.domain.errors import DeskarenaError, GuestLost
@@ -18,7 +19,9 @@ def check_list(running: Build, plan: Plan) -> tuple[Line, ...]:
     """Every program of the plan that shows a window, after what all need. Raises GuestLost."""
     desktop = GuestDesktop(f"http://127.0.0.1:{running.qemu.port()}", running.secret)
     try:
-        wait_ready(desktop, READY_SECONDS)
+        screen = running.screen
+        with running.tracker.during("boot", "waiting for the guest API", limit=READY_SECONDS, screen=screen):
+            wait_ready(desktop, READY_SECONDS, running.look)
         installed = [(each.name, each.check) for each in plan.programs.programs if each.check is not None]
         brought_along = [(each.name, each.check) for each in plan.programs.inbox]
         return (*basics(desktop), *(starts(desktop, name, check) for name, check in installed + brought_along))
@@ -26,12 +29,13 @@ def check_list(running: Build, plan: Plan) -> tuple[Line, ...]:
         desktop.close()
 
 
-def wait_ready(desktop: Desktop, seconds: float) -> float:
+def wait_ready(desktop: Desktop, seconds: float, meanwhile: Callable[[], None] = lambda: None) -> float:
     """Waits until the guest API answers. Returns the seconds. Raises GuestLost if it does not."""
     begun = time.monotonic()
     while time.monotonic() < begun + seconds:
         with suppress(DeskarenaError):
             desktop.probe()
             return time.monotonic() - begun
+        meanwhile()
         time.sleep(_LOOK)
     raise GuestLost(f"the guest API did not answer within {seconds:.0f} s")

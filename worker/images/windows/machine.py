@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import Unavailable
+from worker.activity import ScreenWatch, Tracker
 from worker.images.windows.reports import Report, Reports
 from worker.qemu.arguments import arguments
 from worker.qemu.machine import Files, Machine
@@ -27,6 +28,7 @@ _KEYS_FOR = 120.0
 _LOADING = 32 * 2**20
 """Bytes of the install medium that have been read once its boot loader no longer waits for a key."""
 _LOOK = 1.0
+_PICTURE_EVERY = 5.0
 _PIECE = 65536
 MOST_MEDIA = 5
 """The machine's own controller has six places; the system's disk is not on it."""
@@ -52,15 +54,67 @@ class MachineSilent(Unavailable):
 
 
 class Build:
-    """A running build machine."""
+    """A running build machine.
 
-    def __init__(self, qemu: Qemu, serial: socket.socket, *, secret: str) -> None:
-        self.qemu, self.secret = qemu, secret
-        self._serial = serial
+    Attributes:
+        tracker: is told what is waited for.
+        screen: what its screen showed when it was last `looked` at.
+    """
+
+    def __init__(
+        self,
+        qemu: Qemu,
+        serial: socket.socket,
+        *,
+        secret: str,
+        picture: Path | None = None,
+        tracker: Tracker | None = None,
+    ) -> None:
+        """Takes over a machine that runs.
+
+        Args:
+            qemu: it.
+            serial: what the guest says.
+            secret: of its guest API.
+            picture: file for pictures of its screen; None = none is taken.
+            tracker: is told what is waited for.
+        """
+        self.qemu, self.secret, self.tracker = qemu, secret, tracker or Tracker()
+        self._serial, self._picture, self._looked_at = serial, picture, 0.0
         self._reports = Reports()
         self._reported = False
+        # Its monitor is asked by one thread only, which looks now and then; whoever shows the screen has what it saw.
+        self._png = b""
+        self.screen = ScreenWatch(lambda: self._png)
 
-    def until_off(
+    def until_off(  # noqa: D417, PLR0913 - see `_until_off`
+        self,
+        phase: str,
+        *,
+        seconds: float,
+        press_keys: bool,
+        tell: Tell,
+        ending: Callable[[], None] = lambda: None,
+    ) -> None:
+        """See `_until_off`; what is waited for is told."""
+        doing = f"waiting until Windows is at the end of {phase or 'its work'} and off"
+        with self.tracker.during(phase or "off", doing, limit=seconds, screen=self.screen):
+            try:
+                self._until_off(phase, seconds=seconds, press_keys=press_keys, tell=tell, ending=ending)
+            except Unavailable:
+                self.look(every=0.0)
+                raise
+
+    def look(self, *, every: float = _PICTURE_EVERY) -> None:
+        """Takes a picture of the screen, unless there is one that is newer than so many seconds."""
+        if self._picture is None or time.monotonic() - self._looked_at < every:
+            return
+        self._looked_at = time.monotonic()
+        self.picture(self._picture)
+        with suppress(OSError):
+            self._png = self._picture.read_bytes()
+
+    def _until_off(
         self,
         phase: str,
         *,
@@ -85,6 +139,7 @@ class Build:
         deadline, keys_end = time.monotonic() + seconds, time.monotonic() + (_KEYS_FOR if press_keys else 0.0)
         reached = not phase
         while time.monotonic() < deadline:
+            self.look()
             pressing = time.monotonic() < keys_end
             self._wait(_KEY_EVERY if pressing else _LOOK)
             # Asked before its words are read: what it said before it ended is heard, too.
@@ -140,13 +195,14 @@ class Build:
 
 
 @contextmanager
-def build_machine(machine: Machine, disks: Disks, folder: Path) -> Iterator[Build]:
+def build_machine(machine: Machine, disks: Disks, folder: Path, tracker: Tracker | None = None) -> Iterator[Build]:
     """A running machine, gone afterwards.
 
     Args:
         machine: as the image will say; its `disk` is the lowest layer.
         disks: what differs.
-        folder: for its sockets (`vnc`: watch it with any VNC viewer) and the firmware's settings.
+        folder: for its sockets (`vnc`: watch it with any VNC viewer), the firmware's settings and pictures.
+        tracker: is told what is waited for.
 
     Raises:
         MachineSilent: it cannot be started.
@@ -180,7 +236,7 @@ def build_machine(machine: Machine, disks: Disks, folder: Path) -> Iterator[Buil
             raise MachineSilent(str(error)) from error
         stack.callback(qemu.end)
         try:
-            yield Build(qemu, ours, secret=secret)
+            yield Build(qemu, ours, secret=secret, picture=folder / ".screen.png", tracker=tracker)
         except (QemuFailed, QmpLost) as error:
             raise Unavailable(str(error)) from error
 

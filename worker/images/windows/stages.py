@@ -4,7 +4,6 @@ import fcntl
 import hashlib
 import json
 import os
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from backend.domain.errors import Conflict
+from worker.activity import Tracker
 
 Tell = Callable[[str], None]
 
@@ -38,9 +38,9 @@ class Stage:
 class Stages:
     """The marks of one build, in a folder of its own."""
 
-    def __init__(self, folder: Path, tell: Tell) -> None:
-        """Takes the folder, which must exist, and whom to tell."""
-        self._folder, self._tell = folder, tell
+    def __init__(self, folder: Path, tell: Tell, tracker: Tracker | None = None) -> None:
+        """Takes the folder, which must exist, and whom to tell. Args: tracker: is told which stage is under way."""
+        self._folder, self._tell, self._tracker = folder, tell, tracker or Tracker()
 
     def run(self, stages: Sequence[Stage]) -> None:
         """Does what is not done yet, in order.
@@ -56,10 +56,11 @@ class Stages:
                 continue
             self._tell(head)
             self._forget(stages[number - 1 :])
-            begun = time.monotonic()
-            stage.work()
-            self._write(stage, key, time.monotonic() - begun)
-            self._tell(f"{head}: done after {time.monotonic() - begun:.0f} s")
+            with self._tracker.during(stage.name, stage.told) as activity:
+                stage.work()
+            seconds = self._tracker.seconds(activity)
+            self._write(stage, key, seconds)
+            self._tell(f"{head}: done after {seconds:.0f} s")
 
     def is_done(self, stage: Stage, key: str) -> bool:
         """Whether the stage was done with that key and all that it made is still there."""

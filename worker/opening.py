@@ -1,0 +1,105 @@
+"""Tells what an attempt waits for while its desktop is being made, and shows the screen of a machine that boots."""
+
+import io
+import logging
+import time
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Self
+from uuid import UUID
+
+from backend.domain.errors import DeskarenaError
+from worker.activity import Activity, Look, Tracker, decoded_png
+from worker.live import RENEW_SECONDS, Viewers
+from worker.rounds import Rounds
+from worker.tools import Book
+
+LOG_SECONDS = 30.0
+_FIRST_NUMBER = -(10**6)
+"""Frames of a machine that is just being made have numbers below those of its desktop, which begin at 1."""
+_LOOK_SECONDS = 1.0
+_LEAST_SECONDS = 2.0
+"""What is over before is not worth telling: a clone is made in less."""
+_END_SECONDS = 20.0
+logger = logging.getLogger(__name__)
+
+
+class OpeningWatch:
+    """Looks every second, in a thread of its own, as long as the block lasts. Nothing here touches the attempt."""
+
+    def __init__(
+        self,
+        attempt_id: UUID,
+        book: Book,
+        tracker: Callable[[], Tracker | None],
+        viewers: Viewers,
+        *,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Looks at nothing yet.
+
+        Args:
+            attempt_id: whose desktop is made.
+            book: where each phase is written down.
+            tracker: what is done for its slot; None where nothing is known.
+            viewers: who watches, and where frames go.
+            now: monotonic clock.
+        """
+        self._attempt_id, self._book, self._tracker, self._viewers, self._now = attempt_id, book, tracker, viewers, now
+        self._number = 0
+        self._seq, self._sent_at, self._log_at = _FIRST_NUMBER, 0.0, 0.0
+        self._rounds = Rounds(
+            "opening", self.look, every=_LOOK_SECONDS, broken="telling what an attempt waits for failed",
+            errors=(DeskarenaError,),
+        )  # fmt: skip
+
+    def __enter__(self) -> Self:
+        """Begins."""
+        self._rounds.start()
+        return self
+
+    def __exit__(self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None) -> None:
+        """Ends; nothing more is written then."""
+        self._rounds.stop(_END_SECONDS)
+
+    def look(self) -> None:
+        """One look. Raises why nothing may be written any more."""
+        tracker = self._tracker()
+        activity = tracker.current if tracker is not None else None
+        if tracker is None or activity is None or tracker.seconds(activity) < _LEAST_SECONDS:
+            return
+        seconds = tracker.seconds(activity)
+        if activity.number != self._number:
+            self._number, self._log_at = activity.number, self._now()
+            self._book.opening(facts_of(activity, seconds))
+        look = None
+        if activity.screen is not None and self._viewers.watchers(self._attempt_id):
+            look = activity.look()
+            self._send(look)
+        if self._now() >= self._log_at:
+            self._log_at = self._now() + LOG_SECONDS
+            told = activity.progress(seconds, look or activity.look())
+            logger.info("attempt %s: %s: %s", self._attempt_id, activity.subject, told)
+
+    def _send(self, look: Look | None) -> None:
+        """The picture for whoever watches, again before its key runs out, or at once when it has changed."""
+        picture = decoded_png(look.png) if look is not None else None
+        if look is None or picture is None or (look.still > 0 and self._now() - self._sent_at < RENEW_SECONDS):
+            return
+        out = io.BytesIO()
+        picture.save(out, "JPEG", quality=70)
+        self._seq, self._sent_at = self._seq + 1, self._now()
+        meta = {"captured_at": time.time(), "width": picture.width, "height": picture.height, "step": 0}
+        self._viewers.put_frame(self._attempt_id, self._seq, out.getvalue(), meta)
+
+
+def facts_of(activity: Activity, seconds: float) -> Mapping[str, object]:
+    """What the attempt's record says of a phase that has been going on for so long."""
+    return {
+        "subject": activity.subject,
+        "phase": activity.phase,
+        "doing": activity.doing,
+        "limit": activity.limit,
+        "note": activity.note,
+        "seconds": round(seconds, 1),
+    }
