@@ -174,6 +174,10 @@ class Keeper:
             "user": "own number" if os.getuid() == 0 else "user namespace",
         }
 
+    def _unlimited(self) -> list[str]:
+        """Why control groups do not bound a desktop here, by what they do not bound."""
+        return [f"no control group limits {name}: {why}" for name, why in sorted(self._groups.why_not.items())]
+
     # ---- making desktops
 
     def _spawn(self, message: dict[str, Any]) -> None:
@@ -251,6 +255,7 @@ class Keeper:
 
     def _ready(self, desktop: KeptDesktop) -> None:
         facts = desktop.facts() | {"ok": True, "limits": self._limits()}
+        facts["notes"] = [*desktop.notes, *self._unlimited()]
         for message in self._waiting.pop(desktop.name, []):
             self._tell({"id": message["id"], **facts})
 

@@ -4,16 +4,17 @@ A keeper makes one group of its own under the group it runs in, and below it one
 keeper's group is changed, except that version 2 may need a controller switched on for the parent's children.
 """
 
-import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from worker.local.group_trial import V2, try_limit
 from worker.local.limits import Limits
 
 CONTROLLERS = ("memory", "pids", "cpu")
-V2 = 2
+_PROBE_SECONDS = 2.0
+"""Until the kernel lets go of a group whose last process has just ended."""
 
 
 @dataclass(frozen=True)
@@ -123,21 +124,36 @@ def _remove_folder(folder: Path) -> bool:
 
 
 class Cgroups:
-    """The keeper's own groups."""
+    """The keeper's own groups.
 
-    def __init__(self, name: str, found: dict[str, list[Place]]) -> None:
+    Attributes:
+        bases: by controller whose limits hold here: version and folder.
+        why_not: by controller whose limits do not hold here: what was wrong.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        found: dict[str, list[Place]],
+        trial: Callable[[str, Path, int], None] = try_limit,
+    ) -> None:
         """Makes the keeper's group of every controller that can be had here.
 
         Args:
             name: name of the keeper's group, unique on this machine.
             found: candidates from `places`.
+            trial: runs into a limit; raises OSError where it does not hold.
         """
-        self.name = name
+        self.name, self._trial = name, trial
         self.bases: dict[str, tuple[int, Path]] = {}
+        self.why_not: dict[str, str] = {}
         for controller, candidates in found.items():
             base = next(filter(None, (self._try(controller, place) for place in candidates)), None)
             if base is not None:
                 self.bases[controller] = base
+                self.why_not.pop(controller, None)
+            else:
+                self.why_not.setdefault(controller, "this process is in no group of it")
 
     def _try(self, controller: str, place: Place) -> tuple[int, Path] | None:
         """Makes the keeper's group under `place`, if that gives working limits of this controller."""
@@ -149,8 +165,9 @@ class Cgroups:
             folder.mkdir(exist_ok=True)
             if place.version == V2:
                 self._switch_on(folder, controller)
-            self._probe(folder, controller)
-        except OSError:
+            self._probe(folder, controller, place.version)
+        except OSError as error:
+            self.why_not.setdefault(controller, str(error))
             if not existed:
                 _remove_folder(folder)
             return None
@@ -162,19 +179,18 @@ class Cgroups:
         if controller not in file.read_text().split():
             _write(file, f"+{controller}")
 
-    @staticmethod
-    def _probe(folder: Path, controller: str) -> None:
-        """Checks that a child group has the limit's file and may be written. Raises OSError."""
+    def _probe(self, folder: Path, controller: str, version: int) -> None:
+        """Runs into the limit of a child group. Raises OSError."""
         child = folder / "probe"
         child.mkdir(exist_ok=True)
         try:
-            limits = {"memory": ("memory.max", "memory.limit_in_bytes"), "pids": ("pids.max",)}
-            names = limits.get(controller, ("cpu.weight", "cpu.shares"))
-            file = next((child / name for name in names if (child / name).exists()), None)
-            if file is None or not os.access(file, os.W_OK) or not os.access(child / "cgroup.procs", os.W_OK):
-                raise PermissionError(f"{child} has no limit of {controller} that could be set")
+            self._trial(controller, child, version)
+        except OSError as error:
+            # Says more than what is wrong with candidates that come after it.
+            self.why_not[controller] = str(error)
+            raise
         finally:
-            child.rmdir()
+            remove_tree(child, _PROBE_SECONDS)
 
     def versions(self) -> dict[str, str]:
         """Controller to `cgroup v1` or `cgroup v2`, for those in force."""

@@ -1,6 +1,7 @@
 """A desktop's home on the stage: an overlay over the template, or a copy of it."""
 
 import errno
+import itertools
 import os
 import shutil
 from collections.abc import Sequence
@@ -11,41 +12,49 @@ from worker.local.layout import STAGE
 from worker.local.namespaces import Footing
 
 _STAGE = Path(STAGE)
+_SMALL = 2**20
+"""Bytes of a file of the template that may be copied for a trial."""
+_LOOKED_AT = 1000
+"""Files of the template, until one is small enough."""
 
 
-def make_home(template: int, footing: Footing, folders: Sequence[str], *, overlay: bool) -> str:
-    """An overlay over the template, or where that cannot be had (or is not wanted) a copy of it. Returns which.
+def make_home(template: int, footing: Footing, folders: Sequence[str], *, overlay: bool) -> tuple[str, str]:
+    """An overlay over the template, or where that cannot be had (or is not wanted) a copy of it.
 
     Args:
         template: a descriptor of its folder.
         footing: where the stage stands.
         folders: made in the home itself, relative to it.
         overlay: whether it is wanted.
+
+    Returns:
+        Which it is, and why it is no overlay; empty where it is one, or none is wanted.
     """
     home, source = _STAGE / "home", f"/proc/self/fd/{template}"
-    made = overlay and _try_overlay(source, home, footing)
-    if not made:
+    why = _try_overlay(source, home, footing) if overlay else ""
+    if why or not overlay:
         _copy(source, home, footing)
     for name in folders:
         (home / name).mkdir()
         _own(home / name, footing)
-    return "overlay" if made else "copy on tmpfs"
+    return "copy on tmpfs" if why or not overlay else "overlay", why
 
 
-def _try_overlay(source: str, home: Path, footing: Footing) -> bool:
+def _try_overlay(source: str, home: Path, footing: Footing) -> str:
+    """Why there is none; empty if there is."""
     try:
         _overlay(source, home, footing)
-    except OSError:
+    except OSError as error:
         shutil.rmtree(home, ignore_errors=True)
-        return False
-    return True
+        return str(error) or type(error).__name__
+    return ""
 
 
 def _overlay(source: str, home: Path, footing: Footing) -> None:
     """Mounts the overlay. Raises OSError if this kernel cannot, or cannot do it right."""
     # In a user namespace, overlayfs keeps its marks in attributes that users may write.
     extra = ",userxattr" if footing.in_user_namespace else ""
-    _check_overlay(extra)
+    _check_overlay(source, extra)
     upper, work = _STAGE / "upper", _STAGE / "work"
     for folder in (upper, work, home):
         folder.mkdir()
@@ -58,26 +67,49 @@ def _mount_overlay(lower: str, upper: Path, work: Path, target: Path, extra: str
     kernel.mount("overlay", target, "overlay", kernel.MS_NOSUID | kernel.MS_NODEV, options)
 
 
-def _check_overlay(extra: str) -> None:
-    """Deletes a folder of a lower layer and makes it anew.
+def _check_overlay(source: str, extra: str) -> None:
+    """Does in a trial over the template what desktops do in their homes. Raises OSError where it goes wrong.
 
-    Before Linux 6.6 a tmpfs keeps no user attributes. An overlay on it mounts and then fails at exactly this.
+    An overlay may be mounted and then fail when it is written to: over a file system whose files it cannot copy up, or
+    on a tmpfs that keeps no user attributes (before Linux 6.6), where a folder cannot be deleted and made anew.
     """
     trial = _STAGE / "trial"
     lower, upper, work, target = (trial / name for name in ("lower", "upper", "work", "target"))
-    for folder in (lower / "folder" / "file", upper, work, target):
+    for folder in (lower / "trial-folder" / "file", upper, work, target):
         folder.mkdir(parents=True)
-    _mount_overlay(str(lower), upper, work, target, extra)
+    _mount_overlay(f"{lower}:{source}", upper, work, target, extra)
     try:
-        (target / "folder" / "file").rmdir()
-        (target / "folder").rmdir()
-        (target / "folder").mkdir()
-        if any((target / "folder").iterdir()):
-            raise OSError(errno.EIO, "the overlay shows deleted files again")
+        _try_folder(target / "trial-folder")
+        _try_file(target)
     finally:
         kernel.unmount(target)
         (work / "work").chmod(0o700)
         shutil.rmtree(trial)
+
+
+def _try_folder(folder: Path) -> None:
+    """Deletes a folder of a lower layer and makes it anew."""
+    (folder / "file").rmdir()
+    folder.rmdir()
+    folder.mkdir()
+    if any(folder.iterdir()):
+        raise OSError(errno.EIO, "the overlay shows deleted files again")
+
+
+def _try_file(target: Path) -> None:
+    """Changes a file of the template, which copies it up, and deletes it, which hides it."""
+    few = itertools.islice((each for each in target.rglob("*") if each.is_file() and not each.is_symlink()), _LOOKED_AT)
+    file = next((each for each in few if each.stat().st_size <= _SMALL), None)
+    if file is None:
+        return
+    before = file.read_bytes()
+    with file.open("ab") as stream:
+        stream.write(b"trial")
+    if file.read_bytes() != before + b"trial":
+        raise OSError(errno.EIO, "the overlay does not keep what is written to a file of the template")
+    file.unlink()
+    if file.exists():
+        raise OSError(errno.EIO, "the overlay shows a deleted file again")
 
 
 def _copy(source: str, home: Path, footing: Footing) -> None:

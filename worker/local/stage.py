@@ -122,7 +122,8 @@ def _prepare(spec: StageSpec, footing: namespaces.Footing) -> tuple[str, list[st
     for name, folder in bound.items():
         (_STAGE / name).mkdir()
         kernel.mount(f"/proc/self/fd/{folder}", _STAGE / name, flags=kernel.MS_BIND)
-    return make_home(template, footing, spec.flavour.folders, overlay=spec.overlay), notes
+    home, why = make_home(template, footing, spec.flavour.folders, overlay=spec.overlay)
+    return home, [*notes, *([f"no overlay home: {why}"] if why else [])]
 
 
 def _bound(spec: StageSpec) -> tuple[tuple[str, Path], ...]:
