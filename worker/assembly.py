@@ -32,6 +32,7 @@ from backend.services.web_client import GuardedWeb
 from backend.services.workers import WorkerInfo
 from worker.activity import Tracked
 from worker.beside import ContainerLine
+from worker.container_trial import ContainerTrial
 from worker.containers import Engine
 from worker.control import HandControl
 from worker.database import Database
@@ -45,7 +46,7 @@ from worker.line import RedisLine
 from worker.live import LivePump
 from worker.local.room import room_here
 from worker.model_room import ModelRoom
-from worker.ocr import tesseract
+from worker.ocr import why_not as no_text
 from worker.opening import OpeningWatch
 from worker.reach import no_judge
 from worker.tools import Book, Tools, untold
@@ -143,7 +144,7 @@ def works_of(
         )
         for name, provider in providers.items()
     }
-    describing = partial(describe, settings, providers, judge, SlotCounter(settings), engine)
+    describing = partial(describe, settings, providers, judge, SlotCounter(settings), ContainerTrial(engine))
     return Works(settings, database, store, describing, tools)
 
 
@@ -173,16 +174,16 @@ def describe(
     providers: Mapping[str, Provider],
     judge: Judge,
     counter: SlotCounter | None = None,
-    engine: Engine | None = None,
+    containers: ContainerTrial | None = None,
 ) -> WorkerInfo:
     """What this worker can do, as it stands in its row. May take a while: it tries the machine out."""
     counter = counter or SlotCounter(settings)
     offers = {name: provider.availability() for name, provider in providers.items()}
     slots = {name: _slots(providers[name], counter, name, offer) for name, offer in offers.items() if offer.ok}
     judge.make_room(_of_desktops(providers, offers, slots))
-    engine = engine or Engine()
-    engine.sweep()  # A worker that died may have left containers behind, and so did an engine that was away.
-    unable = {CONTAINER: engine.why_not()}
+    containers = containers or ContainerTrial(Engine())
+    containers.engine.sweep()  # A worker that died may have left some behind, and so did an engine that was away.
+    unable, unread = {CONTAINER: containers.why_not()}, no_text()
     capabilities: dict[str, Any] = {
         "providers": {
             name: {
@@ -203,7 +204,7 @@ def describe(
         "observations": registry.names(Kind.OBSERVATION),
         "action_spaces": registry.names(Kind.ACTION_SPACE),
         "models": ModelRoom.of(settings).offers(),
-        "eyes": {"ocr": tesseract() is not None, "detectors": sorted(settings.detectors)},
+        "eyes": {"ocr": not unread, "reason": unread, "detectors": sorted(settings.detectors)},
         "evaluators": _fence(judge),
     }
     host = socket.gethostname()

@@ -199,6 +199,19 @@ class Engine:
             raise ClusterLost(f"the container engine could not be started: {error}") from error
         return Running(self, plan, process)
 
+    def make_image(self, name: str, archive: bytes) -> str:
+        """An image of a tar archive. Says what went wrong; empty if nothing did."""
+        return self.tell([self.program, "import", "-", name], archive)
+
+    def tell(self, line: Sequence[str], data: bytes = b"") -> str:
+        """Has a short command done. Says what went wrong; empty if nothing did. Args: data: on its standard input."""
+        done = self._ask(line, data)
+        if done is None:
+            return f"{' '.join(line[:2])} does not answer within {ASK_SECONDS:g} s"
+        if done.returncode == 0:
+            return ""
+        return done.stderr.strip()[-300:] or f"{' '.join(line[:2])} ended with {done.returncode}"
+
     def state(self, name: str) -> State | None:
         """How a container is; None if the engine does not answer or knows none of that name."""
         done = self._ask(state_line(self.program, name))
@@ -229,16 +242,17 @@ class Engine:
         return len(left)
 
     @staticmethod
-    def _ask(line: Sequence[str]) -> subprocess.CompletedProcess[str] | None:
+    def _ask(line: Sequence[str], data: bytes = b"") -> subprocess.CompletedProcess[str] | None:
         """What a short command says; None if it says nothing in time or cannot be started."""
         try:
-            return subprocess.run(
-                line, capture_output=True, text=True, timeout=ASK_SECONDS, check=False, env=_plain_environment(),
-                stdin=subprocess.DEVNULL,
-            )  # fmt: skip
+            done = subprocess.run(
+                line, input=data, capture_output=True, timeout=ASK_SECONDS, check=False, env=_plain_environment()
+            )
         except (OSError, subprocess.TimeoutExpired) as error:
             logger.warning("%s: %s", line[:2], error)
             return None
+        said, complained = (each.decode(errors="replace") for each in (done.stdout, done.stderr))
+        return subprocess.CompletedProcess(line, done.returncode, said, complained)
 
 
 class Running:

@@ -12,7 +12,7 @@ from backend.domain.ports_web import Browser, WebReply
 from backend.domain.trajectory import Frame
 from backend.services.addresses import Reach, checked_url
 from backend.services.web_client import GuardedWeb
-from worker.ocr import read
+from worker.ocr import read, trial_picture
 from worker.reach import PUBLISHED, Servers
 
 DETECTOR_SECONDS = 60.0
@@ -50,6 +50,14 @@ class Detectors:
             hint = f"Name it in DESKARENA_DETECTORS where the worker runs; configured: {known}."
             raise ModelApiFailed(f"there is no element detector {name!r} here", hint=hint)
         return _elements(name, self._asked(name, address, picture))
+
+    def why_not(self, name: str) -> str:
+        """Why it finds nothing in a small picture; empty if it answers as it should, whatever it finds."""
+        try:
+            self.detect(name, trial_picture())
+        except ModelApiFailed as error:
+            return error.message
+        return ""
 
     def _asked(self, name: str, address: str, picture: Frame) -> WebReply:
         body = json.dumps({"base64_image": base64.b64encode(picture.data).decode()}).encode()

@@ -3,27 +3,32 @@
 import logging
 import os
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from threading import Event, Lock
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from backend.config import Settings
 from backend.domain import registry
 from backend.domain.errors import Invalid, ModelApiFailed, UnknownPlugin
 from backend.domain.ports_model import ModelClient
 from backend.domain.registry import Kind
-from backend.services.claims import Claim
 from backend.services.model_endpoints import Endpoint, Endpoints
 from backend.services.task_secrets import TaskSecrets
-from worker.hold import Hold
 from worker.models._caller import Caller
 from worker.models._cassette import Recording
 from worker.models._gate import Gate, Waited
+from worker.models._listing import answers
+
+if TYPE_CHECKING:  # `deskarena doctor` looks at endpoints, too, and needs no database for it.
+    from backend.services.claims import Claim
+    from worker.hold import Hold
 
 LOOK_SECONDS = 0.5
 LONG_SECONDS = 2.0
 """So long a call must wait at its API's limits before the scheduler is told: short waits are everyday."""
 RATE_LIMIT = "model rate limit"
+_MOST_ASKED = 8
 logger = logging.getLogger(__name__)
 _HINT = "See docs/models.md, and /workers for the endpoints that there are."
 
@@ -56,7 +61,7 @@ class ModelRoom:
         secrets = TaskSecrets(settings.data / "secrets")
         return cls(Endpoints(file, secrets, os.environ if environ is None else environ))
 
-    def attempt(self, _claim: Claim, hold: Hold) -> "AttemptModels":
+    def attempt(self, _claim: "Claim", hold: "Hold") -> "AttemptModels":
         """The models of one attempt; what they wait for ends when it must stop, and is told by its heartbeats."""
         found = self.models(hold)
         hold.waits = found.waits
@@ -66,25 +71,36 @@ class ModelRoom:
         """The models for something that waits by its own rules."""
         return AttemptModels(self, waits)
 
-    def offers(self) -> dict[str, dict[str, Any]]:
-        """By endpoint: `{api, ok, reason, prices}`, for the worker's row; `prices` are the operator's own.
+    def offers(self, *, vendors: bool = False) -> dict[str, dict[str, Any]]:
+        """By endpoint, for the worker's row: `{api, ok, reason, answers, prices}`; `prices` are the operator's own.
 
-        No API is asked: that would cost money or a place within its limits.
+        `ok` says that it is set up. `answers` says whether it listed its models just now, which costs nothing, and
+        `reason` what went wrong; None where it was not asked.
+
+        Args:
+            vendors: ask vendors' own addresses, too. Workers do not: each look would take a place within the limits.
         """
         try:
             found = self._endpoints.all()
         except Invalid as error:
             logger.error("no model endpoint can be used: %s", error.message)  # noqa: TRY400 - the message says it all.
-            return {"models.toml": {"api": "", "ok": False, "reason": error.message}}
-        return {name: {"api": each.api, **self._offer(each)} for name, each in sorted(found.items())}
+            return {"models.toml": {"api": "", "ok": False, "answers": None, "reason": error.message}}
+        with ThreadPoolExecutor(max_workers=_MOST_ASKED) as pool:
+            offers = pool.map(lambda each: self._offer(each, vendors=vendors), found.values())
+            named = zip(found.values(), offers, strict=True)
+            return dict(sorted((each.name, {"api": each.api, **offer}) for each, offer in named))
 
-    def _offer(self, endpoint: Endpoint) -> dict[str, Any]:
+    def _offer(self, endpoint: Endpoint, *, vendors: bool) -> dict[str, Any]:
         prices = [price.model_dump(mode="json") for price in endpoint.prices]
         try:
             ready = self.ready(endpoint)
         except Invalid as error:
-            return {"ok": False, "reason": error.told, "prices": prices}
-        return {"ok": True, "reason": f"{ready.cassette or ready.base_url}", "prices": prices}
+            return {"ok": False, "answers": None, "reason": error.told, "prices": prices}
+        address = f"{ready.cassette or ready.base_url}"
+        own = endpoint.base_url not in {"", registry.lookup(Kind.MODEL, endpoint.api).base_url}
+        why = answers(ready) if vendors or own else None
+        reason = f"{address} {why}" if why else address
+        return {"ok": True, "answers": None if why is None else not why, "reason": reason, "prices": prices}
 
     def ready(self, endpoint: Endpoint) -> Endpoint:
         """An endpoint with its key and its whole address.

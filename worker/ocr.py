@@ -6,6 +6,8 @@ import shutil
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import ClusterLost
@@ -20,6 +22,7 @@ _LARGE = 4 * 10**6
 _LEAST_SURE = 30.0
 _HINT = "Install Tesseract (the package tesseract-ocr) where workers run; `make setup APPS=full` does."
 _COLUMNS = 12
+_TRIAL_WORDS, _TRIAL_SIZE, _TRIAL_SECONDS = "Save changes", (320, 80), 10.0
 
 
 @dataclass
@@ -39,6 +42,42 @@ class _Line:
 def tesseract() -> str | None:
     """Where the program is; None where it is not installed."""
     return shutil.which("tesseract")
+
+
+def why_not() -> str:
+    """Why no text can be read here, found by reading some; empty if it can. Asked once of each Tesseract."""
+    program = tesseract()
+    if program is None:
+        return "Tesseract is not installed"
+    try:
+        _try_out(program, Path(program).stat().st_mtime_ns)
+    except ClusterLost as error:
+        return error.message
+    except (OSError, ValueError) as error:
+        return f"{program} cannot be used: {error}"
+    return ""
+
+
+@lru_cache(maxsize=4)
+def _try_out(program: str, _changed: int) -> None:
+    """What goes well is remembered, what goes wrong is not: it may have been a busy moment. Raises ClusterLost."""
+    lines = read(trial_picture(), seconds=_TRIAL_SECONDS)
+    if lines is None:
+        raise ClusterLost(f"{program} did not read a small picture within {_TRIAL_SECONDS:g} s")
+    text = " ".join(line["text"] for line in lines)
+    if text != _TRIAL_WORDS:
+        raise ClusterLost(f"{program} read {text[:100]!r} where a picture says {_TRIAL_WORDS!r}")
+
+
+def trial_picture() -> Frame:
+    """A small picture with two words."""
+    from PIL import Image, ImageDraw, ImageFont
+
+    image = Image.new("RGB", _TRIAL_SIZE, (245, 245, 245))
+    ImageDraw.Draw(image).text((40, 25), _TRIAL_WORDS, fill=(20, 20, 20), font=ImageFont.load_default(18))
+    data = io.BytesIO()
+    image.save(data, "PNG")
+    return Frame(data=data.getvalue(), media_type="image/png", width=_TRIAL_SIZE[0], height=_TRIAL_SIZE[1])
 
 
 def read(picture: Frame, language: str = "eng", *, seconds: float = SECONDS) -> Sequence[Mapping[str, Any]] | None:

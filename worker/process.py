@@ -84,6 +84,7 @@ def _begin_presence(works: Works, dispatcher: Dispatcher) -> None:
         need=provider.largest,
         worker=lambda: dispatcher.identity,
         taken=dispatcher.taken_over,
+        emulated=provider.emulated,
     )
     if presence is not None:
         _presences.append(presence)

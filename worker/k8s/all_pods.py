@@ -1,12 +1,12 @@
 """The pods that an installation has in a cluster, whoever made them: what is wrong with them, which are left over."""
 
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from worker.k8s import manifests
 from worker.k8s.cluster import PODS, Cluster, ClusterError, Conflict, Object
-from worker.k8s.manifests import DEADLINE, DESKTOP, FENCE, SLOT
+from worker.k8s.manifests import DEADLINE, DESKTOP, EMULATED, FENCE, SLOT
 from worker.k8s.places import places
 from worker.k8s.plan import PodPlan
 from worker.k8s.pod_watch import PodWatch
@@ -87,6 +87,10 @@ class AllPods:
         """Numbers of the leases under which pods are held, by their slot's label."""
         return {label_of(each): number_of(notes_of(each).get(FENCE)) for each in self._watch.pods()}
 
+    def emulated(self) -> Mapping[str, str]:
+        """Nodes on which a pod has its device and still emulates its machines: why, by the node's name."""
+        return emulated(self._watch.pods())
+
     def troubles(self) -> Mapping[str, str]:
         """Slots whose pod cannot start, by their label: why. Asks the cluster nothing."""
         found: dict[str, str] = {}
@@ -96,6 +100,12 @@ class AllPods:
             if seen.cause in PATIENT and not about.get("deletionTimestamp"):
                 found[label_of(pod)] = seen.why
         return found
+
+
+def emulated(pods: Iterable[Object]) -> dict[str, str]:
+    """See `AllPods.emulated`, of these pods."""
+    told = [(str((each.get("spec") or {}).get("nodeName") or ""), notes_of(each).get(EMULATED)) for each in pods]
+    return {node: str(why) for node, why in told if node and why}
 
 
 def _ends(pod: Object) -> bool:

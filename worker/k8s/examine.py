@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from backend.config import Settings, get_settings
 from backend.domain.errors import Invalid
 from worker.k8s import manifests
+from worker.k8s.all_pods import emulated
 from worker.k8s.cluster import (
     CLAIMS,
     EVENTS,
@@ -27,7 +28,7 @@ from worker.k8s.cluster import (
     Resource,
 )
 from worker.k8s.manifests import Room
-from worker.k8s.node_rules import EVERY
+from worker.k8s.node_rules import EVERY, emulated_words
 from worker.k8s.official import configured, connect
 from worker.k8s.places import ready_nodes
 from worker.k8s.plan import PodPlan, Volume
@@ -72,9 +73,8 @@ def examine(settings: Settings) -> Found:
         return Found("broken", error.message, "KUBECONFIG names a file that kubectl can use, too")
     try:
         wrong = next(_wrongs(settings, plan, cluster), None)
-        return wrong or Found(
-            "ok", f"pods can be made {_where(cluster)} of {cluster.address}{_unseen(settings, cluster)}"
-        )
+        notes = f"{_emulated(plan, cluster)}{_unseen(settings, cluster)}"
+        return wrong or Found("ok", f"pods can be made {_where(cluster)} of {cluster.address}{notes}")
     except ClusterError as error:
         return Found("broken", error.message, f"look at the API server at {cluster.address}")
     finally:
@@ -105,6 +105,16 @@ def _unseen(settings: Settings, cluster: Cluster) -> str:
         f"; this account may not {lacking}, so on a node that is cordoned or about to be removed new attempts begin "
         "in the pods that are there: bind the ClusterRole of deploy/k8s/components/nodes to it"
     )
+
+
+def _emulated(plan: PodPlan, cluster: Cluster) -> str:
+    """What pods found when they booted a machine by KVM: nobody else can tell whether a node's device is any good."""
+    if not plan.kvm:
+        return "; DESKARENA_K8S_KVM_RESOURCE is empty: machines are emulated"
+    slow = emulated(cluster.list(PODS, labels=manifests.selector(plan)).items)
+    if not slow:
+        return f"; whether {plan.kvm} boots machines was not tried: the first pod on each node finds out"
+    return "".join(f"; on the node {node} {emulated_words(why)}" for node, why in sorted(slow.items()))
 
 
 def _lacking(cluster: Cluster, wanted: Iterable[tuple[Resource, tuple[str, ...]]]) -> str:

@@ -19,6 +19,8 @@ OWNER, SLOT = "deskarena.dev/owner", "deskarena.dev/slot"
 KEY, WORKER, DEADLINE, FENCE, MEMORY, DESKTOP, ATTEMPTS = (
     f"deskarena.dev/{name}" for name in ("key", "worker", "deadline", "fence", "memory-mib", "desktop", "attempts")
 )
+EMULATED = "deskarena.dev/emulated"
+"""Why machines of a pod are emulated although it has its device, as the pod itself found by booting one."""
 DISTRUSTED = "distrusted"
 """As a pod's key: it fits no settings, so whoever comes next replaces it."""
 PORT = 7070

@@ -60,7 +60,9 @@ class Wants:
     selected: bool = True
 
 
-def look(node: Object, wants: Wants, *, silent: float = 0.0, grace: float = UNREADY_GRACE) -> NodeSeen | None:
+def look(
+    node: Object, wants: Wants, *, silent: float = 0.0, grace: float = UNREADY_GRACE, emulated: str = ""
+) -> NodeSeen | None:
     """What a node is to us; None for one that has no device and was not selected by its labels.
 
     Args:
@@ -68,6 +70,8 @@ def look(node: Object, wants: Wants, *, silent: float = 0.0, grace: float = UNRE
         wants: what it is asked for.
         silent: seconds for which we have seen it not ready.
         grace: seconds of that after which what runs there is given up.
+        emulated: why machines of pods there are emulated although the node has the device; empty = as far as is known
+            they are not. That a device is there does not say that it boots a machine.
     """
     about = node.get("metadata") or {}
     slots, short, capacity = room(node, wants)
@@ -78,11 +82,16 @@ def look(node: Object, wants: Wants, *, silent: float = 0.0, grace: float = UNRE
     return NodeSeen(
         name=str(about.get("name", "")),
         state=state,
-        reason=(reason or short)[:_MOST_WORDS],
+        reason="; ".join(filter(None, (reason or short, emulated and emulated_words(emulated))))[:_MOST_WORDS],
         slots=slots,
         labels=labels,
         capacity=capacity,
     )
+
+
+def emulated_words(why: str) -> str:
+    """What is wrong with a node whose device boots no machine, for people."""
+    return f"machines are emulated, many times slower, as its KVM cannot be used: {why}"
 
 
 def room(node: Object, wants: Wants) -> tuple[int, str, dict[str, int]]:

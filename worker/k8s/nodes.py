@@ -10,7 +10,7 @@ from backend.domain.nodes import NodeSeen, NodeState
 from backend.services import nodes
 from worker.database import Database
 from worker.k8s.cluster import NODES, Cluster, Object
-from worker.k8s.node_rules import EVERY, UNREADY_GRACE, Wants, look
+from worker.k8s.node_rules import EVERY, UNREADY_GRACE, Wants, emulated_words, look
 from worker.k8s.reflector import Reflector
 from worker.rounds import Rounds
 
@@ -23,12 +23,19 @@ FRESH_SECONDS = 2.0
 UNSEEN_SECONDS = 5.0
 """A node that this worker never saw is gone if nobody saw it for so long; one that came just now it may see later."""
 LOOK_SECONDS = 1.0
+_MOST_WORDS = 300
 logger = logging.getLogger(__name__)
 
 
-def anywhere(slots: int) -> tuple[NodeSeen, ...]:
-    """So many slots whose pods the cluster's scheduler places: no right to look at nodes is needed."""
-    reason = "" if slots else NONE_SET
+def anywhere(slots: int, emulated: Mapping[str, str]) -> tuple[NodeSeen, ...]:
+    """So many slots whose pods the cluster's scheduler places: no right to look at nodes is needed.
+
+    Args:
+        slots: their number.
+        emulated: nodes on which machines are emulated although they have the device: why.
+    """
+    slow = "; ".join(f"on the node {node} {emulated_words(why)}" for node, why in sorted(emulated.items()))
+    reason = slow[:_MOST_WORDS] if slots else NONE_SET
     return (NodeSeen(name="", state=NodeState.READY, reason=reason, slots=slots, labels={"placed": ANYWHERE}),)
 
 
@@ -111,6 +118,7 @@ class NodeWatch:
         selector: str,
         wants: Callable[[], Wants | None],
         *,
+        emulated: Callable[[], Mapping[str, str]] = dict,
         woken: Event | None = None,
         grace: float = UNREADY_GRACE,
         clock: Callable[[], float] = time.monotonic,
@@ -121,12 +129,13 @@ class NodeWatch:
             cluster: whose nodes. The service account needs to get, list and watch `nodes`.
             selector: of labels; `*` = every node that offers the device.
             wants: what they are asked for, None while that is not known; called at each look, as images change.
+            emulated: nodes on which machines are emulated although they have the device: why.
             woken: set at each change.
             grace: seconds for which a node that is not ready is waited for.
             clock: monotonic seconds.
         """
         self.woken = woken or Event()
-        self._wants, self._grace, self._clock = wants, grace, clock
+        self._wants, self._emulated, self._grace, self._clock = wants, emulated, grace, clock
         self._silent: dict[str, float] = {}
         labels = "" if selector == EVERY else selector
         self.reflector = Reflector(cluster, NODES, labels=labels, told=self._hear)
@@ -145,10 +154,10 @@ class NodeWatch:
         now, wants = self._clock(), self._wants()
         if self.reflector.trouble or wants is None:
             return None
-        objects = self.reflector.objects()
+        objects, slow = self.reflector.objects(), self._emulated()
         self._silent = {name: self._silent.get(name, now) for name, each in objects.items() if not _ready(each)}
         found = [
-            look(each, wants, silent=now - self._silent.get(name, now), grace=self._grace)
+            look(each, wants, silent=now - self._silent.get(name, now), grace=self._grace, emulated=slow.get(name, ""))
             for name, each in sorted(objects.items())
         ]
         return [each for each in found if each is not None]

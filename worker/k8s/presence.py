@@ -1,6 +1,6 @@
 """A worker's part in its cluster beside its attempts: it enters nodes, and mirrors its holds."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from threading import Event
 from uuid import UUID
@@ -31,6 +31,7 @@ class Presence:
         need: Callable[[], Need | None],
         worker: Callable[[], tuple[UUID, str] | None],
         taken: Callable[[UUID, str], None],
+        emulated: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
         """Takes note; `start` begins.
 
@@ -42,6 +43,7 @@ class Presence:
             need: of the largest machine's pod; None while images are not known: until then no node is entered.
             worker: our id and name.
             taken: see `Mirror`.
+            emulated: see `NodeWatch`.
         """
         self._cluster = cluster
         woken, selector = Event(), settings.k8s_nodes
@@ -50,12 +52,15 @@ class Presence:
         if selector:
             # While nobody knows what a pod takes, nobody knows how many slots a node has.
             self._watch = NodeWatch(
-                cluster, selector, lambda: wants(plan, need(), selected=selector != EVERY), woken=woken
+                cluster,
+                selector,
+                lambda: wants(plan, need(), selected=selector != EVERY),
+                emulated=emulated,
+                woken=woken,
             )
             self._keeper = NodeKeeper(database, name, self._watch.seen, fresh=self._watch.fresh, woken=woken)
         else:
-            fixed = anywhere(settings.k8s_slots)
-            self._keeper = NodeKeeper(database, name, lambda: fixed, woken=woken)
+            self._keeper = NodeKeeper(database, name, lambda: anywhere(settings.k8s_slots, emulated()), woken=woken)
         self._mirror = Mirror(
             database,
             cluster,
@@ -66,7 +71,7 @@ class Presence:
         )
 
     @classmethod
-    def of(
+    def of(  # noqa: PLR0913 - what it works with
         cls,
         settings: Settings,
         database: Database,
@@ -74,6 +79,7 @@ class Presence:
         need: Callable[[], Need | None],
         worker: Callable[[], tuple[UUID, str] | None],
         taken: Callable[[UUID, str], None],
+        emulated: Callable[[], Mapping[str, str]] = dict,
     ) -> "Presence | None":
         """By the settings; None where no cluster is set up, or not rightly: the provider says what is wrong."""
         if not settings.k8s_image or not configured(settings.kubeconfig):
@@ -81,7 +87,7 @@ class Presence:
         with suppress(Invalid):
             plan = PodPlan.of(settings)
             cluster = connect(settings.kubeconfig, settings.k8s_namespace)
-            return cls(settings, plan, database, cluster, need=need, worker=worker, taken=taken)
+            return cls(settings, plan, database, cluster, need=need, worker=worker, taken=taken, emulated=emulated)
         return None
 
     def start(self) -> None:

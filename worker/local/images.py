@@ -1,5 +1,6 @@
 """The two kinds of local desktops as the images that a run can name."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from backend.domain.image_offers import ImageOffer
@@ -12,13 +13,14 @@ SYSTEMS = {DEFAULT: "linux", LINUX: "linux", WINE: "windows"}
 """What the desktops of an image run, by its name; `default` is `linux`."""
 
 
-def offers(folder: Path) -> tuple[ImageOffer, ...]:
+def offers(folder: Path, wine_trial: Callable[[], str]) -> tuple[ImageOffer, ...]:
     """What can be had here.
 
     Args:
         folder: what desktops with Windows programs start from.
+        wine_trial: makes one where all is there for it, and says what went wrong; empty if nothing did.
     """
-    why = wine.why_not(folder)
+    why = wine.why_not(folder) or wine_trial()
     windows = ImageOffer(
         name=WINE,
         os="windows",

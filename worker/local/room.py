@@ -5,7 +5,8 @@ import shutil
 from pathlib import Path
 
 from backend.domain.slots import Room
-from worker.local.cgroups import V2, Place, here
+from worker.local.cgroups import Place, here
+from worker.local.group_trial import V2
 from worker.local.watchdog import host_memory
 
 

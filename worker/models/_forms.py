@@ -22,6 +22,11 @@ Json = dict[str, Any]
 Heard = Callable[[str], None] | None
 
 
+def bearer(key: str) -> dict[str, str]:
+    """The header that carries a key for most APIs; none where there is no key."""
+    return {"Authorization": f"Bearer {key}"} if key else {}
+
+
 def picture_text(frame: Frame) -> str:
     """A picture's bytes in base64."""
     return base64.b64encode(frame.data).decode()

@@ -10,9 +10,11 @@ from backend.domain.ports_model import Message, ModelReply, ModelRequest, Part, 
 from backend.domain.prices import Tokens
 from backend.domain.registry import Kind, register
 from backend.domain.trajectory import Frame
+from backend.services.model_endpoints import Endpoint
 from worker.models import _forms
 from worker.models._caller import Caller, Post, Said
 from worker.models._faults import fault_within, nonsense
+from worker.models._listing import Listing
 from worker.models._wire import Answer, json_object
 
 VERSION = "2023-06-01"
@@ -44,16 +46,29 @@ class Anthropic:
     about = "Anthropic's messages, with its computer tools."
     base_url = "https://api.anthropic.com/v1"
 
+    @staticmethod
+    def listing(endpoint: Endpoint) -> Listing:
+        """See `ModelRoom`."""
+        return Listing(f"{_prefix(endpoint)}/models", _headers(endpoint.key.get_secret_value()))
+
     def __init__(self, caller: Caller) -> None:
         """Args: caller: asks the endpoint."""
         self._caller = caller
 
     def complete(self, request: ModelRequest, *, on_text: Callable[[str], None] | None = None) -> ModelReply:
         """See the port."""
-        versioned = self._caller.endpoint.base_url.endswith("/v1")
         post = _post(request, self._caller.key, streamed=on_text is not None)
-        post.path = "/messages" if versioned else "/v1/messages"
+        post.path = f"{_prefix(self._caller.endpoint)}/messages"
         return self._caller.ask(post, _read if on_text is None else partial(_read_stream, on_text))
+
+
+def _prefix(endpoint: Endpoint) -> str:
+    """Before the API's own paths, where the endpoint's address does not end with it."""
+    return "" if endpoint.base_url.endswith("/v1") else "/v1"
+
+
+def _headers(key: str) -> dict[str, str]:
+    return {"anthropic-version": VERSION, "x-api-key": key}
 
 
 def _post(request: ModelRequest, key: str, *, streamed: bool) -> Post:
@@ -68,7 +83,7 @@ def _post(request: ModelRequest, key: str, *, streamed: bool) -> Post:
     }
     extra = dict(request.extra)
     betas = [*_betas(request.tools), *extra.pop("betas", ())]
-    headers = {"anthropic-version": VERSION, "x-api-key": key}
+    headers = _headers(key)
     return Post(
         model=request.model,
         path="/v1/messages",

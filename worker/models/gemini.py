@@ -10,9 +10,11 @@ from backend.domain.ports_model import Message, ModelReply, ModelRequest, Part, 
 from backend.domain.prices import Tokens
 from backend.domain.registry import Kind, register
 from backend.domain.trajectory import Frame
+from backend.services.model_endpoints import Endpoint
 from worker.models import _forms
 from worker.models._caller import Caller, Post, Said
 from worker.models._faults import fault_within
+from worker.models._listing import Listing
 from worker.models._wire import Answer, json_object
 
 _STOPS = {
@@ -37,18 +39,31 @@ class Gemini:
     about = "Google's generateContent, with its computer tool."
     base_url = "https://generativelanguage.googleapis.com/v1beta"
 
+    @staticmethod
+    def listing(endpoint: Endpoint) -> Listing:
+        """See `ModelRoom`."""
+        return Listing(f"{_prefix(endpoint)}/models", _headers(endpoint.key.get_secret_value()))
+
     def __init__(self, caller: Caller) -> None:
         """Args: caller: asks the endpoint."""
         self._caller = caller
 
     def complete(self, request: ModelRequest, *, on_text: Callable[[str], None] | None = None) -> ModelReply:
         """See the port."""
-        versioned = self._caller.endpoint.base_url.rpartition("/")[2] in {"v1", "v1beta", "v1alpha"}
         way = "streamGenerateContent?alt=sse" if on_text is not None else "generateContent"
         model = quote(request.model.removeprefix("models/"), safe="")
-        path = f"{'' if versioned else '/v1beta'}/models/{model}:{way}"
+        path = f"{_prefix(self._caller.endpoint)}/models/{model}:{way}"
         post = _post(request, path, self._caller.key)
         return self._caller.ask(post, _read if on_text is None else partial(_read_stream, on_text))
+
+
+def _prefix(endpoint: Endpoint) -> str:
+    """Before the API's own paths, where the endpoint's address does not end with it."""
+    return "" if endpoint.base_url.rpartition("/")[2] in {"v1", "v1beta", "v1alpha"} else "/v1beta"
+
+
+def _headers(key: str) -> dict[str, str]:
+    return {"x-goog-api-key": key} if key else {}
 
 
 def _post(request: ModelRequest, path: str, key: str) -> Post:
@@ -73,7 +88,7 @@ def _post(request: ModelRequest, path: str, key: str) -> Post:
             **({_CONFIG: given} if given else {}),
             **extra,
         },
-        headers={"x-goog-api-key": key} if key else {},
+        headers=_headers(key),
         optional={f"{_CONFIG}.{place}": name for place, name in _FIELDS.items()},
     )
 

@@ -8,9 +8,11 @@ from typing import Any
 from backend.domain.ports_model import Message, ModelReply, ModelRequest, Part, Tool
 from backend.domain.prices import Tokens
 from backend.domain.registry import Kind, register
+from backend.services.model_endpoints import Endpoint
 from worker.models import _forms
 from worker.models._caller import Caller, Post, Said
 from worker.models._faults import fault_within
+from worker.models._listing import Listing
 from worker.models._wire import Answer, json_object
 
 _NEWER = re.compile(r"^(o\d|gpt-([5-9]|\d\d))")
@@ -30,6 +32,11 @@ class OpenAIChat:
     api = "openai_chat"
     about = "OpenAI's chat completions and everything compatible with them."
     base_url = "https://api.openai.com/v1"
+
+    @staticmethod
+    def listing(endpoint: Endpoint) -> Listing:
+        """See `ModelRoom`."""
+        return Listing("/models", _forms.bearer(endpoint.key.get_secret_value()))
 
     def __init__(self, caller: Caller) -> None:
         """Args: caller: asks the endpoint."""
@@ -63,7 +70,7 @@ def _post(request: ModelRequest, key: str, *, streamed: bool) -> Post:
             **{name: value for name, value in fields.items() if value is not None},
             **request.extra,
         },
-        headers={"Authorization": f"Bearer {key}"} if key else {},
+        headers=_forms.bearer(key),
         optional={name: name for name in ("seed", "stop", "top_p", "temperature")},
         renamed={longest: "max_tokens" if newer else "max_completion_tokens"},
     )

@@ -8,9 +8,11 @@ from backend.domain.ports_model import Message, ModelReply, ModelRequest, Tool
 from backend.domain.prices import Tokens
 from backend.domain.registry import Kind, register
 from backend.domain.trajectory import Frame
+from backend.services.model_endpoints import Endpoint
 from worker.models import _forms
 from worker.models._caller import Caller, Post, Said
 from worker.models._faults import fault_within, nonsense
+from worker.models._listing import Listing
 from worker.models._wire import Answer, json_object
 
 COMPUTER = "computer_call"
@@ -26,6 +28,11 @@ class OpenAIResponses:
     api = "openai_responses"
     about = "OpenAI's responses, with its computer tool."
     base_url = "https://api.openai.com/v1"
+
+    @staticmethod
+    def listing(endpoint: Endpoint) -> Listing:
+        """See `ModelRoom`."""
+        return Listing("/models", _forms.bearer(endpoint.key.get_secret_value()))
 
     def __init__(self, caller: Caller) -> None:
         """Args: caller: asks the endpoint."""
@@ -60,7 +67,7 @@ def _post(request: ModelRequest, key: str, *, streamed: bool) -> Post:
             **{name: value for name, value in fields.items() if value is not None},
             **request.extra,
         },
-        headers={"Authorization": f"Bearer {key}"} if key else {},
+        headers=_forms.bearer(key),
         optional={"include": "include", "top_p": "top_p", "temperature": "temperature"},
         dropped=tuple(name for name, given in unknown.items() if given),
     )

@@ -11,7 +11,7 @@ from backend.domain.errors import ClusterLost
 from backend.domain.ports import DesktopSpec
 from worker.activity import Tracker
 from worker.egress import Gateway, Lines
-from worker.k8s.manifests import ATTEMPTS, DISTRUSTED, KEY, PORT
+from worker.k8s.manifests import ATTEMPTS, DISTRUSTED, EMULATED, KEY, PORT
 from worker.k8s.pods import Pod
 from worker.k8s.states import PATIENT, Seen
 from worker.providers._machine import QemuDesktop
@@ -43,6 +43,7 @@ class PodSlot:
         told: what the pod says of that by its annotations, as `notes` has it.
         telling: held by whoever writes them.
         tracker: is told what is being done in it.
+        emulated: why its machines are emulated although it has its device; empty = they are not, or it has none.
         renewed_at: by the monotonic clock.
     """
 
@@ -59,6 +60,7 @@ class PodSlot:
     told: Mapping[str, str] = field(default_factory=dict)
     telling: Lock = field(default_factory=Lock, compare=False, repr=False)
     tracker: Tracker = field(default_factory=Tracker, compare=False, repr=False)
+    emulated: str = ""
 
     def bench(self) -> Bench:
         """Where its machines are made."""
@@ -89,13 +91,18 @@ class PodSlot:
         return self.renewed and time.monotonic() - self.renewed_at > seconds
 
     def notes(self) -> dict[str, str]:
-        """Annotations of its pod for whoever takes it over."""
-        return {ATTEMPTS: str(self.attempts), **({} if self.trusted else {KEY: DISTRUSTED})}
+        """Annotations of its pod for whoever takes it over, and for whoever looks at its node."""
+        return {
+            ATTEMPTS: str(self.attempts),
+            **({} if self.trusted else {KEY: DISTRUSTED}),
+            **({EMULATED: self.emulated} if self.emulated else {}),
+        }
 
     @property
     def untold(self) -> bool:
-        """Whether somebody may take the pod over who does not know of it what we know."""
-        return not (self.used and self.trusted) and self.told != self.notes()
+        """Whether somebody may take the pod over who does not know of it what we know, or nobody knows its node."""
+        unknown = bool(self.emulated) and EMULATED not in self.told
+        return unknown or (not (self.used and self.trusted) and self.told != self.notes())
 
     def leave(self) -> None:
         """Ends the conversation; no machine is left in the pod then. Safe to call twice."""

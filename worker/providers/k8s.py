@@ -25,6 +25,7 @@ from worker.k8s import manifests
 from worker.k8s.cluster import PODS, Cluster, ClusterError, Unavailable
 from worker.k8s.left_nodes import LeftNodes
 from worker.k8s.need import largest_need
+from worker.k8s.node_rules import emulated_words
 from worker.k8s.official import configured, connect
 from worker.k8s.plan import PodPlan
 from worker.k8s.pod_watch import PodWatch
@@ -41,6 +42,7 @@ from worker.qemu.client import SupervisorError
 LOOK_SECONDS = 1.0
 SWEEP_SECONDS = 15.0
 _LISTED_SECONDS = 10.0
+_MOST_NODES = 3
 _NO_IMAGE_SET = "not set up: DESKARENA_K8S_IMAGE names the container image of the pods (docs/kubernetes.md)"
 _NO_CLUSTER = "no cluster is named: set KUBECONFIG, or run the worker in the cluster"
 logger = logging.getLogger(__name__)
@@ -103,9 +105,13 @@ class K8sProvider:
             return Availability(ok=False, reason=self._scout.why_none)
         return self._offered(pods)
 
+    def emulated(self) -> Mapping[str, str]:
+        """Nodes whose device is there and boots no machine, as the pods on them found: why."""
+        return self._pods.emulated() if self._pods is not None else {}
+
     def _offered(self, pods: Pods) -> Availability:
         images = self._scout.images
-        found, troubles = offers(images, self._settings.image), pods.troubles()
+        found, troubles, slow = offers(images, self._settings.image), pods.troubles(), pods.emulated()
         usable = [each.image for each in images if each.image is not None]
         if not usable:
             return Availability(ok=False, reason="; ".join(each.reason for each in found), images=found)
@@ -113,7 +119,10 @@ class K8sProvider:
             ok=True,
             reason=f"pods in the namespace {self._namespace()}"
             # Their slots are not leased; the others are.
-            + (f"; {len(troubles)} cannot start: {next(iter(troubles.values()))}" if troubles else ""),
+            + (f"; {len(troubles)} cannot start: {next(iter(troubles.values()))}" if troubles else "")
+            + "".join(
+                f"; on the node {node} {emulated_words(why)}" for node, why in sorted(slow.items())[:_MOST_NODES]
+            ),
             programs=tuple(sorted({program for image in usable for program in image.programs})),
             need=largest(need_of(image) for image in usable),
             images=found,

@@ -4,7 +4,7 @@ import logging
 import secrets
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,20 +21,25 @@ from worker.desktops import GuestDesktop
 from worker.egress import Gateway, Gateways
 from worker.keeper.client import CHECKOUT, KeeperClient, KeeperError, KeeperLost, KeeperOptions, Kept
 from worker.keeper.desktop import WAY_OUT
-from worker.local.images import SYSTEMS, offers
+from worker.local import wine
+from worker.local.home import content_hash
+from worker.local.images import SYSTEMS, WINE, offers
 from worker.local.limits import MIB, Limits
 from worker.local.room import free_memory
+from worker.local.trials import once, version_of
 from worker.local.trust import trust
+from worker.providers._local_trial import Trial, use
 from worker.providers._spares import Spare, closed_on_failure, deliver
 
 READY_SECONDS = {"linux": 30.0, "windows": 90.0}
 """How long a desktop may take until its guest API answers; where the machine is not busy, under 1 and under 5 s."""
 RESERVE = 512 * MIB
 """Memory that must be left beside a desktop prepared ahead and all that it may use."""
-_FORGET_FAILURE_SECONDS = 60.0
+_FORGET_FAILURE_SECONDS, _FORGET_WINE_SECONDS = 60.0, 600.0
 _NEWS_SECONDS = 0.5
 """How long the news of a desktop's end may take to come here, once its guest API no longer answers."""
 _TRIAL = DesktopSpec(screen=Screen(width=640, height=480))
+_WINE_TRIAL = _TRIAL.model_copy(update={"image": WINE})
 logger = logging.getLogger(__name__)
 
 
@@ -140,22 +145,62 @@ class LocalProvider:
     # ---- what can run here
 
     def availability(self) -> Availability:
-        """Tries the machine out with a real desktop, once; a failure is tried again after a minute."""
+        """Uses a real desktop of each kind, once; a failure is tried again after a minute, one of Wine after ten."""
         with self._trying:
-            stale = time.monotonic() - self._asked > _FORGET_FAILURE_SECONDS
-            if self._answer is None or (not self._answer.ok and stale):
+            age = time.monotonic() - self._asked
+            if self._answer is None or (not self._answer.ok and age > _FORGET_FAILURE_SECONDS):
                 self._answer, self._asked = self._try_out(), time.monotonic()
+            elif self._answer.ok and age > _FORGET_WINE_SECONDS and any(each.reason for each in self._answer.images):
+                self._answer, self._asked = self._offering(self._answer.reason), time.monotonic()
             return self._answer
 
     def _try_out(self) -> Availability:
         try:
-            trial = self._make_warm(_TRIAL)
-            trial.close()
+            return self._offering(_in_words(self.trial()))
         except Lost as error:
             return Availability(ok=False, reason=error.told)
-        images = offers(self._options.wine)
+
+    def _offering(self, reason: str) -> Availability:
+        images = offers(self._options.wine, self.wine_trial)
         found = tuple(sorted({program for image in images for program in image.programs}))
-        return Availability(ok=True, reason=_in_words(trial.details), programs=found, images=images)
+        return Availability(ok=True, reason=reason, programs=found, images=images)
+
+    def trial(self, programs: Mapping[str, Sequence[str]] | None = None) -> Trial:
+        """Makes a desktop with Linux programs and uses it as an agent does.
+
+        Args:
+            programs: see `use`.
+
+        Raises:
+            Lost: none can be made, or it does not last.
+        """
+        made = self._make_warm(_TRIAL)
+        try:
+            return use(made, programs or {})
+        finally:
+            made.close()
+
+    @property
+    def wine_folder(self) -> Path:
+        """What desktops with Windows programs start from."""
+        return self._options.wine
+
+    def wine_trial(self) -> str:
+        """Makes a desktop whose guest server runs in Wine. Says what went wrong; empty if nothing did.
+
+        It is not made anew where it went well since this host was started.
+        """
+        folder, loader = self._options.wine, wine.loader()
+        files = [folder / "python" / "python.exe", folder / "home" / wine.PREFIX / "system.reg"]
+        versions = version_of(*([loader] if loader else []), *files)
+        return once("wine", (content_hash(self._options.server), *versions), self._try_wine)
+
+    def _try_wine(self) -> str:
+        try:
+            self._make_warm(_WINE_TRIAL).close()
+        except Lost as error:
+            return f"Wine is ready, but no desktop with it can be made: {error.message}"
+        return ""
 
     # ---- desktops
 
@@ -291,7 +336,9 @@ def _way_out_of(kept: Kept) -> Path:
 _HINT = "`deskarena doctor` says what is missing; docs/local-provider.md what local desktops need."
 
 
-def _in_words(details: Mapping[str, Any]) -> str:
+def _in_words(trial: Trial) -> str:
     """Which limits are in force, for people."""
+    details = trial.details
     limits = ", ".join(f"{what} by {how}" for what, how in details["limits"].items())
-    return "; ".join([f"home: {details['home']}", f"limits: {limits}", *details["notes"]])
+    tree = [f"no accessibility tree: {trial.no_tree}"] if trial.no_tree else []
+    return "; ".join([f"home: {details['home']}", f"limits: {limits}", *details["notes"], *tree])

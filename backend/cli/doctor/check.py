@@ -9,11 +9,12 @@ PROBE_SECONDS = 10.0
 
 
 class State(StrEnum):
-    """How something is: it works, it is not there, or it is there and does not work."""
+    """How something is: it works, it is not there, it is there and does not work, or nobody could try it."""
 
     OK = "ok"
     MISSING = "missing"
     BROKEN = "broken"
+    UNTRIED = "untried"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,17 +52,23 @@ class Probe:
     lacks: str
     install: str
 
+    def found(self, state: State, detail: str) -> Check:
+        """It is as the state says."""
+        if state is State.OK:
+            return Check(name=self.name, state=state, detail=detail, means=self.works)
+        return Check(name=self.name, state=state, detail=detail, means=self.lacks, install=self.install)
+
     def ok(self, detail: str) -> Check:
         """It works."""
-        return Check(name=self.name, state=State.OK, detail=detail, means=self.works)
+        return self.found(State.OK, detail)
 
     def missing(self, detail: str) -> Check:
         """It is not there."""
-        return Check(name=self.name, state=State.MISSING, detail=detail, means=self.lacks, install=self.install)
+        return self.found(State.MISSING, detail)
 
     def broken(self, detail: str) -> Check:
         """It is there and does not work."""
-        return Check(name=self.name, state=State.BROKEN, detail=detail, means=self.lacks, install=self.install)
+        return self.found(State.BROKEN, detail)
 
     def program(self, argv: Sequence[str], read: Callable[[str], str] = lambda text: text) -> Check:
         """Run a program that ends with 0 if all is well.

@@ -4,16 +4,17 @@ import os
 import select
 import shutil
 import subprocess
-import tempfile
-from contextlib import suppress
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 
 from backend.cli.doctor.check import PROBE_SECONDS, Check, Probe, State, first_line
+from backend.cli.doctor.trials import Trials
 
-CHECKOUT = Path(__file__).resolve().parents[3]
-WHY_NOT = "why-not.txt"
-"""Where `make setup` says why it could not make Wine ready, beside what it lays out."""
-
+LOCAL = Probe(
+    name="local desktop",
+    works="local desktops can be made",
+    lacks="no local desktops",
+    install="see what does not work above, and docs/local-provider.md",
+)
 XVFB = Probe(
     name="xvfb",
     works="local desktops have a screen",
@@ -43,7 +44,7 @@ ACCESSIBILITY = Probe(
     name="accessibility",
     works="agents can read the accessibility tree",
     lacks="no accessibility tree: such observations are empty",
-    install="apt install at-spi2-core dbus python3-gi gir1.2-atspi-2.0",
+    install="apt install at-spi2-core dbus python3-gi gir1.2-atspi-2.0 gir1.2-gtk-3.0",
 )
 WINE = Probe(
     name="wine",
@@ -57,23 +58,24 @@ GUEST = Probe(
     lacks="no local desktops: the guest server cannot run",
     install="apt install python3 python3-aiohttp python3-xlib python3-pil xclip",
 )
-# Application -> (program, Debian package).
+# Application -> (program, what it says its version by, Debian package).
 APPLICATIONS = {
-    "window manager": ("openbox", "openbox"),
-    "editor": ("mousepad", "mousepad"),
-    "file manager": ("pcmanfm", "pcmanfm"),
-    "terminal": ("xterm", "xterm"),
-    "calculator": ("galculator", "galculator"),
-    "image viewer": ("gpicview", "gpicview"),
-    "spreadsheet": ("localc", "libreoffice-calc"),
-    "document": ("lowriter", "libreoffice-writer"),
-    "presentation": ("loimpress", "libreoffice-impress"),
-    "browser": ("chromium", "chromium"),
-    "media player": ("vlc", "vlc"),
-    "image editor": ("gimp", "gimp"),
+    "window manager": ("openbox", "--version", "openbox"),
+    "editor": ("mousepad", "--version", "mousepad"),
+    "file manager": ("pcmanfm", "--help", "pcmanfm"),
+    "terminal": ("xterm", "-version", "xterm"),
+    "calculator": ("galculator", "--version", "galculator"),
+    "image viewer": ("gpicview", "--version", "gpicview"),
+    "spreadsheet": ("localc", "--version", "libreoffice-calc"),
+    "document": ("lowriter", "--version", "libreoffice-writer"),
+    "presentation": ("loimpress", "--version", "libreoffice-impress"),
+    "browser": ("chromium", "--version", "chromium"),
+    "media player": ("vlc", "--version", "vlc"),
+    "image editor": ("gimp", "--version", "gimp"),
 }
 BWRAP = (
     *("bwrap", "--unshare-user", "--unshare-net", "--unshare-pid", "--unshare-ipc", "--unshare-uts"),
+    *("--unshare-cgroup-try", "--disable-userns", "--hostname", "desktop"),
     *("--die-with-parent", "--new-session", "--cap-drop", "ALL", "--uid", "1000", "--gid", "1000"),
     *("--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin", "--symlink", "usr/lib", "/lib"),
     *("--ro-bind-try", "/lib64", "/lib64", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--clearenv"),  # noqa: S108  inside
@@ -107,89 +109,33 @@ def xvfb() -> Check:
     )
 
 
-def sandbox() -> Check:
-    """Run a program in the namespaces that agents get."""
+def sandbox(trials: Trials) -> Check:
+    """A desktop that was made ran in it. Else a program is run in the namespaces that agents get."""
+    if trials.ok(LOCAL.name):
+        return SANDBOX.ok("a desktop ran in its own namespaces")
     return SANDBOX.program([*BWRAP, "/usr/bin/true"], lambda _: "a program ran in its own namespaces")
 
 
-def overlay() -> Check:
-    """Mount an overlay as the provider does: in a mount namespace, as an ordinary user in a user namespace too."""
-    with tempfile.TemporaryDirectory(prefix="deskarena-doctor-") as name:
-        for part in ("lower", "upper", "work", "merged"):
-            (Path(name) / part).mkdir()
-        options = f"lowerdir={name}/lower,upperdir={name}/upper,workdir={name}/work,userxattr"
-        mount = ["mount", "-t", "overlay", "overlay", "-o", options, f"{name}/merged"]
-        flags = "-m" if os.geteuid() == 0 else "-Urm"
-        found = OVERLAY.program(["unshare", flags, *mount], lambda _: f"mounted in {tempfile.gettempdir()}")
-        # The kernel leaves a folder here that its owner may not enter.
-        for left in (Path(name) / "work").iterdir():
-            left.chmod(0o700)
-    return found
-
-
-def cgroups() -> Check:
-    """Make a group below our own and look whether its memory can be limited."""
-    for parent in _memory_groups():
-        group = parent / f"deskarena-doctor-{os.getpid()}"
-        try:
-            group.mkdir()
-        except OSError:
-            continue
-        try:
-            limits = [group / name for name in ("memory.max", "memory.limit_in_bytes")]
-            if any(os.access(limit, os.W_OK) for limit in limits):
-                return CGROUPS.ok(f"memory can be limited below {parent}")
-        finally:
-            group.rmdir()
-    return CGROUPS.missing("no group in which memory can be limited")
-
-
-def _memory_groups() -> list[Path]:
-    found = []
-    for line in Path("/proc/self/cgroup").read_text().splitlines():
-        _, names, path = line.split(":", 2)
-        if names == "":
-            found += [Path("/sys/fs/cgroup") / path.lstrip("/"), Path("/sys/fs/cgroup/unified") / path.lstrip("/")]
-        elif "memory" in names.split(","):
-            found.append(Path("/sys/fs/cgroup/memory") / path.lstrip("/"))
-    return found
-
-
-def accessibility() -> Check:
-    """Ask the system's Python, on which the guest server runs, for AT-SPI."""
-    code = "import gi; gi.require_version('Atspi', '2.0'); from gi.repository import Atspi; print('AT-SPI 2.0')"
-    return ACCESSIBILITY.program(["/usr/bin/python3", "-c", code])
-
-
-def guest_server() -> Check:
-    """Ask the system's Python for the packages that the guest server imports."""
+def guest_server(trials: Trials) -> Check:
+    """A desktop that was made ran it. Else the system's Python is asked for the packages that it imports."""
     code = "import sys, aiohttp, Xlib, PIL; print('Python', sys.version.split()[0])"
-    return GUEST.program(["/usr/bin/python3", "-c", code])
-
-
-def wine(laid_out: Path = CHECKOUT / ".wine") -> Check:
-    """Ask Wine for its version, and look for what `make setup` lays out for it, or says why it could not.
-
-    Args:
-        laid_out: The folder that desktops with Windows programs start from.
-    """
-    found = WINE.program(["wine", "--version"])
-    if found.state is not State.OK:
+    found = GUEST.program(["/usr/bin/python3", "-c", code])
+    if found.state is not State.OK or trials.ok(LOCAL.name):
         return found
-    with suppress(FileNotFoundError):
-        said = (laid_out / WHY_NOT).read_text(errors="replace")
-        return WINE.broken(f"{found.detail}, but it could not be made ready: {' '.join(said.split())[:500]}")
-    if not (laid_out / "home").is_dir():
-        return WINE.broken(f"{found.detail}, but not made ready in {laid_out}")
-    return found
+    return GUEST.found(State.UNTRIED, f"{found.detail} has its packages; no local desktop could be made to run it in")
 
 
-def applications() -> list[Check]:
-    """Which applications of the starter benchmark are installed."""
-    return [_application(kind, program, package) for kind, (program, package) in APPLICATIONS.items()]
+def commands() -> Mapping[str, Sequence[str]]:
+    """What is run in a desktop of each application of the starter benchmark that is installed."""
+    return {kind: (program, flag) for kind, (program, flag, _) in APPLICATIONS.items() if shutil.which(program)}
 
 
-def _application(kind: str, program: str, package: str) -> Check:
+def applications(trials: Trials) -> list[Check]:
+    """Which applications of the starter benchmark start in a desktop."""
+    return [_application(kind, program, package, trials) for kind, (program, _, package) in APPLICATIONS.items()]
+
+
+def _application(kind: str, program: str, package: str, trials: Trials) -> Check:
     probe = Probe(
         name=kind,
         works=f"tasks with the {kind} can run",
@@ -197,4 +143,7 @@ def _application(kind: str, program: str, package: str) -> Check:
         install=f"apt install {package}",
     )
     path = shutil.which(program)
-    return probe.ok(path) if path else probe.missing(f"no program {program}")
+    if path is None:
+        return probe.missing(f"no program {program}")
+    found = trials.check(probe)
+    return probe.found(found.state, f"{path}: {found.detail}")

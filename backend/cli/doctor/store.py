@@ -1,6 +1,8 @@
 """Where artifacts are kept: a bucket, if one is set, is written, read and tidied for real."""
 
+import tempfile
 import time
+from pathlib import Path
 
 from backend.cli.doctor.check import Check, Probe
 from backend.domain.errors import DeskarenaError
@@ -11,19 +13,32 @@ STORE = Probe(
     lacks="nothing can be stored: runs do not start, and pages have no pictures",
     install="see docs/artifacts.md, or unset DESKARENA_S3_BUCKET to keep artifacts in the data folder",
 )
+_TRIAL = b"deskarena tries its data folder"
 
 
-def store() -> Check:
-    """Try the bucket. The data folder needs no trial: its disk is looked at anyway."""
+def store(data: Path) -> Check:
+    """Try the bucket if there is one, else the data folder, or what it would be made in."""
     from backend.config import get_settings
     from backend.services.stores import open_store, try_out
 
     settings = get_settings()
     if not settings.s3_bucket:
-        return STORE.ok("a folder of the data folder")
+        return _folder(data)
     began = time.monotonic()
     try:
         try_out(open_store(settings))
     except DeskarenaError as error:
         return STORE.broken(error.told)
     return STORE.ok(f"bucket {settings.s3_bucket}: written, read, removed in {time.monotonic() - began:.1f} s")
+
+
+def _folder(data: Path) -> Check:
+    folder = next(path for path in (data, *data.parents) if path.exists())
+    try:
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=".deskarena-doctor-") as file:
+            file.write(_TRIAL)
+            file.flush()
+            whole = Path(file.name).read_bytes() == _TRIAL
+    except OSError as error:
+        return STORE.broken(f"{folder} cannot be written to: {error.strerror}")
+    return STORE.ok(f"{folder}: written, read, removed") if whole else STORE.broken(f"{folder} loses what is written")

@@ -3,7 +3,8 @@ from pathlib import Path
 import pytest
 
 from worker.local import room
-from worker.local.cgroups import V2, Place
+from worker.local.cgroups import Place
+from worker.local.group_trial import V2
 from worker.local.watchdog import host_memory
 
 

@@ -1,0 +1,99 @@
+"""Runs a container of ours once, as those of agents are run: an engine may answer and still run none.
+
+Its image is made here, of one program of a few bytes that ends at once: nothing is fetched, and no image of the user's
+is run.
+"""
+
+import io
+import platform
+import struct
+import tarfile
+import tempfile
+import time
+from pathlib import Path
+from uuid import uuid4
+
+from backend.domain.agents.container import ContainerParams
+from worker.containers import Engine, Plan, owner_mark, run_line
+
+AGAIN_SECONDS = 60.0
+_MEMORY_MB = 64
+_ADDRESS, _HEADERS = 0x400000, 120
+# Machine (the number that ELF has for it) and code: exit(0).
+_PROGRAMS = {
+    "x86_64": (62, bytes.fromhex("31ff" "b83c000000" "0f05")),
+    "aarch64": (183, bytes.fromhex("000080d2" "a80b80d2" "010000d4")),
+}  # fmt: skip
+_PROGRAM = "trial"
+
+
+class ContainerTrial:
+    """Whether an engine runs containers. Made once where it went well, else again after a minute."""
+
+    def __init__(self, engine: Engine) -> None:
+        """Asks nothing yet."""
+        self.engine = engine
+        self._works: set[str] = set()
+        self._failed: tuple[str, float] | None = None
+
+    def why_not(self) -> str:
+        """Why no container can run here; empty if they can. Takes a second or two the first time."""
+        why = self.engine.why_not()
+        program = self.engine.program
+        if why or program in self._works:
+            return why
+        if self._failed is not None and time.monotonic() - self._failed[1] < AGAIN_SECONDS:
+            return self._failed[0]
+        why = _run_one(self.engine)
+        if why:
+            self._failed = why, time.monotonic()
+        else:
+            self._works.add(program)
+        return why
+
+
+def _run_one(engine: Engine) -> str:
+    """Makes the image, runs it, and removes both. Says what went wrong; empty if nothing did."""
+    program = _elf(platform.machine())
+    if program is None:
+        return ""  # On such a machine there is nothing small to run: that the engine answers has to do.
+    mark = uuid4()
+    image = f"deskarena-trial:{mark.hex}"
+    if why := engine.make_image(image, _archive(program)):
+        return f"{engine.program} answers, but takes no image: {why}"
+    params = ContainerParams(image=image, command=(f"/{_PROGRAM}",), memory_mb=_MEMORY_MB, cpus=0.5)
+    with tempfile.TemporaryDirectory(prefix="deskarena-trial-") as name:
+        door = Path(name) / "agent.sock"
+        door.touch()
+        plan = Plan(mark, params, door, owner_mark())
+        why = engine.tell(run_line(engine.program, plan))
+    engine.remove(plan.name)
+    engine.tell([engine.program, "rmi", "--force", image])
+    return f"{engine.program} answers, but runs no container as agents need it: {why}" if why else ""
+
+
+def _archive(program: bytes) -> bytes:
+    """A file system with the program, and the folders that are mounted over."""
+    data = io.BytesIO()
+    with tarfile.open(fileobj=data, mode="w") as archive:
+        for folder in ("tmp", "run", "run/deskarena"):
+            entry = tarfile.TarInfo(folder)
+            entry.type, entry.mode = tarfile.DIRTYPE, 0o755
+            archive.addfile(entry)
+        entry = tarfile.TarInfo(_PROGRAM)
+        entry.size, entry.mode = len(program), 0o755
+        archive.addfile(entry, io.BytesIO(program))
+    return data.getvalue()
+
+
+def _elf(machine: str) -> bytes | None:
+    """A whole program that ends with 0; None for a machine whose code is not written down here."""
+    if machine not in _PROGRAMS:
+        return None
+    number, code = _PROGRAMS[machine]
+    size, entry = _HEADERS + len(code), _ADDRESS + _HEADERS
+    # See elf(5): an executable of 64 bits, little endian, with one segment that is read and executed.
+    head = b"\x7fELF\x02\x01\x01".ljust(16, b"\0")
+    head += struct.pack("<HHIQQQIHHHHHH", 2, number, 1, entry, 64, 0, 0, 64, 56, 1, 0, 0, 0)
+    head += struct.pack("<IIQQQQQQ", 1, 5, 0, _ADDRESS, _ADDRESS, size, size, 0x1000)
+    return head + code

@@ -1,0 +1,163 @@
+"""`python -m worker.examine [JSON]`: what a worker on this machine can do, found by using it once.
+
+Started by `deskarena doctor`. Prints one JSON object: by name of what was tried, `state` (`ok`, `missing`, `broken`,
+`untried`) and `detail`. These are the trials by which workers say what they can do. Takes a few seconds; each is
+bounded, and removes what it made.
+
+The argument names programs: `{"editor": ["mousepad", "--version"]}`.
+"""
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from backend.config import Settings, get_settings
+from backend.domain import registry
+from backend.domain.errors import EvaluatorFailed, Lost
+from worker import ocr
+from worker.container_trial import ContainerTrial
+from worker.containers import Engine
+from worker.evaluation.judge import Judge
+from worker.eyes import Detectors
+from worker.local import wine
+from worker.model_room import ModelRoom
+from worker.providers.local import LocalProvider
+
+OK, MISSING, BROKEN, UNTRIED = "ok", "missing", "broken", "untried"
+LOCAL, OVERLAY, CGROUPS, TREE, WINE = "local desktop", "overlay", "cgroups", "accessibility", "wine"
+_NO_DESKTOP = "no local desktop could be made to try it in"
+_DETECTOR_SECONDS = 10.0
+Programs = Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What came of a trial."""
+
+    state: str
+    detail: str
+
+
+Findings = dict[str, Finding]
+
+
+def examine(settings: Settings, programs: Programs) -> Findings:
+    """Everything, at the same time where it takes long."""
+    registry.load("worker.models")
+    local = LocalProvider(settings)
+    parts: Sequence[Callable[[], Findings]] = (
+        lambda: _local(local, programs),
+        lambda: {WINE: _wine(local)},
+        lambda: {"ocr": _ocr()},
+        lambda: {"containers": _containers()},
+        lambda: {"models": _models(settings)},
+        lambda: {"detectors": _detectors(settings)},
+        lambda: {"evaluators": _evaluators()},
+    )
+    try:
+        with ThreadPoolExecutor(max_workers=len(parts)) as pool:
+            return {name: each for found in pool.map(lambda part: part(), parts) for name, each in found.items()}
+    finally:
+        local.close()
+
+
+def _local(local: LocalProvider, programs: Programs) -> Findings:
+    try:
+        trial = local.trial(programs)
+    except Lost as error:
+        rest = dict.fromkeys((OVERLAY, CGROUPS, TREE, *programs), Finding(UNTRIED, _NO_DESKTOP))
+        return {LOCAL: Finding(BROKEN, error.told), **rest}
+    details = trial.details
+    return {
+        LOCAL: Finding(OK, f"one was made in {details['seconds']['made']:.1f} s and showed its screen"),
+        OVERLAY: _home(details["home"], details["notes"]),
+        CGROUPS: _limits(details["limits"], details["notes"]),
+        TREE: Finding(BROKEN, trial.no_tree) if trial.no_tree else Finding(OK, "a window and its button were read"),
+        **{name: _program(trial.broken.get(name, "")) for name in programs},
+    }
+
+
+def _home(kind: str, notes: Iterable[str]) -> Finding:
+    return Finding(OK if kind == "overlay" else BROKEN, "; ".join((f"home: {kind}", *_about("home", notes))))
+
+
+def _limits(limits: Mapping[str, str], notes: Iterable[str]) -> Finding:
+    by_group = limits["memory"].startswith("cgroup")
+    words = ", ".join(f"{what} by {limits[what]}" for what in ("memory", "processes", "cpu"))
+    return Finding(OK if by_group else BROKEN, "; ".join((words, *_about("control group", notes))))
+
+
+def _about(words: str, notes: Iterable[str]) -> list[str]:
+    return [note for note in notes if words in note]
+
+
+def _program(why: str) -> Finding:
+    return Finding(BROKEN, f"it does not start in a desktop: {why}") if why else Finding(OK, "it starts in a desktop")
+
+
+def _wine(local: LocalProvider) -> Finding:
+    if why := wine.why_not(local.wine_folder):
+        return Finding(MISSING if wine.loader() is None else BROKEN, why)
+    version = f"Wine {wine.version()}"
+    why = local.wine_trial()
+    return Finding(BROKEN, f"{version}: {why}") if why else Finding(OK, f"{version}: a desktop ran Python for Windows")
+
+
+def _ocr() -> Finding:
+    why = ocr.why_not()
+    state = OK if not why else MISSING if ocr.tesseract() is None else BROKEN
+    return Finding(state, why or "it read the words of a picture")
+
+
+def _containers() -> Finding:
+    engine = Engine()
+    why = ContainerTrial(engine).why_not()
+    state = OK if not why else BROKEN if engine.program else MISSING
+    return Finding(state, why or f"{engine.program} ran a container of ours")
+
+
+def _models(settings: Settings) -> Finding:
+    """All endpoints that are set up; one without its key is none."""
+    offers = {name: offer for name, offer in ModelRoom.of(settings).offers(vendors=True).items() if offer["ok"]}
+    if not offers:
+        return Finding(MISSING, "no endpoint is set up")
+    bad = [f"{name}: {offer['reason']}" for name, offer in offers.items() if offer["answers"] is False]
+    good = [name for name, offer in offers.items() if offer["answers"]]
+    unasked = [name for name, offer in offers.items() if offer["answers"] is None]
+    words = [
+        *bad,
+        *([f"{', '.join(good)} answered"] if good else []),
+        *([f"{', '.join(unasked)} not asked"] if unasked else []),
+    ]
+    return Finding(BROKEN if bad else OK if good else UNTRIED, "; ".join(words))
+
+
+def _detectors(settings: Settings) -> Finding:
+    if not settings.detectors:
+        return Finding(MISSING, "none is set up")
+    detectors = Detectors(settings.detectors, seconds=_DETECTOR_SECONDS)
+    bad = [why for name in sorted(settings.detectors) if (why := detectors.why_not(name))]
+    return Finding(BROKEN, "; ".join(bad)) if bad else Finding(OK, f"{', '.join(sorted(settings.detectors))} answered")
+
+
+def _evaluators() -> Finding:
+    try:
+        fence = Judge().sandbox
+    except EvaluatorFailed as error:
+        return Finding(BROKEN, error.message)
+    return Finding(OK if fence.has_view else BROKEN, f"a child ran behind the fence {fence.value}")
+
+
+def main() -> int:
+    """Prints what was found."""
+    programs: dict[str, Any] = json.loads(sys.argv[1]) if len(sys.argv) > 1 else {}
+    found = examine(get_settings(), programs)
+    sys.stdout.write(json.dumps({name: asdict(each) for name, each in found.items()}) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

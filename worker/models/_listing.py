@@ -1,0 +1,53 @@
+"""Asks an endpoint for the list of its models: the one question that costs nothing and needs its key."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from backend.domain import registry
+from backend.domain.errors import Invalid, WebFailed
+from backend.domain.registry import Kind
+from backend.services.addresses import Reach, checked_url
+from backend.services.model_endpoints import Endpoint
+from backend.services.web_client import GuardedWeb
+
+SECONDS = 3.0
+_MOST_BYTES = 4 * 2**20
+_OK = range(200, 300)
+_NO_LIST = frozenset({404, 405, 501})
+"""A server that speaks the API and has no such list."""
+_REFUSED = frozenset({401, 403})
+
+
+@dataclass(frozen=True)
+class Listing:
+    """How an API lists its models: the path after the endpoint's address, and the headers that carry the key."""
+
+    path: str
+    headers: Mapping[str, str]
+
+
+def answers(endpoint: Endpoint) -> str | None:
+    """What went wrong when it was asked; empty where it answered, None where there is nothing to ask.
+
+    Args:
+        endpoint: with its key and its whole address.
+    """
+    listing = getattr(registry.lookup(Kind.MODEL, endpoint.api), "listing", None)
+    if listing is None or not endpoint.base_url:
+        return None
+    asked: Listing = listing(endpoint)
+    try:
+        # The operator has named the address, which often is of this machine.
+        host = str(checked_url(endpoint.base_url).hostname)
+        web = GuardedWeb(Reach(private_hosts=(host,)))
+        headers = {**endpoint.headers, **asked.headers}
+        reply = web.send("GET", endpoint.base_url + asked.path, headers=headers, max_bytes=_MOST_BYTES, timeout=SECONDS)
+    except (WebFailed, Invalid) as error:
+        return f"does not answer: {_without(endpoint.key.get_secret_value(), error.message)}"
+    if reply.status in _REFUSED:
+        return f"refuses the key (status {reply.status})"
+    return "" if reply.status in {*_OK, *_NO_LIST} else f"answers with status {reply.status}"
+
+
+def _without(key: str, text: str) -> str:
+    return text.replace(key, "...") if key else text

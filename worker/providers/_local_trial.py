@@ -1,0 +1,80 @@
+"""Uses a local desktop once, as an agent does: reads a window's accessibility tree, starts its programs."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from backend.domain.errors import DeskarenaError
+from backend.domain.ports import Desktop, OpenDesktop
+
+PYTHON = "/usr/bin/python3"
+_BUTTON = "deskarena-trial"
+_IMPORT = "import gi; gi.require_version('Gtk', '3.0'); from gi.repository import Gtk"
+_WINDOW = f"{_IMPORT}; w = Gtk.Window(); w.add(Gtk.Button(label='{_BUTTON}')); w.show_all(); Gtk.main()"
+_TREE_SECONDS, _PROGRAM_SECONDS = 5.0, 10.0
+_LOOK_SECONDS = 0.05
+_WORDS = 200
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What came of using a desktop.
+
+    Attributes:
+        details: how it was made (see `OpenDesktop`).
+        no_tree: why its accessibility tree cannot be read; empty where it can.
+        broken: by program that was tried and does not start: what it said.
+    """
+
+    details: Mapping[str, Any]
+    no_tree: str
+    broken: Mapping[str, str] = field(default_factory=dict)
+
+
+def use(opened: OpenDesktop, programs: Mapping[str, Sequence[str]]) -> Trial:
+    """Uses a desktop that nobody needs any more. Raises Lost: it is gone.
+
+    Args:
+        opened: the desktop; a window is left open in it.
+        programs: by name, the command by which each only says its version.
+    """
+    desktop = opened.desktop
+    no_tree = _no_tree(desktop)
+    broken = {name: why for name, command in programs.items() if (why := _broken(desktop, command))}
+    return Trial(opened.details, no_tree, broken)
+
+
+def _no_tree(desktop: Desktop) -> str:
+    try:
+        desktop.launch([PYTHON, "-c", _WINDOW])
+        deadline = time.monotonic() + _TREE_SECONDS
+        while _BUTTON not in desktop.accessibility_tree():
+            if time.monotonic() > deadline:
+                return _why_absent(desktop)
+            time.sleep(_LOOK_SECONDS)
+    except DeskarenaError as error:
+        return error.message
+    return ""
+
+
+def _why_absent(desktop: Desktop) -> str:
+    """A window that cannot be opened says nothing against the tree, but then nobody knows whether it can be read."""
+    done = desktop.execute([PYTHON, "-c", _IMPORT], timeout=_PROGRAM_SECONDS)
+    if done.returncode != 0:
+        return f"not tried, as no window can be opened: {_last_line(done.error)}"
+    return f"a window and its button are not in it after {_TREE_SECONDS:g} s"
+
+
+def _broken(desktop: Desktop, command: Sequence[str]) -> str:
+    try:
+        done = desktop.execute(list(command), timeout=_PROGRAM_SECONDS)
+    except DeskarenaError as error:
+        return error.message
+    if done.returncode == 0:
+        return ""
+    return _last_line(done.error or done.output) or f"it ended with {done.returncode}"
+
+
+def _last_line(text: str) -> str:
+    return next((line.strip()[:_WORDS] for line in reversed(text.splitlines()) if line.strip()), "")
