@@ -48,20 +48,28 @@ def examine(settings: Settings, programs: Programs) -> Findings:
     """Everything, at the same time where it takes long."""
     registry.load("worker.models")
     local = LocalProvider(settings)
-    parts: Sequence[Callable[[], Findings]] = (
-        lambda: _local(local, programs),
-        lambda: {WINE: _wine(local)},
-        lambda: {"ocr": _ocr()},
-        lambda: {"containers": _containers()},
-        lambda: {"models": _models(settings)},
-        lambda: {"detectors": _detectors(settings)},
-        lambda: {"evaluators": _evaluators()},
-    )
+    single: Mapping[str, Callable[[], Finding]] = {
+        WINE: lambda: _wine(local),
+        "ocr": _ocr,
+        "containers": _containers,
+        "models": lambda: _models(settings),
+        "detectors": lambda: _detectors(settings),
+        "evaluators": _evaluators,
+    }
     try:
-        with ThreadPoolExecutor(max_workers=len(parts)) as pool:
-            return {name: each for found in pool.map(lambda part: part(), parts) for name, each in found.items()}
+        with ThreadPoolExecutor(max_workers=len(single)) as pool:
+            coming = {name: pool.submit(_guarded, trial) for name, trial in single.items()}
+            return {**_local(local, programs), **{name: each.result() for name, each in coming.items()}}
     finally:
         local.close()
+
+
+def _guarded(trial: Callable[[], Finding]) -> Finding:
+    """What breaks in one trial says nothing of the others."""
+    try:
+        return trial()
+    except Exception as error:  # noqa: BLE001 - whatever it is, it keeps this from being used.
+        return Finding(BROKEN, f"{type(error).__name__}: {error}")
 
 
 def _local(local: LocalProvider, programs: Programs) -> Findings:

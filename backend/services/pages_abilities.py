@@ -59,13 +59,17 @@ class AgentView:
 
 @dataclass(frozen=True)
 class ModelView:
-    """Where models are asked. `ok` when at least one online worker has its key; `reason` says why not, or the place."""
+    """Where models are asked. `ok` when at least one online worker has its key; `reason` says why not, or the place.
+
+    `answers` says whether it answered a worker just now; None where none has asked it.
+    """
 
     name: str
     api: str
     ok: bool
     reason: str
     workers: tuple[str, ...]
+    answers: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -174,13 +178,16 @@ def _models(said: Sequence[tuple[str, Mapping[str, Any]]]) -> list[ModelView]:
 
 def _model(name: str, offers: Sequence[tuple[str, Mapping[str, Any]]]) -> ModelView:
     good = [(worker, offer) for worker, offer in offers if offer.get("ok")]
-    _, first = (good or offers)[0]
+    asked = [offer["answers"] for _, offer in good if offer.get("answers") is not None]
+    # Of several workers, one that can ask it says where it is.
+    first = min((offer for _, offer in good or offers), key=lambda offer: offer.get("answers") is False)
     return ModelView(
         name=name,
         api=str(first.get("api") or ""),
         ok=bool(good),
         reason=str(first.get("reason") or ""),
         workers=tuple(worker for worker, _ in good),
+        answers=any(asked) if asked else None,
     )
 
 

@@ -64,7 +64,7 @@ def _try_weight(group: Path, version: int) -> None:
     """A weight is kept as it was set; how time is shared shows only on a busy machine."""
     file = group / ("cpu.weight" if version == V2 else "cpu.shares")
     _write(file, _WEIGHT)
-    if int(file.read_text()) != _WEIGHT:
+    if file.read_text().strip() != str(_WEIGHT):
         raise OSError(f"{file.name} is not as it was set")
 
 

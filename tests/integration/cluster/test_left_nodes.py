@@ -43,7 +43,7 @@ def test_what_runs_on_a_cordoned_node_finishes_and_what_comes_next_runs_elsewher
     place: Place, provider: K8sProvider, ready: World, patient: type[PatientAgent]
 ) -> None:
     ready.benchmark(benchmark_of(infeasible_task()), name="light")
-    ready.do(nodes.observe, provider.cluster, anywhere(1), whole=True)
+    ready.do(nodes.observe, provider.cluster, anywhere(1, {}), whole=True)
     settings = place.settings(slots=1, poll_seconds=0.1, heartbeat_seconds=0.2, lease_seconds=5.0)
     worker = InProcessWorker(settings, ready, provider)
     run = ready.submit(

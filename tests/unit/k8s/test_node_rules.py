@@ -7,7 +7,7 @@ import pytest
 from backend.domain.nodes import NodeSeen, NodeState
 from backend.domain.slots import GIB, Need
 from worker.k8s.cluster import Object
-from worker.k8s.node_rules import Wants, leave, look, tolerated
+from worker.k8s.node_rules import Wants, emulated_words, leave, look, tolerated
 
 KVM = "devices.kubevirt.io/kvm"
 NEED = Need(memory=4 * GIB, cores=2, disk=10 * GIB)
@@ -32,7 +32,7 @@ def taint(key: str, effect: str = "NoSchedule", value: str = "") -> dict[str, st
     return {"key": key, "effect": effect, **({"value": value} if value else {})}
 
 
-def seen(found: Object, wants: Wants = WANTS, **more: float) -> NodeSeen:
+def seen(found: Object, wants: Wants = WANTS, **more: Any) -> NodeSeen:
     result = look(found, wants, **more)
     assert result is not None
     return result
@@ -60,6 +60,16 @@ class TestSlots:
     )
     def test_the_scarcest_decides(self, changes: dict[str, str], slots: int) -> None:
         assert seen(node(allocatable=changes)).slots == slots
+
+    def test_a_device_that_boots_no_machine_is_said_and_the_node_is_used_after_all_others(self) -> None:
+        found = seen(node(), emulated="a machine did not boot")
+        assert (found.state, found.slots) == (NodeState.READY, 3)
+        assert found.reason == emulated_words("a machine did not boot")
+
+    def test_what_else_is_wrong_with_such_a_node_is_said_first(self) -> None:
+        found = seen(node(conditions=[NOT_READY]), emulated="a machine did not boot")
+        assert found.reason.startswith("not ready: ")
+        assert found.reason.endswith(emulated_words("a machine did not boot"))
 
     def test_without_a_device_the_rest_decides(self) -> None:
         assert seen(node(allocatable={KVM: "0"}), Wants(NEED)).slots == 3

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from worker.local.cgroups import V2, Cgroups, Place, members, places, remove_tree
+from worker.local.cgroups import Cgroups, Place, members, places, remove_tree
+from worker.local.group_trial import V2, try_limit
 from worker.local.limits import Limits
 
 FILES = {
@@ -59,7 +60,12 @@ def parent(tmp_path: Path, kernel: None) -> Path:
 
 
 def made(parent: Path) -> Cgroups:
-    return Cgroups("deskarena-k", {name: [Place(V2, parent)] for name in ("memory", "pids", "cpu")})
+    """Of a kernel whose limits hold; see TestLimitsThatDoNotHold for others."""
+    return Cgroups("deskarena-k", {name: [Place(V2, parent)] for name in ("memory", "pids", "cpu")}, holds)
+
+
+def holds(controller: str, group: Path, version: int) -> None:
+    assert (group.name, version) == ("probe", V2), controller
 
 
 class TestPlaces:
@@ -94,12 +100,14 @@ class TestCgroups:
 
     def test_takes_the_first_place_that_works(self, parent: Path, tmp_path: Path) -> None:
         candidates = [Place(V2, tmp_path / "absent"), Place(V2, parent)]
-        assert Cgroups("deskarena-k", {"memory": candidates}).bases == {"memory": (V2, parent / "deskarena-k")}
+        groups = Cgroups("deskarena-k", {"memory": candidates}, holds)
+        assert (groups.bases, groups.why_not) == ({"memory": (V2, parent / "deskarena-k")}, {})
 
     def test_where_none_works_there_is_none_and_nothing_is_left(self, tmp_path: Path) -> None:
         (tmp_path / "cgroup.subtree_control").write_text("memory")
         groups = Cgroups("deskarena-k", {"memory": [Place(V2, tmp_path), Place(1, tmp_path / "absent")]})
         assert groups.bases == {}
+        assert set(groups.why_not) == {"memory"}
         assert not (tmp_path / "deskarena-k").exists()
 
     def test_a_desktops_group_has_its_limits(self, parent: Path) -> None:
@@ -116,6 +124,33 @@ class TestCgroups:
         groups.create("d1", Limits())
         assert groups.remove()
         assert not (parent / "deskarena-k").exists()
+
+
+class TestLimitsThatDoNotHold:
+    """Folders with every file of a control group, that limit nothing."""
+
+    def test_they_are_not_used_and_say_what_happened(self, parent: Path) -> None:
+        groups = Cgroups("deskarena-k", {name: [Place(V2, parent)] for name in ("memory", "pids")})
+        assert groups.bases == {}
+        assert "a program with a limit of 16 MiB took 64 MiB" in groups.why_not["memory"]
+        assert "a program that may have 1 process started another" in groups.why_not["pids"]
+        assert not (parent / "deskarena-k").exists()
+
+    def test_what_its_trial_found_is_said_and_not_what_is_wrong_with_a_later_place(
+        self, parent: Path, tmp_path: Path
+    ) -> None:
+        groups = Cgroups("deskarena-k", {"memory": [Place(V2, parent), Place(V2, tmp_path / "absent")]})
+        assert "took 64 MiB" in groups.why_not["memory"]
+
+    def test_a_weight_that_is_not_kept(self, parent: Path) -> None:
+        (parent / "cpu.weight").unlink()
+        (parent / "cpu.weight").symlink_to("/dev/null")
+        with pytest.raises(OSError, match=r"cpu\.weight is not as it was set"):
+            try_limit("cpu", parent, V2)
+
+    def test_a_controller_without_its_file(self, tmp_path: Path) -> None:
+        with pytest.raises(FileNotFoundError, match=r"pids\.max"):
+            try_limit("pids", tmp_path, V2)
 
 
 class TestGroup:

@@ -2,7 +2,6 @@ from pathlib import Path
 
 import pytest
 
-from backend.cli.doctor import desktops as doctor
 from guest_server import session_wine
 from scripts import prepare, wine_prefix
 from worker.local import wine
@@ -73,9 +72,14 @@ class TestPrograms:
         assert wine.programs(folder) == ("cmd", "notepad", "python", "wordpad")
 
 
+def works() -> str:
+    """A desktop with Wine was made."""
+    return ""
+
+
 class TestOffers:
     def test_each_image_is_taken_for_its_system(self, folder: Path) -> None:
-        linux, windows = offers(folder)
+        linux, windows = offers(folder, works)
         assert {offer.name: offer.os for offer in (linux, windows)} == {
             name: system for name, system in SYSTEMS.items() if name != "default"
         }
@@ -86,9 +90,13 @@ class TestOffers:
 
     def test_one_that_cannot_be_had_says_why(self, folder: Path) -> None:
         (folder / "python" / "python.exe").unlink()
-        windows = offers(folder)[1]
+        windows = offers(folder, works)[1]
         assert "make setup" in windows.reason
         assert (windows.default, windows.programs) == (False, ())
+
+    def test_one_that_is_all_there_and_cannot_be_made_says_why(self, folder: Path) -> None:
+        windows = offers(folder, lambda: "no desktop with it can be made")[1]
+        assert (windows.reason, windows.default, windows.programs) == ("no desktop with it can be made", False, ())
 
 
 class TestTheTemplatesMaker:
@@ -97,5 +105,5 @@ class TestTheTemplatesMaker:
     def test_agrees_with_who_uses_the_template(self) -> None:
         assert wine_prefix.USER == wine.USER
         assert wine_prefix.LOADERS == wine.LOADERS
-        assert prepare.WHY_NOT == wine.WHY_NOT == doctor.WHY_NOT
+        assert prepare.WHY_NOT == wine.WHY_NOT
         assert session_wine.PYTHON.removesuffix("\\python.exe") == wine_prefix.PYTHON

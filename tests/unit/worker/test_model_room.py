@@ -55,11 +55,23 @@ class TestOffers:
         assert offers["openai"] == {
             "api": "openai_chat",
             "ok": True,
+            "answers": None,
             "reason": "https://api.openai.com/v1",
             "prices": [],
         }
         assert (offers["gemini"]["ok"], "GEMINI_API_KEY is not set" in offers["gemini"]["reason"]) == (False, True)
         assert KEY not in str(offers)
+
+    def test_a_server_of_the_operator_is_asked_and_one_that_is_away_stays_set_up(self, tmp_path: Path) -> None:
+        text = '[endpoints.mine]\napi = "openai_chat"\nbase_url = "http://127.0.0.1:1/v1"\n'
+        offer = room(tmp_path, text).offers()["mine"]
+        assert (offer["ok"], offer["answers"]) == (True, False)
+        assert offer["reason"].startswith("http://127.0.0.1:1/v1 does not answer: ")
+
+    def test_one_that_answers(self, tmp_path: Path, server: ModelServer) -> None:
+        text = f'[endpoints.mine]\napi = "openai_chat"\nbase_url = "{server.address}/v1"\n'
+        offer = room(tmp_path, text).offers()["mine"]
+        assert (offer["answers"], offer["reason"]) == (True, f"{server.address}/v1")
 
     def test_an_api_that_nothing_speaks(self, tmp_path: Path) -> None:
         offers = room(tmp_path, '[endpoints.a]\napi = "openai_chatt"\n').offers()

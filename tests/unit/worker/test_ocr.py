@@ -1,12 +1,14 @@
 import io
 import shutil
+from pathlib import Path
 
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from backend.domain.errors import ClusterLost
 from backend.domain.trajectory import Frame
-from worker.ocr import read
+from worker import ocr
+from worker.ocr import read, why_not
 
 WORDS = {(40, 30): "Monthly report", (300, 200): "Save changes", (60, 330): "Total 1984"}
 pytestmark = pytest.mark.skipif(shutil.which("tesseract") is None, reason="needs Tesseract: make setup APPS=full")
@@ -51,3 +53,55 @@ class TestRead:
         with pytest.raises(ClusterLost, match="not installed") as raised:
             read(picture)
         assert "tesseract-ocr" in raised.value.hint
+
+
+@pytest.fixture
+def bad(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A Tesseract that a test writes."""
+    program = tmp_path / "tesseract"
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    return program
+
+
+def install(program: Path, script: str) -> None:
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+
+
+class TestWhyNot:
+    def test_one_that_reads(self) -> None:
+        assert why_not() == ""
+
+    def test_one_that_reads_nothing(self, bad: Path) -> None:
+        install(bad, "cat > /dev/null")
+        assert f"{bad} read ''" in why_not()
+
+    def test_one_that_reads_something_else(self, bad: Path) -> None:
+        words = "5\\t1\\t1\\t1\\t1\\t1\\t0\\t0\\t9\\t9\\t95\\tNonsense"
+        install(bad, f"cat > /dev/null; printf '{words}\\n'")
+        assert "read 'Nonsense' where a picture says 'Save changes'" in why_not()
+
+    def test_one_without_its_data(self, bad: Path) -> None:
+        install(bad, "cat > /dev/null; echo 'Error opening data file eng.traineddata' >&2; exit 1")
+        assert "Error opening data file" in why_not()
+
+    def test_one_that_does_not_start(self, bad: Path) -> None:
+        bad.write_text("no program")
+        bad.chmod(0o755)
+        assert "cannot be used" in why_not()
+
+    def test_one_that_hangs(self, bad: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(ocr, "_TRIAL_SECONDS", 0.2)
+        install(bad, "exec sleep 60")
+        assert "did not read a small picture within 0.2 s" in why_not()
+
+    def test_one_that_was_mended_is_asked_again(self, bad: Path) -> None:
+        install(bad, "exit 1")
+        assert why_not() != ""
+        real = shutil.which("tesseract", path="/usr/bin:/bin")
+        install(bad, f'exec {real} "$@"')
+        assert why_not() == ""
+
+    def test_none(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("PATH", "/nowhere")
+        assert why_not() == "Tesseract is not installed"

@@ -4,33 +4,74 @@ import pytest
 
 from backend.cli.doctor import desktops
 from backend.cli.doctor.check import State
+from backend.cli.doctor.trials import Trials
+
+WORKS = Trials({"local desktop": (State.OK, "one was made"), "editor": (State.OK, "it starts in a desktop")})
+WORKS_NOT = Trials({"local desktop": (State.BROKEN, "bwrap: Permission denied")})
 
 
-class TestWine:
-    @pytest.fixture
-    def laid_out(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-        """A machine with Wine, and what `make setup` lays out for it."""
-        (tmp_path / "wine").write_text("#!/bin/sh\necho 'wine-8.0 (Debian 8.0~repack-4)'\n")
-        (tmp_path / "wine").chmod(0o755)
-        monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-        (tmp_path / ".wine" / "home").mkdir(parents=True)
-        return tmp_path / ".wine"
+@pytest.fixture
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that comes first in PATH."""
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    return tmp_path
 
-    def test_says_its_version_where_all_is_ready(self, laid_out: Path) -> None:
-        found = desktops.wine(laid_out)
-        assert (found.state, found.detail) == (State.OK, "wine-8.0 (Debian 8.0~repack-4)")
 
-    def test_says_why_it_could_not_be_made_ready(self, laid_out: Path) -> None:
-        (laid_out / desktops.WHY_NOT).write_text("this command failed:\n  wineboot --init\n")
-        found = desktops.wine(laid_out)
-        assert found.state is State.BROKEN
-        assert found.detail.endswith("could not be made ready: this command failed: wineboot --init")
-        assert "make setup" in found.install
+def install(folder: Path, name: str, script: str) -> None:
+    (folder / name).write_text(f"#!/bin/sh\n{script}\n")
+    (folder / name).chmod(0o755)
 
-    def test_says_that_setup_was_not_run_since_it_was_installed(self, laid_out: Path) -> None:
-        (laid_out / "home").rmdir()
-        assert desktops.wine(laid_out).detail.endswith(f"but not made ready in {laid_out}")
 
-    def test_a_machine_without_wine(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+class TestSandbox:
+    def test_a_desktop_that_was_made_ran_in_it(self, path: Path) -> None:
+        install(path, "bwrap", "exit 1")
+        assert desktops.sandbox(WORKS).state is State.OK
+
+    def test_one_that_is_there_and_does_not_work(self, path: Path) -> None:
+        install(path, "bwrap", "echo 'bwrap: No permissions to create new namespace' >&2; exit 1")
+        found = desktops.sandbox(WORKS_NOT)
+        assert (found.state, found.detail) == (State.BROKEN, "bwrap: No permissions to create new namespace")
+        assert "apparmor_restrict_unprivileged_userns" in found.install
+
+    def test_none(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("PATH", str(tmp_path))
-        assert desktops.wine(tmp_path).state is State.MISSING
+        assert desktops.sandbox(WORKS_NOT).state is State.MISSING
+
+
+class TestXvfb:
+    def test_one_that_is_there_and_does_not_start(self, path: Path) -> None:
+        install(path, "Xvfb", "echo 'Fatal server error: no keyboard map' >&2; exit 1")
+        found = desktops.xvfb()
+        assert (found.state, found.detail) == (State.BROKEN, "Fatal server error: no keyboard map")
+
+
+class TestGuestServer:
+    def test_its_packages_alone_prove_nothing(self) -> None:
+        assert desktops.guest_server(WORKS_NOT).state in {State.UNTRIED, State.BROKEN}
+        assert desktops.guest_server(WORKS).state in {State.OK, State.BROKEN}
+
+
+class TestApplications:
+    def test_one_that_starts(self, path: Path) -> None:
+        install(path, "mousepad", "exit 0")
+        (found,) = (each for each in desktops.applications(WORKS) if each.name == "editor")
+        assert (found.state, found.detail) == (State.OK, f"{path}/mousepad: it starts in a desktop")
+
+    def test_one_that_is_there_and_does_not(self, path: Path) -> None:
+        install(path, "mousepad", "exit 0")
+        trials = Trials({"editor": (State.BROKEN, "it does not start in a desktop: libgtk-3.so.0")})
+        (found,) = (each for each in desktops.applications(trials) if each.name == "editor")
+        assert (found.state, "libgtk-3.so.0" in found.detail) == (State.BROKEN, True)
+
+    def test_one_that_could_not_be_tried(self, path: Path) -> None:
+        install(path, "mousepad", "exit 0")
+        (found,) = (each for each in desktops.applications(Trials({}, "no desktop")) if each.name == "editor")
+        assert (found.state, found.install) == (State.UNTRIED, "apt install mousepad")
+
+    def test_those_that_are_not_installed_are_not_tried(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("PATH", str(tmp_path))
+        install(tmp_path, "xterm", "exit 0")
+        assert desktops.commands() == {"terminal": ("xterm", "-version")}
+        states = {each.name: each.state for each in desktops.applications(WORKS)}
+        assert states.pop("terminal") is State.UNTRIED
+        assert set(states.values()) == {State.MISSING}

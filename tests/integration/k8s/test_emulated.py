@@ -1,0 +1,103 @@
+"""Nodes whose device for KVM is there and boots no machine: their pods say so, and everybody hears of it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from backend.config import Settings
+from backend.domain.nodes import NodeState
+from backend.domain.ports import DesktopSpec
+from backend.domain.slots import GIB, Need
+from tests.factories import light_pods
+from tests.factories.k8s_place import NAMESPACE, Place, light_place
+from tests.factories.light_guest import SCREEN
+from tests.fakes.kubernetes.kinds import KVM
+from tests.integration.k8s.conftest import slot
+from tests.waiting import until
+from worker.k8s.examine import examine
+from worker.k8s.manifests import EMULATED
+from worker.k8s.node_rules import Wants
+from worker.k8s.nodes import NodeWatch, anywhere
+from worker.k8s.official import connect
+from worker.providers.k8s import K8sProvider
+
+WHY = "a machine did not boot, QEMU ended with -6"
+SPEC = DesktopSpec(screen=SCREEN)
+WANTS = Wants(Need(memory=GIB, cores=1, disk=GIB), device=KVM)
+
+pytestmark = pytest.mark.timeout(120)
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+    """A cluster in whose pods no machine boots by KVM."""
+    monkeypatch.setattr(light_pods, "HOST", {**light_pods.HOST, "accelerator": "tcg", "why_slow": WHY})
+    with light_place(tmp_path) as made:
+        yield made
+
+
+@pytest.fixture
+def workers(place: Place) -> Iterator[list[K8sProvider]]:
+    """Two of one installation."""
+    made = [place.provider(), place.provider()]
+    yield made
+    for each in made:
+        each.close()
+
+
+def node_of(place: Place) -> str:
+    """Of the pod with the remark; empty while none has it."""
+    pods = [each for each in place.named() if EMULATED in each["metadata"].get("annotations", {})]
+    return str(pods[0]["spec"]["nodeName"]) if pods else ""
+
+
+class TestEmulated:
+    def test_a_pod_says_so_and_every_worker_knows(self, place: Place, workers: list[K8sProvider]) -> None:
+        first, second = workers
+        assert first.emulated() == {}
+        opened = first.open(slot(fence=1), SPEC)
+        until(lambda: second.emulated() != {}, 30, what="the other worker hears of it")
+        assert second.emulated() == first.emulated() == {node_of(place): WHY}
+        assert WHY in second.availability().reason
+        assert opened.details["accelerator"] == "tcg"
+        opened.close()
+
+    def test_its_node_says_so_while_it_is_there(self, place: Place, workers: list[K8sProvider]) -> None:
+        first, second = workers
+        cluster = connect(str(place.kubeconfig), NAMESPACE)
+        watch = NodeWatch(cluster, "*", lambda: WANTS, emulated=second.emulated)
+        watch.start()
+        try:
+            first.open(slot(fence=1), SPEC).close()
+            until(lambda: any(each.reason for each in watch.seen() or ()), 30, what="the node says so")
+            (found,) = (each for each in watch.seen() or () if each.reason)
+            assert (found.name, found.state, WHY in found.reason) == (node_of(place), NodeState.READY, True)
+        finally:
+            watch.stop()
+            cluster.close()
+
+    def test_the_doctor_says_so(self, place: Place, workers: list[K8sProvider]) -> None:
+        settings = place.settings(k8s_slots=2, k8s_images="image:vms:1", k8s_templates=Settings().k8s_templates)
+        assert "was not tried" in examine(settings).detail
+        workers[0].open(slot(fence=1), SPEC).close()
+        until(lambda: node_of(place), 30, what="the pod says so")
+        found = examine(settings)
+        assert (found.state, WHY in found.detail) == ("ok", True)
+
+    def test_where_no_device_is_asked_for_nothing_is_wrong(self, place: Place) -> None:
+        worker = place.provider(k8s_kvm_resource="")
+        try:
+            worker.open(slot(fence=1), SPEC).close()
+            assert worker.emulated() == {}
+            assert node_of(place) == ""
+        finally:
+            worker.close()
+
+
+def test_slots_without_nodes_of_their_own_say_so() -> None:
+    (found,) = anywhere(2, {"n1": WHY})
+    assert (found.state, found.slots) == (NodeState.READY, 2)
+    assert "n1" in found.reason
+    assert WHY in found.reason
+    assert not anywhere(2, {})[0].reason

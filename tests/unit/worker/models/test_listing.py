@@ -1,0 +1,100 @@
+"""Endpoints that are set up, and what they say when they are asked for their models."""
+
+import http.server
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from backend.domain import registry
+from tests.factories.models import KEY, LIVE, endpoint
+from worker.models import _listing
+from worker.models._listing import answers
+
+
+class Server(http.server.ThreadingHTTPServer):
+    """Answers each GET with a status, and notes what it was asked."""
+
+    daemon_threads = True
+
+    def __init__(self, status: int) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.status, self.asked, self.over = status, list[tuple[str, dict[str, str]]](), threading.Event()
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}/v1"
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self) -> None:  # noqa: N802 - the library's name
+        owner: Any = self.server
+        owner.asked.append((self.path, {name.lower(): value for name, value in self.headers.items()}))
+        if not owner.status:
+            owner.over.wait(30)
+            return
+        self.send_response(owner.status)
+        self.send_header("Content-Length", "2")
+        self.end_headers()
+        self.wfile.write(b"{}")
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextmanager
+def serving(status: int) -> Iterator[Server]:
+    with Server(status) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield server
+        server.over.set()
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _plugins() -> None:
+    registry.load("worker.models")
+
+
+class TestAnswers:
+    @pytest.mark.parametrize("api", LIVE)
+    def test_one_that_lists_its_models_is_shown_the_key(self, api: str) -> None:
+        with serving(200) as server:
+            assert answers(endpoint(api, server.address)) == ""
+        ((path, headers),) = server.asked
+        assert path == "/v1/models"
+        assert KEY in " ".join(headers.values())
+
+    @pytest.mark.parametrize("status", [401, 403])
+    def test_one_that_refuses_the_key(self, status: int) -> None:
+        with serving(status) as server:
+            assert answers(endpoint("openai_chat", server.address)) == f"refuses the key (status {status})"
+
+    @pytest.mark.parametrize("status", [404, 405])
+    def test_one_that_has_no_list_answers(self, status: int) -> None:
+        with serving(status) as server:
+            assert answers(endpoint("openai_chat", server.address)) == ""
+
+    def test_one_that_is_broken(self) -> None:
+        with serving(500) as server:
+            assert answers(endpoint("openai_chat", server.address)) == "answers with status 500"
+
+    def test_one_that_nobody_serves(self) -> None:
+        why = answers(endpoint("openai_chat", "http://127.0.0.1:1/v1"))
+        assert why is not None
+        assert why.startswith("does not answer: ")
+        assert KEY not in why
+
+    def test_one_that_never_answers(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(_listing, "SECONDS", 0.3)
+        with serving(0) as server:
+            why = answers(endpoint("openai_chat", server.address))
+        assert why is not None
+        assert why.startswith("does not answer: ")
+
+    def test_a_cassette_is_not_asked(self) -> None:
+        assert answers(endpoint("recorded")) is None

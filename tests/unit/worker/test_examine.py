@@ -1,0 +1,196 @@
+"""What `deskarena doctor` is told of what is there and does not work."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backend.config import Settings
+from backend.domain import registry
+from backend.domain.errors import ClusterLost, EvaluatorFailed
+from tests.fakes.detector import FakeDetector
+from worker import examine
+from worker.examine import BROKEN, MISSING, OK, UNTRIED, Finding
+from worker.local import wine
+from worker.providers._local_trial import Trial
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _plugins() -> None:
+    registry.load("worker.models")
+
+
+GOOD = {
+    "home": "overlay",
+    "limits": {"memory": "cgroup v2", "processes": "cgroup v2", "cpu": "cgroup v2"},
+    "notes": [],
+    "seconds": {"made": 0.5},
+}
+
+
+class Local:
+    """A provider whose trials come out as a test wants."""
+
+    def __init__(self, trial: Trial | None = None, *, folder: Path = Path("/absent"), no_wine: str = "") -> None:
+        self.wine_folder, self._trial, self._no_wine = folder, trial, no_wine
+
+    def trial(self, _: object) -> Trial:
+        if self._trial is None:
+            raise ClusterLost("a local desktop could not be made: bwrap: setting up uid map: Permission denied")
+        return self._trial
+
+    def wine_trial(self) -> str:
+        return self._no_wine
+
+
+def of_local(trial: Trial | None, *programs: str) -> dict[str, Finding]:
+    local: Any = Local(trial)
+    return examine._local(local, {name: [name] for name in programs})
+
+
+class TestLocal:
+    def test_all_is_well(self) -> None:
+        found = of_local(Trial(GOOD, ""), "editor")
+        assert {name: each.state for name, each in found.items()} == dict.fromkeys(
+            ("local desktop", "overlay", "cgroups", "accessibility", "editor"), OK
+        )
+
+    def test_none_can_be_made(self) -> None:
+        found = of_local(None, "editor")
+        assert found["local desktop"].state == BROKEN
+        assert "setting up uid map" in found["local desktop"].detail
+        assert {found[name].state for name in ("overlay", "cgroups", "accessibility", "editor")} == {UNTRIED}
+
+    def test_an_overlay_that_fails_when_it_is_used(self) -> None:
+        notes = ["no overlay home: the overlay shows deleted files again", "no control group limits cpu: none"]
+        found = of_local(Trial({**GOOD, "home": "copy on tmpfs", "notes": notes}, ""))["overlay"]
+        assert found == Finding(BROKEN, "home: copy on tmpfs; no overlay home: the overlay shows deleted files again")
+
+    def test_a_control_group_that_does_not_limit(self) -> None:
+        why = "no control group limits memory: a program with a limit of 16 MiB took 64 MiB (exit status 0)"
+        limits = {**GOOD["limits"], "memory": "watchdog"}  # type: ignore[dict-item]
+        found = of_local(Trial({**GOOD, "limits": limits, "notes": [why]}, ""))["cgroups"]
+        assert (found.state, why in found.detail) == (BROKEN, True)
+
+    def test_a_tree_and_a_program_that_cannot_be_used(self) -> None:
+        found = of_local(Trial(GOOD, "no registry", {"editor": "libgtk-3.so.0: cannot open"}), "editor", "browser")
+        assert found["accessibility"] == Finding(BROKEN, "no registry")
+        assert found["editor"].state == BROKEN
+        assert "libgtk-3.so.0" in found["editor"].detail
+        assert found["browser"].state == OK
+
+
+class TestWine:
+    @pytest.fixture
+    def folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        """A machine with Wine, and what `make setup` lays out for it."""
+        program = tmp_path / "wine64"
+        program.write_text("#!/bin/sh\necho 'wine-8.0 (Debian 8.0~repack-4)'\n")
+        program.chmod(0o755)
+        monkeypatch.setattr(wine, "LOADERS", (program,))
+        for name in ("python/python.exe", "home/.wine/system.reg"):
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).touch()
+        return tmp_path
+
+    @staticmethod
+    def told(folder: Path, *, no_wine: str = "") -> Finding:
+        local: Any = Local(folder=folder, no_wine=no_wine)
+        return examine._wine(local)
+
+    def test_says_its_version_where_a_desktop_was_made(self, folder: Path) -> None:
+        found = self.told(folder)
+        assert (found.state, found.detail.startswith("Wine 8.0: ")) == (OK, True)
+
+    def test_all_is_there_and_no_desktop_can_be_made(self, folder: Path) -> None:
+        found = self.told(folder, no_wine="python.exe crashed")
+        assert found == Finding(BROKEN, "Wine 8.0: python.exe crashed")
+
+    def test_says_why_it_could_not_be_made_ready(self, folder: Path) -> None:
+        (folder / wine.WHY_NOT).write_text("this command failed:\n  wineboot --init\n")
+        found = self.told(folder)
+        assert (found.state, "this command failed: wineboot --init" in found.detail) == (BROKEN, True)
+
+    def test_says_that_setup_was_not_run_since_it_was_installed(self, folder: Path) -> None:
+        (folder / "home" / ".wine" / "system.reg").unlink()
+        found = self.told(folder)
+        assert (found.state, "run `make setup`" in found.detail) == (BROKEN, True)
+
+    def test_a_machine_without_wine(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(wine, "LOADERS", ())
+        assert self.told(folder).state == MISSING
+
+
+class TestHelpers:
+    def test_a_tesseract_that_reads_nothing(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+        (tmp_path / "tesseract").write_text("#!/bin/sh\ncat > /dev/null\n")
+        (tmp_path / "tesseract").chmod(0o755)
+        assert examine._ocr().state == BROKEN
+
+    def test_no_tesseract(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("PATH", str(tmp_path))
+        assert examine._ocr().state == MISSING
+
+    def test_an_engine_whose_daemon_is_away(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+        (tmp_path / "docker").write_text("#!/bin/sh\necho 'Cannot connect to the daemon' >&2\nexit 1\n")
+        (tmp_path / "docker").chmod(0o755)
+        assert examine._containers() == Finding(BROKEN, "docker does not work: Cannot connect to the daemon")
+
+    def test_no_engine(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("PATH", str(tmp_path))
+        assert examine._containers().state == MISSING
+
+    def test_no_fence_for_evaluators(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        class Broken:
+            @property
+            def sandbox(self) -> object:
+                raise EvaluatorFailed("no child can be started")
+
+        monkeypatch.setattr(examine, "Judge", Broken)
+        assert examine._evaluators() == Finding(BROKEN, "no child can be started")
+
+    def test_what_breaks_in_one_trial_is_said_of_that_one(self) -> None:
+        def broken() -> Finding:
+            raise ZeroDivisionError("division by zero")
+
+        assert examine._guarded(broken) == Finding(BROKEN, "ZeroDivisionError: division by zero")
+
+
+class TestModels:
+    def test_none(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"):
+            monkeypatch.delenv(name, raising=False)
+        assert examine._models(Settings(data=tmp_path)).state == MISSING
+
+    def test_one_that_nobody_serves(self, tmp_path: Path) -> None:
+        address = 'base_url = "http://127.0.0.1:1/v1"'
+        (tmp_path / "models.toml").write_text(f'[endpoints.mine]\napi = "openai_chat"\n{address}\n')
+        found = examine._models(Settings(data=tmp_path))
+        assert (found.state, "mine: http://127.0.0.1:1/v1 does not answer" in found.detail) == (BROKEN, True)
+
+    def test_one_that_cannot_be_asked(self, tmp_path: Path) -> None:
+        (tmp_path / "tape.jsonl").touch()
+        tape = f'[endpoints.tape]\napi = "recorded"\ncassette = "{tmp_path}/tape.jsonl"\n'
+        (tmp_path / "models.toml").write_text(tape)
+        assert examine._models(Settings(data=tmp_path)) == Finding(UNTRIED, "tape not asked")
+
+
+class TestDetectors:
+    def test_one_that_answers(self) -> None:
+        with FakeDetector().serving() as detector:
+            found = examine._detectors(Settings(detectors={"omni": detector.address}))
+        assert (found.state, len(detector.asked)) == (OK, 1)
+
+    def test_one_that_answers_nonsense(self) -> None:
+        with FakeDetector().serving() as detector:
+            detector.answer = {}
+            assert examine._detectors(Settings(detectors={"omni": detector.address})).state == BROKEN
+
+    def test_one_that_nobody_serves(self) -> None:
+        found = examine._detectors(Settings(detectors={"omni": "http://127.0.0.1:1/"}))
+        assert (found.state, "does not answer" in found.detail) == (BROKEN, True)
+
+    def test_none(self) -> None:
+        assert examine._detectors(Settings()).state == MISSING

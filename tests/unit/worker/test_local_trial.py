@@ -1,0 +1,72 @@
+"""What is said of a desktop that is there and of little use, without one."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from backend.domain.errors import GuestLost
+from backend.domain.ports import ExecResult
+from tests.fakes.desktop import FakeDesktop
+from worker.providers import _local_trial
+from worker.providers._local_trial import Trial, use
+
+DETAILS = {"home": "overlay"}
+
+
+class Window(FakeDesktop):
+    """A desktop in which Python opens the trial's window, whose tree says what a test wants."""
+
+    def __init__(self, tree: str, *, gtk: bool = True) -> None:
+        super().__init__()
+        self.tree, self.launched = tree, list[str]()
+        self.commands["/usr/bin/python3"] = lambda _: ExecResult(returncode=0 if gtk else 1, error="no typelib for Gtk")
+        self.commands["hangs"] = self._hangs
+
+    def launch(self, command: Any, *, shell: bool = False) -> None:
+        assert not shell
+        self.launched.append(command[0])
+
+    def accessibility_tree(self) -> str:
+        self._alive()
+        return self.tree
+
+    def _hangs(self, _: object) -> ExecResult:
+        raise GuestLost("it did not end")
+
+
+def tried(desktop: FakeDesktop, **programs: list[str]) -> Trial:
+    opened: Any = SimpleNamespace(desktop=desktop, details=DETAILS)
+    return use(opened, programs)
+
+
+@pytest.fixture(autouse=True)
+def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_local_trial, "_TREE_SECONDS", 0.1)
+
+
+class TestTree:
+    def test_one_with_the_window_s_button(self) -> None:
+        desktop = Window('<frame><push-button name="deskarena-trial" /></frame>')
+        assert tried(desktop) == Trial(DETAILS, "")
+        assert desktop.launched == ["/usr/bin/python3"]
+
+    def test_one_that_stays_empty(self) -> None:
+        assert "are not in it" in tried(Window('<desktop-frame name="main" />')).no_tree
+
+    def test_where_no_window_can_be_opened_it_was_not_tried(self) -> None:
+        said = tried(Window('<desktop-frame name="main" />', gtk=False)).no_tree
+        assert said == "not tried, as no window can be opened: no typelib for Gtk"
+
+    def test_one_whose_reader_is_gone(self) -> None:
+        desktop = Window("")
+        desktop.die("the registry does not answer")
+        assert tried(desktop).no_tree
+
+
+class TestPrograms:
+    def test_those_that_do_not_start_say_what_happened(self) -> None:
+        desktop = Window("deskarena-trial")
+        desktop.commands["old"] = lambda _: ExecResult(returncode=127, error="first\nlibX11.so.6: cannot open\n")
+        found = tried(desktop, good=["true"], bad=["false"], old=["old"], late=["hangs"])
+        assert found.broken == {"bad": "it ended with 1", "old": "libX11.so.6: cannot open", "late": "it did not end"}
