@@ -24,6 +24,7 @@ from worker.evaluation.judge import Judge
 from worker.eyes import Detectors
 from worker.local import wine
 from worker.model_room import ModelRoom
+from worker.providers._local_trial import NOT_TRIED
 from worker.providers.local import LocalProvider
 
 OK, MISSING, BROKEN, UNTRIED = "ok", "missing", "broken", "untried"
@@ -83,13 +84,19 @@ def _local(local: LocalProvider, programs: Programs) -> Findings:
         LOCAL: Finding(OK, f"one was made in {details['seconds']['made']:.1f} s and showed its screen"),
         OVERLAY: _home(details["home"], details["notes"]),
         CGROUPS: _limits(details["limits"], details["notes"]),
-        TREE: Finding(BROKEN, trial.no_tree) if trial.no_tree else Finding(OK, "a window and its button were read"),
+        TREE: _tree(trial.no_tree),
         **{name: _program(trial.broken.get(name, "")) for name in programs},
     }
 
 
 def _home(kind: str, notes: Iterable[str]) -> Finding:
     return Finding(OK if kind == "overlay" else BROKEN, "; ".join((f"home: {kind}", *_about("home", notes))))
+
+
+def _tree(why: str) -> Finding:
+    if not why:
+        return Finding(OK, "a window and its button were read")
+    return Finding(UNTRIED if why.startswith(NOT_TRIED) else BROKEN, why)
 
 
 def _limits(limits: Mapping[str, str], notes: Iterable[str]) -> Finding:

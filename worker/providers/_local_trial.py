@@ -9,6 +9,7 @@ from backend.domain.errors import DeskarenaError
 from backend.domain.ports import Desktop, OpenDesktop
 
 PYTHON = "/usr/bin/python3"
+NOT_TRIED = "not tried"
 _BUTTON = "deskarena-trial"
 _IMPORT = "import gi; gi.require_version('Gtk', '3.0'); from gi.repository import Gtk"
 _WINDOW = f"{_IMPORT}; w = Gtk.Window(); w.add(Gtk.Button(label='{_BUTTON}')); w.show_all(); Gtk.main()"
@@ -62,7 +63,7 @@ def _why_absent(desktop: Desktop) -> str:
     """A window that cannot be opened says nothing against the tree, but then nobody knows whether it can be read."""
     done = desktop.execute([PYTHON, "-c", _IMPORT], timeout=_PROGRAM_SECONDS)
     if done.returncode != 0:
-        return f"not tried, as no window can be opened: {_last_line(done.error)}"
+        return f"{NOT_TRIED}, as no window can be opened: {_last_line(done.error)}"
     return f"a window and its button are not in it after {_TREE_SECONDS:g} s"
 
 
