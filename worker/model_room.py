@@ -97,7 +97,10 @@ class ModelRoom:
         except Invalid as error:
             return {"ok": False, "answers": None, "reason": error.told, "prices": prices}
         address = f"{ready.cassette or ready.base_url}"
-        own = endpoint.base_url not in {"", registry.lookup(Kind.MODEL, endpoint.api).base_url}
+        own = ready.cassette is not None or endpoint.base_url not in {
+            "",
+            registry.lookup(Kind.MODEL, endpoint.api).base_url,
+        }
         why = answers(ready) if vendors or own else None
         reason = f"{address} {why}" if why else address
         return {"ok": True, "answers": None if why is None else not why, "reason": reason, "prices": prices}

@@ -1,14 +1,19 @@
-"""Asks an endpoint for the list of its models: the one question that costs nothing and needs its key."""
+"""Asks an endpoint for the list of its models: the one question that costs nothing and needs its key.
+
+A cassette is read instead.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from backend.domain import registry
-from backend.domain.errors import Invalid, WebFailed
+from backend.domain.errors import Invalid, ModelApiFailed, WebFailed
 from backend.domain.registry import Kind
 from backend.services.addresses import Reach, checked_url
 from backend.services.model_endpoints import Endpoint
 from backend.services.web_client import GuardedWeb
+from worker.models._cassette import lines_of
 
 SECONDS = 3.0
 _MOST_BYTES = 4 * 2**20
@@ -32,6 +37,8 @@ def answers(endpoint: Endpoint) -> str | None:
     Args:
         endpoint: with its key and its whole address.
     """
+    if endpoint.cassette is not None:
+        return _unreadable(endpoint.cassette)
     listing = getattr(registry.lookup(Kind.MODEL, endpoint.api), "listing", None)
     if listing is None or not endpoint.base_url:
         return None
@@ -47,6 +54,14 @@ def answers(endpoint: Endpoint) -> str | None:
     if reply.status in _REFUSED:
         return f"refuses the key (status {reply.status})"
     return "" if reply.status in {*_OK, *_NO_LIST} else f"answers with status {reply.status}"
+
+
+def _unreadable(cassette: Path) -> str:
+    try:
+        lines_of(cassette)
+    except ModelApiFailed as error:
+        return f"cannot be replayed: {error.message}"
+    return ""
 
 
 def _without(key: str, text: str) -> str:

@@ -12,6 +12,7 @@ from tests.fakes.detector import FakeDetector
 from worker import examine
 from worker.examine import BROKEN, MISSING, OK, UNTRIED, Finding
 from worker.local import wine
+from worker.models.openai_chat import OpenAIChat
 from worker.providers._local_trial import Trial
 
 
@@ -170,11 +171,19 @@ class TestModels:
         found = examine._models(Settings(data=tmp_path))
         assert (found.state, "mine: http://127.0.0.1:1/v1 does not answer" in found.detail) == (BROKEN, True)
 
-    def test_one_that_cannot_be_asked(self, tmp_path: Path) -> None:
+    def test_a_cassette(self, tmp_path: Path) -> None:
         (tmp_path / "tape.jsonl").touch()
         tape = f'[endpoints.tape]\napi = "recorded"\ncassette = "{tmp_path}/tape.jsonl"\n'
         (tmp_path / "models.toml").write_text(tape)
-        assert examine._models(Settings(data=tmp_path)) == Finding(UNTRIED, "tape not asked")
+        assert examine._models(Settings(data=tmp_path)) == Finding(OK, "tape answered")
+        (tmp_path / "tape.jsonl").write_text("no JSON")
+        assert examine._models(Settings(data=tmp_path)).state == BROKEN
+
+    def test_one_whose_api_has_no_such_question(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.delattr(OpenAIChat, "listing")
+        address = 'base_url = "http://127.0.0.1:1/v1"'
+        (tmp_path / "models.toml").write_text(f'[endpoints.mine]\napi = "openai_chat"\n{address}\n')
+        assert examine._models(Settings(data=tmp_path)) == Finding(UNTRIED, "mine not asked")
 
 
 class TestDetectors:

@@ -19,7 +19,7 @@ class Window(FakeDesktop):
 
     def __init__(self, tree: str, *, gtk: bool = True) -> None:
         super().__init__()
-        self.tree, self.launched = tree, list[str]()
+        self.shown, self.launched = tree, list[str]()
         self.commands["/usr/bin/python3"] = lambda _: ExecResult(returncode=0 if gtk else 1, error="no typelib for Gtk")
         self.commands["hangs"] = self._hangs
 
@@ -29,7 +29,7 @@ class Window(FakeDesktop):
 
     def accessibility_tree(self) -> str:
         self._alive()
-        return self.tree
+        return self.shown
 
     def _hangs(self, _: object) -> ExecResult:
         raise GuestLost("it did not end")

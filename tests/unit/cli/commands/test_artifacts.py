@@ -76,19 +76,19 @@ class TestCopyArtifacts:
 
 
 class TestDoctor:
-    def test_a_bucket_that_works(self) -> None:
-        found = doctor.store()
+    def test_a_bucket_that_works(self, tmp_path: Path) -> None:
+        found = doctor.store(tmp_path)
         assert found.state is State.OK
         assert "written, read, removed" in found.detail
 
-    def test_a_key_that_is_missing(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_key_that_is_missing(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.delenv("DESKARENA_S3_SECRET_KEY")
         get_settings.cache_clear()
-        found = doctor.store()
+        found = doctor.store(tmp_path)
         assert found.state is State.BROKEN
         assert "one of the two keys" in found.detail
 
-    def test_without_a_bucket(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_without_a_bucket(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.delenv("DESKARENA_S3_BUCKET")
         get_settings.cache_clear()
-        assert doctor.store().state is State.OK
+        assert doctor.store(tmp_path).state is State.OK

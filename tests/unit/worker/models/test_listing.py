@@ -4,6 +4,7 @@ import http.server
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from backend.domain import registry
 from tests.factories.models import KEY, LIVE, endpoint
 from worker.models import _listing
 from worker.models._listing import answers
+from worker.models.openai_chat import OpenAIChat
 
 
 class Server(http.server.ThreadingHTTPServer):
@@ -96,5 +98,15 @@ class TestAnswers:
         assert why is not None
         assert why.startswith("does not answer: ")
 
-    def test_a_cassette_is_not_asked(self) -> None:
-        assert answers(endpoint("recorded")) is None
+    def test_a_cassette_is_read(self, tmp_path: Path) -> None:
+        tape = tmp_path / "tape.jsonl"
+        tape.write_text("")
+        assert answers(endpoint("recorded", cassette=tape)) == ""
+        tape.write_text("no JSON")
+        why = answers(endpoint("recorded", cassette=tape))
+        assert why is not None
+        assert "tape.jsonl, line 1" in why
+
+    def test_an_api_without_a_list_is_not_asked(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.delattr(OpenAIChat, "listing")
+        assert answers(endpoint("openai_chat", "http://127.0.0.1:1/v1")) is None
