@@ -10,7 +10,7 @@ The argument names programs: `{"editor": ["mousepad", "--version"]}`.
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -27,6 +27,8 @@ from worker.model_room import ModelRoom
 from worker.providers._local_trial import NOT_TRIED
 from worker.providers.local import LocalProvider
 
+SECONDS = 90.0
+"""For a machine on which nothing comes to an end; else it takes about 5."""
 OK, MISSING, BROKEN, UNTRIED = "ok", "missing", "broken", "untried"
 LOCAL, OVERLAY, CGROUPS, TREE, WINE = "local desktop", "overlay", "cgroups", "accessibility", "wine"
 _NO_DESKTOP = "no local desktop could be made to try it in"
@@ -45,8 +47,8 @@ class Finding:
 Findings = dict[str, Finding]
 
 
-def examine(settings: Settings, programs: Programs) -> Findings:
-    """Everything, at the same time where it takes long."""
+def examine(settings: Settings, programs: Programs, seconds: float = SECONDS) -> Findings:
+    """Everything at the same time, for so long at most."""
     registry.load("worker.models")
     local = LocalProvider(settings)
     single: Mapping[str, Callable[[], Finding]] = {
@@ -57,12 +59,18 @@ def examine(settings: Settings, programs: Programs) -> Findings:
         "detectors": lambda: _detectors(settings),
         "evaluators": _evaluators,
     }
-    try:
-        with ThreadPoolExecutor(max_workers=len(single)) as pool:
-            coming = {name: pool.submit(_guarded, trial) for name, trial in single.items()}
-            return {**_local(local, programs), **{name: each.result() for name, each in coming.items()}}
-    finally:
-        local.close()
+    pool = ThreadPoolExecutor(max_workers=len(single) + 1)
+    desktop = pool.submit(_local, local, programs)
+    coming = {name: pool.submit(_guarded, trial) for name, trial in single.items()}
+    every: list[Future[Any]] = [desktop, *coming.values()]
+    wait(every, seconds)
+    late = Finding(BROKEN, f"it did not come to an end within {seconds:g} s")
+    found = desktop.result() if desktop.done() else _no_desktop(late, programs)
+    found |= {name: each.result() if each.done() else late for name, each in coming.items()}
+    # What is still being made ends with its keeper.
+    local.close()
+    pool.shutdown()
+    return found
 
 
 def _guarded(trial: Callable[[], Finding]) -> Finding:
@@ -76,9 +84,9 @@ def _guarded(trial: Callable[[], Finding]) -> Finding:
 def _local(local: LocalProvider, programs: Programs) -> Findings:
     try:
         trial = local.trial(programs)
-    except Lost as error:
-        rest = dict.fromkeys((OVERLAY, CGROUPS, TREE, *programs), Finding(UNTRIED, _NO_DESKTOP))
-        return {LOCAL: Finding(BROKEN, error.told), **rest}
+    except Exception as error:  # noqa: BLE001 - as `_guarded`.
+        words = error.told if isinstance(error, Lost) else f"{type(error).__name__}: {error}"
+        return _no_desktop(Finding(BROKEN, words), programs)
     details = trial.details
     return {
         LOCAL: Finding(OK, f"one was made in {details['seconds']['made']:.1f} s and showed its screen"),
@@ -87,6 +95,10 @@ def _local(local: LocalProvider, programs: Programs) -> Findings:
         TREE: _tree(trial.no_tree),
         **{name: _program(trial.broken.get(name, "")) for name in programs},
     }
+
+
+def _no_desktop(why: Finding, programs: Programs) -> Findings:
+    return {LOCAL: why, **dict.fromkeys((OVERLAY, CGROUPS, TREE, *programs), Finding(UNTRIED, _NO_DESKTOP))}
 
 
 def _home(kind: str, notes: Iterable[str]) -> Finding:

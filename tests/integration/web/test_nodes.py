@@ -5,7 +5,7 @@ from sqlalchemy import text
 
 from backend.domain.nodes import NodeState
 from backend.services import pages_home, pages_workers
-from tests.factories.records import World
+from tests.factories.records import World, capabilities
 from tests.integration.services.test_nodes import claimed, observe, seen, serving
 
 CORDONED = "cordoned: somebody keeps new pods away from it"
@@ -124,3 +124,27 @@ class TestPage:
         serving(installation)
         observe(installation, seen("", 5))
         assert "any node of zone-a" in fresh.get("/workers").text
+
+
+class TestModelEndpoints:
+    def test_one_that_does_not_answer_is_set_up_and_says_what_is_wrong(
+        self, fresh: TestClient, installation: World
+    ) -> None:
+        why = "http://gpu:8000/v1 does not answer: refused"
+        offers = {
+            "mine": {"api": "openai_chat", "ok": True, "answers": False, "reason": why},
+            "theirs": {"api": "openai_chat", "ok": True, "answers": None, "reason": "https://api.example/v1"},
+        }
+        installation.worker("w8", node="w8", capabilities={**capabilities(), "models": offers})
+        views = {each.name: each for each in installation.do(pages_workers.workers_page).abilities.models}
+        assert (views["mine"].ok, views["mine"].answers, views["mine"].reason) == (True, False, why)
+        assert (views["theirs"].ok, views["theirs"].answers) == (True, None)
+        assert why in fresh.get("/workers").text
+
+    def test_of_several_workers_one_that_can_ask_it_counts(self, installation: World) -> None:
+        offer = {"api": "openai_chat", "ok": True, "reason": "http://gpu:8000/v1"}
+        for name, answers in (("w8", False), ("w9", True)):
+            said = {**capabilities(), "models": {"mine": {**offer, "answers": answers}}}
+            installation.worker(name, node=name, capabilities=said)
+        (view,) = installation.do(pages_workers.workers_page).abilities.models
+        assert view.answers is True

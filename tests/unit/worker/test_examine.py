@@ -1,5 +1,6 @@
 """What `deskarena doctor` is told of what is there and does not work."""
 
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,34 @@ class TestLocal:
         assert found["editor"].state == BROKEN
         assert "libgtk-3.so.0" in found["editor"].detail
         assert found["browser"].state == OK
+
+
+class TestExamine:
+    def test_what_does_not_come_to_an_end_is_said_of_that_one(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        closed = threading.Event()
+
+        class Late(Local):
+            """Whose desktop with Wine is not there until it is closed."""
+
+            def __init__(self, _: Settings) -> None:
+                super().__init__(Trial(GOOD, ""))
+
+            def close(self) -> None:
+                closed.set()
+
+        def late(_: object) -> Finding:
+            closed.wait(60)
+            return Finding(OK, "")
+
+        monkeypatch.setattr(examine, "LocalProvider", Late)
+        monkeypatch.setattr(examine, "_wine", late)
+        monkeypatch.setattr(examine, "_containers", lambda: Finding(OK, ""))
+        monkeypatch.setattr(examine, "_evaluators", lambda: Finding(OK, ""))
+        found = examine.examine(Settings(data=tmp_path), {}, 2.0)
+        assert (found["wine"].state, "within 2 s" in found["wine"].detail) == (BROKEN, True)
+        assert found["local desktop"].state == OK
 
 
 class TestWine:
