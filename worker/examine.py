@@ -114,7 +114,8 @@ def _tree(why: str) -> Finding:
 def _limits(limits: Mapping[str, str], notes: Iterable[str]) -> Finding:
     by_group = limits["memory"].startswith("cgroup")
     words = ", ".join(f"{what} by {limits[what]}" for what in ("memory", "processes", "cpu"))
-    return Finding(OK if by_group else BROKEN, "; ".join((words, *_about("control group", notes))))
+    bad = _about("control group", notes)
+    return Finding(OK if by_group else BROKEN if bad else MISSING, "; ".join((words, *bad)))
 
 
 def _about(words: str, notes: Iterable[str]) -> list[str]:

@@ -128,7 +128,7 @@ class Cgroups:
 
     Attributes:
         bases: by controller whose limits hold here: version and folder.
-        why_not: by controller whose limits do not hold here: what was wrong.
+        why_not: by controller that is there and whose limits do not hold: what was seen. Empty where none may be made.
     """
 
     def __init__(
@@ -152,8 +152,6 @@ class Cgroups:
             if base is not None:
                 self.bases[controller] = base
                 self.why_not.pop(controller, None)
-            else:
-                self.why_not.setdefault(controller, "this process is in no group of it")
 
     def _try(self, controller: str, place: Place) -> tuple[int, Path] | None:
         """Makes the keeper's group under `place`, if that gives working limits of this controller."""
@@ -166,8 +164,7 @@ class Cgroups:
             if place.version == V2:
                 self._switch_on(folder, controller)
             self._probe(folder, controller, place.version)
-        except OSError as error:
-            self.why_not.setdefault(controller, str(error))
+        except OSError:
             if not existed:
                 _remove_folder(folder)
             return None
@@ -186,7 +183,6 @@ class Cgroups:
         try:
             self._trial(controller, child, version)
         except OSError as error:
-            # Says more than what is wrong with candidates that come after it.
             self.why_not[controller] = str(error)
             raise
         finally:

@@ -7,7 +7,7 @@ from backend.cli.doctor.check import Check, State
 from backend.domain.slots import Count, Need, Room, counted
 
 NEEDED_FOR_STACK = ("database", "broker", "store")
-NEEDED_FOR_LOCAL = ("xvfb", "sandbox", "guest server", "window manager")
+NEEDED_FOR_LOCAL = ("local desktop", "xvfb", "sandbox", "guest server", "window manager")
 NEEDED: Mapping[str, Sequence[str]] = {
     "stack": NEEDED_FOR_STACK,
     "local": NEEDED_FOR_LOCAL,
@@ -16,7 +16,11 @@ NEEDED: Mapping[str, Sequence[str]] = {
     "k8s": ("k8s",),
 }
 """Without these checks it does not work at all."""
-WANTED: Mapping[str, Sequence[str]] = {"local": ("overlay", "cgroups", "accessibility"), "qemu": ("kvm",)}
+WANTED: Mapping[str, Sequence[str]] = {
+    "stack": ("evaluators",),
+    "local": ("overlay", "cgroups", "accessibility"),
+    "qemu": ("kvm",),
+}
 """Without these it works, but not as it should."""
 HERE = ("local", "qemu")
 """What has slots on this machine."""
@@ -58,7 +62,9 @@ def _verdict(
 ) -> Verdict:
     lacks = _failed(NEEDED[name], checks)
     if lacks:
-        return Verdict(name=name, works=False, reason="; ".join(f"{check.name}: {check.detail}" for check in lacks))
+        # What could only not be tried is no reason of its own.
+        reasons = [check for check in lacks if check.state is not State.UNTRIED] or lacks
+        return Verdict(name=name, works=False, reason="; ".join(f"{check.name}: {check.detail}" for check in reasons))
     poor = "; ".join(check.means for check in _failed(WANTED.get(name, ()), checks))
     slots = counted(room, needs.get(name, Need()), wanted=wanted) if name in HERE else None
     if slots is not None and not slots.number and wanted != 0:

@@ -74,6 +74,14 @@ class TestLocal:
         found = of_local(Trial({**GOOD, "limits": limits, "notes": [why]}, ""))["cgroups"]
         assert (found.state, why in found.detail) == (BROKEN, True)
 
+    def test_where_no_control_group_may_be_made(self) -> None:
+        limits = {**GOOD["limits"], "memory": "watchdog"}  # type: ignore[dict-item]
+        assert of_local(Trial({**GOOD, "limits": limits}, ""))["cgroups"].state == MISSING
+
+    def test_a_tree_that_could_not_be_tried(self) -> None:
+        found = of_local(Trial(GOOD, "not tried, as no window can be opened: no Gtk"))["accessibility"]
+        assert found.state == UNTRIED
+
     def test_a_tree_and_a_program_that_cannot_be_used(self) -> None:
         found = of_local(Trial(GOOD, "no registry", {"editor": "libgtk-3.so.0: cannot open"}), "editor", "browser")
         assert found["accessibility"] == Finding(BROKEN, "no registry")

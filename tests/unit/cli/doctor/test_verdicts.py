@@ -30,6 +30,8 @@ class TestVerdicts:
         ("broken", "works_not"),
         [
             ("sandbox", {"local", "local, Windows programs"}),
+            ("local desktop", {"local", "local, Windows programs"}),
+            ("evaluators", set()),
             ("wine", {"local, Windows programs"}),
             ("qemu", {"qemu"}),
             ("images", {"qemu"}),
@@ -44,6 +46,13 @@ class TestVerdicts:
 
     def test_says_everything_that_is_missing(self) -> None:
         assert found("xvfb", "sandbox")["local"].reason == "xvfb: no xvfb; sandbox: no sandbox"
+
+    def test_what_could_only_not_be_tried_is_no_reason_of_its_own(self) -> None:
+        checks = [Check(name=name, state=State.OK, detail="", means="") for name in NAMES]
+        broken = {"local desktop": State.BROKEN, "window manager": State.UNTRIED}
+        checks += [Check(name=name, state=state, detail=f"no {name}", means="") for name, state in broken.items()]
+        (local,) = (each for each in verdicts(checks, ROOM, {}, None) if each.name == "local")
+        assert (local.works, local.reason) == (False, "local desktop: no local desktop")
 
     def test_says_what_is_not_as_it_should_be(self) -> None:
         told = found("kvm")["qemu"]
