@@ -24,7 +24,7 @@ CONTAINERS = Probe(
 MODELS = Probe(
     name="models",
     works="agents can ask language models: each endpoint that has its key lists its models",
-    lacks="agents that ask these models wait, and then their attempts are lost",
+    lacks="agents that ask a language model cannot run, or wait for one that does not answer",
     install="see docs/models.md",
 )
 DETECTORS = Probe(
