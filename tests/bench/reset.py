@@ -33,7 +33,8 @@ from tests.factories.own_machines import held, own_folder
 from tests.factories.tiny_machine import SCREEN, tiny_image
 from tests.waiting import until
 from worker.desktops import GuestDesktop
-from worker.providers._makings import Makings, Order, address_of
+from worker.providers._makings import Makings, address_of
+from worker.providers._vm_order import Order
 from worker.providers.qemu import QemuProvider
 from worker.qemu.client import SlotSupervisor
 from worker.qemu.plan import Host, this_host

@@ -15,9 +15,10 @@ from worker.k8s.manifests import ATTEMPTS, DISTRUSTED, EMULATED, KEY, PORT
 from worker.k8s.pods import Pod
 from worker.k8s.states import PATIENT, Seen
 from worker.providers._machine import QemuDesktop
-from worker.providers._makings import Made, Order
+from worker.providers._makings import Made
 from worker.providers._pod_images import PodImage, chosen, read_images
 from worker.providers._stock import Bench, PodStock
+from worker.providers._vm_order import Order
 from worker.qemu.client import SupervisorError
 from worker.qemu.plan import Host
 from worker.qemu.remote import RemoteSupervisor

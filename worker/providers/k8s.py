@@ -30,13 +30,14 @@ from worker.k8s.official import configured, connect
 from worker.k8s.plan import PodPlan
 from worker.k8s.pod_watch import PodWatch
 from worker.k8s.pods import Pods
-from worker.providers._makings import Makings, Order, remove
+from worker.providers._makings import Makings, remove
 from worker.providers._pod_images import offers
 from worker.providers._pod_slot import PodDesktop, PodSlot
 from worker.providers._pod_slots import HINT, STOPPED, PodSlots, TakenOver, Unanswered
 from worker.providers._pod_warmth import Warmth
 from worker.providers._rests import Rests
 from worker.providers._scout import ROOM, Scout
+from worker.providers._vm_order import Order
 from worker.qemu.client import SupervisorError
 
 LOOK_SECONDS = 1.0

@@ -21,9 +21,10 @@ from worker.health import health_limits
 from worker.local.room import free_memory
 from worker.providers._images import offers
 from worker.providers._machine import QemuDesktop
-from worker.providers._makings import BOOT_SECONDS, Makings, Order, remove
+from worker.providers._makings import BOOT_SECONDS, Makings, remove
 from worker.providers._spares import Spare, closed_on_failure, deliver
 from worker.providers._stock import Bench, LocalStock
+from worker.providers._vm_order import Order
 from worker.qemu.budget import MIB, Budget
 from worker.qemu.client import SlotSupervisor, SupervisorError
 from worker.qemu.plan import Host, this_host

@@ -36,9 +36,9 @@ def all_checks(data: Path, accelerator: str) -> list[Check]:
 def _trials(data: Path) -> Trials:
     """By the worker's own code, in the folder that it uses; a data folder that is not there yet is not made."""
     if data.is_dir():
-        return tried(environment(data, os.environ), desktops.commands())
+        return tried(environment(data, os.environ, None), desktops.commands())
     with tempfile.TemporaryDirectory(prefix="deskarena-doctor-") as name:
-        return tried(environment(Path(name), os.environ), desktops.commands())
+        return tried(environment(Path(name), os.environ, None), desktops.commands())
 
 
 def _of_workers(trials: Trials) -> list[Check]:

@@ -21,7 +21,8 @@ from tests.waiting import until
 from worker.desktops import GuestDesktop
 from worker.egress import Gateways
 from worker.providers._machine import QemuDesktop
-from worker.providers._makings import Made, Order, address_of
+from worker.providers._makings import Made, address_of
+from worker.providers._vm_order import Order
 
 SPEC = DesktopSpec(screen=Screen(width=1280, height=800))
 HOST = EMULATING_HOST

@@ -16,8 +16,9 @@ from tests.factories.machine_images import image_of
 from tests.factories.vm_hosts import ACCELERATED, EMULATING_HOST, KVM_HOST
 from tests.fakes.supervisor import FakeSupervisor
 from worker.providers import _makings
-from worker.providers._makings import Makings, Order
+from worker.providers._makings import Makings
 from worker.providers._stock import AlteredError, Bench, Kept, LocalStock
+from worker.providers._vm_order import Order
 from worker.qemu.accelerator import Reason
 from worker.qemu.client import Held, SupervisorError
 from worker.qemu.machine import Machine

@@ -20,8 +20,9 @@ from tests.waiting import until
 from worker.activity import Tracker
 from worker.desktops import GuestDesktop
 from worker.providers import qemu
-from worker.providers._makings import Made, Makings, Order, address_of
+from worker.providers._makings import Made, Makings, address_of
 from worker.providers._stock import Bench
+from worker.providers._vm_order import Order
 from worker.providers.qemu import QemuProvider
 
 SPEC = DesktopSpec(screen=Screen(width=1280, height=800))

@@ -15,6 +15,7 @@ from worker.images.windows.given import Given
 from worker.images.windows.machine import Disks
 from worker.images.windows.options import Options
 from worker.images.windows.plan import Plan, Request
+from worker.qemu.plan import Host
 
 EDITION = Edition(index=1, name="Windows", id="Core", installation="Client", build=26100, languages=("en-US",))
 
@@ -39,7 +40,13 @@ def machine(monkeypatch: pytest.MonkeyPatch, *runs: str) -> list[bool]:
     went_on: list[bool] = []
 
     def run(
-        _: Builder, __: str, disks: Disks, *, press_keys: bool = False, ending: Callable[[], Any] = lambda: None
+        _: Builder,
+        __: Host,
+        ___: str,
+        disks: Disks,
+        *,
+        press_keys: bool = False,
+        ending: Callable[[], Any] = lambda: None,
     ) -> None:
         went_on.append(disks.overlay.exists())
         disks.overlay.touch()
