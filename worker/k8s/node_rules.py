@@ -91,7 +91,7 @@ def look(
 
 def emulated_words(why: str) -> str:
     """What is wrong with a node whose device boots no machine, for people."""
-    return f"machines are emulated, many times slower, as its KVM cannot be used: {why}"
+    return f"machines are emulated, as its KVM is of no use: {why}"
 
 
 def room(node: Object, wants: Wants) -> tuple[int, str, dict[str, int]]:

@@ -141,7 +141,7 @@ class PodSlots:
             # Left there, it would be taken over by each lease in turn, in vain.
             pods.discard_quietly(pod, pod.fence, wait=False)
             raise
-        held.emulated = held.host.acceleration.detail if pods.plan.kvm and held.host.emulated else ""
+        held.emulated = held.host.why_emulated if pods.plan.kvm else ""
         with self._lock:
             if not self._closed:
                 self._slots[slot] = held

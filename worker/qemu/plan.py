@@ -57,6 +57,11 @@ class Host:
         return self.acceleration.emulated
 
     @property
+    def why_emulated(self) -> str:
+        """What is wrong with its KVM; empty where it is used, or was not to be used."""
+        return self.acceleration.detail if self.emulated and self.acceleration.reason != Reason.SET else ""
+
+    @property
     def speed(self) -> str:
         """How its machines run, in a line."""
         how, figures = self.acceleration.detail, self.acceleration.figures

@@ -21,6 +21,8 @@ from worker.k8s.node_rules import Wants
 from worker.k8s.nodes import NodeWatch, anywhere
 from worker.k8s.official import connect
 from worker.providers.k8s import K8sProvider
+from worker.qemu.accelerator import Acceleration, Reason
+from worker.qemu.machine import TCG
 
 WHY = "a machine did not boot, QEMU ended with -6"
 SPEC = DesktopSpec(screen=SCREEN)
@@ -32,7 +34,8 @@ pytestmark = pytest.mark.timeout(120)
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     """A cluster in whose pods no machine boots by KVM."""
-    monkeypatch.setattr(light_pods, "HOST", {**light_pods.HOST, "accelerator": "tcg", "why_slow": WHY})
+    emulated = Acceleration(accelerator=TCG, reason=Reason.NO_BOOT, detail=WHY)
+    monkeypatch.setattr(light_pods, "HOST", {**light_pods.HOST, "acceleration": emulated.to_json()})
     with light_place(tmp_path) as made:
         yield made
 
