@@ -66,6 +66,10 @@ class Probe:
         """It is not there."""
         return self.found(State.MISSING, detail)
 
+    def untried(self, detail: str) -> Check:
+        """It could not be tried."""
+        return Check(name=self.name, state=State.UNTRIED, detail=detail, means=self.lacks, install=self.install)
+
     def broken(self, detail: str) -> Check:
         """It is there and does not work."""
         return self.found(State.BROKEN, detail)

@@ -91,7 +91,7 @@ def usable(facts: dict[str, Any]) -> list[Check]:
 def unusable(detail: str) -> list[Check]:
     """No machine runs at all."""
     qemu = QEMU.broken(detail) if shutil.which("qemu-system-x86_64") else QEMU.missing(detail)
-    return [KVM.broken("not tried: QEMU cannot be used"), qemu]
+    return [KVM.untried("QEMU cannot be used"), qemu]
 
 
 def images(data: Path) -> Check:
