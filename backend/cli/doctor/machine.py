@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +24,14 @@ KVM = Probe(
     works="hardware virtualisation: VM desktops run at full speed",
     lacks="VM desktops are emulated, 10 to 30 times slower than with hardware virtualisation; local desktops are not "
     "affected",
-    install="enable virtualisation in the firmware (nested, in a VM), load kvm_intel or kvm_amd, join the group kvm; "
-    "DESKARENA_ACCELERATOR=kvm or tcg overrides the choice",
+    install="enable virtualisation in the firmware (nested, in a VM) and load kvm_intel or kvm_amd",
 )
+KVM_HINTS = {
+    "slower": "use a host with hardware virtualisation for full speed; DESKARENA_ACCELERATOR=kvm uses this KVM all the same",
+    "no_access": "let QEMU's user open it: chgrp kvm /dev/kvm, chmod 660 /dev/kvm, and join the group kvm",
+    "set": "unset DESKARENA_ACCELERATOR to have KVM used where it is faster",
+}
+"""What to do instead, by the reason's code."""
 QEMU = Probe(
     name="qemu",
     works="VM desktops can run (with kvm at full speed, else emulated)",
@@ -85,7 +91,8 @@ def usable(facts: dict[str, Any]) -> list[Check]:
     if choice["accelerator"] == "kvm":
         return [KVM.ok(f"{choice['detail']}{notes}"), qemu]
     check = KVM.missing if choice["reason"] == "no_device" else KVM.broken
-    return [check(f"{choice['detail']}; machines are emulated{notes}"), qemu]
+    kvm = check(f"{choice['detail']}; machines are emulated{notes}")
+    return [replace(kvm, install=KVM_HINTS.get(choice["reason"], kvm.install)), qemu]
 
 
 def unusable(detail: str) -> list[Check]:

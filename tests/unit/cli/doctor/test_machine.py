@@ -1,3 +1,4 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -29,6 +30,11 @@ class TestUsable:
     )
     def test_kvm_is_ok_only_where_it_is_used(self, choice: Acceleration, state: State) -> None:
         assert (checks(choice)["kvm"].state, checks(choice)["qemu"].state) == (state, State.OK)
+
+    def test_what_to_do_depends_on_the_reason(self) -> None:
+        denied = replace(SLOWER, reason=Reason.NO_ACCESS)
+        hints = {checks(choice)["kvm"].install for choice in (EMULATED, SLOWER, denied)}
+        assert len(hints) == 3
 
     def test_a_slow_one_says_so_with_figures_and_what_was_left_out(self) -> None:
         assert checks(SLOWER)["kvm"].detail == (
