@@ -27,7 +27,7 @@ KVM = Probe(
     install="enable virtualisation in the firmware (nested, in a VM) and load kvm_intel or kvm_amd",
 )
 KVM_HINTS = {
-    "slower": "use a host with hardware virtualisation for full speed; DESKARENA_ACCELERATOR=kvm uses this KVM all the same",
+    "slower": "use a host with hardware virtualisation; DESKARENA_ACCELERATOR=kvm uses this KVM all the same",
     "no_access": "let QEMU's user open it: chgrp kvm /dev/kvm, chmod 660 /dev/kvm, and join the group kvm",
     "set": "unset DESKARENA_ACCELERATOR to have KVM used where it is faster",
 }
