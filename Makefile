@@ -59,7 +59,7 @@ format: ## Rewrite the code in the common style
 	@node_modules/.bin/biome check --write frontend/static
 
 .PHONY: docs
-docs: setup ## Write docs/plugins.md from what the plug-ins say of themselves
+docs: setup ## Write docs/reports/plugins.md from what the plug-ins say of themselves
 	@$(BIN)/python -m scripts.plugins_page
 
 .PHONY: image-linux
@@ -68,7 +68,7 @@ image-linux: ## Build a Linux image for virtual machines (VARIANT=minimal or ful
 	@$(BIN)/python -m worker.images.linux --variant $(VARIANT) $(ARGS)
 
 .PHONY: bench-compose
-bench-compose: setup ## Compose 36,000 tasks and write docs/performance-compose.md
+bench-compose: setup ## Compose 36,000 tasks and write docs/reports/performance-compose.md
 	@$(BIN)/python -m tests.bench.compose $(ARGS)
 
 .PHONY: bench-loop
@@ -76,36 +76,36 @@ bench-loop: setup ## Measure lease to first observation, what we add to a step, 
 	@$(BIN)/python -m tests.bench.loop $(ARGS)
 
 .PHONY: bench-leaderboard
-bench-leaderboard: setup ## Measure a leaderboard over 36,000 tasks and three agents and write docs/performance-leaderboard.md
+bench-leaderboard: setup ## Measure a leaderboard over 36,000 tasks and three agents and write docs/reports/performance-leaderboard.md
 	@$(BIN)/python -m tests.bench.leaderboard $(ARGS)
 
 .PHONY: bench-metrics
-bench-metrics: setup ## Measure every metric on 1 MB and 20 MB and write docs/performance-metrics.md
+bench-metrics: setup ## Measure every metric on 1 MB and 20 MB and write docs/reports/performance-metrics.md
 	@$(BIN)/python -m tests.bench.metrics $(ARGS)
 
 .PHONY: bench-observe
-bench-observe: setup ## Measure set-of-marks and trees in lines and write docs/performance-observe.md
+bench-observe: setup ## Measure set-of-marks and trees in lines and write docs/reports/performance-observe.md
 	@$(BIN)/python -m tests.bench.observe $(ARGS)
 
 .PHONY: bench-remote
-bench-remote: setup ## Measure what a remote agent's step costs and write docs/performance-remote.md
+bench-remote: setup ## Measure what a remote agent's step costs and write docs/reports/performance-remote.md
 	@$(BIN)/python -m tests.bench.remote $(ARGS)
 
 .PHONY: bench-reset
-bench-reset: setup ## Measure the reset of virtual machines with four clones and write docs/performance-reset.md
+bench-reset: setup ## Measure the reset of virtual machines with four clones and write docs/reports/performance-reset.md
 	@$(BIN)/python -m tests.bench.reset $(ARGS)
 
 .PHONY: bench-rolling
-bench-rolling: ## Replace every process of the service under load and write docs/performance-rolling.md
+bench-rolling: ## Replace every process of the service under load and write docs/reports/performance-rolling.md
 	@$(PREPARE) --tests
 	@$(BIN)/python -m tests.bench.rolling $(ARGS)
 
 .PHONY: bench-schedule
-bench-schedule: setup ## Measure the scheduler with more than 50,000 episodes on 1,000 simulated slots and write docs/performance-schedule.md
+bench-schedule: setup ## Measure the scheduler with more than 50,000 episodes on 1,000 simulated slots and write docs/reports/performance-schedule.md
 	@$(BIN)/python -m tests.bench.schedule $(ARGS)
 
 .PHONY: bench-wine
-bench-wine: setup ## Measure the reset of desktops with Windows programs and write docs/performance-wine.md
+bench-wine: setup ## Measure the reset of desktops with Windows programs and write docs/reports/performance-wine.md
 	@$(BIN)/python -m tests.bench.wine $(ARGS)
 
 .PHONY: chaos

@@ -1,4 +1,4 @@
-"""Writes docs/plugins.md from the plug-ins' own words: `make docs`.
+"""Writes docs/reports/plugins.md from the plug-ins' own words: `make docs`.
 
 The first sentence of a plug-in file's docstring is what the page says of it.
 """
@@ -14,7 +14,7 @@ from backend.domain import registry
 from backend.domain.registry import COMMON, Kind
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "plugins.md"
+PAGE = ROOT / "docs" / "reports" / "plugins.md"
 OUTSIDE_THE_DOMAIN = ("worker.providers", "worker.models")
 ABOUT = {
     Kind.BENCHMARK: "Read a benchmark's files into tasks.",
@@ -64,7 +64,7 @@ def page() -> str:
         "# Plug-ins",
         "",
         "Written by `make docs` from the first sentence of each plug-in's file. To add one, see",
-        "[the pages on adding](README.md). Names that exist in OSWorld or WAA mean here what they mean there; where",
+        "[the pages on adding](../README.md). Names that exist in OSWorld or WAA mean here what they mean there; where",
         "the two differ, a dialect has its own.",
         "",
     ]

@@ -62,8 +62,8 @@ class TestPlugins:
     def test_plugin_page_names_it(self, kind: Kind, dialect: str, name: str) -> None:
         assert registry.entries(kind)
         heading = kind.name.lower().replace("_", " ")
-        part = text_of("plugins.md").lower().split(f"## {heading}", 1)
-        assert len(part) == 2, f"docs/plugins.md has no part '## {heading}'"
+        part = text_of("reports/plugins.md").lower().split(f"## {heading}", 1)
+        assert len(part) == 2, f"docs/reports/plugins.md has no part '## {heading}'"
         assert f"`{name.lower()}`" in part[1].split("\n## ")[0]
 
 

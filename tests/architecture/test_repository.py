@@ -10,7 +10,7 @@ from scripts import check_tracked
 from tests.architecture.tree import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-DECISIONS = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
+DECISIONS = sorted((ROOT / "docs" / "internals" / "decisions").glob("[0-9]*.md"))
 LOCKS = {
     "requirements.txt": PROJECT["project"]["dependencies"],
     "requirements-dev.txt": [*PROJECT["dependency-groups"]["dev"], *PROJECT["dependency-groups"]["build"]],
@@ -62,5 +62,5 @@ class TestDecisions:
         assert [part for part in ("## Context", "## Decision", "## Consequences") if part not in text] == []
 
     def test_the_index_names_each(self) -> None:
-        index = (ROOT / "docs" / "decisions" / "README.md").read_text()
+        index = (ROOT / "docs" / "internals" / "decisions" / "README.md").read_text()
         assert [path.name for path in DECISIONS if path.name not in index] == []
