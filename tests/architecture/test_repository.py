@@ -1,6 +1,7 @@
 """The files around the code: locks, tracked files, decisions, the README."""
 
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -44,11 +45,24 @@ class TestTrackedFiles:
 
 
 class TestMakefile:
-    def test_the_readme_names_every_target(self) -> None:
-        targets = re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(), re.MULTILINE)
-        readme = (ROOT / "README.md").read_text()
+    def test_help_lists_every_target(self) -> None:
+        targets = re.findall(r"^\.PHONY: ([a-z-]+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+        shown = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        listed = re.findall(r"^  ([a-z-]+) +\S", shown, re.MULTILINE)
         assert targets
-        assert [name for name in targets if f"make {name}" not in readme] == []
+        assert sorted(listed) == sorted(targets)
+
+
+class TestReadme:
+    def test_names_the_two_commands_and_targets_that_exist(self) -> None:
+        named = re.findall(r"\bmake ([a-z-]+)", (ROOT / "README.md").read_text())
+        targets = re.findall(r"^\.PHONY: ([a-z-]+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+        assert {"run", "test", "help"} <= set(named) <= set(targets)
+
+    def test_has_a_picture(self) -> None:
+        pictures = re.findall(r"!\[.+\]\((\S+)\)", (ROOT / "README.md").read_text())
+        assert pictures
+        assert all((ROOT / path).is_file() for path in pictures)
 
 
 class TestDecisions:
