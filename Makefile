@@ -61,6 +61,7 @@ format: ## Format the code
 .PHONY: docs
 docs: setup ## Build the documentation site, and write docs/reports/plugins.md
 	@$(BIN)/python -m scripts.plugins_page
+	@$(BIN)/python -m scripts.docs_site
 
 .PHONY: image-linux
 image-linux: ## Build a Linux image for virtual machines (VARIANT=minimal or full; ARGS='--help')
@@ -121,6 +122,7 @@ migrate: setup ## Upgrade the database of DATABASE_URL to the newest schema
 lock: setup ## Pin the dependencies of pyproject.toml and package.json (UPGRADE=1 takes newer ones)
 	@$(COMPILE) pyproject.toml -o requirements.txt
 	@$(COMPILE) --group dev --group build -c requirements.txt -o requirements-dev.txt
+	@$(COMPILE) --group docs -c requirements.txt -c requirements-dev.txt -o requirements-docs.txt
 	@$(COMPILE) --group bootstrap -o requirements-bootstrap.txt
 	@$(COMPILE) --group guest --no-deps -o requirements-guest.txt
 	@$(COMPILE) --group guest-windows --no-deps -o requirements-guest-windows.txt
@@ -130,6 +132,6 @@ lock: setup ## Pin the dependencies of pyproject.toml and package.json (UPGRADE=
 
 .PHONY: clean
 clean: ## Remove what setup and the tools created (not the data folder)
-	rm -rf .venv .guest-site .guest-site.new .wine .wine.new .setup node_modules *.egg-info
+	rm -rf .venv .docs-site* .guest-site .guest-site.new .wine .wine.new .setup node_modules *.egg-info
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +

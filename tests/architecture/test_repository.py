@@ -15,6 +15,7 @@ DECISIONS = sorted((ROOT / "docs" / "internals" / "decisions").glob("[0-9]*.md")
 LOCKS = {
     "requirements.txt": PROJECT["project"]["dependencies"],
     "requirements-dev.txt": [*PROJECT["dependency-groups"]["dev"], *PROJECT["dependency-groups"]["build"]],
+    "requirements-docs.txt": PROJECT["dependency-groups"]["docs"],
     "requirements-bootstrap.txt": PROJECT["dependency-groups"]["bootstrap"],
     "requirements-guest.txt": PROJECT["dependency-groups"]["guest"],
     "requirements-guest-windows.txt": PROJECT["dependency-groups"]["guest-windows"],

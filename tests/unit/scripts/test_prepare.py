@@ -90,7 +90,7 @@ class TestLists:
             return True
 
         monkeypatch.setattr(prepare, "prepare_system", installed)
-        for name in ("prepare_python", "prepare_wine", "prepare_node", "warn_about_namespaces"):
+        for name in ("prepare_python", "prepare_docs", "prepare_wine", "prepare_node", "warn_about_namespaces"):
             monkeypatch.setattr(prepare, name, lambda: False)
         for apps in prepare.APPS:
             prepare.prepare(Namespace(apps=apps, tests=False, lint=False, chaos=False))

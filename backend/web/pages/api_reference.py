@@ -1,4 +1,4 @@
-"""`/docs`: the REST API, listed from its own OpenAPI document."""
+"""`/docs/api-reference`: every endpoint of the REST API, from its own OpenAPI document."""
 
 from typing import Any
 
@@ -11,13 +11,13 @@ from backend.web.templating import render
 router = page_router()
 
 
-@router.get("/docs")
-def docs(request: Request) -> HTMLResponse:
-    """Every address of the API with what it does."""
+@router.get("/docs/api-reference")
+def api_reference(request: Request) -> HTMLResponse:
+    """Every endpoint with its description."""
     document: dict[str, Any] = request.app.openapi()
     groups: dict[str, list[dict[str, Any]]] = {}
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
             entry = {"method": method.upper(), "path": path, **operation}
             groups.setdefault((operation.get("tags") or ["other"])[0], []).append(entry)
-    return render(request, "docs.html", {"groups": groups, "about": document["info"].get("description", "")})
+    return render(request, "api_reference.html", {"groups": groups, "about": document["info"].get("description", "")})
