@@ -14,7 +14,7 @@ from tests.chaos.recovery import LIMIT, Uptake
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "reports"
 PAGES = {"local": "performance-chaos.md", "cluster": "performance-chaos-cluster.md"}
 """By the flavour of the stack."""
-HEADS = {"local": "# Performance: what survives", "cluster": "# Performance: what survives in a cluster"}
+HEADS = {"local": "# Chaos campaign", "cluster": "# Chaos campaign in a cluster"}
 HEAD = """
 
 Measured by `make chaos`, which breaks the running stack again and again and looks after each fault whether everything
