@@ -141,3 +141,9 @@ class TestLinks:
         names = mentions()
         assert names
         assert sorted(name for name in names if not (ROOT / name).is_file()) == []
+
+    def test_every_page_that_a_template_links_to_exists(self) -> None:
+        templates = "".join(read(path) for path in (ROOT / "frontend" / "templates").glob("*.html"))
+        names = set(re.findall(r'href="/docs/([\w/-]+)\.html', templates))
+        assert names
+        assert sorted(name for name in names if not (DOCS / f"{name}.md").is_file()) == []
