@@ -24,11 +24,11 @@ COMPILE := .venv/bin/python -m uv pip compile --universal --python-version 3.11 
 .PHONY: help
 help: ## List the targets
 	@echo "make TARGET [VARIABLE=value]"
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /|/' | awk -F'|' '{printf "  %-11s %s\n", $$1, $$2}'
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /|/' | awk -F'|' '{printf "  %-18s %s\n", $$1, $$2}'
 	@echo "variables: PYTHON=python3.12  APPS=full (LibreOffice, Chromium, VLC, GIMP)  SEED=n  TESTS=path  JOBS=n  ARGS='for deskarena up'"
 
 .PHONY: setup
-setup: ## Make this checkout ready: environment, pinned packages, system packages for local desktops
+setup: ## Install everything: environment, pinned packages, system packages for local desktops
 	@$(PREPARE)
 
 .PHONY: run
@@ -46,12 +46,12 @@ test-all: ## Run every test, the long ones in full, with all applications instal
 	@DESKARENA_TEST_ALL=1 $(PYTEST) $(TESTS)
 
 .PHONY: lint
-lint: ## Check style, types, import arrows, templates, browser code, spelling, SQL of migrations
+lint: ## Check style, types, import contracts, templates, browser code, spelling, migrations
 	@$(PREPARE) --lint
 	@$(BIN)/python scripts/lint.py
 
 .PHONY: format
-format: ## Rewrite the code in the common style
+format: ## Format the code
 	@$(PREPARE) --lint
 	@$(BIN)/ruff check --fix-only --quiet . || true
 	@$(BIN)/ruff format .
@@ -59,8 +59,9 @@ format: ## Rewrite the code in the common style
 	@node_modules/.bin/biome check --write frontend/static
 
 .PHONY: docs
-docs: setup ## Write docs/plugins.md from what the plug-ins say of themselves
+docs: setup ## Build the documentation site, and write docs/reports/plugins.md
 	@$(BIN)/python -m scripts.plugins_page
+	@$(BIN)/python -m scripts.docs_site
 
 .PHONY: image-linux
 image-linux: ## Build a Linux image for virtual machines (VARIANT=minimal or full; ARGS='--help')
@@ -68,59 +69,60 @@ image-linux: ## Build a Linux image for virtual machines (VARIANT=minimal or ful
 	@$(BIN)/python -m worker.images.linux --variant $(VARIANT) $(ARGS)
 
 .PHONY: bench-compose
-bench-compose: setup ## Compose 36,000 tasks and write docs/performance-compose.md
+bench-compose: setup ## Measure composing 36,000 tasks
 	@$(BIN)/python -m tests.bench.compose $(ARGS)
 
 .PHONY: bench-loop
-bench-loop: setup ## Measure lease to first observation, what we add to a step, the live view's age
+bench-loop: setup ## Measure lease to first observation, overhead per step, age of the live view
 	@$(BIN)/python -m tests.bench.loop $(ARGS)
 
 .PHONY: bench-leaderboard
-bench-leaderboard: setup ## Measure a leaderboard over 36,000 tasks and three agents and write docs/performance-leaderboard.md
+bench-leaderboard: setup ## Measure a leaderboard over 36,000 tasks and three agents
 	@$(BIN)/python -m tests.bench.leaderboard $(ARGS)
 
 .PHONY: bench-metrics
-bench-metrics: setup ## Measure every metric on 1 MB and 20 MB and write docs/performance-metrics.md
+bench-metrics: setup ## Measure every metric on 1 MB and 20 MB
 	@$(BIN)/python -m tests.bench.metrics $(ARGS)
 
 .PHONY: bench-observe
-bench-observe: setup ## Measure set-of-marks and trees in lines and write docs/performance-observe.md
+bench-observe: setup ## Measure set-of-marks and accessibility trees
 	@$(BIN)/python -m tests.bench.observe $(ARGS)
 
 .PHONY: bench-remote
-bench-remote: setup ## Measure what a remote agent's step costs and write docs/performance-remote.md
+bench-remote: setup ## Measure the cost of a remote agent's step
 	@$(BIN)/python -m tests.bench.remote $(ARGS)
 
 .PHONY: bench-reset
-bench-reset: setup ## Measure the reset of virtual machines with four clones and write docs/performance-reset.md
+bench-reset: setup ## Measure the reset of virtual machines with four clones
 	@$(BIN)/python -m tests.bench.reset $(ARGS)
 
 .PHONY: bench-rolling
-bench-rolling: ## Replace every process of the service under load and write docs/performance-rolling.md
+bench-rolling: ## Measure failed requests and lost episodes while every process is replaced
 	@$(PREPARE) --tests
 	@$(BIN)/python -m tests.bench.rolling $(ARGS)
 
 .PHONY: bench-schedule
-bench-schedule: setup ## Measure the scheduler with more than 50,000 episodes on 1,000 simulated slots and write docs/performance-schedule.md
+bench-schedule: setup ## Measure the scheduler with 50,000 episodes on 1,000 simulated slots
 	@$(BIN)/python -m tests.bench.schedule $(ARGS)
 
 .PHONY: bench-wine
-bench-wine: setup ## Measure the reset of desktops with Windows programs and write docs/performance-wine.md
+bench-wine: setup ## Measure the reset of desktops with Windows programs
 	@$(BIN)/python -m tests.bench.wine $(ARGS)
 
 .PHONY: chaos
-chaos: ## Break the running stack FAULTS times in seeded order and see that all holds (SEED=n FAULTS=n ONLY=3,7-9)
+chaos: ## Inject FAULTS seeded faults into the running stack and check that nothing is lost (SEED=n FAULTS=n ONLY=3,7-9)
 	@$(PREPARE) --chaos
 	@$(BIN)/python -m tests.chaos --seed $(SEED) --faults $(FAULTS) --only "$(ONLY)" $(ARGS)
 
 .PHONY: migrate
-migrate: setup ## Bring the database of DATABASE_URL to the newest schema
+migrate: setup ## Upgrade the database of DATABASE_URL to the newest schema
 	@$(BIN)/python -m backend.db.migrate
 
 .PHONY: lock
 lock: setup ## Pin the dependencies of pyproject.toml and package.json (UPGRADE=1 takes newer ones)
 	@$(COMPILE) pyproject.toml -o requirements.txt
 	@$(COMPILE) --group dev --group build -c requirements.txt -o requirements-dev.txt
+	@$(COMPILE) --group docs -c requirements.txt -c requirements-dev.txt -o requirements-docs.txt
 	@$(COMPILE) --group bootstrap -o requirements-bootstrap.txt
 	@$(COMPILE) --group guest --no-deps -o requirements-guest.txt
 	@$(COMPILE) --group guest-windows --no-deps -o requirements-guest-windows.txt
@@ -129,7 +131,7 @@ lock: setup ## Pin the dependencies of pyproject.toml and package.json (UPGRADE=
 	@$(PREPARE) --lint
 
 .PHONY: clean
-clean: ## Remove what setup and the tools made (not the data folder)
-	rm -rf .venv .guest-site .guest-site.new .wine .wine.new .setup node_modules *.egg-info
+clean: ## Remove what setup and the tools created (not the data folder)
+	rm -rf .venv .docs-site* .guest-site .guest-site.new .wine .wine.new .setup node_modules *.egg-info
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +

@@ -204,7 +204,7 @@ class DesktopEnv:
 
         Args:
             action: `WAIT`, `DONE`, `FAIL`, pyautogui code, or a `computer_13` object.
-            pause: not used: the service waits for the screen itself (docs/bring-your-own-agent.md).
+            pause: not used: the service waits for the screen itself (docs/bring-an-agent.md).
 
         Returns:
             (observation, reward, done, info). The reward is 0, as there: `evaluate` has the score. `info` is

@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = ROOT / ".venv" / "bin"
-TYPED = ("backend", "deskarena", "worker", "tests", "migrations", "scripts")
+TYPED = ("backend", "deskarena", "worker", "tests", "migrations", "scripts", "docs/site/conf.py")
 
 
 @dataclass(frozen=True)
@@ -69,13 +69,13 @@ def arrows() -> tuple[bool, str]:
 
 def templates() -> tuple[bool, str]:
     """HTML templates."""
-    return call(BIN / "djlint", "frontend/templates", "--lint", "--quiet")
+    return call(BIN / "djlint", "frontend/templates", "docs/site", "--lint", "--quiet")
 
 
 def browser_code() -> tuple[bool, str]:
     """JavaScript and CSS, with the binary itself: no Node is needed to run it."""
     binary = next((ROOT / "node_modules" / "@biomejs").glob("cli-*/biome"))
-    return call(binary, "check", "--no-errors-on-unmatched", "frontend/static")
+    return call(binary, "check", "--no-errors-on-unmatched", "frontend/static", "docs/site")
 
 
 def spelling() -> tuple[bool, str]:

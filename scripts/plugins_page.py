@@ -1,4 +1,4 @@
-"""Writes docs/plugins.md from the plug-ins' own words: `make docs`.
+"""Writes docs/reports/plugins.md from the plug-ins' own words: `make docs`.
 
 The first sentence of a plug-in file's docstring is what the page says of it.
 """
@@ -14,20 +14,20 @@ from backend.domain import registry
 from backend.domain.registry import COMMON, Kind
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "plugins.md"
+PAGE = ROOT / "docs" / "reports" / "plugins.md"
 OUTSIDE_THE_DOMAIN = ("worker.providers", "worker.models")
 ABOUT = {
     Kind.BENCHMARK: "Read a benchmark's files into tasks.",
-    Kind.AGENT: "Look at the screen and decide.",
+    Kind.AGENT: "Observe and decide.",
     Kind.OBSERVATION: "What an agent sees.",
-    Kind.ACTION_SPACE: "How an agent's answer is read.",
+    Kind.ACTION_SPACE: "How an agent's reply is parsed.",
     Kind.SETUP: "Prepare a desktop for a task.",
-    Kind.GETTER: "Collect what a metric looks at.",
-    Kind.METRIC: "Compare, and say why.",
-    Kind.PROTOCOL: "Make score and measures of a task's metrics and parts.",
-    Kind.TRAINING: "Write recorded trajectories as training data.",
-    Kind.PROVIDER: "Make desktops.",
-    Kind.MODEL: "Speak to a model's API.",
+    Kind.GETTER: "Collect the evidence of a metric.",
+    Kind.METRIC: "Score a result, with reasons.",
+    Kind.PROTOCOL: "Compute score and measures from a task's metrics and parts.",
+    Kind.TRAINING: "Convert trajectories to training data.",
+    Kind.PROVIDER: "Create desktops.",
+    Kind.MODEL: "Call a model's API.",
 }
 
 
@@ -64,8 +64,8 @@ def page() -> str:
         "# Plug-ins",
         "",
         "Written by `make docs` from the first sentence of each plug-in's file. To add one, see",
-        "[the pages on adding](README.md). Names that exist in OSWorld or WAA mean here what they mean there; where",
-        "the two differ, a dialect has its own.",
+        "[Extending Deskarena](../README.md#extending-deskarena). Names that exist in OSWorld or WAA have the same",
+        "meaning here; where the two differ, each dialect has its own.",
         "",
     ]
     return "\n".join([*head, *(line for kind in ABOUT for line in part(kind))]).rstrip() + "\n"

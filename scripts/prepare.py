@@ -17,6 +17,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
+from scripts import docs_site
 from scripts.steps import ROOT, STAMPS, PreparationError, is_done, key_of, run, say, step
 
 VENV = ROOT / ".venv"
@@ -78,7 +79,7 @@ def install_dependencies() -> list[Path]:
     """Installs uv from its pinned hash, then everything else with uv."""
     pip = [str(PYTHON), "-m", "pip", "install", "--quiet", "--require-hashes"]
     run([*pip, "-r", "requirements-bootstrap.txt"])
-    locks = ["-r", "requirements.txt", "-r", "requirements-dev.txt"]
+    locks = [word for name in ("", "-dev", "-docs") for word in ("-r", f"requirements{name}.txt")]
     uv("pip", "install", "--python", str(PYTHON), "--require-hashes", *locks)
     return sorted(site_packages().glob("*.dist-info"))
 
@@ -112,7 +113,7 @@ def prepare_python() -> bool:
     if is_done("venv", place) and environment_is_broken():
         (STAMPS / "venv.json").write_text("{}")
     worked = step("venv", place, f"making .venv with Python {sys.version.split()[0]}", make_venv)
-    locks = [ROOT / f"requirements{suffix}.txt" for suffix in ("", "-dev", "-bootstrap")]
+    locks = [ROOT / f"requirements{suffix}.txt" for suffix in ("", "-dev", "-docs", "-bootstrap")]
     dependencies = key_of(locks, place)
     worked |= step("dependencies", dependencies, "installing the pinned packages", install_dependencies)
     project = key_of([ROOT / "pyproject.toml"], place)
@@ -120,6 +121,26 @@ def prepare_python() -> bool:
     guest = key_of([ROOT / "requirements-guest.txt"])
     worked |= step("guest", guest, "installing the packages of the desktops", install_guest)
     return worked
+
+
+# --- the documentation ----------------------------------------------------------------------------------
+
+
+def build_docs() -> list[Path]:
+    """Builds the site that the service serves at /docs/."""
+    run([str(PYTHON), "-m", "scripts.docs_site"])
+    return [docs_site.SITE / "index.html"]
+
+
+def prepare_docs() -> bool:
+    """The documentation site; built again when one of its files has changed. All else works without it."""
+    inputs = [*docs_site.sources(), ROOT / "requirements-docs.txt"]
+    names = [str(path.relative_to(ROOT)) for path in inputs]
+    try:
+        return step("docs", key_of(inputs, *names), "building the documentation", build_docs)
+    except PreparationError as error:
+        say(f"the documentation could not be built, so /docs/ is out of date: {error}")
+        return True
 
 
 # --- Windows programs by Wine ---------------------------------------------------------------------------
@@ -322,7 +343,7 @@ def prepare(options: argparse.Namespace) -> bool:
         lists += ["chaos"] if options.chaos else []
         # System packages come first: the one that makes environments may be among them.
         worked = prepare_system(lists)
-        worked |= prepare_python() | prepare_wine()
+        worked |= prepare_python() | prepare_docs() | prepare_wine()
         if options.lint:
             worked |= prepare_node()
         warn_about_namespaces()

@@ -18,7 +18,7 @@ from backend.domain.trajectory import Frame
 logger = logging.getLogger(__name__)
 
 LOOK_AGAIN_SECONDS = 0.2
-HINT = "docs/health.md says what each name means and what to do."
+HINT = "docs/internals/health.md says what each name means and what to do."
 _MIB = 2**20
 
 

@@ -3,7 +3,7 @@
 Migrations expand: they add what the next release needs and leave alone what the running one uses. One that takes
 something away says so (`contract = "0023"`: no release may run any more whose history ends before 0023), and runs when
 the old release is gone. What the newest such migration demands is written beside the schema's version, as a comment on
-its table, where a release that knows nothing of the migration can read it. docs/decisions/0014 has the reasons.
+its table, where a release that knows nothing of the migration can read it. Why: docs/internals/decisions/0014.
 """
 
 from collections.abc import Mapping, Sequence

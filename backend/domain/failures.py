@@ -1,6 +1,6 @@
 """Why an agent failed: a closed set of labels, rules that suggest some of them, samples, and what labels come to.
 
-Source: protocols reference, sections 6 and 8. docs/failures.md has the labels as a table.
+Source: protocols reference, sections 6 and 8. docs/read-results.md has the labels as a table.
 """
 
 import hashlib

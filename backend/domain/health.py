@@ -64,7 +64,7 @@ class ShownScreen(_Told):
 
 
 class Health(_Told):
-    """The facts of a desktop's `GET /health`; docs/guest-api.md explains each.
+    """The facts of a desktop's `GET /health`; docs/internals/guest-api.md explains each.
 
     Attributes:
         clock: the guest's time, seconds since 1970.
@@ -84,7 +84,7 @@ class Health(_Told):
 
 
 class Ailment(StrEnum):
-    """What can be wrong. A closed set: docs/health.md says of each what it means and what to do."""
+    """What can be wrong. A closed set: docs/internals/health.md says of each what it means and what to do."""
 
     GUEST_API = "guest_api"
     CLOCK = "clock"

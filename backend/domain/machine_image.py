@@ -25,7 +25,7 @@ DEFAULT = "default"
 """As a name: the image that the settings name, else the only one."""
 NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,62}")
 _MOST_BYTES = 16 * 2**20
-_HINT = "docs/machine-images.md says how images are made; a damaged one is removed and built again."
+_HINT = "docs/internals/machine-images.md says how images are made; a damaged one is removed and built again."
 
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 FileName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]

@@ -213,7 +213,7 @@ class Labels(Frozen):
         os: `linux` or `windows`.
         feasible: False when the task cannot be done.
         human_seconds, human_steps: a person's time and steps, if measured.
-        licences: how many seats of each named licence an attempt holds, see docs/licences.md.
+        licences: how many seats of each named licence an attempt holds, see docs/run-a-benchmark.md.
     """
 
     apps: tuple[str, ...] = ()

@@ -37,8 +37,8 @@ def claim_many(session: Session, worker_id: UUID, provider: str, number: int) ->
     """Leases up to `number` free slots, and begins an attempt in each, in one transaction.
 
     Asking costs little and leaves nothing behind when there is no work, so a worker may ask every 2 s. Which episodes
-    begin: docs/scheduling.md. One whose task needs a licence waits until its seats are free; its attempt holds them
-    while it is live.
+    begin: docs/internals/scheduling.md. One whose task needs a licence waits until its seats are free; its attempt
+    holds them while it is live.
 
     Args:
         session: the transaction. Nobody else is given a slot until it ends: end it soon.

@@ -1,4 +1,4 @@
-"""Licences of programs as a resource: how many seats there are, who waits for one. See docs/licences.md."""
+"""Licences of programs as a resource: how many seats there are, who waits for one. See docs/run-a-benchmark.md."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

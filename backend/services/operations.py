@@ -1,4 +1,4 @@
-"""Which core operations an agent masters: alone, and inside longer tasks that need them. See docs/prosoftarena.md."""
+"""Which core operations an agent masters: alone and inside longer tasks. See docs/benchmarks/prosoftarena.md."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

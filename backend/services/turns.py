@@ -78,8 +78,8 @@ def waits(session: Session, able: Able) -> bool:
 def take(session: Session, able: Able, number: int, *, held: int = 0) -> list[Chosen]:
     """Moves up to `number` episodes to `running`.
 
-    Which ones: see docs/scheduling.md. A run that somebody else is just writing to is passed over if another is as
-    urgent; the caller's transaction keeps the runs that it takes from.
+    Which ones: see docs/internals/scheduling.md. A run that somebody else is just writing to is passed over if another
+    is as urgent; the caller's transaction keeps the runs that it takes from.
 
     Args:
         session: the transaction; it has entered (`repository.enter`), nobody else is given a slot until it ends.

@@ -22,7 +22,7 @@ from backend.web.draining import Draining
 from backend.web.edge import Edge
 from backend.web.guard import Guard
 from backend.web.pages import routes as pages
-from backend.web.static_files import STATIC, VersionedFiles
+from backend.web.static_files import STATIC, Documentation, VersionedFiles
 from backend.web.ws import routes as ws
 
 ABOUT = """Measures computer-use agents on real desktops.
@@ -92,6 +92,7 @@ def create_app(
     app.add_api_route("/favicon.ico", favicon, include_in_schema=False)
     for router in (*api.ROUTERS, *pages.ROUTERS, *ws.ROUTERS):
         app.include_router(router)
+    app.mount("/docs", Documentation(), name="docs")  # After the API reference, whose address begins alike.
     errors.install(app)
     app.add_middleware(
         Guard, hosts=KnownHosts(settings.host, settings.allowed_hosts), token=token, metrics_token=counter

@@ -38,7 +38,7 @@ class NoSuchPage(DeskarenaError):
     code = "no_such_page"
 
     def __init__(self, status: int, message: str) -> None:
-        super().__init__(message, hint="The API's addresses are listed at /docs.")
+        super().__init__(message, hint="/docs/api-reference lists every endpoint.")
         self.status = status
 
 

@@ -1,4 +1,4 @@
-"""Static files under an address that names their content: cached for ever, and never out of date."""
+"""Files that are served as they are: those of the pages, and the documentation."""
 
 import hashlib
 from functools import lru_cache
@@ -8,8 +8,13 @@ from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
-FRONTEND = Path(__file__).resolve().parents[2] / "frontend"
+from backend.domain.errors import NotFound
+
+ROOT = Path(__file__).resolve().parents[2]
+FRONTEND = ROOT / "frontend"
 STATIC = FRONTEND / "static"
+DOCS_SITE = ROOT / ".docs-site"
+"""What `make docs` builds from docs/."""
 FOREVER = "public, max-age=31536000, immutable"
 
 
@@ -40,4 +45,24 @@ class VersionedFiles(StaticFiles):
         asked, _, inside = path.partition("/")
         response = await super().get_response(inside, scope)
         response.headers["Cache-Control"] = FOREVER if asked == version() else "no-cache"
+        return response
+
+
+class Documentation(StaticFiles):
+    """Serves the documentation site, revalidated at each visit."""
+
+    def __init__(self, site: Path = DOCS_SITE) -> None:
+        super().__init__(directory=site, html=True, check_dir=False)
+        self._site = site
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        """One file of the site.
+
+        Raises:
+            NotFound: the site was not built.
+        """
+        if not (self._site / "index.html").is_file():
+            raise NotFound("The documentation site is not built.", hint="Run `make docs`, then reload this page.")
+        response = await super().get_response(path, scope)
+        response.headers["Cache-Control"] = "no-cache"
         return response

@@ -1,6 +1,7 @@
 """Documentation is tested: what the product has, docs/ names."""
 
 import re
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -8,12 +9,18 @@ import pytest
 from backend.config import Settings
 from backend.domain import registry
 from backend.domain.registry import Kind
+from scripts.check_tracked import tracked_files
 from tests.architecture.plugins import ENTRIES
 from tests.architecture.tree import ROOT
 
 DOCS = ROOT / "docs"
-LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#]+)")
-PAGES = sorted([ROOT / "README.md", *DOCS.rglob("*.md")])
+LINK = re.compile(r"\]\((?!https?:|mailto:)([^)\s]+)\)")
+HEADING = re.compile(r"^#{1,6} (.+)$", re.MULTILINE)
+FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+MENTION = re.compile(r"(?<![\w/.-])docs/[\w/-]+\.md")
+"""A page that code or a message names."""
+MOST_USER_PAGES = 30
+PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *DOCS.rglob("*.md")])
 
 
 def variables() -> list[str]:
@@ -47,13 +54,38 @@ def text_of(name: str) -> str:
     return (DOCS / name).read_text()
 
 
+@lru_cache
+def anchors(page: Path) -> set[str]:
+    """Addresses of a page's headings, as GitHub and the built site make them."""
+    titles = [
+        re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", title) for title in HEADING.findall(FENCED.sub("", page.read_text()))
+    ]
+    return {re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-") for title in titles}
+
+
+def leads_somewhere(page: Path, link: str) -> bool:
+    """Whether a relative link's file exists and, if that is a page, has the heading."""
+    path, _, anchor = link.partition("#")
+    target = (page.parent / path).resolve() if path else page
+    return target.exists() and (not anchor or target.suffix != ".md" or anchor in anchors(target))
+
+
+def mentions() -> set[str]:
+    """Every page that a tracked file names by its path from the root."""
+    return {name for path in tracked_files(ROOT) for name in MENTION.findall(read(ROOT / path))}
+
+
+def read(path: Path) -> str:
+    return path.read_bytes().decode("utf-8", "replace")
+
+
 class TestSettings:
     @pytest.mark.parametrize("variable", variables())
     def test_settings_page_names_it(self, variable: str) -> None:
         assert f"`{variable}`" in text_of("settings.md")
 
     def test_the_page_names_no_setting_that_is_gone(self) -> None:
-        named = set(re.findall(r"^\| `([A-Z_]+)`", text_of("settings.md"), re.MULTILINE))
+        named = set(re.findall(r"^\| `([A-Z0-9_]+)`", text_of("settings.md"), re.MULTILINE))
         assert named - set(variables()) == set()
 
 
@@ -62,8 +94,8 @@ class TestPlugins:
     def test_plugin_page_names_it(self, kind: Kind, dialect: str, name: str) -> None:
         assert registry.entries(kind)
         heading = kind.name.lower().replace("_", " ")
-        part = text_of("plugins.md").lower().split(f"## {heading}", 1)
-        assert len(part) == 2, f"docs/plugins.md has no part '## {heading}'"
+        part = text_of("reports/plugins.md").lower().split(f"## {heading}", 1)
+        assert len(part) == 2, f"docs/reports/plugins.md has no part '## {heading}'"
         assert f"`{name.lower()}`" in part[1].split("\n## ")[0]
 
 
@@ -91,13 +123,27 @@ class TestArchitecturePage:
 
 class TestIndex:
     def test_names_every_page(self) -> None:
-        index = text_of("README.md")
-        pages = [page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md") if page.parent.name != "decisions"]
-        assert [page for page in pages if page != "README.md" and f"({page})" not in index] == []
+        indexes = [DOCS / folder / "README.md" for folder in ("", "internals", "reports", "internals/decisions")]
+        linked = {(page.parent / link).resolve() for page in indexes for link in LINK.findall(page.read_text())}
+        assert sorted(set(DOCS.rglob("*.md")) - linked - {DOCS / "README.md"}) == []
+
+    def test_readers_get_few_pages(self) -> None:
+        assert len([*DOCS.glob("*.md"), *DOCS.glob("benchmarks/*.md")]) <= MOST_USER_PAGES
 
 
 class TestLinks:
     @pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
     def test_every_relative_link_leads_somewhere(self, page: Path) -> None:
-        broken = [target for target in LINK.findall(page.read_text()) if not (page.parent / target.strip()).exists()]
-        assert broken == []
+        text = FENCED.sub("", page.read_text())
+        assert [link for link in LINK.findall(text) if not leads_somewhere(page, link)] == []
+
+    def test_every_page_that_code_names_exists(self) -> None:
+        names = mentions()
+        assert names
+        assert sorted(name for name in names if not (ROOT / name).is_file()) == []
+
+    def test_every_page_that_a_template_links_to_exists(self) -> None:
+        templates = "".join(read(path) for path in (ROOT / "frontend" / "templates").glob("*.html"))
+        names = set(re.findall(r'href="/docs/([\w/-]+)\.html', templates))
+        assert names
+        assert sorted(name for name in names if not (DOCS / f"{name}.md").is_file()) == []

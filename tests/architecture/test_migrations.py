@@ -20,7 +20,7 @@ class TestNewMigrations:
             if script.revision >= FIRST and (found := harms(sql(script.revision, str(script.down_revision))))
             if not getattr(script.module, "contract", "") and not getattr(script.module, "expand", "")
         }
-        assert silent == {}, "docs/decisions/0014-expand-and-contract.md says what to do"
+        assert silent == {}, "docs/internals/decisions/0014-expand-and-contract.md says what to do"
 
     def test_a_contract_names_an_earlier_migration(self) -> None:
         wanted = {script.revision: getattr(script.module, "contract", "") for script in scripts()}

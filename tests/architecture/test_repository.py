@@ -1,6 +1,7 @@
 """The files around the code: locks, tracked files, decisions, the README."""
 
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -10,10 +11,11 @@ from scripts import check_tracked
 from tests.architecture.tree import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-DECISIONS = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
+DECISIONS = sorted((ROOT / "docs" / "internals" / "decisions").glob("[0-9]*.md"))
 LOCKS = {
     "requirements.txt": PROJECT["project"]["dependencies"],
     "requirements-dev.txt": [*PROJECT["dependency-groups"]["dev"], *PROJECT["dependency-groups"]["build"]],
+    "requirements-docs.txt": PROJECT["dependency-groups"]["docs"],
     "requirements-bootstrap.txt": PROJECT["dependency-groups"]["bootstrap"],
     "requirements-guest.txt": PROJECT["dependency-groups"]["guest"],
     "requirements-guest-windows.txt": PROJECT["dependency-groups"]["guest-windows"],
@@ -44,11 +46,24 @@ class TestTrackedFiles:
 
 
 class TestMakefile:
-    def test_the_readme_names_every_target(self) -> None:
-        targets = re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(), re.MULTILINE)
-        readme = (ROOT / "README.md").read_text()
+    def test_help_lists_every_target(self) -> None:
+        targets = re.findall(r"^\.PHONY: ([a-z-]+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+        shown = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        listed = re.findall(r"^  ([a-z-]+) +\S", shown, re.MULTILINE)
         assert targets
-        assert [name for name in targets if f"make {name}" not in readme] == []
+        assert sorted(listed) == sorted(targets)
+
+
+class TestReadme:
+    def test_names_the_two_commands_and_targets_that_exist(self) -> None:
+        named = re.findall(r"\bmake ([a-z-]+)", (ROOT / "README.md").read_text())
+        targets = re.findall(r"^\.PHONY: ([a-z-]+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+        assert {"run", "test", "help"} <= set(named) <= set(targets)
+
+    def test_has_a_picture(self) -> None:
+        pictures = re.findall(r"!\[.+\]\((\S+)\)", (ROOT / "README.md").read_text())
+        assert pictures
+        assert all((ROOT / path).is_file() for path in pictures)
 
 
 class TestDecisions:
@@ -62,5 +77,5 @@ class TestDecisions:
         assert [part for part in ("## Context", "## Decision", "## Consequences") if part not in text] == []
 
     def test_the_index_names_each(self) -> None:
-        index = (ROOT / "docs" / "decisions" / "README.md").read_text()
+        index = (ROOT / "docs" / "internals" / "decisions" / "README.md").read_text()
         assert [path.name for path in DECISIONS if path.name not in index] == []

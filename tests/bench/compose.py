@@ -1,7 +1,7 @@
 """`make bench-compose`: 36,000 tasks composed over all ten capabilities, told and checked.
 
-Writes docs/performance-compose.md; ends with 1 if it takes longer than five minutes, two tasks are the same, or one is
-not as it was wanted. With `--tasks N` it composes fewer and writes nothing.
+Writes docs/reports/performance-compose.md; ends with 1 if it takes longer than five minutes, two tasks are the same, or
+one is not as it was wanted. With `--tasks N` it composes fewer and writes nothing.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from backend.domain.omnibench.task_file import Pool
 from tests.bench.figures import machine
 from tests.factories.omnibench import wide_pool
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "performance-compose.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reports" / "performance-compose.md"
 TASKS, MOST_SECONDS = 36_000, 300.0
 HEAD = """# Performance of composing
 

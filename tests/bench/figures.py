@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "performance.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reports" / "performance.md"
 HEAD = """# Performance
 
 Measured by `make bench-loop`, which runs real episodes on the local provider, writes this page and prints its table;

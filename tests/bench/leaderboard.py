@@ -2,8 +2,8 @@
 
 A real PostgreSQL holds 36,000 composed tasks in 20 domains, labelled with capabilities and complexities, and three
 agents' runs of all of them: 108,000 scored episodes, each with an evaluation of five parts and three measures. Writes
-docs/performance-leaderboard.md; ends with 1 if an aim is missed. With `--quick` there are 2,000 tasks, fewer samples,
-and nothing is written.
+docs/reports/performance-leaderboard.md; ends with 1 if an aim is missed. With `--quick` there are 2,000 tasks, fewer
+samples, and nothing is written.
 """
 
 import argparse
@@ -33,7 +33,7 @@ from tests.factories.measured import benchmark_of, finish, graph_task, verdict
 from tests.factories.records import World, world
 from tests.factories.scene import rename_agent
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "performance-leaderboard.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reports" / "performance-leaderboard.md"
 TASKS, AGENTS, MOST = 36_000, 3, 100.0
 HEAD = """# Performance of leaderboards
 

@@ -1,4 +1,4 @@
-"""`make bench-loop`: measures the path of an episode with real desktops, and writes docs/performance.md.
+"""`make bench-loop`: measures the path of an episode with real desktops, and writes docs/reports/performance.md.
 
 With `--quick` it takes fewer samples and writes nothing.
 """

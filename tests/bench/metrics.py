@@ -1,8 +1,8 @@
 """Time and memory of every metric on an input of 1 MB and of 20 MB: `make bench-metrics`.
 
-Each call runs in a process of its own under the limits of an evaluation. Writes docs/performance-metrics.md and ends
-with 1 if a metric takes more than 2 s of the processor on 1 MB or if the worker is slow to import. The clock is shown
-beside: on a busy machine it tells more of the neighbours than of the metric.
+Each call runs in a process of its own under the limits of an evaluation. Writes docs/reports/performance-metrics.md and
+ends with 1 if a metric takes more than 2 s of the processor on 1 MB or if the worker is slow to import. The clock is
+shown beside: on a busy machine it tells more of the neighbours than of the metric.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from tests.factories.metric_cases import all_cases
 from worker.evaluation.limits import Limits, apply, collect_seldom
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "performance-metrics.md"
+PAGE = ROOT / "docs" / "reports" / "performance-metrics.md"
 SIZES = {"1 MB": 10**6, "20 MB": 20 * 10**6}
 MOST_SECONDS, MOST_IMPORT = 2.0, 1.5
 

@@ -1,7 +1,8 @@
 """`make bench-observe`: measures what observation spaces add once the screen and the tree are there.
 
 A real LibreOffice Calc on a local desktop of 1920x1080, and a tree of 10,000 nodes that all count. Writes
-docs/performance-observe.md; ends with 1 if an aim is missed. With `--quick` it takes fewer samples and writes nothing.
+docs/reports/performance-observe.md; ends with 1 if an aim is missed. With `--quick` it takes fewer samples and writes
+nothing.
 """
 
 import argparse
@@ -27,7 +28,7 @@ from tests.factories.trees import large_tree
 from worker.ocr import read, tesseract
 from worker.providers.local import LocalProvider
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "performance-observe.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reports" / "performance-observe.md"
 NODES = 10_000
 MOST_MARKS, MOST_LINES = 150.0, 100.0
 OPENING = 60.0

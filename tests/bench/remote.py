@@ -1,4 +1,4 @@
-"""`make bench-remote`: what a remote agent's step costs beyond a local one's; writes docs/performance-remote.md.
+"""`make bench-remote`: what a remote agent's step costs beyond a local one's; writes its page below docs/reports/.
 
 The same kind of step is taken by `random`, which runs in the worker, and by a program on this machine that answers over
 REST as soon as it has the picture. With `--quick` it takes fewer samples and writes nothing.
@@ -21,7 +21,7 @@ from tests.bench.viewer import Api
 from tests.integration.worker.in_process import attempts, episodes, finished
 from tests.integration.worker.stack import Stack
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "performance-remote.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reports" / "performance-remote.md"
 HEAD = """# Performance of remote agents
 
 Measured by `make bench-remote`, which runs real episodes on the local provider, writes this page and prints its table;

@@ -1,11 +1,11 @@
 """`make bench-reset`: measures the reset of virtual machines, from the end of an attempt to the next first observation.
 
 Four clones of an image run at a time; one after the other is closed and opened again. In turn with them, so that other
-work on the machine slows both alike: a fifth that only QEMU resets (ended, another one started, its state loaded,
-asked for its first picture, nothing else). In the same run: machines that were prepared ahead, and a cold boot. Writes
-docs/performance-reset.md; ends with 1 if an aim is missed. `ARGS="--image NAME"` takes an image of the data folder,
-else the only one there; `--screen WxH` another size; `--tiny` takes one of kernel and busybox that boots in seconds;
-`--quick` takes fewer samples and writes nothing.
+work on the machine slows both alike: a fifth that only QEMU resets (ended, another one started, its state loaded, asked
+for its first picture, nothing else). In the same run: machines that were prepared ahead, and a cold boot. Writes
+docs/reports/performance-reset.md; ends with 1 if an aim is missed. `ARGS="--image NAME"` takes an image of the data
+folder, else the only one there; `--screen WxH` another size; `--tiny` takes one of kernel and busybox that boots in
+seconds; `--quick` takes fewer samples and writes nothing.
 """
 
 import argparse
@@ -41,7 +41,7 @@ from worker.qemu.plan import Host, this_host
 from worker.qemu.slot import CLONE
 from worker.qemu.templates import Template
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "performance-reset.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reports" / "performance-reset.md"
 SLOTS = tuple(SlotRef(index) for index in range(4))
 MOST_P50, MOST_P95, MOST_RATIO = 1.0, 2.5, 1.3
 READY_SECONDS, LINE_SECONDS = 120.0, 10.0

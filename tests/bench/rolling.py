@@ -1,4 +1,4 @@
-"""`make bench-rolling`: replaces every process of the service under load and writes docs/performance-rolling.md."""
+"""`make bench-rolling`: replaces every process of the service under load and writes its page below docs/reports/."""
 
 import argparse
 import os
@@ -12,7 +12,7 @@ from tests.rolling.load import COME_BACK_SECONDS
 from tests.rolling.roll import Report, roll
 from tests.rolling.site import DRAIN_SECONDS, GRACE_SECONDS, Site
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "performance-rolling.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reports" / "performance-rolling.md"
 HEAD = f"""# Rolling restarts
 
 Measured by `make bench-rolling`, which writes this page: two API processes behind nginx with the configuration of

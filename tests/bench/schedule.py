@@ -1,8 +1,8 @@
 """`make bench-schedule`: measures the scheduler with more than 50,000 queued episodes on 1,000 simulated slots.
 
-A real PostgreSQL that waits for the disk as it does in use, real services, no desktops (docs/simulator.md). Writes
-docs/performance-schedule.md; ends with 1 if an aim is missed. With `--quick` there is less of everything, and nothing
-is written.
+A real PostgreSQL that waits for the disk as it does in use, real services, no desktops (docs/internals/simulator.md).
+Writes docs/reports/performance-schedule.md; ends with 1 if an aim is missed. With `--quick` there is less of
+everything, and nothing is written.
 """
 
 import argparse
@@ -28,7 +28,7 @@ from tests.simulator.durations import NOISE, STEP_BUDGET
 from tests.simulator.installations import import_tasks, submit_all, vacuumed
 from tests.simulator.makespans import PLAYS, plays
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "performance-schedule.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reports" / "performance-schedule.md"
 SEEDS = {0.0: 5, 0.1: 2, NOISE: 5}
 """Seeds of the makespans, by how much a task's length differs from run to run; 0: it takes as long each time."""
 TASKS, CORES, LASTS = 2_100, 2, 120.0

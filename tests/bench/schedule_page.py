@@ -1,4 +1,4 @@
-"""The words and tables of docs/performance-schedule.md beside its figures."""
+"""The words and tables of docs/reports/performance-schedule.md beside its figures."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -11,12 +11,13 @@ HOLD = 1000 / 8
 """Mean seconds that an attempt holds its slot, where 1,000 slots are taken all the time."""
 HEAD = f"""# Performance of the scheduler
 
-Measured by `make bench-schedule`, which writes this page. Slots, nodes and guests are [simulated](simulator.md); a real
-PostgreSQL that waits for the disk as it does in use, and the real services are not. Two processes do the part of the
-workers of 50 nodes with 20 slots each, with their heartbeats and their looks after what died and what the scheduler
-counts by, but without the roll-ups of pages, which workers compute on processors of their own; these two processes and
-PostgreSQL share the machine. As many episodes wait as the table says, more than 50,000: four projects with weights 4,
-3, 2 and 1 have three runs each, a fifth has a run of a higher priority.
+Measured by `make bench-schedule`, which writes this page. Slots, nodes and guests are
+[simulated](../internals/simulator.md); a real PostgreSQL that waits for the disk as it does in use, and the real
+services are not. Two processes do the part of the workers of 50 nodes with 20 slots each, with their heartbeats and
+their looks after what died and what the scheduler counts by, but without the roll-ups of pages, which workers compute
+on processors of their own; these two processes and PostgreSQL share the machine. As many episodes wait as the table
+says, more than 50,000: four projects with weights 4, 3, 2 and 1 have three runs each, a fifth has a run of a higher
+priority.
 
 *Leases a second*: all 1,000 slots are free, the clock runs until each has a lease and an attempt. *Free slot to lease*:
 while attempts of 1,000 slots begin, write and end at the rate that is named, from the commit that ended the one to the

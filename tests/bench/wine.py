@@ -1,4 +1,4 @@
-"""`make bench-wine`: resets of Wine's desktops, and what the prefix adds to one; writes docs/performance-wine.md.
+"""`make bench-wine`: resets of Wine's desktops, and what the prefix adds to one; writes its page below docs/reports/.
 
 With `--quick` it takes fewer samples and writes nothing.
 """
@@ -21,14 +21,14 @@ from tests.waiting import until
 from worker.keeper.client import KeeperClient, KeeperOptions, Kept
 from worker.providers.local import LocalProvider
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "performance-wine.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reports" / "performance-wine.md"
 HEAD = """# Performance of Wine's desktops
 
-Measured by `make bench-wine`, which resets real [desktops of Wine](wine.md), writes this page and prints its table;
-nothing here is estimated. A reset goes from the end of one desktop to the first answer of the next. The first three
-lines are the sandbox alone, with a small server inside instead of Wine: what the prefix adds (its overlay, the user's
-folders) is the difference to the median without one. The last two are whole desktops of 1920x1080, to their first
-picture.
+Measured by `make bench-wine`, which resets real [desktops of Wine](../internals/wine.md), writes this page and prints
+its table; nothing here is estimated. A reset goes from the end of one desktop to the first answer of the next. The
+first three lines are the sandbox alone, with a small server inside instead of Wine: what the prefix adds (its overlay,
+the user's folders) is the difference to the median without one. The last two are whole desktops of 1920x1080, to their
+first picture.
 
 """
 LIMIT_MS = 100.0

@@ -1,4 +1,4 @@
-"""What a campaign came to: tables for people, and the page docs/performance-chaos.md."""
+"""What a campaign came to: tables for people, and the page docs/reports/performance-chaos.md."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -11,14 +11,15 @@ from tests.chaos.faults import KINDS
 from tests.chaos.invariants import Violation
 from tests.chaos.recovery import LIMIT, Uptake
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "reports"
 PAGES = {"local": "performance-chaos.md", "cluster": "performance-chaos-cluster.md"}
 """By the flavour of the stack."""
-HEADS = {"local": "# Performance: what survives", "cluster": "# Performance: what survives in a cluster"}
+HEADS = {"local": "# Chaos campaign", "cluster": "# Chaos campaign in a cluster"}
 HEAD = """
 
 Measured by `make chaos`, which breaks the running stack again and again and looks after each fault whether everything
-still holds: [chaos.md](chaos.md) says what is broken, what must hold and how to repeat it. Nothing here is estimated.
+still holds: [chaos](../internals/chaos.md) says what is broken, what must hold and how to repeat it. Nothing here is
+estimated.
 
 """
 WRONG = {"same scores", "times", "one verdict", "roll-ups"}
@@ -170,7 +171,7 @@ def write(outcome: Outcome) -> None:
 
 
 def about() -> str:
-    """Every kind of fault with its sentence, as docs/chaos.md has them."""
+    """Every kind of fault with its sentence, as docs/internals/chaos.md has them."""
     return "\n".join(f"| {each.name} | {each.about} |" for each in KINDS.values())
 
 

@@ -21,7 +21,7 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("kubectl") is None, reason="needs kubectl"),
 ]
 OLDEST, RANGES = 27, 22
-"""The oldest version that docs/deployment-kubernetes.md names."""
+"""The oldest version that docs/deploy-kubernetes.md names."""
 
 
 @pytest.fixture(scope="module")

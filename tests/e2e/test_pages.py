@@ -132,7 +132,7 @@ def addresses(scene: Scene) -> dict[str, str]:
         "wrong exports": "/exports?measure=CR&form=chat",
         "person": f"/runs/{scene.human}/human",
         "person's run": f"/runs/{scene.human}",
-        "api": "/docs",
+        "api": "/docs/api-reference",
         "login": "/login",
     }
 

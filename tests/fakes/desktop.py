@@ -224,7 +224,7 @@ class FakeDesktop:
         if (method, route) == ("GET", "/platform"):
             return self.platform
         if (method, route) not in self.routes:
-            raise GuestRefused("there is no such route; docs/guest-api.md lists them", kind="not_found")
+            raise GuestRefused("there is no such route; docs/internals/guest-api.md lists them", kind="not_found")
         answer = self.routes[method, route]
         return answer(dict(payload or {})) if callable(answer) else answer
 

@@ -1,6 +1,6 @@
 """Builds, starts, runs the demonstration through the proxy, renews the API under load, stops, starts again, and looks.
 
-python -m tests.trial [--stand-ins] [--keep]      exit code 0: all was as docs/deployment.md says
+python -m tests.trial [--stand-ins] [--keep]      exit code 0: all was as docs/deploy-compose.md says
 """
 
 import argparse

@@ -100,7 +100,7 @@ def build_app(machine: Machine) -> web.Application:
 def _from_http(error: web.HTTPException, body_limit: int) -> GuestError:
     """The HTTP library's own refusals in our form."""
     kinds = {
-        404: ("not_found", "there is no such route; docs/guest-api.md lists them"),
+        404: ("not_found", "there is no such route; docs/internals/guest-api.md lists them"),
         405: ("method_not_allowed", f"this route does not take {getattr(error, 'method', 'this method')}"),
         413: ("too_large", f"the request body is larger than {body_limit} bytes"),
     }

@@ -1,4 +1,4 @@
-"""WindowsAgentArena's `computer` for code that an agent runs on the desktop (docs/actions.md).
+"""WindowsAgentArena's `computer` for code that an agent runs on the desktop (docs/internals/actions.md).
 
 Names, arguments, amounts and the pause after each input are WAA's. It runs in the agent's own process: mouse and
 keyboard go through pyautogui, everything else through a `Shell` of the platform. What cannot be done raises, so that

@@ -40,7 +40,7 @@ class SessionConfig:
 
 
 def read_config(environment: Mapping[str, str]) -> SessionConfig:
-    """Reads the session's own environment variables (docs/guest-api.md lists them).
+    """Reads the session's own environment variables (docs/internals/guest-api.md lists them).
 
     Raises:
         ValueError: which one is wrong or missing.

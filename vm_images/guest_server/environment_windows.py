@@ -36,7 +36,7 @@ class WindowsConfig:
 
 
 def read_config(environment: Mapping[str, str], *, virtual_machine: bool = False) -> WindowsConfig:
-    """Reads the session's own environment variables (docs/guest-api.md lists them).
+    """Reads the session's own environment variables (docs/internals/guest-api.md lists them).
 
     Args:
         environment: of the process.

@@ -60,7 +60,7 @@ def images(folder: Path) -> list[str]:
     """Names of the whole images on the volume. Raises NotReadyError if there are none, or one could be written to."""
     whole = sorted(path.parent.name for path in folder.glob("*/image.json"))
     if not whole:
-        raise NotReadyError(f"{folder} holds no image; docs/images/ says how they are made")
+        raise NotReadyError(f"{folder} holds no image; docs/internals/machine-images.md says how they are made")
     writable = [path for name in whole for path in (folder / name).iterdir() if os.access(path, os.W_OK)]
     if writable:
         raise NotReadyError(f"{writable[0]} can be written to: mount the images read-only")

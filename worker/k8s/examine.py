@@ -59,7 +59,7 @@ def examine(settings: Settings) -> Found:
         return Found(
             "missing",
             "no container image of pods is named",
-            "set DESKARENA_K8S_IMAGE (docs/kubernetes.md), if there is a cluster",
+            "set DESKARENA_K8S_IMAGE (docs/deploy-kubernetes.md), if there is a cluster",
         )
     if not configured(settings.kubeconfig):
         return Found("missing", "no cluster is named", "set KUBECONFIG, or run the worker in the cluster")
@@ -139,7 +139,7 @@ def _pod_wrongs(plan: PodPlan, cluster: Cluster) -> Iterator[Found]:
     except Missing as error:
         yield Found("missing", error.message, f"kubectl create namespace {cluster.namespace}")
     except Refused as error:
-        yield Found("broken", f"the cluster would refuse a pod: {error.message}", "docs/kubernetes.md tells its shape")
+        yield Found("broken", f"the cluster would refuse a pod: {error.message}", "see docs/deploy-kubernetes.md")
 
 
 def _node_wrongs(settings: Settings, plan: PodPlan, cluster: Cluster) -> Iterator[Found]:

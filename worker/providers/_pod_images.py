@@ -99,7 +99,7 @@ def chosen(images: Sequence[PodImage], name: str, default: str) -> PodImage:
     found = next((each for each in images if each.folder.name == wanted), None)
     if found is None or found.image is None:
         why = f"cannot be used: {found.reason}" if found is not None else f"is not there; there are: {names}"
-        raise ClusterLost(f"the image {wanted} {why}", hint="docs/kubernetes.md says how images come into a cluster.")
+        raise ClusterLost(f"the image {wanted} {why}", hint="See docs/deploy-kubernetes.md, 'Machine images'.")
     return found
 
 

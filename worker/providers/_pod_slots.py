@@ -21,7 +21,7 @@ from worker.providers._scout import Scout
 from worker.qemu.client import SupervisorError
 from worker.qemu.remote import ShownOut
 
-HINT = "docs/kubernetes.md says what the cluster must give; the workers page, what is wrong with each slot."
+HINT = "docs/deploy-kubernetes.md says what the cluster must give; the workers page, what is wrong with each slot."
 AGAIN_SECONDS = 2.0
 """Until pods are renewed again where the cluster did not do it."""
 STOPPED = "the worker is being stopped"

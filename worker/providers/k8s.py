@@ -1,4 +1,4 @@
-"""The `k8s` provider: virtual machines in pods, one pod a slot, each attempt a clone in it. See docs/kubernetes.md."""
+"""The `k8s` provider: virtual machines in pods, one pod a slot, each attempt a clone (docs/internals/kubernetes.md)."""
 
 import logging
 import os
@@ -44,7 +44,7 @@ LOOK_SECONDS = 1.0
 SWEEP_SECONDS = 15.0
 _LISTED_SECONDS = 10.0
 _MOST_NODES = 3
-_NO_IMAGE_SET = "not set up: DESKARENA_K8S_IMAGE names the container image of the pods (docs/kubernetes.md)"
+_NO_IMAGE_SET = "not set up: DESKARENA_K8S_IMAGE names the container image of the pods (docs/deploy-kubernetes.md)"
 _NO_CLUSTER = "no cluster is named: set KUBECONFIG, or run the worker in the cluster"
 logger = logging.getLogger(__name__)
 

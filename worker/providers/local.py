@@ -333,7 +333,7 @@ def _way_out_of(kept: Kept) -> Path:
     return Path(kept.socket).parent / WAY_OUT
 
 
-_HINT = "`deskarena doctor` says what is missing; docs/local-provider.md what local desktops need."
+_HINT = "`deskarena doctor` says what is missing; docs/internals/local-provider.md what local desktops need."
 
 
 def _in_words(trial: Trial) -> str:

@@ -1,6 +1,6 @@
 """The `qemu` provider: virtual machines of this host, reset by throwing a clone away and starting the next.
 
-`worker/qemu/` holds QEMU, this the guest: docs/qemu.md.
+`worker/qemu/` holds QEMU, this the guest: docs/internals/qemu.md.
 """
 
 import logging
@@ -30,10 +30,10 @@ from worker.qemu.client import SlotSupervisor, SupervisorError
 from worker.qemu.plan import Host, this_host
 from worker.qemu.templates import Template, Templates
 
-_NO_IMAGE = "there is no machine image: `deskarena image build linux` makes one (docs/machine-images.md)"
+_NO_IMAGE = "there is no machine image: `deskarena image build linux` makes one (docs/internals/machine-images.md)"
 _TEMPLATES = SlotRef(-1)
 """Whose supervisor makes templates that are asked for."""
-_HINT = "docs/qemu.md says what virtual machines need; `deskarena doctor` what is missing."
+_HINT = "docs/internals/qemu.md says what virtual machines need; `deskarena doctor` what is missing."
 logger = logging.getLogger(__name__)
 
 

@@ -5,7 +5,7 @@ from typing import Any, Self
 
 KVM, TCG = "kvm", "tcg"
 EMULATED_CPU = "Nehalem-v1,+rdtscp"
-"""What is emulated: SSE4.2, but no AVX, whose instructions cost the emulation twice the time (docs/qemu.md)."""
+"""What is emulated: SSE4.2, but no AVX, whose instructions take twice the time (docs/internals/qemu.md)."""
 WINDOWS = "windows"
 
 

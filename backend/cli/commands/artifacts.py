@@ -42,7 +42,7 @@ def copy_artifacts(
 
     settings = get_settings().model_copy(update={"data": (data or default_data()).expanduser().absolute()})
     if not settings.s3_bucket:
-        raise CliError("no bucket is set; set DESKARENA_S3_BUCKET (docs/artifacts.md)", exit_code=ExitCode.USAGE)
+        raise CliError("no bucket is set; set DESKARENA_S3_BUCKET (docs/settings.md)", exit_code=ExitCode.USAGE)
     try:
         stores = (folder_of(settings), open_store(settings))
         source, target = stores if to is Store.BUCKET else stores[::-1]

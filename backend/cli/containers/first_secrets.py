@@ -2,7 +2,7 @@
 
 Each reader has a folder that only its user can enter. What is there stays, so a second run changes nothing but the
 owner of a folder whose reader has another number now; to change a password, remove its file and tell the server, too
-(docs/deployment.md).
+(docs/deploy-compose.md).
 """
 
 import json

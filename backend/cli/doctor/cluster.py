@@ -11,7 +11,7 @@ K8S = Probe(
     name="k8s",
     works="virtual machines can run in pods of a cluster",
     lacks="no desktops in a cluster",
-    install="see docs/kubernetes.md",
+    install="see docs/deploy-kubernetes.md",
 )
 
 

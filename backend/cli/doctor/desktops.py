@@ -13,7 +13,7 @@ LOCAL = Probe(
     name="local desktop",
     works="local desktops can be made",
     lacks="no local desktops",
-    install="see what does not work above, and docs/local-provider.md",
+    install="see what does not work above, and docs/internals/local-provider.md",
 )
 XVFB = Probe(
     name="xvfb",

@@ -19,7 +19,7 @@ CONTAINERS = Probe(
     name="containers",
     works="agents can come as container images",
     lacks="no agents in containers",
-    install="install and start Docker or Podman, and allow this user to use it (docs/bring-your-own-agent.md)",
+    install="install and start Docker or Podman, and allow this user to use it (docs/bring-an-agent.md)",
 )
 MODELS = Probe(
     name="models",

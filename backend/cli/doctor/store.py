@@ -11,7 +11,7 @@ STORE = Probe(
     name="store",
     works="pictures, evidence and files of tasks can be kept",
     lacks="nothing can be stored: runs do not start, and pages have no pictures",
-    install="see docs/artifacts.md, or unset DESKARENA_S3_BUCKET to keep artifacts in the data folder",
+    install="see docs/settings.md, or unset DESKARENA_S3_BUCKET to keep artifacts in the data folder",
 )
 _TRIAL = b"deskarena tries its data folder"
 

@@ -24,7 +24,7 @@ class Run(Base):
     `pins` is what else defines the agent: versions, hashes of prompts, prices. A run of a study is one of its cells:
     `cell` has its levels by factor.
 
-    For the scheduler (docs/scheduling.md): `concurrency` bounds its simultaneous episodes (None: nothing of its own);
+    For the scheduler (docs/internals/scheduling.md): `concurrency` bounds its simultaneous episodes (None: no limit);
     `in_use` = episodes under way, kept by `services.moves` and checked by upkeep; `used_seconds` = slot-seconds as of
     `used_at`, older ones counting less; `turn_at` = when one of its episodes last began, or first could;
     `expected_at` = when the expected seconds of its waiting episodes were last looked at.

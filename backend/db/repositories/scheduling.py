@@ -1,4 +1,4 @@
-"""What the scheduler reads and writes, for many rows at a time. See docs/scheduling.md."""
+"""What the scheduler reads and writes, for many rows at a time. See docs/internals/scheduling.md."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

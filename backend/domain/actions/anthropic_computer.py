@@ -187,7 +187,7 @@ class AnthropicComputer:
         return (Tool(name=_NAME, vendor={"type": f"computer_{version}", "name": _NAME, **display, **zoom}),)
 
     def parse(self, reply: ModelReply | str, sight: Sight = Sight()) -> tuple[Action, ...]:  # noqa: B008
-        """See the port; docs/actions.md says what each broken reply gives."""
+        """See the port; docs/internals/actions.md says what each broken reply gives."""
 
         def read_call(call: ToolCall, path: str) -> Sequence[Action]:
             given = dict(call.arguments)

@@ -233,7 +233,7 @@ call. There is no browser but the desktop's own: open it and type addresses as a
         return (Tool(name="computer_use", vendor={"computerUse": vendor}),)
 
     def parse(self, reply: ModelReply | str, sight: Sight = Sight()) -> tuple[Action, ...]:  # noqa: B008
-        """See the port; docs/actions.md says what each broken reply gives."""
+        """See the port; docs/internals/actions.md says what each broken reply gives."""
 
         def read_call(call: ToolCall, path: str) -> Sequence[Action]:
             if call.name in _REFUSED:

@@ -92,7 +92,7 @@ In place of the object, write FAIL if the task cannot be done, or WAIT to wait."
         return ()
 
     def parse(self, reply: ModelReply | str, sight: Sight = Sight()) -> tuple[Action, ...]:  # noqa: B008
-        """See the port; docs/actions.md says what each broken reply gives."""
+        """See the port; docs/internals/actions.md says what each broken reply gives."""
         text = text_of(reply)
         found = token(text)
         if found:

@@ -155,7 +155,7 @@ class OpenAIComputer:
         return (Tool(name=self.params.tool, vendor=vendor),)
 
     def parse(self, reply: ModelReply | str, sight: Sight = Sight()) -> tuple[Action, ...]:  # noqa: B008
-        """See the port; docs/actions.md says what each broken reply gives."""
+        """See the port; docs/internals/actions.md says what each broken reply gives."""
 
         def read_call(call: ToolCall, path: str) -> Sequence[Action]:
             if call.name not in _NAMES:

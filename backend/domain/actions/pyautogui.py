@@ -68,7 +68,7 @@ cannot be done."""
         return ()
 
     def parse(self, reply: ModelReply | str, sight: Sight = Sight()) -> tuple[Action, ...]:  # noqa: B008
-        """See the port; docs/actions.md says what each broken reply gives."""
+        """See the port; docs/internals/actions.md says what each broken reply gives."""
         text = text_of(reply)
         found = token(text)
         if found:

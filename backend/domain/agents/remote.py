@@ -1,4 +1,4 @@
-"""`remote`: an agent that runs elsewhere and speaks REST (docs/bring-your-own-agent.md)."""
+"""`remote`: an agent that runs elsewhere and speaks REST (docs/bring-an-agent.md)."""
 
 from typing import Any
 

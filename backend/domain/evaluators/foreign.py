@@ -66,6 +66,6 @@ def run(source: str, values: Mapping[str, JSON], facts: Mapping[str, bool]) -> A
     if not _runners:
         raise EvaluatorFailed(
             "evaluation functions in Python need a fence with its own view of files, which this worker does not have",
-            hint="Install bubblewrap on the worker, or write the evaluation as an expression (docs/omnibench.md).",
+            hint="Install bubblewrap on the worker, or write an expression instead (docs/benchmarks/omnibench.md).",
         )
     return _runners[0](source, values, facts)

@@ -2,7 +2,7 @@
 
 The tree comes from a guest: it is parsed by expat, which is told to refuse documents with definitions of their own,
 never looks anything up and does not recurse. Trees of the usual form are then read without a parser (`_quick_tree`).
-Figures: docs/performance-observe.md.
+Figures: docs/reports/performance-observe.md.
 """
 
 import itertools

@@ -3,7 +3,7 @@
     check_keyboard_types(name) and check_file_exists("/home/user/{name}.txt") and not check_window_exists("Save")
 
 There are `and`, `or`, `not`, brackets, the eleven calls of OmniBench, texts and numbers, and the subtask's parameters
-by their names or as `{name}` inside a text. The calls' meaning is fixed: docs/omnibench.md.
+by their names or as `{name}` inside a text. The calls' meaning is fixed: docs/benchmarks/omnibench.md.
 """
 
 import ast

@@ -9,7 +9,7 @@ UNKNOWN = 600.0
 OVERHEAD = 30.0
 """Seconds of reset, set-up and evaluation beside the agent's steps, where only steps are known."""
 STEP_SECONDS = 10.0
-"""Of one step, where the agent has never played: WAA and OSWorld agents need 5 to 20 s (docs/scheduling.md)."""
+"""Of one step, before the agent has played: WAA and OSWorld agents need 5 to 20 s (docs/internals/scheduling.md)."""
 _HARDNESS = {"easy": 0.5, "medium": 0.75, "hard": 1.0}
 
 

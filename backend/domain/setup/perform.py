@@ -31,7 +31,7 @@ class _Steps(Parameters):
 
 @register(Kind.SETUP, "perform")
 class Perform:
-    """`steps`, in the form of a solution (docs/starter.md): clicks on widgets, typing, keys, waits.
+    """`steps`, in the form of a solution (docs/benchmarks/starter.md): clicks on widgets, typing, keys, waits.
 
     For states that nothing else can make. A set-up that says what is there (`create_file`, `launch`) is the better
     one: it cannot come out differently.

@@ -1,10 +1,10 @@
 """All page routers."""
 
 from backend.web.pages import (
+    api_reference,
     benchmarks,
     checkpoints,
     comparisons,
-    docs,
     drafts,
     episode,
     exports,
@@ -42,7 +42,7 @@ MODULES = (
     operations,
     leaderboard,
     workers,
-    docs,
+    api_reference,
     login,
 )
 ROUTERS = tuple(module.router for module in MODULES)

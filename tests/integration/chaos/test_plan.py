@@ -62,6 +62,6 @@ class TestReadNumbers:
 
 class TestDocumentation:
     def test_chaos_page_has_every_kind_with_its_sentence(self) -> None:
-        page = (ROOT / "docs" / "chaos.md").read_text()
+        page = (ROOT / "docs" / "internals" / "chaos.md").read_text()
         assert [line for line in about().splitlines() if line not in page] == []
         assert len(about().splitlines()) == len(KINDS)

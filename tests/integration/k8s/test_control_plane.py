@@ -1,6 +1,6 @@
 """The provider on a real API server, scheduler and controllers, with the rights of deploy/k8s; only the nodes are ours.
 
-DESKARENA_TEST_CONTROL_PLANE names the folder of its programs: docs/fake-kubernetes.md.
+DESKARENA_TEST_CONTROL_PLANE names the folder of its programs: docs/internals/fake-kubernetes.md.
 """
 
 import os

@@ -91,7 +91,7 @@ class TestAvailability:
             broken.close()
         assert not found.ok
         assert "make setup" in found.reason
-        assert "docs/local-provider.md" in found.reason
+        assert "docs/internals/local-provider.md" in found.reason
 
 
 class TestOpen:

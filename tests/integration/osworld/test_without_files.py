@@ -36,7 +36,7 @@ pytestmark = pytest.mark.skipif(not PUBLISHED.is_dir(), reason="needs ../shared/
 
 class TestTable:
     def test_every_task_runs_or_says_why_not(self) -> None:
-        """docs/verified.md has these numbers."""
+        """docs/reports/verified.md has these numbers."""
         counted = Counter(obstacle(task, ALL_PROGRAMS) or "runs" for task in FREE.values())
         assert counted == {"runs": 84, "code": 14, "sudo": 2}
         assert sum(opens_pages(FREE[key]) for key in RUN) == 32

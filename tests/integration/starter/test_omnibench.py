@@ -121,7 +121,7 @@ class TestThePool:
         assert LOADED.warnings == ()
 
     def test_the_page_names_every_subtask(self) -> None:
-        page = (CHECKOUT / "docs" / "omnibench-pool.md").read_text()
+        page = (CHECKOUT / "docs" / "benchmarks" / "omnibench.md").read_text()
         assert [name for name in POOL if f"`{name}`" not in page] == []
 
 

@@ -19,7 +19,8 @@ def addresses(scene: Scene) -> list[str]:
         "/", "/runs", "/runs?q=navi&status=completed", "/runs/new", f"/runs/{scene.finished}", f"/runs/{scene.live}",
         f"/runs/{scene.finished}?domain=files&look=pass", f"/episodes/{scene.solved}?step=0",
         f"/episodes/{scene.lost}?attempt=2", f"/episodes/{scene.hostile}", "/benchmarks", "/benchmarks/starter",
-        "/benchmarks/starter?domain=files&q=rename", "/leaderboards/starter", "/workers", "/docs", "/login",
+        "/benchmarks/starter?domain=files&q=rename", "/leaderboards/starter", "/workers", "/docs/api-reference",
+        "/login",
     ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The recipes of docs/autoscaling.md name what there is: figures, places in the API's answer, deployments."""
+"""The recipes of docs/internals/autoscaling.md name what there is: figures, places in the API's answer, deployments."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from scripts.kustomize import build
 from tests.unit.deploy.built import kind
 
 ROOT = Path(__file__).resolve().parents[3]
-PAGE = (ROOT / "docs/autoscaling.md").read_text()
+PAGE = (ROOT / "docs/internals/autoscaling.md").read_text()
 NOTHING = Signals({("k8s", "ready"): 1}, {}, {}, {}, {}, {}, {})
 FIGURES = {family.name for family in families(NOTHING)}
 

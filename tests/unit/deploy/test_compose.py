@@ -290,7 +290,7 @@ class TestUploads:
 
 
 class TestUpgrade:
-    """The commands of docs/deployment.md, with a Compose that only writes down what it is told."""
+    """The commands of docs/deploy-compose.md, with a Compose that only writes down what it is told."""
 
     COMPOSE = """#!/bin/sh
     echo "$*" >> "$TOLD"
@@ -301,7 +301,7 @@ class TestUpgrade:
     def test_renews_all_that_is_ours_before_the_last_migrations(self, tmp_path: Path, profiles: set[str]) -> None:
         (tmp_path / "docker").write_text(textwrap.dedent(self.COMPOSE))
         (tmp_path / "docker").chmod(0o755)
-        chapter = (ROOT / "docs" / "deployment.md").read_text().split("## Upgrades")[1]
+        chapter = (ROOT / "docs" / "deploy-compose.md").read_text().split("## Upgrades")[1]
         there = {name for name, each in SERVICES.items() if profiles >= set(each.get("profiles", []))}
         told = tmp_path / "told"
         surroundings = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "TOLD": str(told), "THERE": " ".join(sorted(there))}

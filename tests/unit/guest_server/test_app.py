@@ -11,7 +11,7 @@ from guest_server.app import build_app
 from guest_server.limits import Limits
 from guest_server.machine import Machine
 
-DOCS = Path(__file__).resolve().parents[3] / "docs" / "guest-api.md"
+DOCS = Path(__file__).resolve().parents[3] / "docs" / "internals" / "guest-api.md"
 
 # Reference: the routes of OSWorld's and WAA's servers that make sense on Linux.
 WANTED = """

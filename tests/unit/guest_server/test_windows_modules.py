@@ -18,7 +18,7 @@ from guest_server.limits import Limits
 from guest_server.machine import Machine
 
 MODULES = sorted(path.stem for path in Path(guest_server.__file__).parent.glob("*_windows.py"))
-DOCS = Path(__file__).resolve().parents[3] / "docs" / "guest-api.md"
+DOCS = Path(__file__).resolve().parents[3] / "docs" / "internals" / "guest-api.md"
 # Reference: what WindowsAgentArena's server has beyond OSWorld's.
 OWN = {
     "/execute_windows", "/update_computer", "/obs_winagent", "/setup/clear_task_files", "/is_details_view",

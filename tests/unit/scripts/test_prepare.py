@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts import prepare, steps
+from scripts import docs_site, prepare, steps
 
 STARTER = Path(__file__).resolve().parents[3] / "backend" / "starter"
 PACKAGE_OF = {
@@ -90,7 +90,7 @@ class TestLists:
             return True
 
         monkeypatch.setattr(prepare, "prepare_system", installed)
-        for name in ("prepare_python", "prepare_wine", "prepare_node", "warn_about_namespaces"):
+        for name in ("prepare_python", "prepare_docs", "prepare_wine", "prepare_node", "warn_about_namespaces"):
             monkeypatch.setattr(prepare, name, lambda: False)
         for apps in prepare.APPS:
             prepare.prepare(Namespace(apps=apps, tests=False, lint=False, chaos=False))
@@ -202,3 +202,15 @@ class TestPackageLists:
         known = set(prepare.wanted_packages([*prepare.ALWAYS, "full"]))
         assert len(tasks) >= 24
         assert {PACKAGE_OF.get(program, program) for program in needed} - known == set()
+
+
+class TestPrepareDocs:
+    def test_a_page_that_cannot_be_built_stops_nothing_else(
+        self, checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        (checkout / "requirements-docs.txt").write_text("")
+        monkeypatch.setattr(docs_site, "sources", list)
+        monkeypatch.setattr(prepare, "build_docs", lambda: steps.run(["false"]))
+        assert prepare.prepare_docs()
+        assert "/docs/ is out of date" in capsys.readouterr().err
+        assert not (checkout / ".setup" / "docs.json").exists()

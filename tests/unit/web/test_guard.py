@@ -113,13 +113,13 @@ class TestToken:
 
     def test_the_form_sets_a_cookie_that_no_script_reads(self, make: Make) -> None:
         client = make(token=SecretStr(TOKEN))
-        answer = client.post("/login", data={"token": TOKEN, "next": "/docs"})
+        answer = client.post("/login", data={"token": TOKEN, "next": "/docs/api-reference"})
         cookie = answer.headers["set-cookie"]
-        assert (answer.status_code, answer.headers["location"]) == (303, "/docs")
+        assert (answer.status_code, answer.headers["location"]) == (303, "/docs/api-reference")
         assert "HttpOnly" in cookie
         assert "SameSite=strict" in cookie
         assert TOKEN not in cookie
-        assert client.get("/docs").status_code == 200
+        assert client.get("/docs/api-reference").status_code == 200
 
     def test_the_form_refuses_a_wrong_token(self, make: Make) -> None:
         answer = make(token=SecretStr(TOKEN)).post("/login", data={"token": "no"})
@@ -142,7 +142,7 @@ class TestToken:
     def test_a_forged_cookie_is_refused(self, make: Make) -> None:
         client = make(token=SecretStr(TOKEN))
         headers = {"Cookie": f"{COOKIE}={session_value('another')}", "Accept": "application/json"}
-        assert client.get("/docs", headers=headers).status_code == 401
+        assert client.get("/docs/api-reference", headers=headers).status_code == 401
 
 
 class TestBody:

@@ -1,11 +1,16 @@
 import gzip
+from pathlib import Path
 
 import pytest
+from fastapi import FastAPI
 from fastapi.testclient import TestClient
+from pydantic import SecretStr
 
 from backend.config import Settings
+from backend.web import errors
 from backend.web.app import create_app
-from backend.web.static_files import STATIC, static_url, version
+from backend.web.headers import CSP
+from backend.web.static_files import STATIC, Documentation, static_url, version
 
 LIMIT = 150 * 1000
 
@@ -36,3 +41,32 @@ class TestWeight:
         """Every controller of every page, gzipped, without plotly, which loads only for a chart."""
         total = sum(len(gzip.compress(path.read_bytes())) for path in STATIC.rglob("*.js"))
         assert total < LIMIT
+
+
+@pytest.fixture
+def documentation(tmp_path: Path) -> TestClient:
+    """A service whose documentation lies in the test's folder."""
+    app = FastAPI(docs_url=None)
+    errors.install(app)
+    app.mount("/docs", Documentation(tmp_path))
+    return TestClient(app)
+
+
+class TestDocumentation:
+    def test_says_how_to_build_it(self, documentation: TestClient) -> None:
+        answer = documentation.get("/docs/")
+        assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+        assert "make docs" in answer.json()["hint"]
+
+    def test_serves_what_was_built_meanwhile(self, documentation: TestClient, tmp_path: Path) -> None:
+        (tmp_path / "index.html").write_text("<h1>Start</h1>")
+        answer = documentation.get("/docs")
+        assert (answer.status_code, answer.text) == (200, "<h1>Start</h1>")
+        assert answer.headers["cache-control"] == "no-cache"
+
+    def test_the_service_sends_its_policy_with_it_and_asks_for_the_token(self, tmp_path: Path) -> None:
+        app = create_app(Settings(data=tmp_path, token=SecretStr("secret")))
+        client = TestClient(app, base_url="http://127.0.0.1")
+        assert client.get("/docs/", headers={"Accept": "application/json"}).status_code == 401
+        answer = client.get("/docs/", headers={"Authorization": "Bearer secret"})
+        assert answer.headers["content-security-policy"] == CSP

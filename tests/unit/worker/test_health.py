@@ -47,7 +47,7 @@ class TestCheckHealth:
         patience = Patience(desktop)
         with pytest.raises(GuestLost, match=r"not well: clock: .*; black_screen: ") as lost:
             check(desktop, patience)
-        assert "docs/health.md" in lost.value.hint
+        assert "docs/internals/health.md" in lost.value.hint
         assert patience.pauses == 0
 
     def test_a_screen_that_is_still_black_gets_a_moment(self, desktop: FakeDesktop) -> None:

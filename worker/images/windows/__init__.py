@@ -2,5 +2,5 @@
 
 Windows sets itself up from an answer file (`answers`) on a medium of ours (`medium`), next to the user's two: Windows
 and virtio-win. No network: programs lie on our medium, each with its hash (`catalog`). Stages (`stages`, `build`) are
-done or not, so that a build which broke off goes on. docs/images/windows.md tells the whole.
+done or not, so that a build which broke off goes on. docs/windows-images.md tells the whole.
 """

@@ -113,7 +113,7 @@ def _words(text: str) -> tuple[str, ...]:
 
 def _file(path: Path, option: str) -> Path:
     if not path.is_file():
-        raise NotFound(f"{option}: there is no file {path}", hint="docs/images/windows.md says where it comes from.")
+        raise NotFound(f"{option}: there is no file {path}", hint="docs/windows-images.md says where it comes from.")
     return path.absolute()
 
 

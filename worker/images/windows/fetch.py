@@ -57,7 +57,7 @@ def installers(programs: Sequence[Program], brought: Path | None, cache: Path, t
     absent = missing(programs, brought)
     if absent:
         names = ", ".join(f"{_name(program)} ({program.name}, {program.licence})" for program in absent)
-        hint = "docs/images/windows.md, 'Programs', says where they come from; or leave them out with --without."
+        hint = "docs/windows-images.md, 'Programs', says where they come from; or leave them out with --without."
         raise NotFound(f"{brought or 'the folder of installers (--installers)'} lacks {names}", hint=hint)
     cache.mkdir(parents=True, exist_ok=True)
     return tuple(_installer(program, brought, cache, tell) for program in programs)

@@ -1,7 +1,7 @@
 """Reads PDF files that some application wrote, with pdfium: pages, text, pictures.
 
 Upstream reads them with MuPDF. Texts agree up to white space and the order of columns; tolerances that follow from it
-are in docs/evaluators.md.
+are in docs/internals/evaluators.md.
 """
 
 from collections.abc import Iterator

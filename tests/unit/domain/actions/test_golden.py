@@ -1,4 +1,4 @@
-"""Replies that models wrote, or might, and the actions they are: every space, good and broken (docs/actions.md)."""
+"""Replies that models wrote, or might, and the actions they are: every space (docs/internals/actions.md)."""
 
 import importlib
 import json

@@ -1,7 +1,7 @@
 """Asks every route of the guest API once, in a way that works on a fresh desktop, and looks at what it answers.
 
 What a question leaves behind does not matter: the desktop is thrown away. A test holds that no route of
-docs/guest-api.md is left out.
+docs/internals/guest-api.md is left out.
 """
 
 import io

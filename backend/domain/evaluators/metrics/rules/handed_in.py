@@ -1,4 +1,4 @@
-"""`handed_in`: marks a task whose result people judge. Source: ProSoftArena's level L4; docs/prosoftarena.md."""
+"""`handed_in`: marks a task whose result people judge. Source: ProSoftArena, L4 (docs/benchmarks/prosoftarena.md)."""
 
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.registry import Kind, register

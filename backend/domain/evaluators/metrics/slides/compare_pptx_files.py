@@ -17,7 +17,7 @@ def compare_pptx_files(
     Args:
         result: path of the .pptx that was left.
         expected: path of the .pptx to compare with.
-        strict_upstream: see no more than OSWorld's function sees (docs/evaluators.md).
+        strict_upstream: see no more than OSWorld's function sees (docs/internals/evaluators.md).
         options: `examine_*` and `approximately_tolerance`, see `_compare.options`.
 
     Raises:

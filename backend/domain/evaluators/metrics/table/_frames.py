@@ -2,7 +2,7 @@
 
 The kinds follow pandas' `read_excel`, by which upstream compares: a column of numbers may hold some of them as text,
 one of truth values the words, error values and words such as `NA` are missing values. What differs is told in
-docs/evaluators.md and undone by `strict`.
+docs/internals/evaluators.md and undone by `strict`.
 """
 
 import math

@@ -17,7 +17,7 @@ def compare_table(
     Args:
         result: path of the .xlsx file to judge.
         expected: path of the one to compare with; None where the rules only look at the result.
-        strict_upstream: keeps OSWorld's faults (docs/evaluators.md).
+        strict_upstream: keeps OSWorld's faults (docs/internals/evaluators.md).
         **options: `rules`, see `_rules`.
     """
     return judged(result, expected, options, strict=strict_upstream)

@@ -8,7 +8,7 @@ from tests.architecture.tree import ROOT
 from tests.fakes.desktop import FakeDesktop
 from worker.images.windows.accept.routes import ELSEWHERE, ROUTES, WINDOWS, ask_all
 
-DOCUMENTED = set(re.findall(r"`((?:GET|POST) /[\w{}/]+)", (ROOT / "docs" / "guest-api.md").read_text()))
+DOCUMENTED = set(re.findall(r"`((?:GET|POST) /[\w{}/]+)", (ROOT / "docs" / "internals" / "guest-api.md").read_text()))
 
 
 class TestRoutes:
