@@ -1,1 +1,0 @@
-"""The REST API under /api/v1, as JSON."""
